@@ -1,0 +1,1 @@
+"""The appliance: base library, command line, doctor and bring-up."""

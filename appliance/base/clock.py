@@ -1,0 +1,106 @@
+"""Tell and wait for time; the one module that may sleep."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+class Clock(Protocol):
+    """Wall time, elapsed time and waiting."""
+
+    def now_s(self) -> float:
+        """Give seconds since the epoch (UTC)."""
+        ...
+
+    def monotonic_s(self) -> float:
+        """Give seconds from an arbitrary start that never go back."""
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        """Wait; negative values return at once."""
+        ...
+
+
+class SystemClock:
+    """The host's own clock."""
+
+    def now_s(self) -> float:
+        """Give seconds since the epoch (UTC)."""
+        return time.time()
+
+    def monotonic_s(self) -> float:
+        """Give seconds from an arbitrary start that never go back."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait; negative values return at once."""
+        if seconds > 0:
+            time.sleep(seconds)
+
+
+class FakeClock:
+    """A clock that moves only when slept on or advanced; safe among threads.
+
+    Args:
+        start_s: what both `now_s` and `monotonic_s` give at first.
+    """
+
+    def __init__(self, start_s: float = 1_700_000_000.0) -> None:
+        self._now_s = start_s
+        self._lock = threading.Lock()
+
+    def now_s(self) -> float:
+        """Give the fake time."""
+        with self._lock:
+            return self._now_s
+
+    def monotonic_s(self) -> float:
+        """Give the fake time."""
+        return self.now_s()
+
+    def sleep(self, seconds: float) -> None:
+        """Advance by `seconds` at once."""
+        self.advance(max(0.0, seconds))
+
+    def advance(self, seconds: float) -> None:
+        """Move the clock."""
+        with self._lock:
+            self._now_s += seconds
+
+
+SYSTEM_CLOCK = SystemClock()
+
+
+def wait_until(
+    probe: Callable[[], T | None],
+    *,
+    timeout_s: float,
+    every_s: float = 0.1,
+    clock: Clock = SYSTEM_CLOCK,
+) -> T | None:
+    """Call `probe` until it gives something truthy or time is up.
+
+    Args:
+        probe: asked at once, then every `every_s`; its exceptions are not caught.
+        timeout_s: how long to go on asking.
+        every_s: pause between two calls.
+        clock: whose time counts.
+
+    Returns:
+        The truthy value, or None when time ran out.
+    """
+    deadline_s = clock.monotonic_s() + timeout_s
+    while True:
+        if value := probe():
+            return value
+        left_s = deadline_s - clock.monotonic_s()
+        if left_s <= 0:
+            return None
+        clock.sleep(min(every_s, left_s))

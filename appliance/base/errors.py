@@ -1,0 +1,274 @@
+"""Every error this project raises on purpose.
+
+::
+
+    MesocosmError                  brief, details, resolution; a class-level code
+    ├── UsageError                 the caller asked for something that does not exist
+    │   └── UnknownNameError       with the nearest match
+    ├── SpecError                  a file of the user's is wrong: file, line, what was expected
+    ├── RequirementError           the host lacks something; exit code 3
+    ├── ToolError                  a host program failed, timed out or is missing
+    │   ├── ToolMissingError
+    │   ├── ToolFailedError
+    │   └── ToolTimeoutError
+    ├── ImageError                 building or checking an image failed
+    │   ├── ImageMissingError
+    │   ├── ImageBuildError
+    │   └── ImageCorruptError
+    ├── MachineError               a machine could not be made or used
+    │   ├── MachineStartError
+    │   ├── MachineBusyError
+    │   ├── SnapshotMissingError
+    │   ├── SnapshotError          save, rewind or delete failed
+    │   └── ResetMismatchError     a rewound machine differs from its snapshot
+    ├── LinkError                  the talk with a guest failed
+    │   ├── LinkClosedError
+    │   ├── LinkTimeoutError       no reply before the deadline
+    │   ├── LinkProtocolError      garbage, oversize, wrong shape
+    │   └── GuestCallError         the guest answered, with an error
+    ├── ActionError                an action could not be carried out
+    │   └── InvalidActionError     unknown action or wrong arguments: the agent's fault
+    ├── EvaluationError            an evaluator could not decide
+    │   └── GraphError             the graph itself is wrong
+    ├── AgentError                 the agent failed
+    │   └── ModelError             the endpoint of its model failed: infrastructure, never FAIL
+    └── StoreError                 the event log or its index is damaged
+
+Exit codes of the command line follow `exit_code`: 1 failed, 2 usage, 3 requirement unmet.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class MesocosmError(Exception):
+    """Base of all errors raised on purpose.
+
+    Args:
+        brief: one line, what happened.
+        details: what is known about the cause; may hold several lines.
+        resolution: what the user can do about it.
+    """
+
+    code: ClassVar[str] = "mesocosm"
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, brief: str, details: str = "", resolution: str = "") -> None:
+        super().__init__(brief, details, resolution)
+        self.brief = brief
+        self.details = details
+        self.resolution = resolution
+
+    def __str__(self) -> str:
+        return "\n".join(part for part in (self.brief, self.details, self.resolution) if part)
+
+
+class UsageError(MesocosmError):
+    """The caller asked for something impossible."""
+
+    code = "usage"
+    exit_code = 2
+
+
+class UnknownNameError(UsageError):
+    """A name that nothing carries; suggests the nearest one."""
+
+    code = "unknown_name"
+
+    @classmethod
+    def of(cls, what: str, name: str, known: Iterable[str]) -> UnknownNameError:
+        """Build the error for `name`, which is none of `known`.
+
+        Args:
+            what: the kind of thing, for example ``"suite"``.
+            name: what the user wrote.
+            known: every name that would have been right.
+        """
+        names = sorted(known)
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        return cls(
+            f"There is no {what} called {name!r}.",
+            resolution=f"{hint}Known: {', '.join(names) if names else 'none'}.",
+        )
+
+
+class SpecError(MesocosmError):
+    """A file written by the user is wrong."""
+
+    code = "spec"
+    exit_code = 2
+
+
+class RequirementError(MesocosmError):
+    """The host lacks something that is needed."""
+
+    code = "requirement"
+    exit_code = 3
+
+
+class ToolError(MesocosmError):
+    """A program on the host did not do its work."""
+
+    code = "tool"
+
+
+class ToolMissingError(ToolError):
+    """A program is not installed."""
+
+    code = "tool_missing"
+    exit_code = 3
+
+
+class ToolFailedError(ToolError):
+    """A program ended with a non-zero exit code."""
+
+    code = "tool_failed"
+
+
+class ToolTimeoutError(ToolError):
+    """A program did not end in time and was killed."""
+
+    code = "tool_timeout"
+
+
+class ImageError(MesocosmError):
+    """Something is wrong with an image."""
+
+    code = "image"
+
+
+class ImageMissingError(ImageError):
+    """An image was not built yet."""
+
+    code = "image_missing"
+
+
+class ImageBuildError(ImageError):
+    """Building an image failed; nothing half-made is left."""
+
+    code = "image_build"
+
+
+class ImageCorruptError(ImageError):
+    """An image's content differs from its manifest."""
+
+    code = "image_corrupt"
+
+
+class MachineError(MesocosmError):
+    """A machine could not be made or used."""
+
+    code = "machine"
+
+
+class MachineStartError(MachineError):
+    """A machine did not come up before its deadline."""
+
+    code = "machine_start"
+
+
+class MachineBusyError(MachineError):
+    """Another process holds the machine."""
+
+    code = "machine_busy"
+
+
+class SnapshotMissingError(MachineError):
+    """The machine has no snapshot of that name."""
+
+    code = "snapshot_missing"
+
+
+class SnapshotError(MachineError):
+    """Saving, rewinding to or deleting a snapshot failed."""
+
+    code = "snapshot"
+
+
+class ResetMismatchError(MachineError):
+    """A machine differs from the snapshot it was rewound to."""
+
+    code = "reset_mismatch"
+
+
+class LinkError(MesocosmError):
+    """The talk with a guest failed."""
+
+    code = "link"
+
+
+class LinkClosedError(LinkError):
+    """The other end went away."""
+
+    code = "link_closed"
+
+
+class LinkTimeoutError(LinkError):
+    """No reply came before the deadline."""
+
+    code = "link_timeout"
+
+
+class LinkProtocolError(LinkError):
+    """The other end sent what no probe would send."""
+
+    code = "link_protocol"
+
+
+class GuestCallError(LinkError):
+    """The guest carried the request out and reports an error of its own.
+
+    Attributes:
+        kind: the probe's own word for it, such as ``not_found``; set by the link.
+    """
+
+    code = "guest_call"
+    kind: str = ""
+
+
+class ActionError(MesocosmError):
+    """An action could not be carried out."""
+
+    code = "action"
+
+
+class InvalidActionError(ActionError):
+    """The agent named an unknown action or gave wrong arguments."""
+
+    code = "invalid_action"
+
+
+class EvaluationError(MesocosmError):
+    """An evaluator could not decide; its node becomes inconclusive."""
+
+    code = "evaluation"
+
+
+class GraphError(EvaluationError):
+    """An evaluator graph is not a valid graph."""
+
+    code = "graph"
+
+
+class AgentError(MesocosmError):
+    """The agent failed."""
+
+    code = "agent"
+
+
+class ModelError(AgentError):
+    """The endpoint of an agent's model failed; this says nothing about the agent."""
+
+    code = "model"
+
+
+class StoreError(MesocosmError):
+    """The event log or its index is damaged."""
+
+    code = "store"

@@ -1,0 +1,21 @@
+"""Make identifiers that sort by time and read well."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from appliance.base.clock import Clock
+
+
+def new_run_id(clock: Clock) -> str:
+    """Make a run id such as ``20261121-081530-4f2a``: UTC time, then four random hex digits."""
+    stamp = datetime.fromtimestamp(clock.now_s(), tz=UTC).strftime("%Y%m%d-%H%M%S")
+    return f"{stamp}-{secrets.token_hex(2)}"
+
+
+def new_machine_id(kind: str) -> str:
+    """Make a machine id such as ``desktop-9c41be``."""
+    return f"{kind}-{secrets.token_hex(3)}"

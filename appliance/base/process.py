@@ -1,0 +1,190 @@
+"""Run programs on the host; the one module that may start them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import ToolFailedError, ToolMissingError, ToolTimeoutError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+_TAIL_CHARS = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """What a program left behind; a non-zero exit code is a result, not an exception.
+
+    Attributes:
+        argv: the words of the command.
+        exit_code: 0 to 255, or minus the signal's number.
+        stdout: raw bytes.
+        stderr: raw bytes.
+    """
+
+    argv: tuple[str, ...]
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def text(self) -> str:
+        """Standard output as text, undecodable bytes replaced, outer white space gone."""
+        return self.stdout.decode(errors="replace").strip()
+
+    def require(self, resolution: str = "") -> CommandResult:
+        """Return self if the exit code is 0.
+
+        Raises:
+            ToolFailedError: otherwise, with the tail of the program's own words.
+        """
+        if self.exit_code == 0:
+            return self
+        words = (self.stderr or self.stdout).decode(errors="replace").strip()
+        raise ToolFailedError(
+            f"{self.argv[0]} ended with exit code {self.exit_code}.",
+            details=f"$ {shlex.join(self.argv)}\n{words[-_TAIL_CHARS:]}",
+            resolution=resolution,
+        )
+
+
+def find_tool(name: str) -> str | None:
+    """Give the absolute path of a program, /usr/sbin and /sbin included, or None."""
+    return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/local/sbin:/usr/sbin:/sbin")
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    timeout_s: float = 60.0,
+    stdin: bytes | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> CommandResult:
+    """Run a program to its end.
+
+    Args:
+        argv: program and arguments; no shell sees them.
+        timeout_s: after this the program's whole process group is killed.
+        stdin: what it reads; nothing by default.
+        env: added to this process' environment.
+        cwd: where it starts.
+
+    Raises:
+        ToolMissingError: there is no such program.
+        ToolTimeoutError: it did not end in time.
+    """
+    with start(
+        argv, env=env, cwd=cwd, stdin=subprocess.PIPE if stdin is not None else None
+    ) as proc:
+        try:
+            out, err = proc.communicate(stdin, timeout=timeout_s)
+        except subprocess.TimeoutExpired as exc:
+            kill_group(proc)
+            raise ToolTimeoutError(
+                f"{argv[0]} did not end within {timeout_s:g} s and was killed.",
+                details=f"$ {shlex.join(argv)}",
+            ) from exc
+        except BaseException:
+            kill_group(proc)
+            raise
+    return CommandResult(tuple(argv), proc.returncode, out, err)
+
+
+def stream(
+    argv: Sequence[str],
+    *,
+    on_line: Callable[[str], None],
+    timeout_s: float,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> CommandResult:
+    """Run a program and hand over each line of its merged output as it comes.
+
+    Args:
+        argv: program and arguments; no shell sees them.
+        on_line: called with each line, without its end.
+        timeout_s: after this the program's whole process group is killed.
+        env: added to this process' environment.
+        cwd: where it starts.
+
+    Raises:
+        ToolMissingError: there is no such program.
+        ToolTimeoutError: it did not end in time.
+    """
+    import threading  # noqa: PLC0415
+
+    kept: list[bytes] = []
+    timed_out = threading.Event()
+    with start(argv, env=env, cwd=cwd, merge=True) as proc:
+
+        def expire() -> None:
+            timed_out.set()
+            kill_group(proc)
+
+        timer = threading.Timer(timeout_s, expire)
+        timer.start()
+        try:
+            assert proc.stdout is not None  # noqa: S101
+            for raw in proc.stdout:
+                kept.append(raw)
+                on_line(raw.decode(errors="replace").rstrip("\r\n"))
+        except BaseException:
+            kill_group(proc)
+            raise
+        finally:
+            timer.cancel()
+    if timed_out.is_set():
+        raise ToolTimeoutError(
+            f"{argv[0]} did not end within {timeout_s:g} s and was killed.",
+            details=f"$ {shlex.join(argv)}",
+        )
+    return CommandResult(tuple(argv), proc.returncode, b"".join(kept), b"")
+
+
+def start(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    stdin: int | None = None,
+    merge: bool = False,
+) -> subprocess.Popen[bytes]:
+    """Start a program in a process group of its own, its output piped.
+
+    Raises:
+        ToolMissingError: there is no such program.
+    """
+    path = find_tool(argv[0]) if "/" not in argv[0] else argv[0]
+    try:
+        return subprocess.Popen(
+            [path or argv[0], *argv[1:]],
+            stdin=subprocess.DEVNULL if stdin is None else stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if merge else subprocess.PIPE,
+            env={**os.environ, **env} if env else None,
+            cwd=cwd,
+            start_new_session=True,
+        )
+    except FileNotFoundError as exc:
+        raise ToolMissingError(
+            f"The program {argv[0]!r} is not installed.",
+            details=f"$ {shlex.join(argv)}",
+            resolution="Run `make up`, which installs what is missing, or `mesocosm doctor`.",
+        ) from exc
+
+
+def kill_group(proc: subprocess.Popen[bytes]) -> None:
+    """Kill a started program and all its children, then reap it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(proc.pid, signal.SIGKILL)
+    proc.wait()

@@ -1,0 +1,82 @@
+"""Where things are on this host and how the appliance is set: environment MESOCOSM_*."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+class Settings(BaseSettings):
+    """Settings of one appliance; every field can be set by ``MESOCOSM_<NAME>``.
+
+    Attributes:
+        state_dir: everything the appliance keeps; mounted at the same path in its containers.
+        distribution: of the desktop image, or ``auto``.
+        mirror_debian: address of a Debian archive; empty takes the host's own apt sources.
+        mirror_ubuntu: address of an Ubuntu archive; empty takes the host's own apt sources.
+        accelerator: ``auto`` boots something under KVM to find out; ``kvm`` or ``tcg`` say it.
+        desktop_memory_mib: RAM of a desktop VM.
+        desktop_cpus: virtual CPUs of a desktop VM.
+        controller_port: loopback port of the controller (``/metrics``).
+        prometheus_port: loopback port of Prometheus.
+        adb_port: loopback port of the appliance's own adb server.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="MESOCOSM_", frozen=True)
+
+    state_dir: Path = Path("/var/lib/mesocosm")
+    distribution: str = "auto"
+    mirror_debian: str = ""
+    mirror_ubuntu: str = ""
+    accelerator: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
+    desktop_memory_mib: int = Field(default=3072, ge=1024)
+    desktop_cpus: int = Field(default=2, ge=1)
+    controller_port: int = 9464
+    prometheus_port: int = 9490
+    adb_port: int = 5137
+
+    @property
+    def images_dir(self) -> Path:
+        """Content-addressed images and their manifests."""
+        return self.state_dir / "images"
+
+    @property
+    def machines_dir(self) -> Path:
+        """One folder a machine: overlay, sockets, lock, snapshot digests."""
+        return self.state_dir / "machines"
+
+    @property
+    def runs_dir(self) -> Path:
+        """One folder a run: event logs and pictures."""
+        return self.state_dir / "runs"
+
+    @property
+    def keys_dir(self) -> Path:
+        """SSH and ADB keys of this appliance; private."""
+        return self.state_dir / "keys"
+
+    @property
+    def run_dir(self) -> Path:
+        """Sockets, pid files and locks of what runs now."""
+        return self.state_dir / "run"
+
+    @property
+    def metrics_dir(self) -> Path:
+        """The log of measures and what was folded out of it."""
+        return self.state_dir / "metrics"
+
+    @property
+    def libvirt_uri(self) -> str:
+        """Address of the hypervisor container's libvirtd."""
+        return f"qemu+unix:///system?socket={self.run_dir}/libvirt/libvirt-sock"
+
+
+@cache
+def get_settings() -> Settings:
+    """Read the settings once a process."""
+    return Settings()

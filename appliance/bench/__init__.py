@@ -1,0 +1,1 @@
+"""Measure what the design promises; each figure beside the obvious alternative, in one run."""

@@ -1,0 +1,129 @@
+"""How long until a used machine is fresh again: our rewind beside libvirt's own revert."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.bench.rows import Row
+from provisioning.lease import READY
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.clock import Clock
+    from provisioning.docker.phone import ReferencePhone
+    from provisioning.libvirt.desktop import DesktopVm
+    from provisioning.makers import HostMachine, Maker
+    from provisioning.protocols import ResetReport
+
+    Tick = Callable[[str], None]
+
+_DIRT_MIB = 8
+_COMPARED_SHARE = 10
+_COMPARED_LEAST = 5
+_REVERT_TIMEOUT_S = 60.0
+_CHECKPOINT = "compared"
+
+
+def bench_desktop(
+    maker: Maker, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
+) -> list[Row]:
+    """Dirty and rewind one desktop `count` times, then revert it by libvirt a tenth as often.
+
+    The machine is made for this and thrown away; what dirties it is not timed.
+
+    Args:
+        maker: of desktops.
+        count: how many rewinds.
+        tick: told the name of each row after each sample.
+        clock: measures.
+
+    Raises:
+        MesocosmError: the machine cannot be made, or does not answer between two samples.
+    """
+    machine = maker.make(lambda _words: None)
+    try:
+        rewind = Row("rewind", "loadvm in the running QEMU, probe, clock, seed, state compared")
+        _rewinds(machine, rewind, lambda: _dirty(machine), count=count, tick=tick, clock=clock)
+        revert = Row("libvirt revert + SSH", "libvirt's revert (a new QEMU), then an SSH login")
+        _reverts(machine, revert, max(_COMPARED_LEAST, count // _COMPARED_SHARE), tick, clock)
+    finally:
+        machine.delete()
+        machine.folder.lock.release()
+    return [rewind, revert]
+
+
+def bench_phone(maker: Maker, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK) -> list[Row]:
+    """Dirty and rewind one reference phone `count` times.
+
+    Raises:
+        MesocosmError: the phone cannot be made.
+    """
+    machine: ReferencePhone = maker.make(lambda _words: None)  # type: ignore[assignment]
+    try:
+        row = Row("phone rewind", "reference phone: console load, state compared")
+
+        def dirty() -> None:
+            machine.shell("settings put system bench 1; input keyevent HOME", timeout_s=10.0)
+
+        _rewinds(machine, row, dirty, count=count, tick=tick, clock=clock)
+    finally:
+        machine.delete()
+        machine.folder.lock.release()
+    return [row]
+
+
+def _rewinds(
+    machine: HostMachine,
+    row: Row,
+    dirty: Callable[[], None],
+    *,
+    count: int,
+    tick: Tick,
+    clock: Clock,
+) -> None:
+    reports: list[ResetReport] = []
+    for _ in range(count):
+        dirty()
+        row.measure(lambda: reports.append(machine.snapshots.rewind(READY)), clock)
+        tick(row.name)
+    for phase in reports[0].phases_s if reports else ():
+        row.extra[f"{phase}_mean_s"] = statistics.fmean(one.phases_s[phase] for one in reports)
+
+
+def _dirty(machine: HostMachine) -> None:
+    """Write to the disk, change a setting and leave a process behind, as a task would."""
+    script = (
+        f"head -c {_DIRT_MIB}M /dev/urandom > ~/dirt; sync; "
+        "gsettings set org.gnome.desktop.interface color-scheme prefer-dark; "
+        "setsid sleep 1000 > /dev/null 2>&1 &"
+    )
+    machine.link.call(
+        "exec",
+        {"argv": ["/bin/sh", "-c", script], "user": "user", "timeout_s": 30.0},
+        timeout_s=40.0,
+    )
+
+
+def _reverts(machine: HostMachine, row: Row, count: int, tick: Tick, clock: Clock) -> None:
+    vm: DesktopVm = machine  # type: ignore[assignment]
+    name = vm.info.machine_id
+    vm.hypervisor.checkpoint(name, _CHECKPOINT)
+    for _ in range(count):
+        _dirty(vm)
+        vm.release()
+
+        def revert() -> None:
+            vm.hypervisor.revert(name, _CHECKPOINT)
+            with vm.ssh(timeout_s=_REVERT_TIMEOUT_S) as session:
+                session.run(["/bin/true"], timeout_s=_REVERT_TIMEOUT_S).require()
+
+        row.measure(revert, clock)
+        tick(row.name)
+
+
+KINDS = {Kind.DESKTOP: bench_desktop, Kind.PHONE: bench_phone}
+"""The benchmark of each kind of machine."""

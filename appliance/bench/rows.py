@@ -1,0 +1,85 @@
+"""Rows of a benchmark: samples in, percentiles out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.table import Table
+
+from appliance.base.errors import MesocosmError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.clock import Clock
+
+
+@dataclass(slots=True)
+class Row:
+    """One figure.
+
+    Attributes:
+        name: such as ``rewind``.
+        what: one line on what a sample covers.
+        samples_s: seconds of each success.
+        failures: how many tries failed; they have no sample.
+        errors: the first words of each failure.
+        extra: further facts, such as means by phase in seconds.
+    """
+
+    name: str
+    what: str
+    samples_s: list[float] = field(default_factory=list)
+    failures: int = 0
+    errors: list[str] = field(default_factory=list)
+    extra: dict[str, float] = field(default_factory=dict)
+
+    def measure(self, act: Callable[[], object], clock: Clock) -> bool:
+        """Time one try; True when it succeeded."""
+        start_s = clock.monotonic_s()
+        try:
+            act()
+        except MesocosmError as exc:
+            self.failures += 1
+            self.errors.append(exc.brief)
+            return False
+        self.samples_s.append(clock.monotonic_s() - start_s)
+        return True
+
+    def percentile_s(self, percent: float) -> float | None:
+        """Give a percentile of the successes, linearly interpolated; None without any."""
+        return float(np.percentile(self.samples_s, percent)) if self.samples_s else None
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the row as machines read it."""
+        return {
+            "name": self.name,
+            "n": len(self.samples_s) + self.failures,
+            "failures": self.failures,
+            "p50_s": _rounded(self.percentile_s(50)),
+            "p95_s": _rounded(self.percentile_s(95)),
+            "p99_s": _rounded(self.percentile_s(99)),
+            "what": self.what,
+            **{key: round(value, 4) for key, value in self.extra.items()},
+            **({"errors": self.errors} if self.errors else {}),
+        }
+
+
+def table(rows: list[Row], accelerator: str) -> Table:
+    """Draw the rows."""
+    drawn = Table(title=f"accelerator {accelerator}; seconds")
+    for column in ("name", "n", "failures", "p50", "p95", "p99"):
+        drawn.add_column(column, justify="left" if column == "name" else "right")
+    drawn.add_column("what")
+    for row in rows:
+        values = [row.percentile_s(percent) for percent in (50, 95, 99)]
+        shown = [f"{value:.3f}" if value is not None else "-" for value in values]
+        count = len(row.samples_s) + row.failures
+        drawn.add_row(row.name, str(count), str(row.failures), *shown, row.what)
+    return drawn
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

@@ -1,0 +1,192 @@
+"""Drive docker-compose 1.29 or compose v2, whichever there is."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import RequirementError, ToolFailedError, ToolMissingError
+from appliance.base.files import digest_bytes, write_atomic
+from appliance.base.process import find_tool, run, stream
+from appliance.base.settings import REPOSITORY
+from appliance.bringup.engine import docker_client
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from appliance.base.settings import Settings
+
+SERVICES = ("hypervisor", "controller", "prometheus")
+"""The services of docker-compose.yml that always run; each has an image of the same name."""
+
+_DEFAULT_STATE_DIR = Path("/var/lib/mesocosm")
+_PROJECT_LABEL = "com.docker.compose.project"
+_SERVICE_LABEL = "com.docker.compose.service"
+_UP_TIMEOUT_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceState:
+    """How one container of the appliance is.
+
+    Attributes:
+        name: of the service.
+        state: docker's word: ``running``, ``restarting``, ``exited`` ...
+        health: docker's word, or empty without a health check.
+        image: tag it was made from.
+        container: its id.
+    """
+
+    name: str
+    state: str
+    health: str
+    image: str
+    container: str
+
+
+def project_name(settings: Settings) -> str:
+    """Name the compose project: ``mesocosm``, with a suffix where the state is not in its default place."""
+    state_dir = settings.state_dir.resolve()
+    if state_dir == _DEFAULT_STATE_DIR:
+        return "mesocosm"
+    return f"mesocosm-{digest_bytes(str(state_dir).encode())[:6]}"
+
+
+def find_compose() -> list[str]:
+    """Give the words that call compose.
+
+    Raises:
+        RequirementError: there is neither form of it.
+    """
+    try:
+        if run(["docker", "compose", "version"], timeout_s=20).exit_code == 0:
+            return ["docker", "compose"]
+    except ToolMissingError:
+        pass
+    if find_tool("docker-compose"):
+        return ["docker-compose"]
+    raise RequirementError(
+        "There is no docker-compose and no compose plugin of docker.",
+        resolution="Run `make up`, which installs one, or `apt-get install docker-compose`.",
+    )
+
+
+class Compose:
+    """The containers of one appliance.
+
+    Args:
+        settings: state folder and ports.
+        kvm: add the device ``/dev/kvm`` to the hypervisor.
+    """
+
+    def __init__(self, settings: Settings, *, kvm: bool = False) -> None:
+        self.settings = settings
+        self.project = project_name(settings)
+        self.env_file = settings.state_dir / "compose.env"
+        self._kvm = kvm
+
+    def write_env(self, images: Mapping[str, str]) -> None:
+        """Write the variables of docker-compose.yml.
+
+        Args:
+            images: tag of the image by service.
+        """
+        settings = self.settings
+        rows = {
+            "MESOCOSM_STATE_DIR": str(settings.state_dir),
+            "MESOCOSM_CONTROLLER_PORT": str(settings.controller_port),
+            "MESOCOSM_PROMETHEUS_PORT": str(settings.prometheus_port),
+            "MESOCOSM_ACCELERATOR": "kvm" if self._kvm else "tcg",
+            **{f"MESOCOSM_{name.upper()}_IMAGE": tag for name, tag in images.items()},
+        }
+        write_atomic(self.env_file, "".join(f"{key}={value}\n" for key, value in rows.items()))
+
+    def argv(self, *words: str) -> list[str]:
+        """Give the whole command line for some words of compose.
+
+        Raises:
+            RequirementError: there is no compose.
+        """
+        files = ["docker-compose.yml", *(["docker-compose.kvm.yml"] if self._kvm else [])]
+        chosen = [word for name in files for word in ("-f", str(REPOSITORY / name))]
+        return [
+            *find_compose(),
+            *("--env-file", str(self.env_file), "-p", self.project),
+            *chosen,
+            *words,
+        ]
+
+    def up(self, on_line: Callable[[str], None]) -> None:
+        """Start what does not run, start anew what changed.
+
+        Raises:
+            ToolFailedError: compose failed; with its words.
+        """
+        argv = self.argv("up", "-d", "--remove-orphans")
+        result = stream(argv, on_line=on_line, timeout_s=_UP_TIMEOUT_S, env=self._env())
+        if result.exit_code:
+            raise ToolFailedError(
+                "The appliance's containers could not be started.",
+                details=result.text[-2000:],
+                resolution="Run `mesocosm down`, then `mesocosm up` again.",
+            )
+
+    def _env(self) -> dict[str, str]:
+        """Shadow this process' own MESOCOSM_*: they would win over the file."""
+        rows = (line.partition("=") for line in self.env_file.read_text().splitlines())
+        return {key: value for key, _, value in rows if key in os.environ}
+
+    def services(self) -> list[ServiceState]:
+        """Tell how each container is; asks the engine, needs no compose and no env file.
+
+        Raises:
+            RequirementError: the engine does not answer.
+        """
+        with docker_client() as client:
+            found = client.containers.list(
+                all=True, filters={"label": f"{_PROJECT_LABEL}={self.project}"}
+            )
+            states = [
+                ServiceState(
+                    one.labels.get(_SERVICE_LABEL, str(one.name)),
+                    str(one.status),
+                    str(one.attrs["State"].get("Health", {}).get("Status", "")),
+                    str(one.attrs["Config"]["Image"]),
+                    str(one.id),
+                )
+                for one in found
+            ]
+        return sorted(states, key=lambda state: state.name)
+
+    def tail(self, service: str, lines: int = 15) -> str:
+        """Give the last lines of a service's log; empty when it has no container."""
+        for state in self.services():
+            if state.name == service:
+                with docker_client() as client:
+                    log = client.containers.get(state.container).logs(tail=lines)
+                return str(log.decode(errors="replace"))
+        return ""
+
+    def remove(self, *, volumes: bool) -> list[str]:
+        """Stop and remove the containers and networks, by label; gives what was removed.
+
+        By label, so that it works after the checkout, the images or the env file have changed.
+
+        Args:
+            volumes: also remove what Prometheus stored.
+        """
+        label: dict[str, str | list[str] | bool] = {"label": f"{_PROJECT_LABEL}={self.project}"}
+        removed = []
+        with docker_client(timeout_s=120) as client:
+            for container in client.containers.list(all=True, filters=label):
+                container.stop(timeout=20)
+                container.remove(force=True, v=True)
+                removed.append(str(container.name))
+            for network in client.networks.list(filters=label):
+                network.remove()
+            for volume in client.volumes.list(filters=label) if volumes else []:
+                volume.remove(force=True)
+                removed.append(f"volume {volume.name}")
+        return removed

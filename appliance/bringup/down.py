@@ -1,0 +1,148 @@
+"""Take the appliance down: leave nothing running and, if asked, nothing on disk."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from docker.errors import APIError, ImageNotFound
+
+from appliance.base.errors import MesocosmError, UsageError
+from appliance.base.process import run
+from appliance.bringup.compose import Compose
+from appliance.bringup.engine import docker_client, engine_answers, stop_engine
+from appliance.bringup.machines import remove_machines, stop_machines
+from appliance.bringup.up import STATE_MARK
+from appliance.doctor.network import answers_as_adb
+from images.builder import list_manifests
+from images.manifest import Manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.settings import Settings
+    from appliance.bringup.steps import Steps
+
+    _Work = Callable[[Settings], str]
+
+
+def take_down(settings: Settings, steps: Steps, *, purge: bool) -> None:
+    """Stop machines, services, the adb server, and the docker engine if we started it.
+
+    Works from any half-made state; what is not there is skipped. Goes on after a failed step and
+    raises its error at the end.
+
+    Args:
+        settings: of the appliance.
+        steps: shown as they go.
+        purge: also remove images, results and everything else the appliance keeps.
+
+    Raises:
+        UsageError: `purge` of a folder that no bring-up marked as its own.
+        MesocosmError: the first step that failed.
+    """
+    if purge:
+        require_own(settings.state_dir)
+    failures: list[MesocosmError] = []
+
+    def attempt(name: str, work: _Work) -> None:
+        try:
+            with steps.step(name) as step:
+                step.note = work(settings)
+        except MesocosmError as exc:
+            failures.append(exc)
+
+    if engine_answers():
+        attempt("machines", _remove_machines if purge else _stop_machines)
+        attempt("services", _purge_services if purge else _remove_services)
+        if purge:
+            attempt("docker images", _remove_images)
+    attempt("adb server", _stop_adb)
+    attempt("docker engine", stop_engine)
+    if purge and not failures:
+        attempt("state", _remove_state)
+    if failures:
+        raise failures[0]
+
+
+def require_own(state_dir: Path) -> None:
+    """Make sure that a folder is an appliance's state before anything of it is removed.
+
+    Raises:
+        UsageError: it is not, or it is one of the system's folders.
+    """
+    resolved = state_dir.resolve()
+    if not resolved.exists():
+        return
+    is_ours = (resolved / STATE_MARK).is_file()
+    if not is_ours or len(resolved.parts) <= 2 or resolved == Path.home():  # noqa: PLR2004
+        raise UsageError(
+            f"{state_dir} is not purged: it does not look like an appliance's state.",
+            details=f"There is no {STATE_MARK} in it, or it is a folder of the system.",
+            resolution="Set MESOCOSM_STATE_DIR to the appliance's folder.",
+        )
+
+
+def _remove_machines(settings: Settings) -> str:
+    return ", ".join(remove_machines(settings)) or "none"
+
+
+def _stop_machines(settings: Settings) -> str:
+    return ", ".join(stop_machines(settings)) or "none"
+
+
+def _remove_services(settings: Settings) -> str:
+    return ", ".join(Compose(settings).remove(volumes=False)) or "none"
+
+
+def _purge_services(settings: Settings) -> str:
+    return ", ".join(Compose(settings).remove(volumes=True)) or "none"
+
+
+def _remove_images(settings: Settings) -> str:
+    """Remove from the engine what this state folder's manifests name, and what it stands on."""
+    ours = {row.docker_tag for _, row in list_manifests(settings) if isinstance(row, Manifest)}
+    with docker_client(timeout_s=300) as client:
+        images = client.images.list(all=True)
+        tags = {tag: str(image.id) for image in images for tag in image.tags if tag in ours}
+        parents = {str(image.id): str(image.attrs.get("ParentId", "")) for image in images}
+        tagged = {str(image.id) for image in images if image.tags}
+        stages = [one for one in parents if one not in tagged and _stands_on(one, tags, parents)]
+        for tag in tags:
+            client.images.remove(tag, force=True)
+        # What is left of build stages; most went with the tags that stood on them.
+        for stage in stages:
+            with suppress(ImageNotFound, APIError):
+                client.images.remove(stage)
+    return ", ".join(tags) or "none"
+
+
+def _stands_on(image: str, tags: dict[str, str], parents: dict[str, str]) -> bool:
+    """Tell whether an image was built on one of ours."""
+    while image := parents.get(image, ""):
+        if image in tags.values():
+            return True
+    return False
+
+
+def _stop_adb(settings: Settings) -> str:
+    if not answers_as_adb(settings.adb_port):
+        return "was not running"
+    run(["adb", "-P", str(settings.adb_port), "kill-server"], timeout_s=15).require()
+    return "stopped"
+
+
+def _remove_state(settings: Settings) -> str:
+    """Remove what the folder holds; the folder itself stays where it is a mount of its own."""
+    if not settings.state_dir.exists():
+        return "was not there"
+    for path in sorted(settings.state_dir.iterdir(), key=lambda path: path.name == STATE_MARK):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    if not settings.state_dir.is_mount():
+        settings.state_dir.rmdir()
+    return f"{settings.state_dir} is empty"

@@ -1,0 +1,170 @@
+"""Start the docker engine where it does not run, and stop it again if it was us."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import wait_until
+from appliance.base.errors import RequirementError, ToolFailedError, ToolMissingError
+from appliance.base.files import write_atomic
+from appliance.base.process import find_tool, run
+from images.engine import connect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from docker import DockerClient
+
+    from appliance.base.settings import Settings
+
+START_TIMEOUT_S = 60.0
+_SYSTEMD = Path("/run/systemd/system")
+_UNITS = ("docker.service", "docker.socket")
+_RULE_CHAINS = "iptables"
+
+
+@contextmanager
+def docker_client(timeout_s: float = 60.0) -> Iterator[DockerClient]:
+    """Talk to the docker engine; what it refuses becomes our error.
+
+    Raises:
+        RequirementError: it does not answer.
+        ToolFailedError: it refused something.
+    """
+    from docker.errors import DockerException  # noqa: PLC0415
+    from requests.exceptions import RequestException  # noqa: PLC0415
+
+    with connect(timeout_s) as client:
+        try:
+            yield client
+        except (DockerException, RequestException) as exc:
+            raise ToolFailedError("The docker engine refused a request.", str(exc)) from exc
+
+
+def engine_answers() -> bool:
+    """Tell whether the docker engine answers."""
+    try:
+        with connect(timeout_s=10):
+            return True
+    except RequirementError:
+        return False
+
+
+def ensure_engine(settings: Settings) -> str:
+    """Make sure that the docker engine runs; gives a few words on what was done.
+
+    Raises:
+        RequirementError: it is not installed or does not start; with the tail of its log.
+    """
+    if engine_answers():
+        return "was running"
+    if find_tool("dockerd") is None:
+        raise RequirementError(
+            "The docker engine is not installed.",
+            resolution="Run `make up`, which installs it, or `apt-get install docker.io`.",
+        )
+    settings.run_dir.mkdir(parents=True, exist_ok=True)
+    how = "systemd" if _SYSTEMD.is_dir() else "daemon"
+    write_atomic(_mark(settings), how)
+    try:
+        if how == "systemd":
+            _start_unit()
+        else:
+            _start_daemon(settings)
+    except BaseException:
+        _mark(settings).unlink(missing_ok=True)
+        raise
+    return f"started ({how})"
+
+
+def stop_engine(settings: Settings) -> str:
+    """Stop the docker engine if `ensure_engine` started it; gives a few words on what was done."""
+    mark = _mark(settings)
+    if not mark.is_file():
+        return "left running, it was not started by us" if engine_answers() else "was not running"
+    if others := _foreign_containers():
+        return f"left running for containers of others: {', '.join(others)}"
+    if mark.read_text() == "systemd":
+        run(["systemctl", "stop", *_UNITS], timeout_s=60).require()
+    else:
+        pid_file = str(_pid_file(settings))
+        argv = ["start-stop-daemon", "--stop", "--oknodo", "--retry", "TERM/30/KILL/5"]
+        run([*argv, "--pidfile", pid_file, "--name", "dockerd"], timeout_s=60).require()
+        _pid_file(settings).unlink(missing_ok=True)
+    mark.unlink()
+    return "stopped"
+
+
+def _start_unit() -> None:
+    result = run(["systemctl", "start", "docker.service"], timeout_s=START_TIMEOUT_S)
+    if result.exit_code:
+        log = run(
+            ["journalctl", "-u", "docker.service", "-n", "15", "--no-pager", "-o", "cat"]
+        ).text
+        raise _not_started(log)
+    if not wait_until(engine_answers, timeout_s=START_TIMEOUT_S, every_s=0.2):
+        raise _not_started("It started, but does not answer.")
+
+
+def _start_daemon(settings: Settings) -> None:
+    log = settings.run_dir / "dockerd.log"
+    log.unlink(missing_ok=True)
+    argv = ["start-stop-daemon", "--start", "--background", "--oknodo", "--make-pidfile"]
+    argv += ["--pidfile", str(_pid_file(settings)), "--output", str(log)]
+    dockerd = str(find_tool("dockerd"))
+    try:
+        run([*argv, "--exec", dockerd, "--", "--log-level=warn"], timeout_s=20).require()
+    except (ToolFailedError, ToolMissingError) as exc:
+        raise _not_started(str(exc)) from exc
+
+    def settled() -> str | None:
+        if engine_answers():
+            return "up"
+        return None if _runs(settings) else "dead"
+
+    if wait_until(settled, timeout_s=START_TIMEOUT_S, every_s=0.2) != "up":
+        _pid_file(settings).unlink(missing_ok=True)
+        raise _not_started(_tail(log))
+
+
+def _runs(settings: Settings) -> bool:
+    # Not by name: right after the fork it still has start-stop-daemon's.
+    argv = ["start-stop-daemon", "--status", "--pidfile", str(_pid_file(settings))]
+    return run(argv, timeout_s=10).exit_code == 0
+
+
+def _not_started(log: str) -> RequirementError:
+    resolution = "Start it by hand (`dockerd`), read what it says, then run this again."
+    if _RULE_CHAINS in log:
+        resolution = "It could not set its network rules: is iptables installed, and are you root?"
+    return RequirementError("The docker engine did not start.", log[-3000:], resolution)
+
+
+def _foreign_containers() -> list[str]:
+    """Name the running containers that no appliance made."""
+    try:
+        with docker_client() as client:
+            running = client.containers.list()
+            return [
+                str(one.name)
+                for one in running
+                if not str(one.attrs["Config"]["Image"]).startswith("mesocosm/")
+            ]
+    except RequirementError:
+        return []
+
+
+def _tail(log: Path, lines: int = 15) -> str:
+    if not log.is_file():
+        return ""
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
+
+
+def _mark(settings: Settings) -> Path:
+    return settings.run_dir / "dockerd.started"
+
+
+def _pid_file(settings: Settings) -> Path:
+    return settings.run_dir / "dockerd.pid"

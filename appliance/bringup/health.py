@@ -1,0 +1,118 @@
+"""Wait until the appliance's services answer, and say which one does not, and why."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.errors import MachineStartError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from appliance.bringup.compose import Compose
+
+READY_TIMEOUT_S = 60.0
+_ASK_TIMEOUT_S = 5.0
+
+
+def controller_url(settings: Settings) -> str:
+    """Give the address of the appliance's page."""
+    return f"http://127.0.0.1:{settings.controller_port}"
+
+
+def prometheus_url(settings: Settings) -> str:
+    """Give the address of the appliance's Prometheus."""
+    return f"http://127.0.0.1:{settings.prometheus_port}"
+
+
+def fetch(url: str) -> bytes | None:
+    """Get a page of this host; None when there is no good answer."""
+    # Never through the proxy that the environment may name: these are loopback addresses.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url, timeout=_ASK_TIMEOUT_S) as reply:
+            return bytes(reply.read())
+    except (OSError, urllib.error.URLError):
+        return None
+
+
+def query(settings: Settings, expression: str) -> list[dict[str, Any]]:
+    """Ask Prometheus for an instant vector; empty when it does not answer or knows nothing."""
+    url = f"{prometheus_url(settings)}/api/v1/query?{urlencode({'query': expression})}"
+    reply = fetch(url)
+    if reply is None:
+        return []
+    rows = json.loads(reply)["data"]["result"]
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def hypervisor_answers(settings: Settings) -> bool:
+    """Tell whether libvirtd in the hypervisor container takes connections."""
+    import libvirt  # noqa: PLC0415
+
+    if not (settings.run_dir / "libvirt" / "libvirt-sock").exists():
+        return False
+    libvirt.registerErrorHandler(lambda _context, _error: None, None)
+    try:
+        libvirt.open(settings.libvirt_uri).close()
+    except libvirt.libvirtError:
+        return False
+    return True
+
+
+def controller_answers(settings: Settings) -> bool:
+    """Tell whether the controller serves."""
+    return fetch(f"{controller_url(settings)}/healthz") is not None
+
+
+def prometheus_answers(settings: Settings) -> bool:
+    """Tell whether Prometheus is ready and has scraped the controller."""
+    rows = query(settings, 'up{job="controller"}')
+    return bool(rows) and rows[0]["value"][1] == "1"
+
+
+QUESTIONS: dict[str, Callable[[Settings], bool]] = {
+    "hypervisor": hypervisor_answers,
+    "controller": controller_answers,
+    "prometheus": prometheus_answers,
+}
+"""How each service shows that it works."""
+
+
+def wait_ready(
+    compose: Compose, *, timeout_s: float = READY_TIMEOUT_S, clock: Clock = SYSTEM_CLOCK
+) -> None:
+    """Wait until every service works.
+
+    Args:
+        compose: the services.
+        timeout_s: for all of them together.
+        clock: measures it.
+
+    Raises:
+        MachineStartError: one does not answer in time; with the tail of its log.
+    """
+    deadline_s = clock.monotonic_s() + timeout_s
+    for name, answers in QUESTIONS.items():
+        left_s = max(1.0, deadline_s - clock.monotonic_s())
+        if wait_until(
+            lambda answers=answers: answers(compose.settings),  # type: ignore[misc] # bound now
+            timeout_s=left_s,
+            every_s=0.2,
+            clock=clock,
+        ):
+            continue
+        states = {one.name: one for one in compose.services()}
+        state = f"is {states[name].state}" if name in states else "does not exist"
+        raise MachineStartError(
+            f"The {name} did not answer within {timeout_s:g} s.",
+            details=f"Its container {state}. The end of its log:\n{compose.tail(name)}",
+            resolution="Run `mesocosm doctor`; then `mesocosm down` and `mesocosm up` again.",
+        )

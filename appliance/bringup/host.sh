@@ -1,0 +1,127 @@
+#!/bin/sh
+# Install the packages of packages.txt that this Debian or Ubuntu lacks; quick and silent when none.
+#   host.sh [--test] [--yes] [--list]
+#     --test  the packages for tests too
+#     --yes   do not ask
+#     --list  print what is missing, install nothing
+# Exit codes: 0 all there, 1 installing failed, 2 usage, 3 cannot be installed here, 130 refused.
+set -eu
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+stages=run yes=no list=no
+for word; do
+	case $word in
+	--test) stages='run test test?' ;;
+	--yes) yes=yes ;;
+	--list) list=yes ;;
+	*) echo "host.sh: unknown option $word" >&2; exit 2 ;;
+	esac
+done
+
+say() { printf '%s\n' "$*" >&2; }
+fail() { code=$1; shift; say "error: $1"; shift; for line; do say "$line"; done; exit "$code"; }
+
+has() { command -v "$1" >/dev/null 2>&1; }
+installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+available() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
+
+# Print each row that is not met as "when alternatives".
+missing_rows() {
+	sed -e '/^#/d' -e '/^$/d' "$here/packages.txt" | while read -r when names _why; do
+		case " $stages " in *" $when "*) ;; *) continue ;; esac
+		for name in $(echo "$names" | tr '|' ' '); do
+			installed "$name" && continue 2
+			# What no archive of this host has cannot be missing.
+			[ "$when" != 'test?' ] || available "$name" || continue 2
+		done
+		echo "$when $names"
+	done
+}
+
+if ! has dpkg-query || ! has apt-get; then
+	fail 3 "This host has no apt: only Debian 12, Ubuntu 24.04 and their like are set up by themselves." \
+		"→ Install by hand what $here/packages.txt names, then run \`mesocosm up\`."
+fi
+rows=$(missing_rows)
+[ -n "$rows" ] || exit 0
+if [ "$list" = yes ]; then
+	echo "$rows" | cut -d' ' -f2
+	exit 0
+fi
+
+root=
+if [ "$(id -u)" -ne 0 ]; then
+	has sudo || fail 3 "Packages are missing and you are not root." \
+		"$(echo "$rows" | cut -d' ' -f2 | tr '\n' ' ')" "→ Run this as root."
+	root=sudo
+fi
+say "Missing packages: $(echo "$rows" | cut -d' ' -f2 | tr '\n' ' ')"
+if [ "$yes" = no ] && [ -t 0 ]; then
+	printf 'Install them with apt? [Y/n] ' >&2
+	read -r answer || answer=n
+	case $answer in ''|y|Y|yes) ;; *) say "Nothing was installed."; exit 130 ;; esac
+fi
+
+log=$(mktemp "${TMPDIR:-/tmp}/mesocosm-apt.XXXXXX")
+# Show a figure that grows instead of a thousand lines; the log keeps the lines.
+follow() {
+	if [ -t 2 ]; then
+		tee -a "$log" | awk '/^Get:/{g++} /^Unpacking/{u++} /^Setting up/{s++}
+			/^(Get:|Unpacking|Setting up)/{printf "\r  fetched %d, unpacked %d, set up %d ", g, u, s > "/dev/stderr"}
+			END{if (g + u + s) print "" > "/dev/stderr"}'
+	else
+		cat >>"$log"
+	fi
+}
+# Run apt; its exit code survives the pipe in a file.
+apt() {
+	{ $root env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@" 2>&1 || echo "$?" >"$log.failed"; } | follow
+	[ ! -e "$log.failed" ]
+}
+
+# No service may start itself while it is being installed: bring-up starts what is needed.
+policy=/usr/sbin/policy-rc.d
+made_policy=no
+clean_up() {
+	[ "$made_policy" = no ] || $root rm -f "$policy"
+	rm -f "$log.failed"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+if [ ! -e "$policy" ]; then
+	printf '#!/bin/sh\nexit 101\n' | $root tee "$policy" >/dev/null
+	$root chmod 755 "$policy"
+	made_policy=yes
+fi
+
+say "Reading package lists ..."
+if ! apt update; then
+	say "warning: apt-get update had trouble; trying with the lists there are."
+	rm -f "$log.failed"
+fi
+wanted=
+absent=
+for row in $(echo "$rows" | tr ' ' '='); do
+	names=$(echo "${row#*=}" | tr '|' ' ')
+	chosen=
+	for name in $names; do
+		if available "$name"; then chosen=$name; break; fi
+	done
+	if [ -n "$chosen" ]; then
+		wanted="$wanted $chosen"
+	elif [ "${row%%=*}" != 'test?' ]; then
+		absent="$absent ${row#*=}"
+	fi
+done
+[ -z "$absent" ] || fail 1 "No archive of this host has:$absent" "$(tail -n 3 "$log")" \
+	"→ Enable the archive that has it (on Ubuntu: universe), or look at $log."
+if [ -n "$wanted" ]; then
+	say "Installing$wanted ..."
+	# shellcheck disable=SC2086 # a list of words
+	apt install --no-install-recommends $wanted || fail 1 "apt could not install the packages." \
+		"$(grep -E '^(E:|dpkg: error|Err:)' "$log" | head -n 8)" "→ The whole log: $log"
+fi
+# Tests start their own Prometheus; the packaged service must not come up with the next boot.
+case $wanted in *prometheus*)
+	has systemctl && $root systemctl disable --quiet prometheus.service >/dev/null 2>&1 || true ;;
+esac
+rm -f "$log"

@@ -1,0 +1,120 @@
+"""The appliance's machines as bring-up sees them: make them ready, count them, remove them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from appliance.bringup.health import hypervisor_answers
+from provisioning.machine_folder import iter_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.settings import Settings
+    from provisioning.lease import LocalFleet
+    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.makers import HostMachine, Maker
+
+
+def prepare_machines(settings: Settings, say: Callable[[str], None]) -> str:
+    """Make sure that a desktop and a phone with a verified snapshot wait; says so in a few words.
+
+    Args:
+        settings: of the appliance.
+        say: told in one line what takes long.
+
+    Raises:
+        MachineError: one did not come up.
+    """
+    from provisioning.lease import LocalFleet  # noqa: PLC0415 - imports libvirt and Docker
+    from provisioning.protocols import Kind  # noqa: PLC0415
+
+    fleet = LocalFleet(settings, say=say)
+    removed = fleet.sweep()
+    fleet.prepare(list(Kind))
+    words = describe(count_machines(settings))
+    return f"{words}; removed: {'; '.join(removed)}" if removed else words
+
+
+def count_machines(settings: Settings) -> dict[tuple[str, str], int]:
+    """Count machines by kind and state, as their records say."""
+    records = [folder.read() for folder in iter_folders(settings)]
+    return dict(Counter((str(one.kind), str(one.state)) for one in records if one is not None))
+
+
+def sweep_orphans(settings: Settings) -> list[str]:
+    """Remove what killed processes left half-made or broken; whole machines stay.
+
+    Works in the controller's container too, where the host's recipes cannot be judged.
+
+    Raises:
+        MesocosmError: the hypervisor or docker does not answer.
+    """
+    from provisioning.backends import host_makers  # noqa: PLC0415 - imports libvirt and Docker
+    from provisioning.lease import LocalFleet  # noqa: PLC0415
+
+    makers = {kind: _Lenient(maker) for kind, maker in host_makers(settings).items()}
+    return LocalFleet(settings, makers).sweep()
+
+
+def remove_machines(settings: Settings) -> list[str]:
+    """Stop and remove every machine, also those in use; gives their ids.
+
+    Where the hypervisor does not answer no desktop can be asked to end: its folder goes here, and
+    it ends with the hypervisor's container.
+    """
+    return _reachable_fleet(settings).remove_all()
+
+
+def stop_machines(settings: Settings) -> list[str]:
+    """Stop every machine, also those in use, and keep what was saved; gives their ids.
+
+    The next bring-up starts them from their snapshots, without a boot.
+    """
+    return _reachable_fleet(settings).stop_all()
+
+
+def _reachable_fleet(settings: Settings) -> LocalFleet:
+    from provisioning.backends import host_makers  # noqa: PLC0415 - imports libvirt and Docker
+    from provisioning.lease import LocalFleet  # noqa: PLC0415
+    from provisioning.protocols import Kind  # noqa: PLC0415
+
+    makers = dict(host_makers(settings))
+    if not hypervisor_answers(settings):
+        del makers[Kind.DESKTOP]
+    return LocalFleet(settings, makers)
+
+
+def describe(counts: dict[tuple[str, str], int]) -> str:
+    """Say machine counts in words, such as ``1 desktop ready, 1 phone ready``."""
+    rows = [f"{count} {kind} {state}" for (kind, state), count in sorted(counts.items())]
+    return ", ".join(rows) or "none"
+
+
+class _Lenient:
+    """A maker to which every whole machine fits."""
+
+    def __init__(self, maker: Maker) -> None:
+        self._maker = maker
+
+    def make(self, say: Callable[[str], None]) -> HostMachine:
+        """Make one as the maker does."""
+        return self._maker.make(say)
+
+    def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
+        """Attach as the maker does."""
+        return self._maker.attach(folder, record)
+
+    def fits(self, record: MachineRecord) -> bool:
+        """Take every machine for current."""
+        del record
+        return True
+
+    def remove_by_id(self, machine_id: str) -> None:
+        """Remove as the maker does."""
+        self._maker.remove_by_id(machine_id)
+
+    def remove_strays(self) -> list[str]:
+        """Remove as the maker does."""
+        return self._maker.remove_strays()

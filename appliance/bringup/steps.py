@@ -1,0 +1,96 @@
+"""Show the steps of a long command as they go, and keep them for ``--json``."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import MesocosmError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console
+
+    from appliance.base.clock import Clock
+
+_NAME_CHARS = 18
+
+
+@dataclass(slots=True)
+class Step:
+    """One step of a command.
+
+    Attributes:
+        name: what is done.
+        note: how it went, a few words; set it while the step runs.
+        seconds: how long it took.
+        ok: whether it ended without an error.
+        say: shows in one line what takes long, until the step ends.
+    """
+
+    name: str
+    note: str = ""
+    seconds: float = 0.0
+    ok: bool = False
+    say: Callable[[str], None] = field(default=lambda _words: None, repr=False)
+
+
+@dataclass
+class Steps:
+    """The steps of one command, printed one a line.
+
+    Attributes:
+        console: where to print; standard error.
+        clock: times the steps.
+        done: all steps begun so far.
+    """
+
+    console: Console
+    clock: Clock = SYSTEM_CLOCK
+    done: list[Step] = field(default_factory=list)
+
+    @contextmanager
+    def step(self, name: str, *, spin: bool = True) -> Iterator[Step]:
+        """Time one step and print its line when it ends.
+
+        Args:
+            name: what is done.
+            spin: show a spinner meanwhile; off where the step draws progress of its own.
+        """
+        step = Step(name)
+        self.done.append(step)
+        began_s = self.clock.monotonic_s()
+        try:
+            if spin and self.console.is_terminal:
+                with self.console.status(Text(name, "bold")) as status:
+                    step.say = lambda words: status.update(Text(f"{name}: {words}", "bold"))
+                    yield step
+            else:
+                step.say = lambda words: self.console.print(Text(f"  {name}: {words}"))
+                yield step
+            step.ok = True
+        except MesocosmError as exc:
+            step.note = exc.brief
+            raise
+        finally:
+            step.seconds = self.clock.monotonic_s() - began_s
+            self._print(step)
+
+    def to_json(self) -> list[dict[str, object]]:
+        """Give the steps as plain data."""
+        return [
+            {"name": one.name, "ok": one.ok, "note": one.note, "seconds": round(one.seconds, 3)}
+            for one in self.done
+        ]
+
+    def _print(self, step: Step) -> None:
+        mark = ("✓ ", "green") if step.ok else ("✗ ", "red")
+        seconds = (f"{step.seconds:7.1f} s  ", "dim")
+        self.console.print(
+            Text.assemble(mark, f"{step.name:<{_NAME_CHARS}}", seconds, step.note), soft_wrap=True
+        )

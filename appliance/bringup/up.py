@@ -1,0 +1,136 @@
+"""Bring the appliance up: each step does what is missing and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import MesocosmError, RequirementError
+from appliance.base.files import locked
+from appliance.bringup.compose import SERVICES, Compose
+from appliance.bringup.engine import engine_answers, ensure_engine
+from appliance.bringup.health import controller_url, prometheus_url, wait_ready
+from appliance.bringup.images import ensure_images
+from appliance.bringup.machines import prepare_machines
+from appliance.bringup.ports import require_free
+from appliance.doctor.check import State
+from appliance.doctor.hardware import check_disk, check_memory
+from provisioning.accelerator import find_accelerator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.settings import Settings
+    from appliance.bringup.steps import Steps
+    from controller.results import Report
+
+STATE_MARK = ".mesocosm"
+"""A file that says: this folder is an appliance's state, made by us, and may be purged by us."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a bring-up ended with.
+
+    Attributes:
+        controller: address of the page.
+        prometheus: address of Prometheus.
+        accelerator: ``kvm`` or ``tcg``.
+        report: of the trial; None without one.
+    """
+
+    controller: str
+    prometheus: str
+    accelerator: str
+    report: Report | None
+
+    @property
+    def is_proven(self) -> bool:
+        """Tell whether no trial was asked for, or it passed."""
+        return self.report is None or self.report.verdicts["PASS"] == len(self.report.trials) > 0
+
+
+def bring_up(
+    settings: Settings, steps: Steps, *, trial: bool, ask: Callable[[str], bool]
+) -> Outcome:
+    """Bring the appliance up.
+
+    Args:
+        settings: of the appliance.
+        steps: shown as they go.
+        trial: end with a scored trial.
+        ask: asked before something is started that did not run; False ends the bring-up.
+
+    Raises:
+        RequirementError: the host lacks something, or the user said no.
+        MesocosmError: a step failed; what was up before is still up.
+    """
+    _claim(settings)
+    with locked(settings.run_dir / "up.lock", what="The bring-up"):
+        with steps.step("host") as step:
+            step.note = _check_host(settings)
+        if not engine_answers() and not ask("The docker engine does not run. Start it?"):
+            raise RequirementError("The docker engine is needed, and was not to be started.")
+        with steps.step("docker engine") as step:
+            step.note = ensure_engine(settings)
+        images = ensure_images(settings, steps)
+        with steps.step("accelerator") as step:
+            accelerator = find_accelerator(settings)
+            step.note = f"{accelerator.name}: {accelerator.reason}"
+        compose = Compose(settings, kvm=accelerator.name == "kvm")
+        with steps.step("services") as step:
+            _start_services(compose, images)
+            step.note = ", ".join(SERVICES)
+        with steps.step("machines") as step:
+            step.note = prepare_machines(settings, step.say)
+        report = _prove(settings, steps) if trial else None
+    return Outcome(controller_url(settings), prometheus_url(settings), accelerator.name, report)
+
+
+def _claim(settings: Settings) -> None:
+    """Make the state folder, private, and mark it as ours."""
+    try:
+        settings.state_dir.mkdir(parents=True, exist_ok=True)
+        if not (settings.state_dir / STATE_MARK).exists():
+            settings.state_dir.chmod(0o700)
+            (settings.state_dir / STATE_MARK).touch()
+        settings.run_dir.mkdir(exist_ok=True)
+    except OSError as exc:
+        raise RequirementError(
+            f"The state folder {settings.state_dir} cannot be written.",
+            details=str(exc),
+            resolution="Run as root, or set MESOCOSM_STATE_DIR to a folder of yours.",
+        ) from exc
+
+
+def _check_host(settings: Settings) -> str:
+    findings = [check_disk(settings), check_memory(settings)]
+    for found in findings:
+        if found.state in {State.FAILED, State.MISSING}:
+            raise RequirementError(found.cause, resolution=found.cure)
+    return " ".join(found.cause for found in findings)
+
+
+def _start_services(compose: Compose, images: dict[str, str]) -> None:
+    settings = compose.settings
+    running = {one.name for one in compose.services() if one.state == "running"}
+    for service, port in (
+        ("controller", settings.controller_port),
+        ("prometheus", settings.prometheus_port),
+    ):
+        if service not in running:
+            require_free(port, f"the {service}", f"MESOCOSM_{service.upper()}_PORT")
+    compose.write_env(images)
+    compose.up(lambda _line: None)
+    wait_ready(compose)
+
+
+def _prove(settings: Settings, steps: Steps) -> Report:
+    from appliance.bringup.trial import SUITE, TASK, run_trial  # noqa: PLC0415 - slow to import
+
+    with steps.step("scored trial") as step:
+        report = run_trial(settings, step.say)
+        step.note = f"{SUITE}/{TASK}: " + ", ".join(one.verdict for one in report.trials)
+        if not report.trials:
+            raise MesocosmError("The trial did not end.", resolution="See `mesocosm results`.")
+    return report

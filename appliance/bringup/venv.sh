@@ -1,0 +1,42 @@
+#!/bin/sh
+# Make or update the project's own Python environment; quick when nothing changed.
+#   venv.sh FOLDER LOCK...    install the lock files into FOLDER, and the project in place
+# Exit codes: 0 done, 1 failed, 3 no Python that is new enough.
+set -eu
+repository=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
+cd "$repository"
+venv=$1
+shift
+stamp=$venv/.installed
+wanted=$(cat "$@" pyproject.toml | sha256sum | cut -d' ' -f1)
+# A fuller environment, for tests, serves the shorter list too.
+if [ -x "$venv/bin/mesocosm" ] && grep -qs "$wanted" "$stamp"; then exit 0; fi
+
+new_enough='import sys; sys.exit(sys.version_info < (3, 11))'
+if [ ! -x "$venv/bin/python" ]; then
+	for python in "${PYTHON:-python3}" python3.13 python3.12 python3.11 ''; do
+		[ -n "$python" ] || break
+		if "$python" -c "$new_enough" 2>/dev/null && "$python" -c 'import ensurepip' 2>/dev/null; then break; fi
+	done
+	if [ -z "$python" ]; then
+		echo "error: There is no Python 3.11 or newer with venv here: $(python3 --version 2>&1)" >&2
+		echo "→ Debian 12 and Ubuntu 24.04 have it; elsewhere install python3.11-venv and -dev." >&2
+		exit 3
+	fi
+	echo "Making $venv with $("$python" --version) ..." >&2
+	"$python" -m venv "$venv"
+fi
+echo "Installing Python packages ..." >&2
+log=$venv/install.log
+locks=
+for lock; do locks="$locks -r $lock"; done
+# shellcheck disable=SC2086 # a list of words
+if ! { "$venv/bin/python" -m pip install --disable-pip-version-check --no-input $locks &&
+	"$venv/bin/python" -m pip install --disable-pip-version-check --no-input --no-deps -e .; } >"$log" 2>&1; then
+	echo "error: pip could not install what $* names." >&2
+	tail -n 12 "$log" >&2
+	echo "→ Is the package index reachable (\`pip config list\`)? The whole log: $log" >&2
+	exit 1
+fi
+# The test environment holds all of the other: note both, so that neither is installed twice.
+{ echo "$wanted"; cat requirements.lock pyproject.toml | sha256sum | cut -d' ' -f1; } >"$stamp"

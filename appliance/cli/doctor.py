@@ -1,0 +1,59 @@
+"""``mesocosm doctor``: say what this host lacks, why, and the cure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from appliance.cli.output import JsonOption, console_out, print_json, progress
+
+if TYPE_CHECKING:
+    from appliance.doctor.check import Answer
+
+_REQUIREMENT_UNMET = 3
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("doctor")(doctor)
+
+
+def doctor(json: JsonOption = False) -> None:
+    """Check this host: for each requirement its state, cause and cure."""
+    from appliance.base.settings import get_settings
+    from appliance.doctor.checks import CHECKS, examine
+
+    with progress() as bar:
+        task = bar.add_task("examining this host", total=len(CHECKS))
+        answers = examine(get_settings(), lambda _answer: bar.advance(task))
+    ok = all(answer.is_met for answer in answers)
+    if json:
+        print_json({"ok": ok, "checks": [answer.to_dict() for answer in answers]})
+    else:
+        _print_table(answers)
+    if not ok:
+        raise typer.Exit(_REQUIREMENT_UNMET)
+
+
+def _print_table(answers: list[Answer]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    styles = {"ok": "green", "warn": "yellow", "missing": "bold red", "failed": "bold red"}
+    table = Table(box=None, pad_edge=False)
+    table.add_column("check", no_wrap=True)
+    table.add_column("state", no_wrap=True)
+    table.add_column("what was found, and the cure")
+    for answer in answers:
+        found = answer.finding
+        text = Text(found.cause)
+        if found.cure:
+            text.append(f"\n→ {found.cure}", style="dim")
+        table.add_row(answer.name, Text(found.state, style=styles[found.state]), text)
+    console_out().print(table)
+    lacking = [answer.name for answer in answers if not answer.is_met]
+    if lacking:
+        console_out().print(f"Not ready: {', '.join(lacking)}.", style="bold red")
+    else:
+        console_out().print("This host has all that is needed.", style="bold green")

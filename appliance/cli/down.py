@@ -1,0 +1,36 @@
+"""``mesocosm down``: leave nothing running; with ``--purge`` nothing on disk."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from appliance.cli.output import console_err
+
+PurgeOption = Annotated[
+    bool, typer.Option("--purge", help="Also remove images, results and all other state.")
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before purging.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("down")(down)
+
+
+def down(purge: PurgeOption = False, yes: YesOption = False) -> None:
+    """Stop all machines and services, also those in use."""
+    import sys
+
+    from appliance.base.settings import get_settings
+    from appliance.bringup.down import require_own, take_down
+    from appliance.bringup.steps import Steps
+
+    settings = get_settings()
+    if purge:
+        require_own(settings.state_dir)
+        if not yes and sys.stdin.isatty():
+            text = f"Remove {settings.state_dir} with all images and results?"
+            typer.confirm(text, default=False, abort=True, err=True)
+    take_down(settings, Steps(console_err()), purge=purge)

@@ -1,0 +1,178 @@
+"""``mesocosm image``: build, list and verify images."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from appliance.cli.output import JsonOption, console_err, console_out, print_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from appliance.base.errors import MesocosmError
+    from images.manifest import Manifest
+
+NamesArgument = Annotated[
+    list[str] | None, typer.Argument(help="Images by name, or `all`.", show_default="all")
+]
+DistributionOption = Annotated[
+    str | None,
+    typer.Option("--distribution", help="Of the desktop: auto, debian-12, ubuntu-22.04, ..."),
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Build anew what is there already.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(name="image", help="Build, list and verify images.", no_args_is_help=True)
+    group.command("build")(build)
+    group.command("list")(list_images)
+    group.command("verify")(verify)
+    app.add_typer(group)
+
+
+def build(
+    names: NamesArgument = None,
+    distribution: DistributionOption = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Build images, and what they stand on, where they are missing or corrupt."""
+    from appliance.base.clock import SYSTEM_CLOCK
+    from appliance.base.settings import get_settings
+    from images.builder import Builder
+    from images.catalog import NAMES, make_recipe
+    from images.distribution import choose_distribution, get_distribution
+    from images.manifest import read_manifest
+    from images.progress import show_progress
+
+    settings = get_settings()
+    if distribution is not None:
+        if distribution != "auto":
+            get_distribution(distribution)
+        settings = settings.model_copy(update={"distribution": distribution})
+    wanted = list(NAMES) if not names or "all" in names else list(dict.fromkeys(names))
+    for name in wanted:
+        make_recipe(name, settings)
+    if "desktop" in wanted:
+        choice = choose_distribution(settings, anew=distribution == "auto")
+        console_err().print(f"Desktop: {choice.name}. {choice.reason}", markup=False)
+    builder = Builder(settings)
+    rows = []
+    for name in wanted:
+        start_s = SYSTEM_CLOCK.monotonic_s()
+        with show_progress(name, console_err()) as report:
+            image = builder.ensure(name, report, repair=True, rebuild=force)
+        seconds = SYSTEM_CLOCK.monotonic_s() - start_s
+        manifest = read_manifest(image.path)
+        console_err().print(f"{image.label} is ready ({seconds:.1f} s).", markup=False)
+        rows.append(_describe(image.path, manifest) | {"seconds": round(seconds, 3)})
+    if json:
+        print_json({"images": rows})
+    else:
+        _print_table(rows)
+
+
+def list_images(json: JsonOption = False) -> None:
+    """List what is built, current or not."""
+    from appliance.base.settings import get_settings
+    from images.builder import list_manifests
+
+    rows = [_describe(folder, manifest) for folder, manifest in list_manifests(get_settings())]
+    if json:
+        print_json({"images": rows})
+    else:
+        _print_table(rows)
+
+
+def verify(
+    name: Annotated[str | None, typer.Argument(help="One image; all by default.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare each built image with its manifest, every byte of it."""
+    from appliance.base.errors import ImageMissingError, MesocosmError, UnknownNameError
+    from appliance.base.settings import get_settings
+    from images.builder import check_image, list_manifests
+    from images.catalog import NAMES
+    from images.manifest import Manifest
+
+    if name is not None and name not in NAMES:
+        raise UnknownNameError.of("image", name, NAMES)
+    settings = get_settings()
+    built = [row for row in list_manifests(settings) if name in {None, row[0].parent.name}]
+    if name is not None and not built:
+        raise ImageMissingError(
+            f"The image {name} is not built.", resolution=f"Run `mesocosm image build {name}`."
+        )
+    rows: list[dict[str, Any]] = []
+    for folder, manifest in built:
+        error: MesocosmError | None = None
+        if isinstance(manifest, Manifest):
+            try:
+                check_image(folder, manifest, thorough=True)
+            except MesocosmError as exc:
+                error = exc
+        else:
+            error = manifest
+        rows.append(_describe(folder, manifest) | _judge(error))
+    if json:
+        print_json({"ok": all(row["state"] == "ok" for row in rows), "images": rows})
+    else:
+        _print_table(rows)
+    if any(row["state"] != "ok" for row in rows):
+        raise typer.Exit(1)
+
+
+def _judge(error: MesocosmError | None) -> dict[str, str]:
+    if error is None:
+        return {"state": "ok", "cause": "", "cure": ""}
+    cause = f"{error.brief} {error.details}".strip()
+    return {"state": error.code, "cause": cause, "cure": error.resolution}
+
+
+def _describe(folder: Path, manifest: Manifest | MesocosmError) -> dict[str, Any]:
+    """Give the row of one image."""
+    from images.manifest import Manifest
+
+    if not isinstance(manifest, Manifest):
+        return {"name": folder.parent.name, "path": str(folder), **_judge(manifest)}
+    return {
+        "name": manifest.name,
+        "variant": manifest.variant,
+        "digest": manifest.image_digest,
+        "recipe_digest": manifest.recipe_digest,
+        "docker_tag": manifest.docker_tag,
+        "path": str(folder),
+        "size_bytes": sum(entry.size_bytes for entry in manifest.files.values()),
+        "packages": len(manifest.packages),
+        "built_at": manifest.built_at,
+        "build_seconds": manifest.seconds,
+        "notes": manifest.notes,
+    }
+
+
+def _print_table(rows: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("image", "variant", "digest", "packages", "built", "seconds", "notes"):
+        table.add_column(title)
+    for row in rows:
+        notes = "; ".join(row.get("notes", {}).values())
+        state = row.get("state", "ok")
+        if state != "ok":
+            notes = f"{state}: {row['cause']} {row['cure']}"
+        cells = (
+            row["name"],
+            row.get("variant", "?"),
+            row.get("digest", "?" * 12)[:12],
+            str(row.get("packages", "")),
+            row.get("built_at", "")[:19],
+            f"{row['build_seconds']:.1f}" if "build_seconds" in row else "",
+            notes,
+        )
+        table.add_row(*(Text(cell) for cell in cells))
+    console_out().print(table)

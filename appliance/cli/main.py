@@ -1,0 +1,119 @@
+"""Build the command line and turn errors into words and exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import sys
+import traceback
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from appliance.base.errors import MesocosmError
+from appliance.cli.output import print_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_COMMANDS = (
+    "up",
+    "status",
+    "doctor",
+    "image",
+    "machine",
+    "suite",
+    "run",
+    "results",
+    "bench",
+    "serve",
+    "down",
+)
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
+DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"mesocosm {importlib.metadata.version('mesocosm')}")
+        raise typer.Exit
+
+
+VersionOption = Annotated[
+    bool,
+    typer.Option(
+        "--version", help="Show the version and exit.", callback=_print_version, is_eager=True
+    ),
+]
+
+
+def _root(debug: DebugOption = False, version: VersionOption = False) -> None:
+    """Benchmark computer-use agents on real desktops and phones."""
+
+
+def build_app() -> typer.Typer:
+    """Make the command line of every command module, in the order of their use."""
+    app = typer.Typer(
+        name="mesocosm",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for name in _COMMANDS:
+        importlib.import_module(f"appliance.cli.{name}").register(app)
+    return app
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        argv: the words after the program's name; the process' own by default.
+
+    Returns:
+        The exit code: 0 done, 1 failed, 2 wrong usage, 3 requirement unmet, 130 interrupted.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in words
+    try:
+        build_app()(args=[word for word in words if word != "--debug"], prog_name="mesocosm")
+    except SystemExit as exc:
+        return exc.code if isinstance(exc.code, int) else int(exc.code is not None)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except MesocosmError as exc:
+        if debug:
+            traceback.print_exc()
+        print_error(exc)
+        if exc.exit_code == MesocosmError.exit_code:
+            _count(exc)
+        return exc.exit_code
+    except Exception as exc:  # noqa: BLE001 - the program's outermost boundary
+        if debug:
+            traceback.print_exc()
+        print_error(_as_bug(exc))
+        return 1
+    return 0
+
+
+def _count(exc: MesocosmError) -> None:
+    """Count a failure; wrong usage and unmet requirements say nothing about the appliance."""
+    from appliance.base.measures import record
+
+    record("errors_total", code=exc.code)
+
+
+def _as_bug(exc: Exception) -> MesocosmError:
+    return MesocosmError(
+        f"Mesocosm has a fault: {type(exc).__name__}.",
+        details=str(exc),
+        resolution="Run the command again with --debug and report what it prints.",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""``mesocosm run``: let an agent try the tasks of a suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from appliance.cli.output import JsonOption, console_out, print_json, say
+
+
+def _agents() -> list[str]:
+    from controller.wiring import AGENTS
+
+    return list(AGENTS)
+
+
+def _suites() -> list[str]:
+    from evaluators.suite import list_suites
+
+    return list_suites()
+
+
+Suite = Annotated[
+    str, typer.Argument(help="Name of a suite, or its folder.", autocompletion=_suites)
+]
+Agent = Annotated[
+    str,
+    typer.Option(
+        "--agent", "-a", help="oracle, noop, random, script or model.", autocompletion=_agents
+    ),
+]
+Repeats = Annotated[int, typer.Option("--repeats", "-k", min=1, help="Trials of each task.")]
+Tasks = Annotated[
+    list[str] | None, typer.Option("--task", "-t", help="Only this task; repeatable.")
+]
+Seed = Annotated[int, typer.Option("--seed", help="Everything random follows from it.")]
+Script = Annotated[
+    Path | None,
+    typer.Option("--script", help="File of actions for --agent script.", dir_okay=False),
+]
+Model = Annotated[str | None, typer.Option("--model", help="Model's name for --agent model.")]
+BaseUrl = Annotated[str | None, typer.Option("--base-url", help="Endpoint for --agent model.")]
+Trees = Annotated[bool, typer.Option("--trees", help="Show agents accessibility trees too.")]
+FleetOption = Annotated[str, typer.Option("--fleet", hidden=True, help="real or fake.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("run")(run)
+
+
+def run(
+    suite: Suite,
+    agent: Agent,
+    repeats: Repeats = 1,
+    task: Tasks = None,
+    seed: Seed = 0,
+    script: Script = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    trees: Trees = False,
+    fleet: FleetOption = "real",
+    json: JsonOption = False,
+) -> None:
+    """Run an agent on a suite and say how it did.
+
+    The exit code is 0 when every trial was judged, whatever the verdicts, and 1 when trials were
+    inconclusive because machines failed.
+    """
+    from appliance.base.settings import get_settings
+    from appliance.cli.watch import watching
+    from controller.results import read_report
+    from controller.runner import run_suite
+    from controller.wiring import (
+        AgentOptions,
+        Plan,
+        agent_maker,
+        create_run,
+        make_stage,
+        open_fleet,
+        open_suite,
+    )
+
+    settings = get_settings()
+    options = AgentOptions(script, model, base_url)
+    plan = Plan(
+        suite=open_suite(suite),
+        agent=agent,
+        make_agent=agent_maker(agent, options),
+        tasks=tuple(task or ()),
+        repeats=repeats,
+        seed=seed,
+        options=options.to_dict(),
+        with_trees=trees,
+    )
+    stage = make_stage(plan, open_fleet(fleet, settings, say))
+    folder = create_run(plan, settings.runs_dir)
+    say(f"run {folder.spec.run}")
+    try:
+        with watching(len(folder.spec.planned)) as watcher:
+            run_suite(plan.suite, folder, stage, watcher)
+    finally:
+        report = read_report(folder)
+        if json:
+            print_json(report.to_dict())
+        else:
+            console_out().print(report.table())
+    if report.verdicts["INCONCLUSIVE"]:
+        raise typer.Exit(1)

@@ -1,0 +1,107 @@
+"""``mesocosm serve``: the controller's process; metrics, the page, and the sweep of orphans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from appliance.cli.output import console_err
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from appliance.base.settings import Settings
+    from monitoring.page import RunRow
+    from monitoring.server import Pages
+
+HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
+PortOption = Annotated[int | None, typer.Option(help="Port; MESOCOSM_CONTROLLER_PORT by default.")]
+
+_SHOWN_RUNS = 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("serve")(serve)
+
+
+def serve(host: HostOption = "127.0.0.1", port: PortOption = None) -> None:
+    """Serve metrics and the page until SIGTERM or Ctrl-C; the containers' controller runs this."""
+    import signal
+    import threading
+
+    from appliance.base.files import locked
+    from appliance.base.settings import get_settings
+    from monitoring.server import PageServer
+
+    settings = get_settings()
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    with locked(settings.metrics_dir / "controller.lock", what="This appliance's controller"):
+        _sweep(settings)
+        chosen = settings.controller_port if port is None else port
+        with PageServer(_pages(settings), host=host, port=chosen) as server:
+            console_err().print(f"Serving on port {server.port} of {host}.")
+            ended.wait()
+    console_err().print("Stopped.")
+
+
+def _sweep(settings: Settings) -> None:
+    """Remove what killed processes left; a hypervisor that is not up yet is no reason to end."""
+    from appliance.base.errors import MesocosmError
+    from appliance.bringup.machines import sweep_orphans
+
+    try:
+        removed = sweep_orphans(settings)
+        console_err().print(f"Orphans removed: {'; '.join(removed) or 'none'}", markup=False)
+    except MesocosmError as exc:
+        console_err().print(f"Orphans were not swept: {exc.brief}", markup=False)
+
+
+def _pages(settings: Settings) -> Pages:
+    import importlib.metadata
+
+    from appliance.base.clock import SYSTEM_CLOCK
+    from appliance.bringup.health import prometheus_url
+    from appliance.bringup.machines import count_machines
+    from monitoring.collector import ApplianceCollector, make_registry
+    from monitoring.measures import MeasureReader
+    from monitoring.page import Surroundings
+    from monitoring.server import Pages
+    from provisioning.accelerator import find_accelerator
+
+    accelerator = find_accelerator(settings).name
+    reader = MeasureReader(settings.metrics_dir)
+
+    def machines() -> dict[tuple[str, str], int]:
+        return count_machines(settings)
+
+    return Pages(
+        registry=make_registry(ApplianceCollector(reader, machines, accelerator=accelerator)),
+        reader=reader,
+        count_machines=machines,
+        last_runs=lambda: _last_runs(settings),
+        around=Surroundings(
+            importlib.metadata.version("mesocosm"), accelerator, prometheus_url(settings)
+        ),
+        clock=SYSTEM_CLOCK,
+    )
+
+
+def _last_runs(settings: Settings) -> Sequence[RunRow]:
+    from controller.index import list_runs
+    from controller.store import Store
+    from monitoring.page import RunRow
+
+    return [
+        RunRow(
+            row.run,
+            row.suite,
+            row.agent,
+            row.started_s,
+            {"PASS": row.passed, "FAIL": row.failed, "INCONCLUSIVE": row.inconclusive},
+        )
+        for row in reversed(list_runs(Store(settings.runs_dir))[-_SHOWN_RUNS:])
+    ]

@@ -1,0 +1,53 @@
+"""``mesocosm status``: services and machines at a glance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from appliance.cli.output import JsonOption, console_out, print_json
+
+if TYPE_CHECKING:
+    from appliance.bringup.status import Status
+
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing; the exit code is 1 unless all is up.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("status")(status)
+
+
+def status(json: JsonOption = False, quiet: QuietOption = False) -> None:
+    """Show what runs, what answers, and the machines by state."""
+    from appliance.base.settings import get_settings
+    from appliance.bringup.status import read_status
+
+    found = read_status(get_settings())
+    if json:
+        print_json(found.to_dict())
+    elif not quiet:
+        _print(found)
+    if quiet and not found.is_up:
+        raise typer.Exit(1)
+
+
+def _print(found: Status) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_row("docker engine", "answers" if found.engine else "[red]does not answer")
+    for name, (state, answers) in found.services.items():
+        words = f"{state}, answers" if answers else f"[red]{state}, does not answer"
+        table.add_row(name, words)
+    for (kind, state), count in sorted(found.machines.items()):
+        table.add_row(kind, f"{count} {state}")
+    if not found.machines:
+        table.add_row("machines", "none")
+    table.add_row("accelerator", found.accelerator)
+    for name, address in found.addresses.items():
+        table.add_row(f"{name} at", address)
+    console_out().print(table)

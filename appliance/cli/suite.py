@@ -1,0 +1,120 @@
+"""``mesocosm suite``: look at suites and find out whether they are sound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from appliance.cli.output import JsonOption, console_out, print_json, say
+from appliance.cli.run import FleetOption, Repeats, Suite, Tasks
+
+if TYPE_CHECKING:
+    from controller.validate import Validation
+    from evaluators.task import Suite as SuiteModel
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(no_args_is_help=True, help="List, show and validate suites of tasks.")
+    group.command("list")(list_)
+    group.command("show")(show)
+    group.command("validate")(validate)
+    app.add_typer(group, name="suite")
+
+
+def list_(json: JsonOption = False) -> None:
+    """List the suites that come with Mesocosm."""
+    from rich.table import Table
+
+    from controller.wiring import open_suite
+    from evaluators.suite import list_suites
+
+    suites = [open_suite(name) for name in list_suites()]
+    if json:
+        print_json({"suites": [_brief(suite) for suite in suites]})
+        return
+    table = Table("suite", "version", "tasks", "description")
+    for suite in suites:
+        table.add_row(suite.name, suite.version, str(len(suite.tasks)), suite.description)
+    console_out().print(table)
+
+
+def show(suite: Suite, json: JsonOption = False) -> None:
+    """Show the tasks of a suite."""
+    from rich.table import Table
+
+    from controller.wiring import open_suite
+
+    found = open_suite(suite)
+    if json:
+        tasks = [task.model_dump(mode="json", by_alias=True) for task in found.tasks]
+        print_json({**_brief(found), "tasks": tasks})
+        return
+    title = f"{found.name} {found.version} ({found.digest[:12]})"
+    table = Table("task", "roles", "nodes", "instruction", title=title, show_lines=True)
+    for task in found.tasks:
+        table.add_row(task.id, ", ".join(task.roles), str(len(task.graph)), task.instruction)
+    console_out().print(table)
+
+
+def validate(
+    suite: Suite,
+    task: Tasks = None,
+    repeats: Repeats = 1,
+    fleet: FleetOption = "real",
+    json: JsonOption = False,
+) -> None:
+    """Check that each task passes by its oracle, and not by doing nothing or something else."""
+    from appliance.base.clock import SYSTEM_CLOCK
+    from appliance.base.measures import record
+    from appliance.base.settings import get_settings
+    from appliance.cli.watch import watching
+    from controller.validate import FOREIGN, Validator
+    from controller.wiring import open_fleet, open_suite
+
+    settings = get_settings()
+    found = open_suite(suite)
+    count = len(task or found.tasks) * (repeats + 1 + min(FOREIGN, len(found.tasks) - 1))
+    machines = open_fleet(fleet, settings, say)
+    with watching(count) as watcher:
+        validator = Validator(found, machines, settings.runs_dir, SYSTEM_CLOCK, record, watcher)
+        rows = validator.run(tuple(task or ()), repeats=repeats)
+    is_sound = not any(row.faults for row in rows)
+    if json:
+        tasks = [row.to_dict() for row in rows]
+        print_json({"suite": _digest(found), "ok": is_sound, "tasks": tasks})
+    else:
+        _print_validations(rows)
+    if not is_sound:
+        raise typer.Exit(1)
+
+
+def _digest(suite: SuiteModel) -> dict[str, str]:
+    return {"name": suite.name, "digest": suite.digest}
+
+
+def _brief(suite: SuiteModel) -> dict[str, object]:
+    return {
+        **_digest(suite),
+        "version": suite.version,
+        "description": suite.description,
+        "tasks": [task.id for task in suite.tasks],
+    }
+
+
+def _print_validations(rows: list[Validation]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("task", "oracle", "noop nodes", "foreign oracles", "sound", show_lines=True)
+    for row in rows:
+        sound = Text("yes", "green") if not row.faults else Text("\n".join(row.faults), "red")
+        table.add_row(
+            row.task,
+            " ".join(trial.verdict for trial in row.oracle),
+            str(row.noop.nodes_met),
+            " ".join(trial.verdict for trial in row.foreign.values()),
+            sound,
+        )
+    console_out().print(table)

@@ -1,0 +1,65 @@
+"""``mesocosm up``: set everything up, prove it with a scored trial, say where to look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from appliance.cli.output import JsonOption, console_err, console_out, print_json
+
+if TYPE_CHECKING:
+    from appliance.bringup.up import Outcome
+
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+TrialOption = Annotated[bool, typer.Option("--trial/--no-trial", help="End with a scored trial.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("up")(up)
+
+
+def up(yes: YesOption = False, trial: TrialOption = True, json: JsonOption = False) -> None:
+    """Start what does not run, build what is missing, end with a trial across both machines."""
+    from appliance.base.settings import get_settings
+    from appliance.bringup.steps import Steps
+    from appliance.bringup.up import bring_up
+
+    steps = Steps(console_err())
+    outcome = bring_up(get_settings(), steps, trial=trial, ask=lambda text: yes or _ask(text))
+    if json:
+        report = outcome.report.to_dict() if outcome.report else None
+        addresses = {"controller": outcome.controller, "prometheus": outcome.prometheus}
+        print_json(
+            {
+                "ok": outcome.is_proven,
+                "steps": steps.to_json(),
+                "accelerator": outcome.accelerator,
+                "addresses": addresses,
+                "trial": report,
+            }
+        )
+    else:
+        _print(outcome)
+    if not outcome.is_proven:
+        raise typer.Exit(1)
+
+
+def _ask(text: str) -> bool:
+    """Ask a person; where there is none the answer is yes."""
+    import sys
+
+    if not sys.stdin.isatty():
+        return True
+    return typer.confirm(text, default=True, err=True)
+
+
+def _print(outcome: Outcome) -> None:
+    if outcome.report:
+        console_out().print(outcome.report.table())
+    console_out().print(f"Dashboard   {outcome.controller}/")
+    console_out().print(f"Prometheus  {outcome.prometheus}/")
+    if outcome.report:
+        console_out().print(f"Results     mesocosm results {outcome.report.spec.run}")
+    console_out().print("Next        mesocosm run smoke --agent oracle")

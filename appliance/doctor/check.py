@@ -1,0 +1,142 @@
+"""One question about the host, its answer, and many of them at once."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+
+
+class State(StrEnum):
+    """How a check ended; `MISSING` and `FAILED` are needed things that are unmet."""
+
+    OK = "ok"
+    WARN = "warn"
+    MISSING = "missing"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The answer to a check.
+
+    Attributes:
+        state: how it ended.
+        cause: what was found; one or two sentences.
+        cure: what to do; empty when there is nothing to do.
+    """
+
+    state: State
+    cause: str
+    cure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One question.
+
+    Attributes:
+        name: lower-case words with dashes.
+        ask: answers it; may block and may raise.
+        needed: nothing works without: no answer counts as failed, else as a warning.
+    """
+
+    name: str
+    ask: Callable[[Settings], Finding]
+    needed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A check's name and finding, as ``mesocosm doctor --json`` prints it."""
+
+    name: str
+    finding: Finding
+
+    @property
+    def is_met(self) -> bool:
+        """Tell whether nothing needed is lacking."""
+        return self.finding.state in {State.OK, State.WARN}
+
+    def to_dict(self) -> dict[str, str]:
+        """Give the JSON row."""
+        found = self.finding
+        return {
+            "name": self.name,
+            "state": str(found.state),
+            "cause": found.cause,
+            "cure": found.cure,
+        }
+
+
+def ask_all(
+    checks: Sequence[Check],
+    settings: Settings,
+    *,
+    deadline_s: float,
+    on_answer: Callable[[Answer], None] | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+) -> list[Answer]:
+    """Ask every check at once, each in a thread of its own.
+
+    A check that hangs cannot hold up the others or the process: at the deadline it is answered
+    for, and its thread, a daemon, is left behind.
+
+    Args:
+        checks: the questions.
+        settings: handed to each.
+        deadline_s: for all of them.
+        on_answer: told about each answer as it comes.
+        clock: measures the deadline.
+
+    Returns:
+        The answers, in the order of `checks`.
+    """
+    answers: queue.SimpleQueue[tuple[int, Finding]] = queue.SimpleQueue()
+
+    def work(index: int, check: Check) -> None:
+        answers.put((index, _ask(check, settings)))
+
+    for index, check in enumerate(checks):
+        threading.Thread(target=work, args=(index, check), daemon=True).start()
+    end_s = clock.monotonic_s() + deadline_s
+    found: dict[int, Finding] = {}
+    while len(found) < len(checks):
+        try:
+            index, finding = answers.get(timeout=max(0.0, end_s - clock.monotonic_s()))
+        except queue.Empty:
+            break
+        found[index] = finding
+        if on_answer is not None:
+            on_answer(Answer(checks[index].name, finding))
+    return [
+        Answer(check.name, found.get(index) or _no_answer(check, deadline_s))
+        for index, check in enumerate(checks)
+    ]
+
+
+def _ask(check: Check, settings: Settings) -> Finding:
+    try:
+        return check.ask(settings)
+    except Exception as exc:  # noqa: BLE001 - whatever a check meets is its finding
+        state = State.FAILED if check.needed else State.WARN
+        return Finding(state, f"The check itself failed: {type(exc).__name__}: {exc}")
+
+
+def _no_answer(check: Check, deadline_s: float) -> Finding:
+    state = State.FAILED if check.needed else State.WARN
+    return Finding(
+        state,
+        f"No answer within {deadline_s:g} s.",
+        "Something on this host hangs; look at its load, its disks and its name server.",
+    )

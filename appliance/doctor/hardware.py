@@ -1,0 +1,101 @@
+"""Checks of what the machine offers: CPU, KVM, memory, disk."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.doctor.check import Finding, State
+from provisioning.accelerator import KVM_DEVICE, KvmState, find_accelerator, try_kvm
+
+if TYPE_CHECKING:
+    from appliance.base.settings import Settings
+
+MIN_DISK_BYTES = 15 << 30
+MIN_MEMORY_BYTES = 6 << 30
+_MEMORY_SLACK_BYTES = 512 << 20  # firmware and kernel keep some of the nominal size
+_TCG = "Nothing has to be done: machines run under software emulation (TCG), several times slower."
+
+KVM_CURES = {
+    KvmState.MISSING: "Turn on VT-x or AMD-V in the firmware, or nested virtualisation where this "
+    f"host is a VM itself; load the module kvm_intel or kvm_amd. {_TCG}",
+    KvmState.DENIED: f"Run as root, or join the group that owns {KVM_DEVICE}. {_TCG}",
+    KvmState.REFUSED: "The host below offers a virtualisation that is not whole (often nested, "
+    f"inside a container or micro VM): move to another host. {_TCG}",
+    KvmState.HANGS: "The host below offers a virtualisation whose guests never run: repair nested "
+    f"virtualisation there, or move to another host. {_TCG}",
+    KvmState.UNTRIED: f"Run `make up`, which installs QEMU, then this command again. {_TCG}",
+}
+
+
+def check_cpu(settings: Settings, *, cpuinfo: Path = Path("/proc/cpuinfo")) -> Finding:
+    """Look for the CPU's virtualisation extensions."""
+    del settings
+    flags = set(re.findall(r"\b(?:vmx|svm)\b", cpuinfo.read_text()))
+    cores = os.cpu_count() or 1
+    if not flags:
+        return Finding(
+            State.WARN,
+            f"{cores} cores; the CPU shows neither VT-x (vmx) nor AMD-V (svm).",
+            KVM_CURES[KvmState.MISSING],
+        )
+    return Finding(State.OK, f"{cores} cores with {'/'.join(sorted(flags))}.")
+
+
+def check_kvm(settings: Settings, *, device: Path = KVM_DEVICE) -> Finding:
+    """Boot something under KVM; what is found is kept for all other commands."""
+    forced = settings.accelerator != "auto"
+    at_default = device == KVM_DEVICE and not forced
+    found = (
+        find_accelerator(settings, anew=True) if at_default else try_kvm(settings, device=device)
+    )
+    if found.state is KvmState.WORKS:
+        note = f" The settings ask for {settings.accelerator}." if forced else ""
+        return Finding(State.OK, found.reason + note)
+    if settings.accelerator == "kvm":
+        return Finding(State.FAILED, found.reason, "Set MESOCOSM_ACCELERATOR=auto.")
+    return Finding(State.WARN, found.reason, KVM_CURES[found.state])
+
+
+def check_memory(
+    settings: Settings, *, meminfo: Path = Path("/proc/meminfo"), needed: int = MIN_MEMORY_BYTES
+) -> Finding:
+    """Compare the memory with what a desktop, a phone and the services need."""
+    del settings
+    rows = dict(re.findall(r"^(\w+):\s+(\d+) kB$", meminfo.read_text(), flags=re.MULTILINE))
+    total, free = int(rows["MemTotal"]) << 10, int(rows["MemAvailable"]) << 10
+    text = f"{_gib(total)} of memory, {_gib(free)} available; {_gib(needed)} are needed."
+    if total + _MEMORY_SLACK_BYTES < needed:
+        return Finding(State.FAILED, text, "Give this host more memory.")
+    if free < needed // 2:
+        return Finding(State.WARN, text, "Stop what uses it, or machines may be killed.")
+    return Finding(State.OK, text)
+
+
+def check_disk(settings: Settings, *, needed: int = MIN_DISK_BYTES) -> Finding:
+    """Compare the free space below the state folder with what images and overlays need."""
+    folder = settings.state_dir
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    built = any(settings.images_dir.glob("desktop/*/manifest.json"))
+    wanted = needed // 3 if built else needed
+    free = shutil.disk_usage(folder).free
+    text = f"{_gib(free)} free for {settings.state_dir}; {_gib(wanted)} are needed."
+    if free < wanted:
+        return Finding(
+            State.FAILED, text, "Free some space, or set MESOCOSM_STATE_DIR to a larger disk."
+        )
+    if not os.access(folder, os.W_OK):
+        return Finding(
+            State.FAILED,
+            f"This user may not write {folder}.",
+            "Run as root or set MESOCOSM_STATE_DIR.",
+        )
+    return Finding(State.OK, text)
+
+
+def _gib(count: int) -> str:
+    return f"{count / (1 << 30):.1f} GiB"

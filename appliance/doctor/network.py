@@ -1,0 +1,168 @@
+"""Checks of the network: ports, registry, archives, clock."""
+
+from __future__ import annotations
+
+import email.utils
+import socket
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import MesocosmError
+from appliance.bringup.health import controller_answers, prometheus_answers
+from appliance.bringup.ports import find_holders, is_free
+from appliance.doctor.check import Finding, State
+from images.catalog import NAMES
+from images.distribution import (
+    DISTRIBUTIONS,
+    FALLBACK,
+    PREFERRED_UBUNTU,
+    check_archive,
+    find_mirror,
+    host_distribution,
+)
+from images.engine import connect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+
+_DEADLINE_S = 4.0
+_MAX_SKEW_S = 300.0
+_EPOCH_OF_PROJECT_S = 1_760_000_000.0  # October 2025: an earlier clock is wrong for certain
+_NETWORK = "Check name server, proxy and firewall"
+
+
+def check_ports(settings: Settings) -> Finding:
+    """Make sure that each loopback port is free, or held by this appliance itself."""
+    ports: list[tuple[str, int, Callable[[Settings], bool]]] = [
+        ("controller_port", settings.controller_port, controller_answers),
+        ("prometheus_port", settings.prometheus_port, prometheus_answers),
+        ("adb_port", settings.adb_port, lambda asked: answers_as_adb(asked.adb_port)),
+    ]
+    ours, taken = [], []
+    for name, port, answers in ports:
+        if is_free(port):
+            continue
+        if answers(settings):
+            ours.append(str(port))
+        else:
+            taken.append((name, port, ", ".join(find_holders(port)) or "an unseen process"))
+    if taken:
+        cause = " ".join(f"Port {port} ({name}) is held by {who}." for name, port, who in taken)
+        variables = ", ".join(f"MESOCOSM_{name.upper()}" for name, _, _ in taken)
+        return Finding(State.FAILED, cause, f"Stop that, or choose other ports: {variables}.")
+    listed = ", ".join(str(port) for _, port, _ in ports)
+    note = f" (ours already: {', '.join(ours)})" if ours else ""
+    return Finding(State.OK, f"Ports {listed} are free{note}.")
+
+
+def answers_as_adb(port: int) -> bool:
+    """Ask whoever listens on a loopback port for adb's version.
+
+    Source: adb's SERVICES.TXT, ``host:version``; a request is four hex digits of length and text.
+    """
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1) as link:
+            link.settimeout(1)
+            link.sendall(b"000chost:version")
+            return link.recv(4) == b"OKAY"
+    except OSError:
+        return False
+
+
+def check_registry(settings: Settings) -> Finding:
+    """Ask, through the docker engine, whether a registry gives the base image."""
+    del settings
+    from docker.errors import DockerException  # noqa: PLC0415
+    from requests.exceptions import RequestException  # noqa: PLC0415
+
+    reference = host_distribution().registry_image
+    try:
+        with connect(_DEADLINE_S) as client:
+            client.images.get_registry_data(reference)
+    except MesocosmError:
+        return Finding(State.WARN, "Not asked: the docker engine does not answer.")
+    except (DockerException, RequestException) as exc:
+        return Finding(
+            State.WARN,
+            f"No registry gives {reference}: {str(exc)[-160:]}",
+            "Nothing has to be done: images are made from the distribution's archive instead.",
+        )
+    return Finding(State.OK, f"A registry gives {reference}.")
+
+
+def check_base_archive(settings: Settings) -> Finding:
+    """Make sure that the archive that docker images are made from answers."""
+    distribution = host_distribution()
+    reach = check_archive(distribution, settings, timeout_s=_DEADLINE_S)
+    if reach.ok:
+        return Finding(State.OK, f"{distribution.name}: {reach.reason}.")
+    cure = f"{_NETWORK}, or set MESOCOSM_MIRROR_{distribution.vendor.upper()} to a mirror."
+    if _has_all_images(settings):
+        return Finding(State.WARN, f"{reach.reason}. All images are built already.", cure)
+    return Finding(State.FAILED, f"{reach.reason}.", cure)
+
+
+def check_desktop_archives(settings: Settings) -> Finding:
+    """Tell which distributions a desktop can be made of."""
+    wanted = settings.distribution
+    names = [PREFERRED_UBUNTU, FALLBACK] if wanted == "auto" else [wanted]
+    lacking: list[str] = []
+    for name in names:
+        if name not in DISTRIBUTIONS:
+            known = ", ".join(DISTRIBUTIONS)
+            return Finding(
+                State.FAILED,
+                f"There is no distribution {name!r}.",
+                f"Set MESOCOSM_DISTRIBUTION to auto or one of: {known}.",
+            )
+        reach = check_archive(DISTRIBUTIONS[name], settings, timeout_s=_DEADLINE_S / len(names))
+        if reach.ok:
+            note = f" ({' '.join(lacking)})" if lacking else ""
+            state = State.WARN if lacking else State.OK
+            cure = "Nothing has to be done." if lacking else ""
+            return Finding(state, f"The desktop can be made of {name}{note}.", cure)
+        lacking.append(f"{reach.reason}.")
+    cure = f"{_NETWORK}, or set MESOCOSM_MIRROR_UBUNTU or MESOCOSM_MIRROR_DEBIAN to a mirror."
+    if any(settings.images_dir.glob("desktop/*/manifest.json")):
+        return Finding(State.WARN, f"{' '.join(lacking)} A desktop is built already.", cure)
+    return Finding(State.FAILED, " ".join(lacking), cure)
+
+
+def check_clock(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> Finding:
+    """Compare the clock with that of the archive's server: certificates depend on it."""
+    now_s = clock.now_s()
+    cure = "Set the clock, for example with `timedatectl set-ntp true`."
+    if now_s < _EPOCH_OF_PROJECT_S:
+        return Finding(State.FAILED, "The clock is before this project's first day.", cure)
+    server_s = _server_time_s(settings)
+    if server_s is None:
+        return Finding(State.OK, "The clock looks right; no server was there to compare it with.")
+    skew_s = clock.now_s() - server_s
+    if abs(skew_s) > _MAX_SKEW_S:
+        return Finding(State.WARN, f"The clock is {skew_s:+.0f} s off an archive's server.", cure)
+    return Finding(State.OK, f"The clock is within {abs(skew_s):.0f} s of an archive's server.")
+
+
+def _server_time_s(settings: Settings) -> float | None:
+    """Read the date an archive's server puts into its answers."""
+    mirror = find_mirror(host_distribution(), settings)
+    if mirror is None:
+        return None
+    request = urllib.request.Request(mirror + "/", method="HEAD")  # noqa: S310
+    try:
+        with urllib.request.urlopen(request, timeout=_DEADLINE_S) as reply:  # noqa: S310
+            date = reply.headers["Date"]
+    except urllib.error.HTTPError as exc:
+        date = exc.headers["Date"]
+    except (OSError, ValueError):
+        return None
+    return email.utils.parsedate_to_datetime(date).timestamp() if date else None
+
+
+def _has_all_images(settings: Settings) -> bool:
+    return all(any(settings.images_dir.glob(f"{name}/*/manifest.json")) for name in NAMES)

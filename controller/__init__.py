@@ -1,0 +1,1 @@
+"""Run trials: sessions, agents, actions, store, wiring."""

@@ -1,0 +1,1 @@
+"""What agents may do: typed functions, by the place they act on."""

@@ -1,0 +1,60 @@
+"""Actions on the session itself: wait, hand in an answer, say that the task is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from evaluators.decorators import action
+
+if TYPE_CHECKING:
+    from appliance.base.clock import Clock
+
+
+@dataclass(slots=True)
+class SessionState:
+    """What the agent has told the session so far.
+
+    Attributes:
+        clock: what `wait` waits on.
+        answer: the last one handed in.
+        completed: the agent says that it is done.
+    """
+
+    clock: Clock
+    answer: str | None = None
+    completed: bool = False
+
+
+@action(on="session")
+def submit(state: SessionState, answer: Annotated[str, Field(max_length=100_000)]) -> None:
+    """Hand in the answer of a task that asks for one; a later one replaces it.
+
+    Args:
+        state: the session.
+        answer: only what was asked for, nothing around it.
+    """
+    state.answer = answer
+
+
+@action(on="session")
+def complete(state: SessionState) -> None:
+    """Say that the task is done; this ends the trial.
+
+    Args:
+        state: the session.
+    """
+    state.completed = True
+
+
+@action(on="session")
+def wait(state: SessionState, seconds: Annotated[float, Field(gt=0, le=10)]) -> None:
+    """Wait, for example until an application has opened.
+
+    Args:
+        state: the session.
+        seconds: how long, at most 10.
+    """
+    state.clock.sleep(seconds)

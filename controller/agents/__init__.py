@@ -1,0 +1,1 @@
+"""Who acts: the reference solution, nobody, chance, a file, a model."""

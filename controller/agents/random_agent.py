@@ -1,0 +1,61 @@
+"""Act at random, reproducibly."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+from controller.agents.protocol import Turn
+from controller.space import Action
+
+if TYPE_CHECKING:
+    from controller.agents.protocol import Seat
+    from controller.observation import Observation
+    from provisioning.protocols import Json
+
+_WORDS = ("hello", "test", "42", "Grüße", "ls", "report", "\n")
+_KEYS = ("Return", "Escape", "Tab", "Up", "Down", "Left", "Right", "BackSpace", "space", "a")
+_APPS = ("Terminal", "Files", "Text Editor", "Settings", "Tasks", "Contacts")
+_COMPLETE_RATIO = 0.02
+_WAIT_S = (0.2, 1.0)
+
+
+class RandomAgent:
+    """Chooses role, action and arguments uniformly; says that it is done now and then.
+
+    Args:
+        seat: where it acts; its seed decides everything.
+    """
+
+    def __init__(self, seat: Seat) -> None:
+        self._seat = seat
+        self._random = random.Random(seat.seed)  # noqa: S311 - nothing secret
+
+    def act(self, observation: Observation) -> Turn:
+        """Choose one action."""
+        if self._random.random() < _COMPLETE_RATIO:
+            return Turn((Action("complete"),))
+        role = self._random.choice(sorted(observation.shots))
+        tools = self._seat.space.tools[role]
+        name = self._random.choice(sorted([*tools, "wait"]))
+        if name == "wait":
+            return Turn((Action("wait", args={"seconds": self._random.uniform(*_WAIT_S)}),))
+        height, width = observation.shots[role].frame.shape[:2]
+        properties = tools[name].parameters()["properties"]
+        args = {
+            key: self._value(key, schema, (width, height)) for key, schema in properties.items()
+        }
+        return Turn((Action(name, role, args),))
+
+    def _value(self, key: str, schema: dict[str, Any], size: tuple[int, int]) -> Json:
+        if "enum" in schema:
+            return str(self._random.choice(schema["enum"]))
+        if key in {"x", "to_x", "y", "to_y"}:
+            return self._random.randrange(size["y" in key])
+        match schema.get("type"):
+            case "integer":
+                return self._random.randint(schema["minimum"], schema["maximum"])
+            case "array":
+                return [self._random.choice(_KEYS)]
+            case _:
+                return self._random.choice(_APPS if key == "name" else _WORDS)

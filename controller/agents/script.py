@@ -1,0 +1,94 @@
+"""Play actions from a file: a YAML list, or JSONL with one action a line."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pydantic import Field, JsonValue, ValidationError
+
+from appliance.base.errors import SpecError
+from controller.agents.protocol import Turn
+from controller.space import Action
+from evaluators.task import Strict
+from evaluators.yaml_source import read_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from controller.agents.protocol import Seat
+    from controller.observation import Observation
+
+
+class _Line(Strict):
+    """One action as the file has it: ``{on: desktop, do: click, with: {x: 1, y: 2}}``."""
+
+    on: str | None = None
+    do: str
+    args: dict[str, JsonValue] = Field(default_factory=dict, alias="with")
+
+
+class ScriptAgent:
+    """Plays given actions one a turn, whatever it sees, and completes after the last.
+
+    Args:
+        seat: where it plays.
+        actions: what it plays.
+    """
+
+    def __init__(self, seat: Seat, actions: Sequence[Action]) -> None:
+        del seat
+        self._actions = list(actions)
+
+    def act(self, observation: Observation) -> Turn:
+        """Give the next action."""
+        del observation
+        return Turn((self._actions.pop(0) if self._actions else Action("complete"),))
+
+
+def read_script(path: Path) -> list[Action]:
+    """Read a file of actions.
+
+    Args:
+        path: JSONL if it ends so, otherwise YAML.
+
+    Raises:
+        SpecError: it cannot be read, or a line is no action.
+    """
+    rows = _jsonl_rows(path) if path.suffix == ".jsonl" else _yaml_rows(path)
+    return [_action(path, line, row) for line, row in rows]
+
+
+def _yaml_rows(path: Path) -> Iterator[tuple[int, object]]:
+    source = read_yaml(path)
+    if not isinstance(source.data, list):
+        raise source.error((), "expected a list of actions.")
+    for index, row in enumerate(source.data):
+        yield source.line_of((index,)), row
+
+
+def _jsonl_rows(path: Path) -> Iterator[tuple[int, object]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise SpecError(f"{path} cannot be read.", details=str(exc)) from exc
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except ValueError as exc:
+                raise SpecError(f"{path}:{number}: this is not JSON.", details=str(exc)) from exc
+
+
+def _action(path: Path, line: int, row: object) -> Action:
+    try:
+        read = _Line.model_validate(row)
+    except ValidationError as exc:
+        words = exc.errors(include_url=False)[0]["msg"]
+        raise SpecError(
+            f"{path}:{line}: this is no action: {words}",
+            details=str(exc),
+            resolution="Write {on: ROLE, do: ACTION, with: {ARGUMENTS}}, without `on` for the session.",
+        ) from exc
+    return Action(read.do, read.on, read.args)

@@ -1,0 +1,104 @@
+"""The log of one trial: append-only JSONL, written through, pictures beside it by content."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Self
+
+from appliance.base.errors import StoreError
+from appliance.base.files import write_atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import TracebackType
+
+    from appliance.base.clock import Clock
+    from controller.observation import Shot
+
+EVENTS = "events.jsonl"
+
+
+class TrialLog:
+    """The log of one trial, open for appending; a context manager.
+
+    Args:
+        folder: of the trial; made.
+        blobs: where pictures go.
+        clock: stamps the lines.
+
+    Raises:
+        StoreError: the trial already has a log.
+    """
+
+    def __init__(self, folder: Path, blobs: Path, clock: Clock) -> None:
+        self._blobs = blobs
+        self._clock = clock
+        self.path = folder / EVENTS
+        try:
+            folder.mkdir(parents=True)
+            self._fd = os.open(
+                self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644
+            )
+        except OSError as exc:
+            raise StoreError(f"{self.path} cannot be made.", details=str(exc)) from exc
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._fd)
+
+    def append(self, type_: str, **fields: Any) -> None:  # noqa: ANN401 - anything JSON has
+        """Write one line through to the disk.
+
+        Raises:
+            StoreError: the disk is full or broken.
+        """
+        row = {"type": type_, "t": round(self._clock.now_s(), 3), **fields}
+        line = (json.dumps(row, separators=(",", ":")) + "\n").encode()
+        try:
+            written = os.write(self._fd, line)
+            os.fsync(self._fd)
+        except OSError as exc:
+            raise StoreError(f"{self.path} cannot be written.", details=str(exc)) from exc
+        if written != len(line):
+            raise StoreError(f"{self.path} was written in part only: is the disk full?")
+
+    def keep(self, shots: dict[str, Shot]) -> dict[str, str]:
+        """Write the pictures that are not there yet, and give their digests by role."""
+        for shot in shots.values():
+            path = self._blobs / f"{shot.digest}.png"
+            if not path.exists():
+                write_atomic(path, shot.png)
+        return {role: shot.digest for role, shot in shots.items()}
+
+
+def read_events(path: Path) -> Iterator[dict[str, Any]]:
+    """Read a log; a last line torn by a killed process is left out.
+
+    Raises:
+        StoreError: another line is damaged.
+    """
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        return
+    *lines, _torn = raw.split(b"\n")
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line)
+            row["type"]
+        except (ValueError, KeyError, TypeError) as exc:
+            raise StoreError(
+                f"{path}:{number} is damaged.",
+                details=str(exc),
+                resolution="Copy the file, then take that line out by hand.",
+            ) from exc
+        yield row

@@ -1,0 +1,90 @@
+"""What an agent is shown: a screenshot of every machine."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from appliance.base.files import digest_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from provisioning.protocols import Element, Machine
+
+    Frame = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One screenshot.
+
+    Attributes:
+        frame: uint8 array (H, W, 3), RGB, origin top left.
+        png: the same, losslessly compressed.
+        digest: SHA-256 of `png`.
+    """
+
+    frame: Frame
+    png: bytes
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What an agent sees before it acts.
+
+    Attributes:
+        step: number of actions executed so far.
+        shots: by role.
+        feedback: what the session says about the agent's last action; empty when all went well.
+        trees: the visible elements by role, where the run asks for them.
+    """
+
+    step: int
+    shots: Mapping[str, Shot]
+    feedback: str = ""
+    trees: Mapping[str, Sequence[Element]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Observer:
+    """Takes screenshots of all machines; encodes only those that changed.
+
+    Attributes:
+        machines: by role.
+        shots: the last ones.
+    """
+
+    machines: Mapping[str, Machine]
+    shots: dict[str, Shot] = field(default_factory=dict)
+
+    def look(self, known: Mapping[str, Frame] | None = None) -> dict[str, Shot]:
+        """Take a screenshot of every machine.
+
+        Args:
+            known: frames just captured, by role, which need not be taken again.
+        """
+        for role, machine in self.machines.items():
+            frame = (known or {}).get(role)
+            self._keep(role, machine.screen.capture() if frame is None else frame)
+        return dict(self.shots)
+
+    def _keep(self, role: str, frame: Frame) -> None:
+        last = self.shots.get(role)
+        if last is None or not np.array_equal(last.frame, frame):
+            png = encode_png(frame)
+            self.shots[role] = Shot(frame, png, digest_bytes(png))
+
+
+def encode_png(frame: Frame) -> bytes:
+    """Compress a frame losslessly, fast rather than small."""
+    out = io.BytesIO()
+    Image.fromarray(frame).save(out, "PNG", compress_level=1)
+    return out.getvalue()

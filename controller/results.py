@@ -1,0 +1,174 @@
+"""Say how a run went: as JSON for machines, as a table for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from evaluators.metrics import Metrics, measure
+from evaluators.outcome import Verdict
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from controller.store import RunFolder, RunSpec
+    from controller.trial import MachineRecord, TrialResult
+    from provisioning.protocols import Json
+
+_REFERENCE_PHONE = "reference-phone"
+_STYLES = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCONCLUSIVE: "yellow"}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is known of a run.
+
+    Attributes:
+        spec: what it was asked to do.
+        trials: the finished ones, in the order planned.
+        unfinished: task, repeat and finished steps of the others.
+    """
+
+    spec: RunSpec
+    trials: tuple[TrialResult, ...]
+    unfinished: tuple[tuple[str, int, int], ...]
+
+    @property
+    def metrics(self) -> Metrics:
+        """SR, CR, EE and CE over the finished trials."""
+        return measure([trial.score for trial in self.trials])
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """Number of trials by verdict, all three of them."""
+        counts = Counter(trial.verdict for trial in self.trials)
+        return {verdict.value: counts[verdict] for verdict in Verdict}
+
+    @property
+    def machines(self) -> tuple[MachineRecord, ...]:
+        """One machine for each kind, backend, image and accelerator that took part."""
+        found: dict[tuple[str, ...], MachineRecord] = {}
+        for trial in self.trials:
+            for machine in trial.machines:
+                key = (machine.kind, machine.backend, machine.image_digest, machine.accelerator)
+                found.setdefault(key, machine)
+        return tuple(found.values())
+
+    @property
+    def accelerator(self) -> str | None:
+        """What virtual machines ran under: ``kvm``, ``tcg``, both joined by ``+``; None if none."""
+        names = {each.accelerator for each in self.machines} - {"none"}
+        if names:
+            return "+".join(sorted(names))
+        return "none" if self.machines else None
+
+    def to_dict(self) -> dict[str, Json]:
+        """Give the machine-readable form, stable from version 0.1 on; keys are only ever added."""
+        return {
+            "run": self.spec.run,
+            "suite": {"name": self.spec.suite, "digest": self.spec.suite_digest},
+            "agent": self.spec.agent,
+            "accelerator": self.accelerator,
+            "trials": [_trial(trial) for trial in self.trials],
+            "verdicts": dict(self.verdicts),
+            "metrics": {name: self.metrics.to_dict()[name] for name in ("SR", "CR", "EE", "CE")},
+            "machines": [_machine(machine) for machine in self.machines],
+            "unfinished": [
+                {"task": task, "repeat": repeat, "steps": steps}
+                for task, repeat, steps in self.unfinished
+            ],
+        }
+
+    def table(self) -> RenderableType:
+        """Draw it for people."""
+        from rich.console import Group  # noqa: PLC0415 - slow to import
+        from rich.text import Text  # noqa: PLC0415
+
+        return Group(_trials_table(self), Text("\n".join(_summary(self))))
+
+
+def read_report(folder: RunFolder) -> Report:
+    """Read a run from its logs.
+
+    Raises:
+        StoreError: a log is damaged.
+    """
+    return Report(folder.spec, tuple(folder.results()), tuple(folder.unfinished()))
+
+
+def _trial(trial: TrialResult) -> dict[str, Json]:
+    return {
+        "task": trial.task,
+        "repeat": trial.repeat,
+        "verdict": trial.verdict.value,
+        "nodes_met": trial.nodes_met,
+        "nodes": trial.nodes,
+        "steps": trial.steps,
+        "reason": trial.reason.value,
+        "seconds": trial.seconds,
+    }
+
+
+def _machine(machine: MachineRecord) -> dict[str, Json]:
+    kept = asdict(machine)
+    del kept["role"], kept["machine_id"]
+    return {**kept, "is_reference_phone": machine.backend == _REFERENCE_PHONE}
+
+
+def _trials_table(report: Report) -> Table:
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    spec = report.spec
+    table = Table(
+        title=Text(f"{spec.suite} {spec.suite_version} · agent {spec.agent} · run {spec.run}")
+    )
+    for name in ("task", "repeat", "verdict", "nodes", "steps", "reason", "seconds"):
+        justify = "left" if name in {"task", "verdict", "reason"} else "right"
+        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    for trial in report.trials:
+        table.add_row(
+            trial.task,
+            str(trial.repeat),
+            Text(trial.verdict.value, style=_STYLES[trial.verdict]),
+            f"{trial.nodes_met}/{trial.nodes}",
+            str(trial.steps),
+            trial.reason.value,
+            f"{trial.seconds:.1f}",
+        )
+    for task, repeat, steps in report.unfinished:
+        table.add_row(task, str(repeat), Text("-", style="dim"), "", str(steps), "unfinished", "")
+    return table
+
+
+def _summary(report: Report) -> list[str]:
+    metrics = report.metrics
+    counts = ", ".join(f"{number} {verdict}" for verdict, number in report.verdicts.items())
+    lines = [counts]
+    if metrics.success_rate is not None and metrics.success_interval is not None:
+        low, high = metrics.success_interval
+        lines.append(
+            f"SR {metrics.success_rate:.1%} (95 % Wilson interval {low:.1%} to {high:.1%}), "
+            f"CR {_number(metrics.completion_ratio)}, EE {_number(metrics.execution_efficiency)}, "
+            f"CE {_number(metrics.cost_efficiency)}"
+        )
+    for machine in report.machines:
+        name = "reference phone" if machine.backend == _REFERENCE_PHONE else machine.backend
+        under = "" if machine.accelerator == "none" else f", {machine.accelerator}"
+        lines.append(
+            f"{machine.kind}: {name}, {machine.image} ({machine.image_digest[:12]}){under}"
+        )
+    if any(machine.backend == _REFERENCE_PHONE for machine in report.machines):
+        lines.append("Scores on the reference phone are not scores on Android.")
+    lines += [
+        f"{trial.task}.{trial.repeat}: {trial.detail}"
+        for trial in report.trials
+        if trial.verdict is Verdict.INCONCLUSIVE and trial.detail
+    ]
+    return lines
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"

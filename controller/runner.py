@@ -1,0 +1,99 @@
+"""Run a suite: every task, k repeats, one after the other on this host."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Protocol
+
+from controller.session import Trial
+
+if TYPE_CHECKING:
+    from controller.stage import Stage
+    from controller.store import RunFolder
+    from controller.trial import TrialResult
+    from evaluators.task import Suite, Task
+
+
+class Watcher(Protocol):
+    """Is told how a run goes on, for a progress display."""
+
+    def trial_began(self, task: str, repeat: int) -> None:
+        """Note that a trial begins."""
+        ...
+
+    def step_done(self, task: str, steps: int) -> None:
+        """Note that a step was finished."""
+        ...
+
+    def trial_ended(self, result: TrialResult) -> None:
+        """Note that a trial is over."""
+        ...
+
+
+class NoWatcher:
+    """Does not care."""
+
+    def trial_began(self, task: str, repeat: int) -> None:
+        """Ignore it."""
+
+    def step_done(self, task: str, steps: int) -> None:
+        """Ignore it."""
+
+    def trial_ended(self, result: TrialResult) -> None:
+        """Ignore it."""
+
+
+def run_suite(
+    suite: Suite, folder: RunFolder, stage: Stage, watcher: Watcher | None = None
+) -> list[TrialResult]:
+    """Run all trials of a run that have no log yet.
+
+    Args:
+        suite: where the run's tasks are from.
+        folder: of the run.
+        stage: what the trials share.
+        watcher: told how it goes on.
+
+    Returns:
+        The results of the trials run now.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C; the trial it hit is recorded as cancelled and its machines went
+            back, the trials after it stay unfinished.
+        StoreError: a log cannot be written.
+    """
+    watch = watcher or NoWatcher()
+    results = []
+    with folder.working():
+        for name, repeat in folder.spec.planned:
+            if folder.events(name, repeat):
+                continue
+            trial, result = _run_one(suite.task(name), repeat, folder, stage, watch)
+            results.append(result)
+            if trial.is_interrupted:
+                raise KeyboardInterrupt
+    return results
+
+
+def _run_one(
+    task: Task, repeat: int, folder: RunFolder, stage: Stage, watch: Watcher
+) -> tuple[Trial, TrialResult]:
+    watch.trial_began(task.id, repeat)
+    with folder.open_trial(task.id, repeat, stage.clock) as log:
+        trial = Trial(
+            task,
+            repeat,
+            stage=stage,
+            log=log,
+            seed=trial_seed(folder.spec.seed, task.id, repeat),
+            on_step=lambda steps: watch.step_done(task.id, steps),
+        )
+        result = trial.run()
+    watch.trial_ended(result)
+    return trial, result
+
+
+def trial_seed(seed: int, task: str, repeat: int) -> int:
+    """Give a trial's own seed, independent of which other tasks the run has."""
+    text = f"{seed}/{task}/{repeat}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

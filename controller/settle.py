@@ -1,0 +1,110 @@
+"""Wait until a screen stands still, instead of sleeping."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK, Clock
+from provisioning.protocols import Load
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from provisioning.protocols import Machine, Screen
+
+    Frame = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class SettleRule:
+    """When a screen counts as still.
+
+    Attributes:
+        window_s: how long nothing may change.
+        max_s: when to go on whatever happens.
+        every_s: pause between two frames.
+        still_ratio: share of pixels that may differ all the same: a blinking cursor (0.013 % of
+            1280x800) or a clock (0.1 %), whereas a menu or a new line of text exceeds it.
+        idle_share: of one processor that an idle machine may use: an emulated desktop at rest
+            takes 0.03 to 0.1, one that starts a program 1 to 2.
+    """
+
+    window_s: float = 0.25
+    max_s: float = 6.0
+    every_s: float = 0.06
+    still_ratio: float = 0.0015
+    idle_share: float = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """How waiting ended.
+
+    Attributes:
+        frame: the last one, uint8 array (H, W, 3), RGB.
+        is_still: False when time ran out first.
+        seconds: how long it took.
+        frames: how many were looked at.
+    """
+
+    frame: Frame
+    is_still: bool
+    seconds: float
+    frames: int
+
+
+DEFAULT_RULE = SettleRule()
+
+
+def settle(
+    screen: Screen,
+    rule: SettleRule = DEFAULT_RULE,
+    clock: Clock = SYSTEM_CLOCK,
+    load: Load | None = None,
+) -> Settled:
+    """Look until the screen stands still, and the machine is idle, for a window.
+
+    Every frame is compared with the first one of the window, so that many small changes, each
+    below the threshold, still count once they add up. A still picture is not enough where the
+    machine tells its load: a program that starts shows nothing for seconds, and is not ready.
+
+    Args:
+        screen: looked at.
+        rule: when it counts as still.
+        clock: measures and waits.
+        load: of the machine, if it can tell.
+    """
+    start_s = since_s = clock.monotonic_s()
+    first = screen.capture()
+    used_s = load.cpu_time_s() if load else 0.0
+    frames = 1
+    while True:
+        clock.sleep(rule.every_s)
+        frame = screen.capture()
+        frames += 1
+        now_s = clock.monotonic_s()
+        if changed_ratio(first, frame) > rule.still_ratio:
+            first, since_s = frame, now_s
+            used_s = load.cpu_time_s() if load else 0.0
+        if now_s - since_s >= rule.window_s:
+            now_used_s = load.cpu_time_s() if load else 0.0
+            if now_used_s - used_s <= rule.idle_share * (now_s - since_s):
+                return Settled(frame, is_still=True, seconds=now_s - start_s, frames=frames)
+            first, since_s, used_s = frame, now_s, now_used_s
+        if now_s - start_s >= rule.max_s:
+            return Settled(frame, is_still=False, seconds=now_s - start_s, frames=frames)
+
+
+def settle_machine(machine: Machine, rule: SettleRule, clock: Clock) -> Settled:
+    """Settle a machine with all that it can tell."""
+    load = machine if isinstance(machine, Load) else None
+    return settle(machine.screen, rule, clock, load)
+
+
+def changed_ratio(before: Frame, after: Frame) -> float:
+    """Give the share of pixels that differ, 0 to 1; 1 when the sizes differ."""
+    if before.shape != after.shape:
+        return 1.0
+    return float((before != after).any(axis=2).mean())

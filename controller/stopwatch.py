@@ -1,0 +1,26 @@
+"""Measure laps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from appliance.base.clock import Clock
+
+
+class Stopwatch:
+    """Runs from its making on.
+
+    Args:
+        clock: whose time counts.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._since_s = clock.monotonic_s()
+
+    def lap(self) -> float:
+        """Give the seconds since the last lap and begin a new one."""
+        now_s = self._clock.monotonic_s()
+        seconds, self._since_s = now_s - self._since_s, now_s
+        return seconds

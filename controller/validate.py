@@ -1,0 +1,159 @@
+"""Find out whether the tasks of a suite can be passed, and only by doing them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from controller.agents.noop import NoopAgent
+from controller.agents.oracle import OracleAgent
+from controller.runner import run_suite
+from controller.wiring import Plan, create_run, make_stage
+from evaluators.outcome import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from appliance.base.clock import Clock
+    from controller.agents.protocol import Agent, MakeAgent, Seat
+    from controller.runner import Watcher
+    from controller.stage import Record
+    from controller.trial import TrialResult
+    from evaluators.task import OracleStep, Suite, Task
+    from provisioning.fleet import Fleet
+    from provisioning.protocols import Json
+
+FOREIGN = 3
+"""How many other tasks' reference solutions each task must fail."""
+
+_PATIENCE_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What was found about one task.
+
+    Attributes:
+        task: its id.
+        oracle: results of its own reference solution.
+        noop: result of doing nothing.
+        foreign: results of other tasks' reference solutions, by the other task's id.
+    """
+
+    task: str
+    oracle: tuple[TrialResult, ...]
+    noop: TrialResult
+    foreign: dict[str, TrialResult]
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with the task, in words; empty when it is sound."""
+        found = [
+            f"the oracle ended with {trial.verdict} ({trial.reason}): {trial.detail}".rstrip(": ")
+            for trial in self.oracle
+            if trial.verdict is not Verdict.PASS
+        ]
+        if self.noop.verdict is not Verdict.FAIL or self.noop.nodes_met:
+            found.append(
+                f"doing nothing gives {self.noop.verdict} and {self.noop.nodes_met} nodes: "
+                f"{self.noop.detail}".rstrip(": ")
+            )
+        found += [
+            f"the oracle of {other} ended with {trial.verdict}: {trial.detail}".rstrip(": ")
+            for other, trial in self.foreign.items()
+            if trial.verdict is not Verdict.FAIL
+        ]
+        if len(self.foreign) < FOREIGN:
+            found.append(f"only {len(self.foreign)} other tasks to try, {FOREIGN} are needed")
+        return tuple(found)
+
+    def to_dict(self) -> dict[str, Json]:
+        """Give it as JSON."""
+        return {
+            "task": self.task,
+            "ok": not self.faults,
+            "oracle": [trial.verdict.value for trial in self.oracle],
+            "noop": {"verdict": self.noop.verdict.value, "nodes_met": self.noop.nodes_met},
+            "foreign": {other: trial.verdict.value for other, trial in self.foreign.items()},
+            "faults": list(self.faults),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Validator:
+    """Runs the trials that a validation needs.
+
+    Attributes:
+        suite: what is validated.
+        fleet: gives the machines.
+        runs_dir: where the logs go, one run for each agent.
+        clock: whose time counts.
+        take: takes measures.
+        watcher: told how it goes on.
+    """
+
+    suite: Suite
+    fleet: Fleet
+    runs_dir: Path
+    clock: Clock
+    take: Record
+    watcher: Watcher | None = None
+
+    def run(self, tasks: tuple[str, ...] = (), *, repeats: int = 1) -> list[Validation]:
+        """Validate tasks, all by default.
+
+        Args:
+            tasks: ids.
+            repeats: of each task's own reference solution.
+
+        Raises:
+            UnknownNameError: the suite has no such task.
+            KeyboardInterrupt: Ctrl-C; what was run so far is in its logs.
+        """
+        chosen = [self.suite.task(name) for name in tasks] or list(self.suite.tasks)
+        oracle = self._trials("oracle", lambda _: OracleAgent, chosen, repeats)
+        noop = self._trials("noop", lambda _: NoopAgent, chosen)
+        foreign: dict[str, dict[str, TrialResult]] = {task.id: {} for task in chosen}
+        for offset in range(1, min(FOREIGN, len(self.suite.tasks) - 1) + 1):
+            run = self._trials(
+                f"foreign-oracle-{offset}", partial(self._foreign, offset=offset), chosen
+            )
+            for task in chosen:
+                foreign[task.id][self._neighbour(task, offset).id] = run[task.id][0]
+        return [
+            Validation(task.id, tuple(oracle[task.id]), noop[task.id][0], foreign[task.id])
+            for task in chosen
+        ]
+
+    def _neighbour(self, task: Task, offset: int) -> Task:
+        tasks = self.suite.tasks
+        return tasks[(tasks.index(task) + offset) % len(tasks)]
+
+    def _foreign(self, task: Task, offset: int) -> MakeAgent:
+        steps = [_impatient(step) for step in self._neighbour(task, offset).oracle]
+        return lambda seat: OracleAgent(seat, steps)
+
+    def _trials(
+        self,
+        agent: str,
+        maker_of: Callable[[Task], MakeAgent],
+        tasks: list[Task],
+        repeats: int = 1,
+    ) -> dict[str, list[TrialResult]]:
+        def make(seat: Seat) -> Agent:
+            return maker_of(seat.task)(seat)
+
+        plan = Plan(self.suite, agent, make, tuple(task.id for task in tasks), repeats)
+        folder = create_run(plan, self.runs_dir, clock=self.clock)
+        stage = make_stage(plan, self.fleet, clock=self.clock, take=self.take)
+        results: dict[str, list[TrialResult]] = {}
+        for result in run_suite(self.suite, folder, stage, self.watcher):
+            results.setdefault(result.task, []).append(result)
+        return results
+
+
+def _impatient(step: OracleStep) -> OracleStep:
+    """Make a step give up soon: on a foreign task what it waits for rarely comes."""
+    return step.model_copy(update={"seconds": min(step.seconds, _PATIENCE_S)})

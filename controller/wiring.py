@@ -1,0 +1,215 @@
+"""The composition root: which fleet, runners, agent and store a command works with."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import UnknownNameError, UsageError
+from appliance.base.ids import new_run_id
+from appliance.base.measures import record
+from controller.agents.noop import NoopAgent
+from controller.agents.oracle import OracleAgent
+from controller.agents.random_agent import RandomAgent
+from controller.settle import SettleRule
+from controller.shell import shell_of
+from controller.stage import Stage
+from controller.store import RunFolder, RunSpec, Store
+from controller.vocabulary import vocabulary
+from evaluators.outcome import SESSION
+from evaluators.runners import BundleRunner, phone_runner, session_runner
+from evaluators.suite import load_suite
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from controller.actions.session import SessionState
+    from controller.agents.protocol import MakeAgent, Seat
+    from controller.stage import Record
+    from evaluators.outcome import WaveRunner
+    from evaluators.task import Suite
+    from provisioning.fleet import Environment, Fleet
+
+AGENTS = ("model", "noop", "oracle", "random", "script")
+FLEETS = ("real", "fake")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOptions:
+    """What agents can be told.
+
+    Attributes:
+        script: file of actions, for ``script``.
+        model: name of the model, for ``model``; MESOCOSM_MODEL_NAME by default.
+        base_url: of its endpoint; MESOCOSM_MODEL_BASE_URL by default.
+    """
+
+    script: Path | None = None
+    model: str | None = None
+    base_url: str | None = None
+
+    def to_dict(self) -> dict[str, str]:
+        """Give what was told, for ``run.json``; there are no secrets in it."""
+        return {name: str(value) for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is to do.
+
+    Attributes:
+        suite: where the tasks are from.
+        agent: name of the agent, as results show it.
+        make_agent: makes it.
+        tasks: ids; all by default.
+        repeats: of each task.
+        seed: everything random follows from it.
+        options: kept in ``run.json``.
+        with_trees: observations hold accessibility trees too.
+    """
+
+    suite: Suite
+    agent: str
+    make_agent: MakeAgent
+    tasks: tuple[str, ...] = ()
+    repeats: int = 1
+    seed: int = 0
+    options: Mapping[str, str] = field(default_factory=dict)
+    with_trees: bool = False
+
+
+def open_suite(reference: str) -> Suite:
+    """Read a suite, everything its tasks name checked.
+
+    Raises:
+        UnknownNameError: there is no such suite.
+        SpecError: a file of it is wrong.
+    """
+    return load_suite(reference, vocabulary())
+
+
+def open_fleet(name: str, settings: Settings, say: Callable[[str], None] = lambda _: None) -> Fleet:
+    """Give the machines of this appliance (``real``), or machines in memory (``fake``).
+
+    Args:
+        name: which of the two.
+        settings: where machines are.
+        say: told in one line what takes long.
+
+    Raises:
+        UnknownNameError: it is neither.
+    """
+    if name not in FLEETS:
+        raise UnknownNameError.of("fleet", name, FLEETS)
+    if name == "fake":
+        from provisioning.fake import FakeFleet  # noqa: PLC0415 - not needed with real machines
+
+        return FakeFleet()
+    from provisioning.lease import LocalFleet  # noqa: PLC0415 - imports libvirt and Docker
+
+    return LocalFleet(settings, say=say)
+
+
+def make_runners(environment: Environment, state: SessionState) -> Mapping[str, WaveRunner]:
+    """Make what runs evaluators, for each role and for the session."""
+    runners: dict[str, WaveRunner] = {SESSION: session_runner(state)}
+    for role, machine in environment.machines.items():
+        match machine.info.kind:
+            case Kind.DESKTOP:
+                runners[role] = BundleRunner(machine.link)
+            case Kind.PHONE:
+                runners[role] = phone_runner(shell_of(machine))
+    return runners
+
+
+def agent_maker(name: str, options: AgentOptions) -> MakeAgent:
+    """Give what makes agents of a kind; files and settings are read now, not in each trial.
+
+    Raises:
+        UnknownNameError: there is no such agent.
+        UsageError: an option is missing.
+        SpecError: the script cannot be read.
+        RequirementError: the model is not known.
+    """
+    match name:
+        case "oracle":
+            return OracleAgent
+        case "noop":
+            return NoopAgent
+        case "random":
+            return RandomAgent
+        case "script":
+            return _script_maker(options)
+        case "model":
+            return _model_maker(options)
+        case _:
+            raise UnknownNameError.of("agent", name, AGENTS)
+
+
+def _script_maker(options: AgentOptions) -> MakeAgent:
+    from controller.agents.script import ScriptAgent, read_script  # noqa: PLC0415
+
+    if options.script is None:
+        raise UsageError("The script agent needs a file of actions.", resolution="Give --script.")
+    actions = read_script(options.script)
+    return lambda seat: ScriptAgent(seat, actions)
+
+
+def _model_maker(options: AgentOptions) -> MakeAgent:
+    from controller.agents.model import ModelAgent, ModelSettings  # noqa: PLC0415
+
+    told = {"name": options.model, "base_url": options.base_url}
+    given = {key: value for key, value in told.items() if value}
+    settings = ModelSettings().model_copy(update=given).require()
+
+    def make(seat: Seat) -> ModelAgent:
+        return ModelAgent(seat, settings)
+
+    return make
+
+
+def make_stage(
+    plan: Plan, fleet: Fleet, *, clock: Clock = SYSTEM_CLOCK, take: Record = record
+) -> Stage:
+    """Put together what the trials of a run share."""
+    return Stage(
+        suite=plan.suite.name,
+        agent=plan.agent,
+        fleet=fleet,
+        make_agent=plan.make_agent,
+        make_runners=make_runners,
+        record=take,
+        clock=clock,
+        rule=SettleRule(),
+        with_trees=plan.with_trees,
+    )
+
+
+def create_run(plan: Plan, runs_dir: Path, *, clock: Clock = SYSTEM_CLOCK) -> RunFolder:
+    """Check a plan and make the folder of its run.
+
+    Raises:
+        UnknownNameError: the suite has no such task.
+        StoreError: the folder cannot be made.
+    """
+    tasks = plan.tasks or tuple(task.id for task in plan.suite.tasks)
+    spec = RunSpec(
+        run=new_run_id(clock),
+        suite=plan.suite.name,
+        suite_version=plan.suite.version,
+        suite_digest=plan.suite.digest,
+        agent=plan.agent,
+        tasks=tuple(plan.suite.task(name).id for name in dict.fromkeys(tasks)),
+        repeats=plan.repeats,
+        seed=plan.seed,
+        started_s=clock.now_s(),
+        version=importlib.metadata.version("mesocosm"),
+        options={**plan.options, **({"trees": "yes"} if plan.with_trees else {})},
+    )
+    return Store(runs_dir).create(spec)

@@ -1,0 +1,1 @@
+"""Judge what an agent did: decorators, graph, evaluators, tasks, suites, metrics."""

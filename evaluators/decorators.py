@@ -1,0 +1,115 @@
+"""Mark plain functions as evaluators, actions or setup operations.
+
+This file is shipped into guests with the desktop evaluators: standard library only, Python 3.9.
+A mark changes nothing about the function and fills no registry; whoever wants the marked
+functions of a module asks `collect`. The first parameter of a marked function is its *subject*
+(the guest, the phone, the machine, the session) and is never offered to a caller.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+MARK = "__mesocosm_mark__"
+KINDS = ("evaluator", "action", "setup")
+PLACES = ("desktop", "phone", "session")
+
+
+class Mark(NamedTuple):
+    """What a marked function is.
+
+    Attributes:
+        kind: ``evaluator``, ``action`` or ``setup``.
+        name: as task files and agents write it; the function's own name.
+        on: ``desktop``, ``phone`` or ``session``.
+        function: the function itself.
+    """
+
+    kind: str
+    name: str
+    on: str
+    function: Callable[..., Any]
+
+
+def evaluator(*, on: str) -> Callable[[F], F]:
+    """Mark a function that tells from state alone whether something is so.
+
+    It returns a bool. Raising means that it could not decide: its node becomes inconclusive.
+
+    Args:
+        on: ``desktop`` (runs in the guest), ``phone`` or ``session`` (run on the host).
+
+    Raises:
+        ValueError: there is no such place, or the function has no docstring.
+    """
+    return _marker("evaluator", on)
+
+
+def action(*, on: str) -> Callable[[F], F]:
+    """Mark a function that agents may call.
+
+    Args:
+        on: ``desktop``, ``phone`` or ``session``.
+
+    Raises:
+        ValueError: there is no such place, or the function has no docstring.
+    """
+    return _marker("action", on)
+
+
+def setup(*, on: str) -> Callable[[F], F]:
+    """Mark a function that prepares a machine for a task and is never offered to agents.
+
+    Args:
+        on: ``desktop`` or ``phone``.
+
+    Raises:
+        ValueError: there is no such place, or the function has no docstring.
+    """
+    return _marker("setup", on)
+
+
+def mark_of(thing: object) -> Mark | None:
+    """Give the mark of a function; None for anything unmarked."""
+    mark = getattr(thing, MARK, None)
+    return mark if isinstance(mark, Mark) else None
+
+
+def collect(module: ModuleType | Mapping[str, object], *, kind: str, on: str) -> dict[str, Mark]:
+    """Give the marked functions which a module defines itself, by name.
+
+    Args:
+        module: a module, or the namespace one was executed in.
+        kind: of which kind, see `Mark`.
+        on: for which place, see `Mark`.
+
+    Functions merely imported into the module do not count.
+    """
+    names = module if isinstance(module, dict) else vars(module)
+    marks = (mark_of(value) for value in names.values())
+    return {
+        mark.name: mark
+        for mark in marks
+        if mark is not None
+        and (mark.kind, mark.on) == (kind, on)
+        and mark.function.__module__ == names.get("__name__")
+    }
+
+
+def _marker(kind: str, on: str) -> Callable[[F], F]:
+    if on not in PLACES:
+        raise ValueError(f"{on!r} is none of {', '.join(PLACES)}")
+
+    def attach(function: F) -> F:
+        if not (function.__doc__ or "").strip():
+            raise ValueError(f"{function.__name__} has no docstring")
+        setattr(function, MARK, Mark(kind, function.__name__, on, function))
+        return function
+
+    return attach

@@ -1,0 +1,1 @@
+"""Evaluators of desktops; they run inside the guest: standard library, Python 3.9."""

@@ -1,0 +1,339 @@
+"""Judge a trial by a directed acyclic graph of evaluators.
+
+What exactly is meant (every corner is pinned by a property test against a slow reference):
+
+* A node is **active** when all nodes of its ``after`` are met and itself is not. Only active
+  nodes are evaluated. There may be any number of sources and of sinks.
+* **Step.** One `step` runs waves: all active nodes of one role go to that role's runner in one
+  round trip; nodes that this makes active form the next wave. No node is evaluated twice in a
+  step, so the waves end.
+* **once** nodes latch. **hold** nodes latch during the trial too, and are all evaluated once more
+  by `finish`: one that is no longer so is *undone* and loses its credit. What happens between
+  (undone and done again) does not count.
+* **Descendants of an undone node keep their credit**: ``after`` says when a node begins to count,
+  not that it must stay so. A descendant that is a state is a hold node and was itself checked
+  again. The verdict is FAIL anyway, as not every node is met.
+* **Inconclusive.** An evaluator that raises, gives no bool, or whose machine is lost makes its
+  node inconclusive with the reason, never unmet. It stays active and is asked again by the next
+  step; only the last word counts. The same goes for a hold node that cannot be checked again.
+* **Verdict.** PASS if every node is met. Else INCONCLUSIVE if any node is inconclusive, even when
+  another is known to be unmet (the trouble may have kept the agent from meeting it). Else FAIL.
+* **At the start** nothing may be met. `check_start` evaluates *every* node, active or not, and
+  gives what is met already; the trial must then not be run.
+* The same evaluator may stand in several nodes, with the same or other arguments; each node is
+  evaluated for itself. Evaluators read state and must not act.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Self
+
+import networkx as nx
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from appliance.base.errors import GraphError, UnknownNameError
+from evaluators.outcome import Call, Verdict, match_outcomes
+from evaluators.task import Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from evaluators.outcome import Outcome, WaveRunner
+    from evaluators.task import Node
+    from provisioning.protocols import Json
+
+WAVE_TIMEOUT_S = 30.0
+
+
+class NodeState(StrEnum):
+    """Where a node stands."""
+
+    WAITING = "waiting"
+    """Some predecessor is not met."""
+    ACTIVE = "active"
+    """Not met when last evaluated, or not evaluated yet."""
+    MET = "met"
+    UNDONE = "undone"
+    """A hold node that was met and no longer is at the end."""
+    INCONCLUSIVE = "inconclusive"
+    """Its evaluator could not decide when last asked."""
+
+
+class _NodeRecord(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    state: NodeState
+    met_at_step: int | None
+    reason: str
+
+
+class _GraphRecord(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    steps: int
+    finished: bool
+    nodes: dict[str, _NodeRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class StartReport:
+    """What `GraphEvaluator.check_start` found.
+
+    Attributes:
+        met: nodes that are met although nothing was done.
+        inconclusive: reason by node, for those that could not be decided.
+    """
+
+    met: tuple[str, ...]
+    inconclusive: Mapping[str, str]
+
+    @property
+    def is_clean(self) -> bool:
+        """Tell whether every node was found unmet."""
+        return not self.met and not self.inconclusive
+
+
+def build_graph(nodes: Sequence[Node]) -> nx.DiGraph[str]:
+    """Build the graph of a task, edges from predecessor to successor, nodes in the given order.
+
+    Raises:
+        GraphError: no nodes, two of one id, an unknown predecessor, or a cycle (which is named).
+    """
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for node in nodes:
+        if node.id in graph:
+            raise GraphError(f"Two nodes of the graph are called {node.id!r}.")
+        graph.add_node(node.id)
+    if not nodes:
+        raise GraphError("The graph has no nodes.", resolution="Give at least one node.")
+    for node in nodes:
+        for name in node.after:
+            if name not in graph:
+                unknown = UnknownNameError.of("node", name, graph.nodes)
+                raise GraphError(
+                    f"Node {node.id!r} comes after {name!r}, which does not exist.",
+                    resolution=unknown.resolution,
+                )
+            graph.add_edge(name, node.id)
+    if not nx.is_directed_acyclic_graph(graph):
+        loop = [edge[0] for edge in nx.find_cycle(graph)]
+        raise GraphError(
+            f"The graph has a cycle: {' -> '.join([*loop, loop[0]])}.",
+            resolution="Take away one of these edges (`after`).",
+        )
+    return graph
+
+
+class GraphEvaluator:
+    """The graph of one trial and how far it is met; see the module for what exactly is meant.
+
+    Not safe among threads: it belongs to the thread of its trial.
+
+    Args:
+        nodes: of the task.
+        runners: by role, every role that a node is ``on``.
+        wave_timeout_s: bound of one round trip.
+
+    Attributes:
+        round_trips: how many there were, by role.
+        evaluations: how many evaluators were run in all.
+
+    Raises:
+        GraphError: see `build_graph`; or a role without a runner.
+    """
+
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        runners: Mapping[str, WaveRunner],
+        *,
+        wave_timeout_s: float = WAVE_TIMEOUT_S,
+    ) -> None:
+        self._graph = build_graph(nodes)
+        self._nodes = {node.id: node for node in nodes}
+        self._rank = {name: rank for rank, name in enumerate(self._nodes)}
+        for node in nodes:
+            if node.on not in runners:
+                raise GraphError(f"Node {node.id!r} is on {node.on!r}, which has no runner.")
+        self._runners = runners
+        self._wave_timeout_s = wave_timeout_s
+        self._met_at: dict[str, int] = {}
+        self._undone: set[str] = set()
+        self._troubles: dict[str, str] = {}
+        self._steps = 0
+        self._is_finished = False
+        self.round_trips: dict[str, int] = {}
+        self.evaluations = 0
+
+    def check_start(self) -> StartReport:
+        """Evaluate every node, whether active or not, before the agent acts; nothing latches."""
+        outcomes = self._evaluate(self._nodes)
+        return StartReport(
+            met=tuple(outcome.node for outcome in outcomes if outcome.met is True),
+            inconclusive={
+                outcome.node: outcome.reason for outcome in outcomes if outcome.met is None
+            },
+        )
+
+    def step(self) -> tuple[str, ...]:
+        """Evaluate what is active, wave after wave, and give the nodes newly met, in order.
+
+        Raises:
+            GraphError: the graph was finished before.
+        """
+        if self._is_finished:
+            raise GraphError("The graph was finished; no further step is possible.")
+        self._steps += 1
+        newly: list[str] = []
+        wave = [name for name in self._nodes if self._is_active(name)]
+        while wave:
+            fresh = self._take(self._evaluate(wave))
+            newly += fresh
+            reached = {after for name in fresh for after in self._graph.successors(name)}
+            wave = [name for name in self._in_order(reached) if self._is_active(name)]
+        return tuple(newly)
+
+    def finish(self) -> tuple[str, ...]:
+        """Take a last step, check the hold nodes again, and give those undone.
+
+        Nodes met by that last step have just been seen and are not checked twice. A second call
+        does nothing and gives the same.
+        """
+        if not self._is_finished:
+            held = [name for name in self._met_at if self._nodes[name].mode is Mode.HOLD]
+            self.step()
+            self._is_finished = True
+            for outcome in self._evaluate(self._in_order(held)):
+                if outcome.met is False:
+                    self._undone.add(outcome.node)
+                elif outcome.met is None:
+                    self._troubles[outcome.node] = outcome.reason
+        return tuple(self._in_order(self._undone))
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Ids of all nodes, in the task's order."""
+        return tuple(self._nodes)
+
+    @property
+    def met(self) -> tuple[str, ...]:
+        """Ids of the nodes that have credit now, in the task's order."""
+        return tuple(name for name in self._nodes if self.state_of(name) is NodeState.MET)
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether every node is met."""
+        return len(self.met) == len(self._nodes)
+
+    @property
+    def inconclusive(self) -> Mapping[str, str]:
+        """Reasons, by node, of those whose last evaluation could not decide."""
+        return {name: self._troubles[name] for name in self._in_order(self._troubles)}
+
+    def state_of(self, name: str) -> NodeState:
+        """Tell where a node stands.
+
+        Raises:
+            UnknownNameError: there is no such node.
+        """
+        if name not in self._nodes:
+            raise UnknownNameError.of("node", name, self._nodes)
+        if name in self._troubles:
+            return NodeState.INCONCLUSIVE
+        if name in self._undone:
+            return NodeState.UNDONE
+        if name in self._met_at:
+            return NodeState.MET
+        return NodeState.ACTIVE if self._is_active(name) else NodeState.WAITING
+
+    def verdict(self) -> Verdict:
+        """Judge the state of now; it is final once `finish` was called."""
+        if self.is_complete:
+            return Verdict.PASS
+        return Verdict.INCONCLUSIVE if self._troubles else Verdict.FAIL
+
+    def to_dict(self) -> dict[str, Json]:
+        """Give the whole state as JSON, for the event log and for `from_dict`."""
+        records = {
+            name: _NodeRecord(
+                state=self.state_of(name),
+                met_at_step=self._met_at.get(name),
+                reason=self._troubles.get(name, ""),
+            )
+            for name in self._nodes
+        }
+        state = _GraphRecord(steps=self._steps, finished=self._is_finished, nodes=records)
+        return state.model_dump(mode="json")
+
+    @classmethod
+    def from_dict(
+        cls,
+        nodes: Sequence[Node],
+        runners: Mapping[str, WaveRunner],
+        state: Mapping[str, Json],
+        *,
+        wave_timeout_s: float = WAVE_TIMEOUT_S,
+    ) -> Self:
+        """Go on from what `to_dict` gave; the counters start anew.
+
+        Raises:
+            GraphError: the state is not one of this graph.
+        """
+        graph = cls(nodes, runners, wave_timeout_s=wave_timeout_s)
+        try:
+            record = _GraphRecord.model_validate(state)
+        except ValidationError as exc:
+            raise GraphError("The saved state is no state of a graph.", details=str(exc)) from exc
+        if set(record.nodes) != set(graph._nodes):
+            raise GraphError(
+                "The saved state is one of another graph.",
+                details=f"It has the nodes {', '.join(record.nodes)}.",
+            )
+        graph._restore(record)
+        return graph
+
+    def _restore(self, record: _GraphRecord) -> None:
+        self._steps = record.steps
+        self._is_finished = record.finished
+        for name, node in record.nodes.items():
+            if node.met_at_step is not None:
+                self._met_at[name] = node.met_at_step
+            if node.state is NodeState.UNDONE:
+                self._undone.add(name)
+            if node.state is NodeState.INCONCLUSIVE:
+                self._troubles[name] = node.reason
+
+    def _is_active(self, name: str) -> bool:
+        return name not in self._met_at and all(
+            before in self._met_at for before in self._graph.predecessors(name)
+        )
+
+    def _in_order(self, names: Collection[str]) -> list[str]:
+        return sorted(names, key=self._rank.__getitem__)
+
+    def _take(self, outcomes: Iterable[Outcome]) -> list[str]:
+        fresh = []
+        for outcome in outcomes:
+            self._troubles.pop(outcome.node, None)
+            if outcome.met is None:
+                self._troubles[outcome.node] = outcome.reason
+            elif outcome.met:
+                self._met_at[outcome.node] = self._steps
+                fresh.append(outcome.node)
+        return fresh
+
+    def _evaluate(self, names: Iterable[str]) -> list[Outcome]:
+        """Run the evaluators of `names`, one round trip a role; outcomes in the task's order."""
+        waves: dict[str, list[Call]] = {}
+        for name in names:
+            node = self._nodes[name]
+            waves.setdefault(node.on, []).append(Call(node.id, node.check, node.args))
+        outcomes: list[Outcome] = []
+        for role, calls in waves.items():
+            self.round_trips[role] = self.round_trips.get(role, 0) + 1
+            self.evaluations += len(calls)
+            given = self._runners[role].evaluate(calls, timeout_s=self._wave_timeout_s)
+            outcomes += match_outcomes(calls, given)
+        return sorted(outcomes, key=lambda outcome: self._rank[outcome.node])

@@ -1,0 +1,103 @@
+"""What a phone's applications keep: tasks, contacts, settings.
+
+Source: Android's ``ContactsContract`` for contacts. Google Tasks has no public provider; the
+reference phone offers one under ``content://com.google.android.apps.tasks/tasks``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+from evaluators.decorators import evaluator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evaluators.phone.view import PhoneView
+
+TASKS = "content://com.google.android.apps.tasks/tasks"
+PHONES = "content://com.android.contacts/data/phones"
+EMAILS = "content://com.android.contacts/data/emails"
+CONTACTS = "content://com.android.contacts/contacts"
+
+
+@evaluator(on="phone")
+def task_listed(phone: PhoneView, title: str) -> bool:
+    """Tell whether the Tasks app has an open task with exactly this title.
+
+    Args:
+        phone: the phone.
+        title: of the task; white space around it does not count, letter case does.
+    """
+    return "0" in _states_of(phone, title)
+
+
+@evaluator(on="phone")
+def task_completed(phone: PhoneView, title: str) -> bool:
+    """Tell whether the task of this title is marked as completed, and no open one is left.
+
+    A deleted task is not a completed one.
+
+    Args:
+        phone: the phone.
+        title: of the task; white space around it does not count, letter case does.
+    """
+    return _states_of(phone, title) == {"1"}
+
+
+@evaluator(on="phone")
+def contact_exists(phone: PhoneView, name: str, number: str = "", email: str = "") -> bool:
+    """Tell whether one contact has this name, and this number and e-mail address if given.
+
+    Args:
+        phone: the phone.
+        name: the whole display name; white space around it does not count.
+        number: one of the contact's phone numbers; blanks, dots, hyphens, slashes and brackets do
+            not count, a leading ``+`` does.
+        email: one of the contact's addresses; letter case does not count.
+    """
+    contacts = _ids(phone.content(CONTACTS, "display_name"), name)
+    if number:
+        owners = phone.content(PHONES, "contact_id")
+        numbers = phone.content(PHONES, "data1")
+        contacts &= {
+            int(owners[row]) for row in numbers if _digits(numbers[row]) == _digits(number)
+        }
+    if email:
+        owners = phone.content(EMAILS, "contact_id")
+        emails = phone.content(EMAILS, "data1")
+        wanted = email.strip().casefold()
+        contacts &= {int(owners[row]) for row in emails if emails[row].strip().casefold() == wanted}
+    return bool(contacts)
+
+
+@evaluator(on="phone")
+def setting_equals(
+    phone: PhoneView, namespace: Literal["system", "secure", "global"], key: str, value: str
+) -> bool:
+    """Tell whether a system setting has exactly this value; one not set is unmet.
+
+    Args:
+        phone: the phone.
+        namespace: table of the setting.
+        key: its name, such as ``device_name``.
+        value: what ``settings get`` prints.
+    """
+    return phone.setting(namespace, key) == value
+
+
+def _states_of(phone: PhoneView, title: str) -> set[str]:
+    tasks = _ids(phone.content(TASKS, "title"), title)
+    if not tasks:
+        return set()
+    done = phone.content(TASKS, "completed")
+    return {done[task] for task in tasks}
+
+
+def _ids(rows: Mapping[int, str], value: str) -> set[int]:
+    return {row for row, text in rows.items() if text.strip() == value.strip()}
+
+
+def _digits(number: str) -> str:
+    return re.sub(r"[\s.\-/()]", "", number)

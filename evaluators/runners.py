@@ -1,0 +1,152 @@
+"""Run waves of evaluators: in a guest over its link, or here on what was read from a machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import GuestCallError, LinkError, MesocosmError
+from evaluators.bundle import desktop_bundle
+from evaluators.catalogue import builtin_evaluators
+from evaluators.outcome import SESSION, Outcome, undecided
+from evaluators.phone.view import PhoneView
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from appliance.base.clock import Clock
+    from evaluators.bundle import Bundle
+    from evaluators.outcome import Call
+    from evaluators.phone.view import Shell
+    from evaluators.schema import Tool
+    from evaluators.session.answers import SessionView
+    from provisioning.protocols import Json, Link
+
+S = TypeVar("S")
+
+_LOAD_TIMEOUT_S = 30.0
+_GRACE_S = 5.0
+
+
+class _Reply(BaseModel):
+    """What the probe says of one call."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    node: str
+    met: bool | None
+    reason: str = ""
+
+
+_REPLIES = TypeAdapter(list[_Reply])
+
+
+class BundleRunner:
+    """Runs desktop evaluators in the guest's probe, one request a wave.
+
+    The probe gets the evaluators' sources when it does not know them: the first time, and after
+    every rewind to a state from before.
+
+    Args:
+        link: to the probe.
+        bundle: what the probe loads; the built-in desktop evaluators by default.
+    """
+
+    def __init__(self, link: Link, bundle: Bundle | None = None) -> None:
+        self._link = link
+        self._bundle = bundle or desktop_bundle()
+        self._is_loaded = False
+
+    def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
+        """Run `calls`; trouble with the link makes all of them inconclusive."""
+        try:
+            reply = self._ask(calls, timeout_s)
+            rows = _REPLIES.validate_python(reply)
+        except LinkError as exc:
+            return undecided(calls, _said(exc))
+        except ValidationError as exc:
+            return undecided(calls, f"the probe gave no list of outcomes: {exc.errors()[0]['msg']}")
+        return [Outcome(row.node, row.met, row.reason) for row in rows]
+
+    def _ask(self, calls: Sequence[Call], timeout_s: float) -> Json:
+        wave: dict[str, Json] = {
+            "bundle": self._bundle.digest,
+            "calls": [{"node": c.node, "name": c.check, "args": dict(c.args)} for c in calls],
+            "timeout_s": timeout_s,
+        }
+        was_loaded = self._is_loaded
+        if not was_loaded:
+            self._load()
+        try:
+            return self._link.call("evaluate", wave, timeout_s=timeout_s + _GRACE_S)
+        except GuestCallError:
+            if not was_loaded:
+                raise
+            self._load()
+            return self._link.call("evaluate", wave, timeout_s=timeout_s + _GRACE_S)
+
+    def _load(self) -> None:
+        params: dict[str, Json] = {
+            "digest": self._bundle.digest,
+            "modules": dict(self._bundle.modules),
+        }
+        self._link.call("bundle", params, timeout_s=_LOAD_TIMEOUT_S)
+        self._is_loaded = True
+
+
+class HostRunner(Generic[S]):
+    """Runs evaluators in this process, on one subject made anew for each wave.
+
+    Args:
+        tools: the evaluators it knows, by name.
+        subject: makes what they look at; is given the wave's time in s, which it must keep to.
+    """
+
+    def __init__(self, tools: Mapping[str, Tool], subject: Callable[[float], S]) -> None:
+        self._tools = tools
+        self._subject = subject
+
+    def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
+        """Run `calls` one after the other; one that raises is inconclusive, the others go on."""
+        subject = self._subject(timeout_s)
+        return [self._run(call, subject) for call in calls]
+
+    def _run(self, call: Call, subject: S) -> Outcome:
+        tool = self._tools.get(call.check)
+        if tool is None:
+            return Outcome(call.node, None, f"there is no evaluator called {call.check!r}")
+        try:
+            met = tool.mark.function(subject, **tool.check(call.args))
+        except MesocosmError as exc:
+            return Outcome(call.node, None, _said(exc))
+        except Exception as exc:  # noqa: BLE001  (an evaluator's fault must not end the trial)
+            return Outcome(call.node, None, f"{call.check} raised {type(exc).__name__}: {exc}")
+        if not isinstance(met, bool):
+            return Outcome(call.node, None, f"{call.check} gave {met!r}, which is no bool")
+        return Outcome(call.node, met)
+
+
+def phone_runner(shell: Shell, *, clock: Clock = SYSTEM_CLOCK) -> HostRunner[PhoneView]:
+    """Make the runner of a phone's evaluators.
+
+    Args:
+        shell: the phone's, such as the phone machine itself.
+        clock: whose time counts.
+    """
+
+    def view(timeout_s: float) -> PhoneView:
+        return PhoneView(shell, timeout_s=timeout_s, clock=clock)
+
+    return HostRunner(builtin_evaluators()[Kind.PHONE.value], view)
+
+
+def session_runner(session: SessionView) -> HostRunner[SessionView]:
+    """Make the runner of a session's evaluators; they see the session as it is at each wave."""
+    return HostRunner(builtin_evaluators()[SESSION], lambda _: session)
+
+
+def _said(exc: MesocosmError) -> str:
+    return f"{exc.brief} {exc.details}".strip()

@@ -1,0 +1,236 @@
+"""Make JSON schemas of marked functions and check arguments against them, strictly."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from appliance.base.errors import SpecError, UnknownNameError
+from evaluators.decorators import Mark, mark_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pydantic.fields import FieldInfo
+
+    from appliance.base.errors import MesocosmError
+    from provisioning.protocols import Json
+
+_SECTION = re.compile(
+    r"^(Args|Returns|Raises|Yields|Attributes|Example|Examples|Source|Note):\s*(.*)$"
+)
+_PARAMETER = re.compile(r"^(\*{0,2}\w+)(?: \([^)]*\))?:\s*(.*)$")
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong with arguments.
+
+    Attributes:
+        argument: its name, be it known or not; empty when the fault is not one argument's.
+        words: what is wrong.
+    """
+
+    argument: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A marked function as callers see it.
+
+    Attributes:
+        mark: the function and where it belongs.
+        description: what the docstring says before its first section.
+        arguments: the pydantic model of its arguments, without the subject; they are aliases of
+            its fields, so that an argument may be called ``schema`` or ``copy``.
+    """
+
+    mark: Mark
+    description: str
+    arguments: type[BaseModel]
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.mark.name
+
+    @property
+    def on(self) -> str:
+        """Where it belongs: ``desktop``, ``phone`` or ``session``."""
+        return self.mark.on
+
+    def parameters(self) -> dict[str, Any]:
+        """Give the JSON schema of the arguments, an object that allows nothing else."""
+        schema = self.arguments.model_json_schema()
+        schema.pop("title", None)
+        for entry in schema.get("properties", {}).values():
+            entry.pop("title", None)
+        return schema
+
+    def openai(self, name: str | None = None) -> dict[str, Any]:
+        """Give the tool in the format of OpenAI's chat completions.
+
+        Args:
+            name: called so instead of by the function's name, when several machines of one kind
+                offer the same action.
+        """
+        function = {
+            "name": name or self.name,
+            "description": self.description,
+            "parameters": self.parameters(),
+        }
+        return {"type": "function", "function": function}
+
+    def check(
+        self, args: Mapping[str, Json], *, error: type[MesocosmError] = SpecError
+    ) -> dict[str, Any]:
+        """Give the arguments as the function takes them, defaults filled in.
+
+        Types are taken literally: ``"3"`` is no int and 1 is no bool.
+
+        Args:
+            args: as they came from a model or a task file.
+            error: the class to raise: `InvalidActionError` for agents.
+
+        Raises:
+            MesocosmError: of class `error`; one line for each wrong argument.
+        """
+        try:
+            model = self._read(args)
+        except (TypeError, ValueError) as exc:
+            raise self._refusal(_faults(self.arguments, exc), error) from exc
+        return {
+            _name(info): getattr(model, key) for key, info in self.arguments.model_fields.items()
+        }
+
+    def faults(self, args: Mapping[str, Json]) -> list[Fault]:
+        """Give what is wrong with arguments, as `check` would say it; empty when nothing is."""
+        try:
+            self._read(args)
+        except (TypeError, ValueError) as exc:
+            return _faults(self.arguments, exc)
+        return []
+
+    def _read(self, args: Mapping[str, Json]) -> BaseModel:
+        return self.arguments.model_validate_json(json.dumps(dict(args)), strict=True)
+
+    def _refusal(self, faults: list[Fault], error: type[MesocosmError]) -> MesocosmError:
+        return error(
+            f"Wrong arguments for {self.name}: {faults[0].words}",
+            details="\n".join(fault.words for fault in faults),
+            resolution=self.usage,
+        )
+
+    @property
+    def usage(self) -> str:
+        """What it takes, in words."""
+        known = ", ".join(
+            f"{_name(info)}{'' if info.is_required() else ' (optional)'}"
+            for info in self.arguments.model_fields.values()
+        )
+        return f"{self.name} takes: {known or 'no arguments'}."
+
+
+def describe(function: Callable[..., Any]) -> Tool:
+    """Read a marked function's signature and Google docstring.
+
+    Raises:
+        SpecError: it is not marked, or a parameter has no type or no description.
+    """
+    mark = mark_of(function)
+    if mark is None:
+        raise SpecError(f"{function!r} is neither an action nor an evaluator.")
+    return _describe(mark)
+
+
+@cache
+def _describe(mark: Mark) -> Tool:
+    text, described = read_docstring(inspect.getdoc(mark.function) or "")
+    parameters = list(inspect.signature(mark.function).parameters.values())[1:]
+    hints = _hints(mark.function, [parameter.name for parameter in parameters])
+    fields: dict[str, Any] = {}
+    for number, parameter in enumerate(parameters):
+        if parameter.name not in hints or parameter.name not in described:
+            raise SpecError(
+                f"Parameter {parameter.name!r} of {mark.name} has no type or no line in `Args:`."
+            )
+        default = ... if parameter.default is parameter.empty else parameter.default
+        info = Field(default, alias=parameter.name, description=described[parameter.name])
+        fields[f"argument_{number}"] = (hints[parameter.name], info)
+    model = create_model(
+        mark.name, __config__=ConfigDict(extra="forbid", frozen=True), __doc__=None, **fields
+    )
+    return Tool(mark, text, model)
+
+
+def _hints(function: Callable[..., Any], names: list[str]) -> dict[str, Any]:
+    """Resolve the annotations of `names` only: the subject's type may not exist on the host."""
+    wanted = {
+        name: function.__annotations__[name] for name in names if name in function.__annotations__
+    }
+    holder = type("Arguments", (), {"__annotations__": wanted})
+    return get_type_hints(holder, globalns=function.__globals__, include_extras=True)
+
+
+def read_docstring(doc: str) -> tuple[str, dict[str, str]]:
+    """Split a Google docstring.
+
+    Args:
+        doc: cleaned as by `inspect.getdoc`.
+
+    Returns:
+        What stands before the first section, and the description of each parameter.
+    """
+    head: list[str] = []
+    described: dict[str, list[str]] = {}
+    section = current = ""
+    for line in doc.splitlines():
+        if start := _SECTION.match(line):
+            section, current = start[1], ""
+        elif not section:
+            head.append(line)
+        elif section == "Args":
+            stripped = line.strip()
+            indent = len(line) - len(line.lstrip())
+            entry = _PARAMETER.match(stripped)
+            if entry and indent <= 4:  # noqa: PLR2004  (deeper lines go on with the entry)
+                current = entry[1].lstrip("*")
+                described[current] = [entry[2]]
+            elif stripped and current:
+                described[current].append(stripped)
+    joined = {name: " ".join(lines).strip() for name, lines in described.items()}
+    return _unwrap(head), joined
+
+
+def _unwrap(lines: list[str]) -> str:
+    paragraphs = "\n".join(lines).strip().split("\n\n")
+    return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def _name(info: FieldInfo) -> str:
+    return info.alias or ""
+
+
+def _faults(model: type[BaseModel], exc: Exception) -> list[Fault]:
+    if not isinstance(exc, ValidationError):
+        return [Fault("", str(exc))]
+    rows = [dict(row) for row in exc.errors(include_url=False)]
+    rows.sort(key=lambda row: row["type"] != "extra_forbidden")  # a misspelling explains the rest
+    return [_fault(model, row) for row in rows]
+
+
+def _fault(model: type[BaseModel], row: dict[str, Any]) -> Fault:
+    name = ".".join(str(part) for part in row["loc"]) or "arguments"
+    argument = str(row["loc"][0]) if row["loc"] else ""
+    if row["type"] == "extra_forbidden":
+        unknown = UnknownNameError.of("argument", name, map(_name, model.model_fields.values()))
+        return Fault(argument, f"{unknown.brief} {unknown.resolution}")
+    if row["type"] == "missing":
+        return Fault(argument, f"{name} is missing.")
+    return Fault(argument, f"{name}: {row['msg']}, not {json.dumps(row['input'], default=str)}.")

@@ -1,0 +1,1 @@
+"""Evaluators of the session: what the agent handed in."""

@@ -1,0 +1,1 @@
+"""Suites that come with Mesocosm, one folder each."""

@@ -1,0 +1,156 @@
+"""Read YAML and keep the line of every key and value, so that errors can name it.
+
+Scalars follow YAML 1.2's core schema, not PyYAML's YAML 1.1: ``on`` is a key and not true, a
+number with a leading zero (a phone number) is text, and so are times and dates.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from appliance.base.errors import SpecError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+Where = tuple[str | int, ...]
+
+_MAX_BYTES = 1 << 20
+_MAX_NODES = 20_000
+
+
+class _CoreLoader(yaml.SafeLoader):
+    """SafeLoader with YAML 1.2's ideas of null, bool, int and float."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012  (PyYAML's own way)
+
+
+for _tag, _pattern, _first in (
+    ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
+    ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", list("tTfF")),
+    ("int", r"^[-+]?(?:0|[1-9][0-9]*)$", list("-+0123456789")),
+    ("float", r"^[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$", list("-+.0123456789")),
+):
+    _CoreLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), _first)
+
+
+class Source:
+    """A YAML file that was read.
+
+    Attributes:
+        path: where it stands, named in errors.
+        data: plain Python: dicts, lists, str, int, float, bool, None.
+    """
+
+    def __init__(self, path: Path, data: Any, lines: dict[Where, int]) -> None:  # noqa: ANN401
+        self.path = path
+        self.data = data
+        self._lines = lines
+
+    def line_of(self, where: Sequence[str | int]) -> int:
+        """Give the line, from 1, of what stands at `where`, or of what is nearest around it.
+
+        Args:
+            where: keys and indices from the root; parts that do not exist are passed over.
+        """
+        path: Where = ()
+        for part in where:
+            if (*path, part) in self._lines:
+                path = (*path, part)
+        return self._lines[path]
+
+    def error(
+        self, where: Sequence[str | int], brief: str, details: str = "", resolution: str = ""
+    ) -> SpecError:
+        """Build the error that names the file and the line of `where`."""
+        place = f"{self.path}:{self.line_of(where)}"
+        return SpecError(f"{place}: {brief}", details=details, resolution=resolution)
+
+
+def read_yaml(path: Path) -> Source:
+    """Read one YAML document.
+
+    Raises:
+        SpecError: the file is missing, too big, not UTF-8, not YAML, or has a key twice.
+    """
+    text = _read_text(path)
+    lines: dict[Where, int] = {(): 1}
+    try:
+        loader = _CoreLoader(text)
+        root = loader.get_single_node()
+        if root is None:
+            return Source(path, None, lines)
+        _note_lines(path, root, (), lines, ())
+        data = loader.construct_document(root)
+    except yaml.YAMLError as exc:
+        raise _syntax_error(path, exc) from exc
+    except RecursionError as exc:
+        raise SpecError(f"{path}: values are nested too deeply.") from exc
+    return Source(path, data, lines)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        raw = path.read_bytes()
+    except OSError as exc:
+        raise SpecError(f"{path} cannot be read.", details=str(exc)) from exc
+    if len(raw) > _MAX_BYTES:
+        raise SpecError(f"{path} has {len(raw)} bytes; at most {_MAX_BYTES} are read.")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as exc:
+        line = raw[: exc.start].count(b"\n") + 1
+        raise SpecError(f"{path}:{line}: this is not UTF-8 text.", details=str(exc)) from exc
+
+
+def _syntax_error(path: Path, exc: yaml.YAMLError) -> SpecError:
+    line = 1
+    words = str(exc)
+    if isinstance(exc, yaml.MarkedYAMLError):
+        mark = exc.problem_mark or exc.context_mark
+        line = mark.line + 1 if mark else line
+        words = ": ".join(part for part in (exc.context, exc.problem) if part)
+    return SpecError(
+        f"{path}:{line}: this is not YAML.",
+        details=words,
+        resolution="Check indentation, brackets and quotes on this line and the one above.",
+    )
+
+
+def _note_lines(
+    path: Path, node: yaml.Node, at: Where, lines: dict[Where, int], above: tuple[int, ...]
+) -> None:
+    line = node.start_mark.line + 1
+    lines.setdefault(at, line)
+    if id(node) in above:
+        raise SpecError(f"{path}:{line}: an alias stands inside its own anchor.")
+    if len(lines) > _MAX_NODES:
+        raise SpecError(f"{path}:{line}: more than {_MAX_NODES} values; aliases count each time.")
+    above = (*above, id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            _note_lines(path, item, (*at, index), lines, above)
+    elif isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            here = (*at, _plain_key(path, key))
+            if here in lines:
+                raise SpecError(
+                    f"{path}:{key.start_mark.line + 1}: the key {key.value!r} stands here twice.",
+                    details=f"First on line {lines[here]}.",
+                )
+            lines[here] = key.start_mark.line + 1
+            _note_lines(path, value, here, lines, above)
+
+
+def _plain_key(path: Path, key: yaml.Node) -> str:
+    if isinstance(key, yaml.ScalarNode) and key.tag == "tag:yaml.org,2002:str":
+        return str(key.value)
+    raise SpecError(
+        f"{path}:{key.start_mark.line + 1}: a key must be text.",
+        details=f"It is {key.tag.rsplit(':', 1)[-1]}.",
+        resolution="Put it in quotes.",
+    )

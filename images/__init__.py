@@ -1,0 +1,1 @@
+"""Recipes and the builder that turns them into content-addressed images."""

@@ -1,0 +1,1 @@
+"""The small system every docker image of the appliance stands on."""

@@ -1,0 +1,94 @@
+"""Run mmdebstrap over the host's own archives."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.process import stream
+from images.distribution import source_lines
+from images.host import read_apt_options
+from images.keyring import find_keyring
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from appliance.base.settings import Settings
+    from images.distribution import Distribution
+    from images.recipe import Report
+
+_PHASE = re.compile(r"^I: (.*?)\.*$")
+_DPKG = re.compile(r"^(Unpacking|Setting up) (\S+)")
+
+
+def bootstrap(  # noqa: PLR0913  # each is needed by name
+    distribution: Distribution,
+    settings: Settings,
+    target: Path,
+    report: Report,
+    *,
+    packages: Sequence[str] = (),
+    options: Sequence[str] = (),
+    variant: str = "minbase",
+    timeout_s: float = 1800.0,
+) -> None:
+    """Make a root file system with mmdebstrap.
+
+    Its temporary files lie beside `target`, so that they go when the builder removes its folder.
+
+    Args:
+        distribution: what to install.
+        settings: may name a mirror.
+        target: a ``.tar`` or a folder that does not exist yet.
+        report: told about phases and each line of output.
+        packages: to install beside the variant's own.
+        options: further options of mmdebstrap, such as ``--customize-hook=...``.
+        variant: of mmdebstrap.
+        timeout_s: after this it is killed.
+
+    Raises:
+        ToolError: mmdebstrap is missing, failed or was killed.
+        ImageBuildError: no archive or no keys.
+    """
+    with tempfile.TemporaryDirectory(prefix=".bootstrap-", dir=target.parent) as scratch:
+        keyring = find_keyring(distribution, settings, Path(scratch), report)
+        argv = ["mmdebstrap", f"--variant={variant}", "--verbose", f"--keyring={keyring}"]
+        if os.geteuid() == 0:
+            argv.append("--mode=root")
+        argv += [f"--aptopt={option}" for option in read_apt_options()]
+        if packages:
+            argv.append(f"--include={','.join(packages)}")
+        argv += [*options, distribution.suite, str(target)]
+        argv += source_lines(distribution, settings)
+        stream(
+            argv,
+            on_line=_Progress(report).take,
+            timeout_s=timeout_s,
+            env={"TMPDIR": scratch, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"},
+        ).require("The distribution's archive must be reachable; `mesocosm doctor` checks that.")
+
+
+class _Progress:
+    """Reads phases and counts packages out of mmdebstrap's verbose output."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._phase = "bootstrap"
+        self._unpacked = 0
+        self._set_up = 0
+
+    def take(self, line: str) -> None:
+        """Take one line."""
+        fraction: float | None = None
+        if found := _PHASE.match(line):
+            self._phase = found[1][:40]
+            self._unpacked = self._set_up = 0
+        elif found := _DPKG.match(line):
+            self._unpacked += found[1] == "Unpacking"
+            self._set_up += found[1] == "Setting up"
+            done = self._set_up / self._unpacked if self._unpacked else 0.0
+            fraction = min(1.0, done)
+        self._report(self._phase, fraction, line)

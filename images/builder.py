@@ -1,0 +1,313 @@
+"""Build what is missing, once, and hand out images that are whole."""
+
+from __future__ import annotations
+
+import errno
+import importlib.metadata
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import (
+    ImageBuildError,
+    ImageCorruptError,
+    ImageMissingError,
+    MesocosmError,
+    RequirementError,
+    ToolError,
+    ToolMissingError,
+)
+from appliance.base.files import FileLock, digest_json
+from images.catalog import make_recipe
+from images.engine import connect, find_image
+from images.log import BuildLog, ignore_progress
+from images.manifest import FORMAT, MANIFEST, Manifest, describe_files, digest_files, read_manifest
+from images.recipe import docker_tag
+from images.store import (
+    as_image,
+    check_files,
+    commit,
+    has_leftovers,
+    image_folder,
+    iter_manifests,
+    lock_path,
+    make_workdir,
+    remove_folder,
+    remove_leftovers,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from images.recipe import Image, Product, Recipe, Report
+
+    MakeRecipe = Callable[[str, Settings], Recipe]
+
+_NO_SPACE = "no space left on device"
+
+
+@dataclass(frozen=True)
+class Builder:
+    """The images of one appliance.
+
+    Attributes:
+        settings: where images lie.
+        make: gives the recipe of a name.
+        clock: what builds are timed by.
+    """
+
+    settings: Settings
+    make: MakeRecipe = make_recipe
+    clock: Clock = SYSTEM_CLOCK
+
+    def find(self, name: str) -> Image:
+        """Give an image that was built already.
+
+        Raises:
+            UnknownNameError: there is no recipe of that name.
+            ImageMissingError: it was not built, or its recipe changed since.
+            ImageCorruptError: it differs from its manifest.
+        """
+        recipe = self.make(name, self.settings)
+        needed = {other: self.find(other) for other in recipe.needs}
+        image = self._find_built(recipe, _recipe_digest(recipe, needed))
+        if image is None:
+            raise ImageMissingError(
+                f"The image {name}:{recipe.variant} is not built.",
+                details=f"Nothing of this recipe is in {self.settings.images_dir / name}.",
+                resolution=f"Run `mesocosm image build {name}`.",
+            )
+        return image
+
+    def ensure(
+        self,
+        name: str,
+        report: Report = ignore_progress,
+        *,
+        repair: bool = False,
+        rebuild: bool = False,
+    ) -> Image:
+        """Give an image, after building it and what it needs where they are missing.
+
+        Args:
+            name: of the recipe.
+            report: told about progress; also of the needed images.
+            repair: build anew what is corrupt, instead of raising.
+            rebuild: build it (not what it needs) anew though it is there.
+
+        Raises:
+            UnknownNameError: there is no recipe of that name.
+            ImageCorruptError: it differs from its manifest.
+            ImageBuildError: it could not be built; nothing half-made is left.
+            RequirementError: the host lacks something the build needs.
+        """
+        recipe = self.make(name, self.settings)
+        needed = {other: self.ensure(other, report, repair=repair) for other in recipe.needs}
+        digest = _recipe_digest(recipe, needed)
+        self._sweep(name)
+        if not rebuild and (image := self._find_built(recipe, digest, repair=repair)):
+            return image
+        with self._sole_builder(recipe, report):
+            if not rebuild and (image := self._find_built(recipe, digest, repair=repair)):
+                return image
+            return self._build(recipe, needed, digest, report)
+
+    def _find_built(self, recipe: Recipe, digest: str, *, repair: bool = False) -> Image | None:
+        """Give the image of a recipe digest if it is there and whole."""
+        folder = image_folder(self.settings.images_dir, recipe.name, digest)
+        if not (folder / MANIFEST).is_file():
+            return None
+        try:
+            manifest = read_manifest(folder)
+            check_image(folder, manifest, thorough=False)
+        except ImageMissingError:
+            return None
+        except ImageCorruptError:
+            if repair:
+                return None
+            raise
+        return as_image(manifest, folder)
+
+    def _sweep(self, name: str) -> None:
+        """Remove what killed builds of a name left, unless somebody builds it now."""
+        if not has_leftovers(self.settings.images_dir, name):
+            return
+        lock = FileLock(lock_path(self.settings.images_dir, name))
+        if lock.try_acquire():
+            try:
+                remove_leftovers(self.settings.images_dir, name)
+            finally:
+                lock.release()
+
+    @contextmanager
+    def _sole_builder(self, recipe: Recipe, report: Report) -> Iterator[None]:
+        """Hold the lock of a name, and find its folder free of leftovers."""
+        self._make_folder(recipe.name)
+        lock = FileLock(lock_path(self.settings.images_dir, recipe.name))
+        if not lock.try_acquire():
+            report("waiting", None, f"Another process builds {recipe.name}; waiting for it.")
+            lock.acquire()
+        try:
+            if count := remove_leftovers(self.settings.images_dir, recipe.name):
+                report("", None, f"Removed what {count} killed builds left.")
+            yield
+        finally:
+            lock.release()
+
+    def _build(
+        self, recipe: Recipe, needed: Mapping[str, Image], digest: str, report: Report
+    ) -> Image:
+        started = datetime.fromtimestamp(self.clock.now_s(), tz=UTC)
+        start_s = self.clock.monotonic_s()
+        label = f"{recipe.name}-{recipe.variant}-{digest[:12]}-{started:%Y%m%dT%H%M%SZ}"
+        log = BuildLog(self.settings.images_dir / "logs" / f"{label}.log", report)
+        workdir = make_workdir(self.settings.images_dir, recipe.name)
+        try:
+            with log, _clear_errors(recipe, workdir, log.path):
+                product = recipe.build(workdir, log, needed)
+                log("digest", None, "digesting what was built")
+                seconds = round(self.clock.monotonic_s() - start_s, 3)
+                manifest = _describe(recipe, needed, digest, workdir, product).model_copy(
+                    update={"built_at": started.isoformat(), "seconds": seconds}
+                )
+                _tag(manifest)
+                folder = commit(self.settings.images_dir, workdir, manifest)
+                log("done", 1.0, f"{recipe.name}:{recipe.variant} built in {seconds:.1f} s")
+        finally:
+            if workdir.exists():
+                remove_folder(workdir)
+        return as_image(manifest, folder)
+
+    def _make_folder(self, name: str) -> None:
+        try:
+            (self.settings.images_dir / name).mkdir(parents=True, exist_ok=True)
+        except OSError as exc:
+            raise ImageBuildError(
+                f"No image can be written to {self.settings.images_dir}.",
+                details=str(exc),
+                resolution="Run as root, or set MESOCOSM_STATE_DIR to a folder you may write.",
+            ) from exc
+
+
+def ensure(
+    name: str,
+    settings: Settings,
+    report: Report = ignore_progress,
+    *,
+    repair: bool = False,
+    rebuild: bool = False,
+) -> Image:
+    """Give an image, built when missing; see `Builder.ensure`."""
+    return Builder(settings).ensure(name, report, repair=repair, rebuild=rebuild)
+
+
+def find(name: str, settings: Settings) -> Image:
+    """Give an image that was built already; see `Builder.find`."""
+    return Builder(settings).find(name)
+
+
+def check_image(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
+    """Compare an image with its manifest; a lost docker tag is set again.
+
+    Raises:
+        ImageMissingError: the docker engine lost the image.
+        ImageCorruptError: the content differs.
+    """
+    check_files(folder, manifest, thorough=thorough)
+    if manifest.docker_tag is None or manifest.docker_id is None:
+        return
+    with connect() as client:
+        found = find_image(client, manifest.docker_tag)
+        if found is None and find_image(client, manifest.docker_id):
+            client.images.get(manifest.docker_id).tag(manifest.docker_tag)
+            return
+    if found is None:
+        raise ImageMissingError(
+            f"The docker engine no longer has {manifest.docker_tag}.",
+            details="It was removed there after it was built.",
+            resolution=f"Run `mesocosm image build {manifest.name}`.",
+        )
+    if found != manifest.docker_id:
+        raise ImageCorruptError(
+            f"The image {manifest.docker_tag} is not the one that was built.",
+            details=f"Its id is {found}, not {manifest.docker_id}.",
+            resolution=f"Run `mesocosm image build {manifest.name}`, which builds it anew.",
+        )
+
+
+def list_manifests(settings: Settings) -> list[tuple[Path, Manifest | MesocosmError]]:
+    """Give all built images with their folders; broken ones with their error."""
+    return list(iter_manifests(settings.images_dir))
+
+
+def _recipe_digest(recipe: Recipe, needed: Mapping[str, Image]) -> str:
+    return digest_json(
+        {
+            "format": FORMAT,
+            "name": recipe.name,
+            "variant": recipe.variant,
+            "inputs": dict(recipe.inputs()),
+            "needs": {name: image.digest for name, image in needed.items()},
+        }
+    )
+
+
+def _describe(
+    recipe: Recipe, needed: Mapping[str, Image], digest: str, workdir: Path, product: Product
+) -> Manifest:
+    files = describe_files(workdir)
+    if product.docker_id is None and not files:
+        raise ImageBuildError(f"The recipe {recipe.name} made nothing.")
+    docker_id = product.docker_id
+    return Manifest(
+        name=recipe.name,
+        variant=recipe.variant,
+        recipe_digest=digest,
+        image_digest=docker_id.removeprefix("sha256:") if docker_id else digest_files(files),
+        built_at="",
+        seconds=0,
+        builder=importlib.metadata.version("mesocosm"),
+        needs={name: image.digest for name, image in needed.items()},
+        docker_tag=docker_tag(recipe.name, digest) if docker_id else None,
+        docker_id=docker_id,
+        files=files,
+        packages=dict(product.packages),
+        notes=dict(product.notes),
+    )
+
+
+def _tag(manifest: Manifest) -> None:
+    if manifest.docker_id and manifest.docker_tag:
+        with connect() as client:
+            client.images.get(manifest.docker_id).tag(manifest.docker_tag)
+
+
+@contextmanager
+def _clear_errors(recipe: Recipe, workdir: Path, log: Path) -> Iterator[None]:
+    """Turn what goes wrong in a build into an error that names image, cause and cure."""
+    try:
+        yield
+    except (ToolMissingError, RequirementError):
+        raise
+    except (OSError, ToolError, ImageBuildError) as exc:
+        details = exc.details or exc.brief if isinstance(exc, MesocosmError) else str(exc)
+        full = isinstance(exc, OSError) and exc.errno in {errno.ENOSPC, errno.EDQUOT}
+        if full or _NO_SPACE in str(exc).lower():
+            free_mib = shutil.disk_usage(workdir.parent).free >> 20
+            raise ImageBuildError(
+                f"The disk is full: {recipe.name}:{recipe.variant} could not be built.",
+                details=f"{free_mib} MiB are free in {workdir.parent}.\n{details}",
+                resolution="Free some space, or set MESOCOSM_STATE_DIR to a larger disk.",
+            ) from exc
+        resolution = exc.resolution if isinstance(exc, MesocosmError) else ""
+        raise ImageBuildError(
+            f"The image {recipe.name}:{recipe.variant} could not be built.",
+            details=f"{details}\nFull log: {log}",
+            resolution=resolution or "See the log; `mesocosm doctor` checks what builds need.",
+        ) from exc

@@ -1,0 +1,49 @@
+"""Every image of the appliance, by name; the composition of recipes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from appliance.base.settings import Settings
+    from images.recipe import Recipe
+
+# In the order in which a bring-up wants them.
+NAMES = ("base", "hypervisor", "phone", "controller", "prometheus", "desktop")
+
+
+def make_recipe(name: str, settings: Settings) -> Recipe:
+    """Make the recipe of a name, set as the settings say.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    match name:
+        case "base":
+            from images.base.recipe import BaseRecipe  # noqa: PLC0415
+
+            return BaseRecipe(settings)
+        case "hypervisor":
+            from images.hypervisor.recipe import hypervisor_recipe  # noqa: PLC0415
+
+            return hypervisor_recipe(settings)
+        case "phone":
+            from images.phone.recipe import phone_recipe  # noqa: PLC0415
+
+            return phone_recipe(settings)
+        case "controller":
+            from images.controller.recipe import controller_recipe  # noqa: PLC0415
+
+            return controller_recipe(settings)
+        case "prometheus":
+            from images.prometheus.recipe import prometheus_recipe  # noqa: PLC0415
+
+            return prometheus_recipe(settings)
+        case "desktop":
+            from images.desktop.recipe import DesktopRecipe  # noqa: PLC0415
+
+            return DesktopRecipe(settings)
+        case _:
+            raise UnknownNameError.of("image", name, NAMES)

@@ -1,0 +1,1 @@
+"""The image of the controller: this project and what it needs."""

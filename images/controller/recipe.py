@@ -1,0 +1,32 @@
+"""The controller's image: the base, this project's source, its locked dependencies, adb."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.settings import REPOSITORY
+from images.distribution import host_distribution
+from images.dockerfile import DockerRecipe
+
+if TYPE_CHECKING:
+    from appliance.base.settings import Settings
+
+HERE = Path(__file__).parent
+_LAYERS = ("appliance", "images", "provisioning", "evaluators", "monitoring", "controller")
+_PROJECT = ("pyproject.toml", "README.md")
+
+
+def controller_recipe(settings: Settings) -> DockerRecipe:
+    """Make the recipe; its digest changes with every source file of the project."""
+    del settings
+    source = [name for name in (*_LAYERS, *_PROJECT) if (REPOSITORY / name).exists()]
+    return DockerRecipe(
+        name="controller",
+        variant=host_distribution().name,
+        files={
+            "Dockerfile": HERE / "Dockerfile",
+            "requirements.lock": REPOSITORY / "requirements.lock",
+            **{f"src/{name}": REPOSITORY / name for name in source},
+        },
+    )

@@ -1,0 +1,121 @@
+"""Make a desktop guest: mmdebstrap, then ext4, then qcow2, with its kernel and initrd beside it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.files import digest_file, digest_tree
+from appliance.base.process import run
+from images.bootstrap import bootstrap
+from images.desktop.keys import ensure_ssh_key, make_key
+from images.distribution import choose_distribution, get_distribution
+from images.recipe import Product
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from appliance.base.settings import Settings
+    from images.distribution import Distribution
+    from images.recipe import Image, Report
+
+HERE = Path(__file__).parent
+DISK, KERNEL, INITRD, HOST_KEY = "disk.qcow2", "vmlinuz", "initrd.img", "ssh_host_ed25519_key"
+DISK_SIZE_GIB = 12
+_INPUTS = ("recipe.py", "packages.txt", "prepare.sh", "customize.sh", "files")
+# No journal: an overlay is thrown away or rewound, never repaired.
+_EXT4_FEATURES = "^has_journal,^metadata_csum"
+_LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*")
+
+
+class DesktopRecipe:
+    """The desktop of one distribution.
+
+    Args:
+        settings: name the distribution, and hold the key that may enter.
+    """
+
+    name = "desktop"
+    needs: tuple[str, ...] = ()
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._choice = choose_distribution(settings)
+        self._distribution = get_distribution(self._choice.name)
+
+    @property
+    def variant(self) -> str:
+        """The distribution's name."""
+        return self._distribution.name
+
+    def inputs(self) -> Mapping[str, object]:
+        """Give the digests of the recipe's files and of the key that is let in."""
+        public = ensure_ssh_key(self._settings).with_suffix(".pub")
+        return {
+            "files": {name: digest_tree(HERE / name) for name in _INPUTS},
+            "kernel": self._distribution.kernel,
+            "disk_gib": DISK_SIZE_GIB,
+            "authorized_key": digest_file(public),
+        }
+
+    def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
+        """Make the disk, the kernel, the initrd and the guest's SSH host key."""
+        del needed
+        make_key(workdir / HOST_KEY, "mesocosm-desktop")
+        root = workdir / "root"
+        listed = workdir / "packages.txt"
+        bootstrap(
+            self._distribution,
+            self._settings,
+            root,
+            report,
+            packages=[*read_packages(self._distribution), self._distribution.kernel],
+            options=self._options(workdir, listed),
+        )
+        report("disk", None, "writing the root file system")
+        raw = workdir / "disk.raw"
+        with raw.open("wb") as disk:
+            disk.truncate(DISK_SIZE_GIB << 30)
+        argv = ["mke2fs", "-q", "-t", "ext4", "-O", _EXT4_FEATURES, "-L", "desktop"]
+        run([*argv, "-d", str(root), str(raw)], timeout_s=900).require()
+        shutil.rmtree(root)
+        report("disk", None, "converting the disk to qcow2")
+        convert = ["qemu-img", "convert", "-f", "raw", "-O", "qcow2"]
+        run([*convert, str(raw), str(workdir / DISK)], timeout_s=900).require()
+        raw.unlink()
+        rows = (line.split(maxsplit=1) for line in listed.read_text().splitlines())
+        packages = {row[0]: row[1] for row in rows}
+        listed.unlink()
+        notes = {"distribution": self.variant, "distribution_reason": self._choice.reason}
+        return Product(packages=packages, notes=notes)
+
+    def _options(self, workdir: Path, listed: Path) -> list[str]:
+        """Write the options of mmdebstrap: what is left out, and the hooks with their inputs."""
+        variables = {
+            "MESOCOSM_RECIPE_DIR": HERE,
+            "MESOCOSM_AUTHORIZED_KEY": ensure_ssh_key(self._settings).with_suffix(".pub"),
+            "MESOCOSM_HOST_KEY": workdir / HOST_KEY,
+            "MESOCOSM_KERNEL_OUT": workdir / KERNEL,
+            "MESOCOSM_INITRD_OUT": workdir / INITRD,
+            "MESOCOSM_PACKAGES_OUT": listed,
+        }
+        words = " ".join(f"{name}='{value}'" for name, value in variables.items())
+        return [
+            *(f"--dpkgopt=path-exclude={path}" for path in _LEFT_OUT),
+            "--dpkgopt=path-include=/usr/share/locale/locale.alias",
+            "--dpkgopt=force-unsafe-io",
+            f"--essential-hook={words} '{HERE}/prepare.sh' \"$1\"",
+            f"--customize-hook={words} '{HERE}/customize.sh' \"$1\"",
+        ]
+
+
+def read_packages(distribution: Distribution) -> list[str]:
+    """Read the packages of a distribution from ``packages.txt``, in its order."""
+    names = []
+    for line in (HERE / "packages.txt").read_text().splitlines():
+        entry = line.partition("#")[0].strip()
+        vendor, colon, name = entry.rpartition(": ")
+        if name and (not colon or vendor in {distribution.vendor, distribution.name}):
+            names.append(name)
+    return names

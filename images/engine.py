@@ -1,0 +1,233 @@
+"""The docker engine as the builder needs it: thin, with our errors."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import socket
+import tarfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from appliance.base.errors import ImageBuildError, RequirementError
+from images.host import read_authorities, read_pip_conf, read_proxies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from docker import DockerClient
+
+    from images.recipe import Report
+
+_STEP = re.compile(r"^Step (\d+)/(\d+) : (.*)")
+_AUTHORITIES = ".host/ca-certificates.crt"
+_PIP_CONF = ".host/pip.conf"
+_DEFAULT_HOST = "unix:///var/run/docker.sock"
+BUILD_TIMEOUT_S = 1800.0
+
+
+@contextmanager
+def connect(timeout_s: float = 60.0) -> Iterator[DockerClient]:
+    """Talk to the docker engine of this host.
+
+    Raises:
+        RequirementError: it does not answer.
+    """
+    import docker  # noqa: PLC0415
+    from docker.errors import DockerException  # noqa: PLC0415
+    from requests.exceptions import RequestException  # noqa: PLC0415
+
+    client: DockerClient | None = None
+    try:
+        _touch_socket(timeout_s)
+        client = docker.from_env(timeout=int(timeout_s))
+        client.ping()
+    except (DockerException, RequestException, OSError) as exc:
+        if client is not None:
+            client.close()
+        raise RequirementError(
+            "The docker engine does not answer.",
+            details=str(exc),
+            resolution="Start it (`systemctl start docker`, or `dockerd &` where there is no "
+            "systemd), or run `make up`, which does.",
+        ) from exc
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def _touch_socket(timeout_s: float) -> None:
+    """Connect to the engine's unix socket once; the SDK leaks a socket when that fails."""
+    host = os.environ.get("DOCKER_HOST") or _DEFAULT_HOST
+    if host.startswith("unix://"):
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(timeout_s)
+            probe.connect(host.removeprefix("unix://"))
+
+
+def find_image(client: DockerClient, reference: str) -> str | None:
+    """Give the id (``sha256:...``) of an image by tag or id, or None."""
+    from docker.errors import ImageNotFound  # noqa: PLC0415
+
+    try:
+        return str(client.images.get(reference).id)
+    except ImageNotFound:
+        return None
+
+
+def pull(client: DockerClient, reference: str, *, deadline_s: int, report: Report) -> str | None:
+    """Get an image that the engine has, or that a registry gives; None when neither.
+
+    Args:
+        client: the engine.
+        reference: such as ``debian:12-slim``.
+        deadline_s: how long the registry may take to answer at all.
+        report: told about the pull.
+    """
+    import docker  # noqa: PLC0415
+    from docker.errors import DockerException  # noqa: PLC0415
+    from requests.exceptions import RequestException  # noqa: PLC0415
+
+    if found := find_image(client, reference):
+        return found
+    repository, _, tag = reference.partition(":")
+    quick = docker.from_env(timeout=deadline_s)
+    try:
+        quick.images.get_registry_data(reference)
+        report("pull", None, f"pulling {reference}")
+        return str(client.images.pull(repository, tag or "latest").id)
+    except (DockerException, RequestException) as exc:
+        report("pull", 1.0, f"no registry gives {reference}: {exc}")
+        return None
+    finally:
+        quick.close()
+
+
+def import_rootfs(client: DockerClient, tar: Path, changes: Sequence[str]) -> str:
+    """Make an image of one layer out of a root file system's tar; gives its id.
+
+    Args:
+        client: the engine.
+        tar: the archive, not compressed or compressed as the engine understands.
+        changes: Dockerfile instructions to apply.
+    """
+    words = str(client.api.import_image(src=str(tar), changes=list(changes)))
+    found = re.search(r"sha256:[0-9a-f]{64}", words)
+    if not found:
+        raise ImageBuildError(
+            "The docker engine did not import the root file system.", words[-2000:]
+        )
+    return found.group()
+
+
+def build_context(files: Mapping[str, Path], out: Path) -> None:
+    """Write the tar of a build context: the files, and the host's authorities and pip.conf.
+
+    Owners and times are left out, so that the engine's layer cache sees content only.
+
+    Args:
+        files: file or folder on the host by its path in the context.
+        out: the tar to write.
+    """
+
+    def plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        if "__pycache__" in info.name.split("/"):
+            return None
+        info.uid = info.gid = 0
+        info.uname = info.gname = "root"
+        info.mtime = 0
+        info.mode = 0o755 if info.isdir() or info.mode & 0o100 else 0o644
+        return info
+
+    with tarfile.open(out, "w", format=tarfile.GNU_FORMAT) as tar:
+        for name, path in sorted(files.items()):
+            tar.add(path.resolve(), arcname=name, filter=plain)
+        for name, data in (
+            (_AUTHORITIES, read_authorities()),
+            (_PIP_CONF, read_pip_conf(f"/{_AUTHORITIES}")),
+        ):
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+
+
+def build_dockerfile(
+    client: DockerClient, context: Path, args: Mapping[str, str], report: Report
+) -> str:
+    """Build the Dockerfile in a context; gives the image's id. It leaves no container behind.
+
+    Args:
+        client: the engine.
+        context: the tar of the build context.
+        args: build arguments.
+        report: told about steps and output.
+
+    Raises:
+        ImageBuildError: a step failed; with the last lines of its output.
+    """
+    from docker.errors import APIError  # noqa: PLC0415
+
+    tail: list[str] = []
+    built = ""
+    try:
+        with context.open("rb") as file:
+            events = client.api.build(
+                fileobj=file,
+                custom_context=True,
+                network_mode="host",
+                buildargs={**read_proxies(), **args},
+                rm=True,
+                forcerm=True,
+                decode=True,
+                timeout=int(BUILD_TIMEOUT_S),
+            )
+            for event in events:
+                built = _read_event(event, tail, report) or built
+    except APIError as exc:
+        raise ImageBuildError("The docker engine refused the build.", str(exc)) from exc
+    if not built:
+        raise ImageBuildError("A step of the Dockerfile failed.", "\n".join(tail[-25:]))
+    return built
+
+
+def _read_event(event: dict[str, Any], tail: list[str], report: Report) -> str | None:
+    """Report one event of a build; gives the image's id when the event holds it."""
+    text = str(event.get("stream") or event.get("error") or event.get("status") or "")
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        tail.append(line)
+        del tail[:-50]
+        if step := _STEP.match(line):
+            done, total, what = int(step[1]) - 1, int(step[2]), step[3]
+            report(f"step {step[1]}/{step[2]}", done / total, what)
+        else:
+            report("", None, line)
+    found = event.get("aux", {}).get("ID")
+    return str(found) if found else None
+
+
+def read_packages(client: DockerClient, image: str) -> dict[str, str]:
+    """Give the version of each Debian package in an image; empty when it has no dpkg."""
+    from docker.errors import ContainerError  # noqa: PLC0415
+
+    try:
+        raw = client.containers.run(
+            image,
+            entrypoint=["dpkg-query"],
+            command=["-W", "-f", "${Package} ${Version}\n"],
+            network_mode="none",
+            remove=True,
+        )
+    except ContainerError:
+        return {}
+    return parse_packages(raw.decode())
+
+
+def parse_packages(text: str) -> dict[str, str]:
+    r"""Read the output of ``dpkg-query -W -f '${Package} ${Version}\n'``."""
+    rows = (line.split() for line in text.splitlines())
+    return {row[0]: row[1] for row in rows if len(row) == 2}  # noqa: PLR2004

@@ -1,0 +1,1 @@
+"""The image of the container that holds libvirtd and every QEMU."""

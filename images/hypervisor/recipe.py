@@ -1,0 +1,25 @@
+"""libvirt and QEMU in a container that needs no privileges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from images.distribution import host_distribution
+from images.dockerfile import DockerRecipe
+
+if TYPE_CHECKING:
+    from appliance.base.settings import Settings
+
+HERE = Path(__file__).parent
+_FILES = ("Dockerfile", "qemu.conf", "libvirtd.conf", "entrypoint.sh")
+
+
+def hypervisor_recipe(settings: Settings) -> DockerRecipe:
+    """Make the recipe; it stands on the base image."""
+    del settings
+    return DockerRecipe(
+        name="hypervisor",
+        variant=host_distribution().name,
+        files={name: HERE / name for name in _FILES},
+    )

@@ -1,0 +1,95 @@
+"""Find the keys that sign a distribution's archive, also on a host of another vendor."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import ImageBuildError
+from appliance.base.process import run
+from images.distribution import find_mirror
+
+if TYPE_CHECKING:
+    from appliance.base.settings import Settings
+    from images.distribution import Distribution
+    from images.recipe import Report
+
+_TIMEOUT_S = 60.0
+
+
+def find_keyring(
+    distribution: Distribution, settings: Settings, workdir: Path, report: Report
+) -> Path:
+    """Give a file of archive keys that mmdebstrap can be handed.
+
+    The host's own file when its package is installed; else the archive's own key package is
+    fetched and used only if **every** key in it has one of the fingerprints of the table.
+
+    Args:
+        distribution: whose keys.
+        settings: may name a mirror.
+        workdir: where a fetched file is put; remove it after use.
+        report: told about it.
+
+    Raises:
+        ImageBuildError: it cannot be fetched or holds a key that is not known.
+    """
+    installed = Path(distribution.keyring)
+    if installed.is_file():
+        return installed
+    report("keys", None, f"fetching {distribution.key_package}")
+    mirror = find_mirror(distribution, settings)
+    try:
+        package = _fetch_package(f"{mirror}", distribution)
+    except (OSError, ValueError) as exc:
+        raise ImageBuildError(
+            f"The archive keys of {distribution.name} could not be fetched.",
+            details=str(exc),
+            resolution=f"Install the package {distribution.key_package}, or choose another "
+            "distribution.",
+        ) from exc
+    deb, tree = workdir / "keys.deb", workdir / "keys"
+    deb.write_bytes(package)
+    run(["dpkg-deb", "--extract", str(deb), str(tree)]).require()
+    keyring = tree / distribution.keyring.lstrip("/")
+    check_fingerprints(keyring, distribution)
+    return keyring
+
+
+def check_fingerprints(keyring: Path, distribution: Distribution) -> None:
+    """Make sure that a key file holds none but known keys.
+
+    Raises:
+        ImageBuildError: it holds none, or another.
+    """
+    shown = run(["gpg", "--batch", "--show-keys", "--with-colons", str(keyring)]).require().text
+    primary = re.findall(
+        r"^pub:.*\n(?:(?!fpr).*\n)*fpr:+([0-9A-F]{40}):", shown, flags=re.MULTILINE
+    )
+    unknown = set(primary) - set(distribution.key_fingerprints)
+    if unknown or not primary:
+        raise ImageBuildError(
+            f"The key file fetched for {distribution.name} cannot be trusted.",
+            details=f"It holds keys that are not known: {', '.join(sorted(unknown)) or 'none'}.",
+            resolution=f"Install the package {distribution.key_package} from a source you trust.",
+        )
+
+
+def _fetch_package(mirror: str, distribution: Distribution) -> bytes:
+    index = f"{mirror}/dists/{distribution.suite}/main/binary-amd64/Packages.gz"
+    text = gzip.decompress(_fetch(index)).decode()
+    name = re.escape(distribution.key_package)
+    found = re.search(rf"^Filename: (\S+/{name}_\S+\.deb)$", text, flags=re.MULTILINE)
+    if not found:
+        raise ValueError(f"{index} does not list {distribution.key_package}")
+    return _fetch(f"{mirror}/{found[1]}")
+
+
+def _fetch(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as reply:  # noqa: S310
+        data = reply.read()
+    assert isinstance(data, bytes)  # noqa: S101
+    return data

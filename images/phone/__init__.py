@@ -1,0 +1,1 @@
+"""The reference phone: a container that speaks ADB as Android does."""

@@ -1,0 +1,1 @@
+"""What runs inside the reference phone: Python's standard library and Pillow only."""

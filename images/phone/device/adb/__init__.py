@@ -1,0 +1,1 @@
+"""The device side of the Android Debug Bridge."""

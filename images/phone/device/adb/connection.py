@@ -1,0 +1,203 @@
+"""One host's connection: who it is, then streams."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import socket
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from images.phone.device.adb.keys import TOKEN_BYTES, is_signed
+from images.phone.device.adb.stream import Stream
+from images.phone.device.adb.wire import (
+    AUTH,
+    AUTH_PUBLIC_KEY,
+    AUTH_SIGNATURE,
+    AUTH_TOKEN,
+    CLSE,
+    CNXN,
+    MAX_PAYLOAD_BEFORE_AUTH_BYTES,
+    MAX_PAYLOAD_BYTES,
+    OKAY,
+    OPEN,
+    VERSION_MIN,
+    VERSION_SKIP_CHECKSUM,
+    WRTE,
+    AdbProtocolError,
+    ConnectionEndedError,
+    Message,
+    encode_header,
+    receive,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from images.phone.device.adb.keys import PublicKey
+
+MAX_STREAMS = 128
+AUTH_TIMEOUT_S = 60.0
+_SEND_TIMEOUT_S = 30.0
+_MAX_SIGNATURES = 32
+
+
+class Connection:
+    """Serve one host.
+
+    Args:
+        sock: connected to it; owned from now on.
+        banner: what the phone says of itself, such as ``device::ro.product.name=...``.
+        keys: gives the known public keys; without any, nobody can connect.
+        serve: runs a service on a stream until it is done; False at once for unknown ones.
+    """
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        banner: bytes,
+        keys: Callable[[], tuple[PublicKey, ...]],
+        serve: Callable[[str, Stream], bool],
+    ) -> None:
+        self._sock = sock
+        self._banner = banner
+        self._keys = keys
+        self._serve = serve
+        self._send_lock = threading.Lock()
+        self._streams_lock = threading.Lock()
+        self._streams: dict[int, Stream] = {}
+        self._next_id = 1
+        self._version = VERSION_MIN
+        self._host_version = VERSION_MIN
+        self._host_max_bytes = MAX_PAYLOAD_BEFORE_AUTH_BYTES
+        self._is_online = False
+        self._token = b""
+        self._signatures = 0
+
+    def run(self) -> None:
+        """Talk until either side ends the connection; never raises."""
+        self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._sock.settimeout(AUTH_TIMEOUT_S)
+        try:
+            while True:
+                limit = MAX_PAYLOAD_BYTES if self._is_online else MAX_PAYLOAD_BEFORE_AUTH_BYTES
+                check = self._host_version < VERSION_SKIP_CHECKSUM
+                self._take(receive(self._sock, max_bytes=limit, check=check))
+        except AdbProtocolError as exc:
+            sys.stderr.write(f"adb: a host was refused: {exc}\n")
+        except (ConnectionEndedError, OSError):
+            pass
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """End it with all its streams; harmless twice."""
+        with contextlib.suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
+        self._sock.close()
+        self._end_streams()
+
+    def _end_streams(self) -> None:
+        with self._streams_lock:
+            streams = list(self._streams.values())
+        for stream in streams:
+            stream.drop()
+
+    def send(self, message: Message) -> None:
+        """Send one message; a host that is gone, or reads nothing for 30 s, ends the connection."""
+        header = encode_header(message, with_checksum=self._version < VERSION_SKIP_CHECKSUM)
+        with self._send_lock, contextlib.suppress(OSError):
+            try:
+                self._sock.sendall(header + message.payload)
+            except OSError:
+                self._sock.shutdown(socket.SHUT_RDWR)
+
+    def _take(self, message: Message) -> None:
+        if message.command == CNXN:
+            self._take_connect(message)
+        elif message.command == AUTH:
+            self._take_auth(message)
+        elif not self._is_online:
+            raise AdbProtocolError("a stream before the connection is authorized")
+        elif message.command == OPEN:
+            self._take_open(message)
+        else:
+            self._take_for_stream(message)
+
+    def _take_connect(self, message: Message) -> None:
+        if not message.payload.startswith(b"host:") or message.arg0 < VERSION_MIN:
+            raise AdbProtocolError("this is no host, or too old a one")
+        self._is_online = False
+        self._end_streams()
+        self._host_version = min(message.arg0, VERSION_SKIP_CHECKSUM)
+        self._host_max_bytes = max(256, min(message.arg1, MAX_PAYLOAD_BYTES))
+        self._ask_signature()
+
+    def _ask_signature(self) -> None:
+        self._token = secrets.token_bytes(TOKEN_BYTES)
+        self.send(Message(AUTH, AUTH_TOKEN, 0, self._token))
+
+    def _take_auth(self, message: Message) -> None:
+        if not self._token:
+            raise AdbProtocolError("an answer to no question")
+        if message.arg0 == AUTH_SIGNATURE:
+            self._signatures += 1
+            if self._signatures > _MAX_SIGNATURES:
+                raise AdbProtocolError("too many signatures")
+            if is_signed(self._token, message.payload, self._keys()):
+                self._go_online()
+            else:
+                self._ask_signature()
+        elif message.arg0 != AUTH_PUBLIC_KEY:
+            raise AdbProtocolError(f"unknown kind of authorization {message.arg0}")
+        # A key that is offered is never taken: nobody is there to confirm it. The connection stays
+        # open until it times out, so that the host's adb shows the phone as "unauthorized".
+
+    def _go_online(self) -> None:
+        self._token = b""
+        self._version = VERSION_MIN
+        self.send(Message(CNXN, VERSION_SKIP_CHECKSUM, MAX_PAYLOAD_BYTES, self._banner))
+        self._version = self._host_version
+        self._is_online = True
+        self._sock.settimeout(None)
+        # SO_SNDTIMEO bounds sends only; the timeout of a Python socket would bound reads too.
+        seconds = int(_SEND_TIMEOUT_S).to_bytes(8, "little") + bytes(8)
+        self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, seconds)
+        self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+
+    def _take_open(self, message: Message) -> None:
+        name = message.payload.rstrip(b"\0").decode(errors="replace")
+        if message.arg0 == 0:
+            raise AdbProtocolError("a stream without an id")
+        with self._streams_lock:
+            is_full = len(self._streams) >= MAX_STREAMS
+            local_id = self._next_id
+            self._next_id = local_id % 0x7FFFFFFF + 1
+        if is_full:
+            self.send(Message(CLSE, 0, message.arg0))
+            return
+        stream = Stream(local_id, message.arg0, self.send, self._host_max_bytes, self._forget)
+        with self._streams_lock:
+            self._streams[local_id] = stream
+        if not self._serve(name, stream):
+            self._forget(local_id)
+            self.send(Message(CLSE, 0, message.arg0))
+
+    def _take_for_stream(self, message: Message) -> None:
+        with self._streams_lock:
+            stream = self._streams.get(message.arg1)
+        if stream is None or (message.arg0 and stream.remote_id != message.arg0):
+            if message.command == WRTE:
+                self.send(Message(CLSE, 0, message.arg0))
+            return
+        if message.command == OKAY:
+            stream.take_okay()
+        elif message.command == CLSE:
+            stream.take_close()
+        elif message.command == WRTE and not stream.take_data(message.payload):
+            raise AdbProtocolError("too much data before the last was acknowledged")
+
+    def _forget(self, local_id: int) -> None:
+        with self._streams_lock:
+            self._streams.pop(local_id, None)

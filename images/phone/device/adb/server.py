@@ -1,0 +1,66 @@
+"""The ADB port of the phone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from images.phone.device.adb.connection import Connection
+from images.phone.device.adb.keys import parse_keys
+from images.phone.device.adb.services import FEATURES
+from images.phone.device.listener import Listener
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Mapping
+
+    from images.phone.device.adb.keys import PublicKey
+    from images.phone.device.adb.services import Services
+    from images.phone.device.config import DeviceConfig
+
+MAX_CONNECTIONS = 32
+_BANNER_PROPERTIES = ("ro.product.name", "ro.product.model", "ro.product.device")
+
+
+def make_banner(properties: Mapping[str, str]) -> bytes:
+    """Give what the phone says of itself when it connects."""
+    known = [f"{name}={properties.get(name, '')}" for name in _BANNER_PROPERTIES]
+    return f"device::{';'.join([*known, 'features=' + ','.join(FEATURES)])}".encode()
+
+
+class AdbServer:
+    """Serve hosts.
+
+    Args:
+        config: port and known keys.
+        properties: of the phone, for the banner.
+        services: what hosts may open.
+    """
+
+    def __init__(
+        self, config: DeviceConfig, properties: Mapping[str, str], services: Services
+    ) -> None:
+        self._config = config
+        self._banner = make_banner(properties)
+        self._services = services
+        self._listener = Listener(
+            config.address,
+            config.adb_port,
+            self._serve,
+            max_connections=MAX_CONNECTIONS,
+            name="adb",
+        )
+        self.port = self._listener.port
+
+    def start(self) -> None:
+        """Begin to accept hosts."""
+        self._listener.start()
+
+    def stop(self) -> None:
+        """Accept no more."""
+        self._listener.stop()
+
+    def _keys(self) -> tuple[PublicKey, ...]:
+        return parse_keys(self._config.key_lines())
+
+    def _serve(self, sock: socket.socket) -> None:
+        Connection(sock, self._banner, self._keys, self._services.serve).run()

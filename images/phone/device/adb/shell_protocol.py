@@ -1,0 +1,54 @@
+"""Packets of the second shell protocol: a byte of id, four of length, data.
+
+Source: AOSP ``packages/modules/adb/shell_protocol.h``.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STDIN, STDOUT, STDERR, EXIT, CLOSE_STDIN, WINDOW_SIZE = range(6)
+
+MAX_PACKET_BYTES = 1 << 20
+_HEAD = struct.Struct("<BI")
+
+
+class Packet(NamedTuple):
+    """One packet."""
+
+    kind: int
+    data: bytes
+
+
+def encode(kind: int, data: bytes) -> bytes:
+    """Give the bytes of a packet."""
+    return _HEAD.pack(kind, len(data)) + data
+
+
+class PacketReader:
+    """Cut a byte stream into packets."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Packet]:
+        """Take bytes and give the packets that they complete.
+
+        Raises:
+            ValueError: a packet is longer than any host sends.
+        """
+        self._buffer += data
+        while len(self._buffer) >= _HEAD.size:
+            kind, length = _HEAD.unpack_from(self._buffer)
+            if length > MAX_PACKET_BYTES:
+                raise ValueError(f"a packet of {length} bytes")
+            end = _HEAD.size + length
+            if len(self._buffer) < end:
+                return
+            packet = Packet(kind, bytes(self._buffer[_HEAD.size : end]))
+            del self._buffer[:end]
+            yield packet

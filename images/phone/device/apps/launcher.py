@@ -1,0 +1,194 @@
+"""The launcher: home screen, drawer of all applications, recent applications."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from images.phone.device.apps.directory import APPS, LAUNCHER
+from images.phone.device.apps.screen import Screen
+from images.phone.device.ui.metrics import WIDTH_PX, dp
+from images.phone.device.ui.view import Align, Flow, Look, View
+from images.phone.device.ui.widgets import EDGE_PX, RECYCLER, SMALL_PX
+
+if TYPE_CHECKING:
+    from images.phone.device.apps.directory import App
+
+_WHITE = (255, 255, 255)
+_COLUMNS = 4
+_CELL_PX = (WIDTH_PX - 2 * EDGE_PX) // _COLUMNS
+_SWIPE_PX = dp(60)
+_DISC_PX = dp(60)
+HOME, DRAWER, RECENTS = "home", "drawer", "recents"
+
+
+class LauncherScreen(Screen):
+    """Home."""
+
+    activity = "com.google.android.apps.nexuslauncher.NexusLauncherActivity"
+    has_wallpaper = True
+
+    @property
+    def mode(self) -> str:
+        """Which of its three faces it shows."""
+        return str(self.state.get("mode", HOME))
+
+    def content(self) -> View:
+        """Make the face that is shown."""
+        if self.mode == DRAWER:
+            return self._drawer()
+        if self.mode == RECENTS:
+            return self._recents()
+        return self._home()
+
+    def back(self) -> bool:
+        """Go back to the home screen; the launcher itself is never closed."""
+        self.show(HOME)
+        return True
+
+    def submit(self, name: str) -> None:
+        """Start the first application that was found."""
+        found = self._found()
+        if name == "input" and found:
+            self._start(found[0])
+
+    def swipe(self, dx: int, dy: int) -> None:
+        """Open the drawer by a swipe up, close it by one down."""
+        del dx
+        if self.mode == HOME and dy < -_SWIPE_PX:
+            self.show(DRAWER)
+        elif self.mode != HOME and dy > _SWIPE_PX:
+            self.show(HOME)
+
+    def show(self, mode: str) -> None:
+        """Turn to one of the faces, as new."""
+        self.state.clear()
+        self.state["mode"] = mode
+
+    def _start(self, app: App) -> None:
+        self.show(HOME)
+        self.host.launch(app.package)
+
+    def _home(self) -> View:
+        now = datetime.fromtimestamp(self.host.now_s(), tz=timezone.utc)  # noqa: UP017 - 3.10
+        date = self.widgets.text(
+            f"{now:%A}, {now.day} {now:%B}", "date", size_px=dp(24), ink=_WHITE
+        )
+        date.padding_px = (dp(24), dp(40), dp(24), 0)
+        hint = self.widgets.text("Swipe up for all apps", size_px=SMALL_PX, ink=_WHITE)
+        hint.look.is_centered = True
+        hint.is_silent = True
+        listed = [app for app in APPS.values() if app.is_listed][:_COLUMNS]
+        width_px = (WIDTH_PX - 2 * EDGE_PX) // len(listed)
+        hotseat = View(
+            "android.view.ViewGroup",
+            "hotseat",
+            children=[self._icon(app, width_px, ink=_WHITE) for app in listed],
+            flow=Flow.ACROSS,
+            padding_px=(EDGE_PX, dp(16), EDGE_PX, dp(16)),
+        )
+        workspace = View("android.view.ViewGroup", "workspace", children=[date], weight=1)
+        return View("FrameLayout", "launcher", children=[workspace, hint, hotseat])
+
+    def _icon(
+        self, app: App, width_px: int = _CELL_PX, *, ink: tuple[int, int, int] | None = None
+    ) -> View:
+        """Show an application as a coloured disc with its name."""
+        disc = View(
+            width_px=_DISC_PX,
+            height_px=_DISC_PX,
+            look=Look(
+                fill=app.color, radius_px=_DISC_PX // 2, ink=_WHITE, size_px=dp(30), icon=app.icon
+            ),
+            is_silent=True,
+        )
+        name = self.widgets.text(app.label, size_px=SMALL_PX, ink=ink, centered=True)
+        name.is_silent = True
+        name.width_px = width_px
+        return View(
+            "TextView",
+            "icon",
+            text=app.label,
+            label=app.label,
+            children=[disc, name],
+            align=Align.CENTER,
+            gap_px=dp(8),
+            width_px=width_px,
+            padding_px=(0, dp(8), 0, dp(8)),
+            on_tap=self.act(self._start, app),
+        )
+
+    def _found(self) -> list[App]:
+        wanted = self.field_text("input").strip().casefold()
+        listed = sorted((app for app in APPS.values() if app.is_listed), key=lambda app: app.label)
+        return [app for app in listed if wanted in app.label.casefold()]
+
+    def _drawer(self) -> View:
+        search = self.field("input", hint="Search apps")
+        search.look.fill = self.host.theme.surface
+        search.look.radius_px = dp(28)
+        found = self._found()
+        rows = [
+            View(
+                "LinearLayout",
+                children=[self._icon(app) for app in found[start : start + _COLUMNS]],
+                flow=Flow.ACROSS,
+            )
+            for start in range(0, len(found), _COLUMNS)
+        ]
+        if not rows:
+            rows = [self.widgets.text("No apps found", "empty_text", centered=True)]
+        grid = View(
+            RECYCLER,
+            "apps_list_view",
+            children=rows,
+            weight=1,
+            scroll="apps_list_view",
+            offset_px=self.offset("apps_list_view"),
+            padding_px=(0, dp(16), 0, 0),
+        )
+        return View(
+            "RelativeLayout",
+            "apps_view",
+            children=[search, grid],
+            padding_px=(EDGE_PX, dp(16), EDGE_PX, 0),
+            look=Look(fill=self.host.theme.background),
+        )
+
+    def _recents(self) -> View:
+        tasks = [task for task in reversed(self.host.stack.tasks) if task.package != LAUNCHER]
+        cards = [self._card(APPS[task.package]) for task in tasks]
+        if not cards:
+            cards = [self.widgets.text("No recent items", "empty_text", centered=True, ink=_WHITE)]
+        return View(
+            "FrameLayout",
+            "overview_panel",
+            children=[
+                View(
+                    "android.view.ViewGroup",
+                    "recents",
+                    children=cards,
+                    weight=1,
+                    gap_px=dp(16),
+                    scroll="recents",
+                    offset_px=self.offset("recents"),
+                ),
+            ],
+            padding_px=(EDGE_PX, dp(120), EDGE_PX, dp(40)),
+        )
+
+    def _card(self, app: App) -> View:
+        disc = self._icon(app).children[0]
+        row = self.widgets.item(
+            app.label,
+            summary="Tap to return",
+            names=("title", "summary"),
+            on_tap=self.act(self._start, app),
+            trailing=self.widgets.icon_button(
+                "close", f"Dismiss {app.label}", self.act(self.host.stack.remove, app.package)
+            ),
+        )
+        row.children.insert(0, disc)
+        row.label = app.label
+        row.look = Look(fill=self.host.theme.surface, radius_px=dp(24))
+        return row.at_least(dp(120))

@@ -1,0 +1,57 @@
+"""What a command is given and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from images.phone.device.config import DeviceConfig
+    from images.phone.device.phone import Phone
+
+EXIT_USAGE = 255
+
+
+class CommandError(Exception):
+    """A command failed; the words go to standard error.
+
+    Args:
+        words: without the newline at the end.
+        exit_code: 1 to 255.
+    """
+
+    def __init__(self, words: str, exit_code: int = 1) -> None:
+        super().__init__(words)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command left behind."""
+
+    exit_code: int = 0
+    stdout: bytes = b""
+    stderr: bytes = b""
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """One call of a command.
+
+    Attributes:
+        phone: what it works on.
+        config: where the phone's files are.
+        cwd: the folder it was called in.
+        words: its arguments, without its name.
+    """
+
+    phone: Phone
+    config: DeviceConfig
+    cwd: Path
+    words: list[str]
+
+    def resolve(self, path: str) -> Path:
+        """Give the real path of a path as the caller wrote it."""
+        return self.config.resolve(path) if path.startswith("/") else self.cwd / path

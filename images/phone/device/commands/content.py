@@ -1,0 +1,143 @@
+"""The command ``content``: rows of tasks and contacts.
+
+Source: AOSP ``Content.java``: a row reads ``Row: 0 _id=1, title=Milk``; nothing is quoted.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from images.phone.device.commands.base import CommandError
+from images.phone.device.commands.providers import find_provider
+
+if TYPE_CHECKING:
+    from images.phone.device.commands.base import Invocation
+    from images.phone.device.commands.providers import Provider, Value
+    from images.phone.device.store.database import Row
+
+_WHERE = re.compile(r"\s*(\w+)\s*=\s*(?:'((?:[^']|'')*)'|(\d+))\s*")
+_SORT = re.compile(r"\s*(\w+)(?:\s+(ASC|DESC))?\s*", re.IGNORECASE)
+_USAGE = "usage: adb shell content query|insert|update|delete --uri <URI> ..."
+
+
+@dataclass
+class _Request:
+    uri: str = ""
+    projection: list[str] = field(default_factory=list)
+    bindings: dict[str, Value] = field(default_factory=dict)
+    where: str = ""
+    sort: str = ""
+
+
+def run_content(call: Invocation) -> str:
+    """Carry out ``content``."""
+    verb, *words = call.words or [""]
+    request = _read(words)
+    found = find_provider(request.uri)
+    if found is None:
+        raise CommandError(f"[ERROR] Unknown URI: {request.uri}\n{_USAGE}")
+    provider, row_id = found
+    store = call.phone.store
+    with call.phone.event():
+        if verb == "insert":
+            provider.insert(store, request.bindings)
+            return ""
+        rows = _select(provider.rows(store), request.where, row_id)
+        if verb == "query":
+            return _print(_sort(rows, request.sort), provider, request.projection)
+        ids = [int(row["_id"]) for row in rows]
+        if verb == "delete":
+            for number in ids:
+                provider.delete(store, number)
+            return ""
+        if verb == "update":
+            for number in ids:
+                provider.update(store, number, request.bindings)
+            return ""
+    raise CommandError(f"[ERROR] Unsupported operation: {verb}\n{_USAGE}")
+
+
+def _read(words: list[str]) -> _Request:
+    request, rest = _Request(), list(words)
+    while rest:
+        option = rest.pop(0)
+        if not rest:
+            raise CommandError(f"[ERROR] Option {option} needs a value\n{_USAGE}")
+        value = rest.pop(0)
+        if option == "--uri":
+            request.uri = value
+        elif option == "--projection":
+            request.projection = value.split(":")
+        elif option == "--bind":
+            name, bound = _read_binding(value)
+            request.bindings[name] = bound
+        elif option == "--where":
+            request.where = value
+        elif option == "--sort":
+            request.sort = value
+        elif option != "--user":
+            raise CommandError(f"[ERROR] Unsupported argument: {option}\n{_USAGE}")
+    return request
+
+
+def _read_binding(text: str) -> tuple[str, Value]:
+    """Read ``NAME:TYPE:VALUE``; the value may hold colons."""
+    name, _, rest = text.partition(":")
+    kind, _, value = rest.partition(":")
+    if not name or kind not in {"b", "s", "i", "l", "f", "d", "n"}:
+        raise CommandError(f"[ERROR] Binding not well formed: {text}\n{_USAGE}")
+    if kind == "b":
+        return name, int(value.lower() in {"true", "1"})
+    if kind in {"i", "l"}:
+        return name, int(value)
+    if kind in {"f", "d"}:
+        return name, float(value)
+    return name, None if kind == "n" else value
+
+
+def _select(rows: list[Row], where: str, row_id: int | None) -> list[Row]:
+    """Keep the rows that meet a condition: equalities, joined by AND."""
+    if row_id is not None:
+        rows = [row for row in rows if row["_id"] == row_id]
+    if not where:
+        return rows
+    for part in re.split(r"\s+AND\s+", where, flags=re.IGNORECASE):
+        found = _WHERE.fullmatch(part)
+        if not found:
+            raise CommandError(f"[ERROR] This phone knows only NAME='VALUE' AND ...: {where}")
+        name = found[1]
+        value = found[3] if found[3] is not None else found[2].replace("''", "'")
+        if rows and name not in rows[0]:
+            raise CommandError(f"[ERROR] no such column: {name}")
+        rows = [row for row in rows if str(row[name]) == value]
+    return rows
+
+
+def _sort(rows: list[Row], order: str) -> list[Row]:
+    if not order:
+        return rows
+    found = _SORT.fullmatch(order)
+    if not found or (rows and found[1] not in rows[0]):
+        raise CommandError(f"[ERROR] cannot sort by: {order}")
+    descending = (found[2] or "").upper() == "DESC"
+    return sorted(
+        rows,
+        key=lambda row: (isinstance(row[found[1]], str), row[found[1]]),
+        reverse=descending,
+    )
+
+
+def _print(rows: list[Row], provider: Provider, projection: list[str]) -> str:
+    names = projection or list(provider.columns)
+    for name in names:
+        if name not in provider.columns:
+            raise CommandError(f"[ERROR] Invalid column {name}")
+    if not rows:
+        return "No result found.\n"
+    lines = []
+    for index, row in enumerate(rows):
+        cells = (f"{name}={'NULL' if row[name] is None else row[name]}" for name in names)
+        lines.append(f"Row: {index} {', '.join(cells)}\n")
+    return "".join(lines)

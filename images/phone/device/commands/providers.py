@@ -1,0 +1,187 @@
+"""What ``content://`` addresses lead to.
+
+Source: Android's ``ContactsContract``. Google Tasks has no public provider; this phone's own is
+``content://com.google.android.apps.tasks/tasks`` (also ``content://org.mesocosm.tasks/tasks``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Union
+
+from images.phone.device.commands.base import CommandError
+from images.phone.device.store.contacts import (
+    EMAIL,
+    NAME,
+    PHONE,
+    ContactDraft,
+    add_data,
+    delete_contact,
+    save_contact,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from images.phone.device.store.database import Row, Store
+
+Value = Union[None, int, float, str]  # noqa: UP007 - evaluated by Python 3.10
+
+
+@dataclass(frozen=True)
+class Provider:
+    """One table of a provider.
+
+    Attributes:
+        columns: that a query gives.
+        rows: gives all rows.
+        insert: adds one.
+        update: changes one, by its id.
+        delete: removes one, by its id.
+    """
+
+    columns: tuple[str, ...]
+    rows: Callable[[Store], list[Row]]
+    insert: Callable[[Store, Mapping[str, Value]], object]
+    update: Callable[[Store, int, Mapping[str, Value]], object]
+    delete: Callable[[Store, int], object]
+
+
+def find_provider(uri: str) -> tuple[Provider, int | None] | None:
+    """Give the provider of an address, and the row's id if the address ends in one."""
+    path = uri.removeprefix("content://").split("?")[0].strip("/")
+    if not uri.startswith("content://"):
+        return None
+    if path in PROVIDERS:
+        return PROVIDERS[path], None
+    head, _, last = path.rpartition("/")
+    return (PROVIDERS[head], int(last)) if head in PROVIDERS and last.isdigit() else None
+
+
+def _tasks(store: Store) -> list[Row]:
+    rows = store.rows("SELECT * FROM task ORDER BY _id")
+    return [{**row, "done": row["completed"]} for row in rows]
+
+
+def _read_task(values: Mapping[str, Value]) -> dict[str, Value]:
+    names = {"title": "title", "notes": "notes", "completed": "completed", "done": "completed"}
+    for name in values:
+        if name not in names:
+            raise CommandError(f"[ERROR] no such column: {name}")
+    read = {names[name]: value for name, value in values.items()}
+    if "completed" in read:
+        read["completed"] = int(str(read["completed"]).lower() in {"1", "true"})
+    return read
+
+
+def _insert_task(store: Store, values: Mapping[str, Value]) -> None:
+    row = {"title": "", "notes": "", "completed": 0, **_read_task(values)}
+    if not str(row["title"] or "").strip():
+        raise CommandError("[ERROR] a task needs a title")
+    store.insert(
+        "INSERT INTO task (title, notes, completed) VALUES (?, ?, ?)",
+        (row["title"], row["notes"], row["completed"]),
+    )
+
+
+def _update_task(store: Store, task_id: int, values: Mapping[str, Value]) -> None:
+    for name, value in _read_task(values).items():
+        # The name is one of the three of _read_task.
+        store.change(f"UPDATE task SET {name}=? WHERE _id=?", (value, task_id))  # noqa: S608
+
+
+def _delete_task(store: Store, task_id: int) -> None:
+    store.change("DELETE FROM task WHERE _id=?", (task_id,))
+
+
+def _contacts(store: Store) -> list[Row]:
+    return store.rows("SELECT * FROM contact ORDER BY _id")
+
+
+def _insert_contact(store: Store, values: Mapping[str, Value]) -> int:
+    name = str(values.get("display_name") or values.get("name") or "")
+    return save_contact(store, ContactDraft(name)) if name else _insert_raw(store)
+
+
+def _insert_raw(store: Store) -> int:
+    """Add a contact that gets its name from a row of data, as Android's raw contacts do."""
+    return store.insert("INSERT INTO contact (display_name) VALUES ('')")
+
+
+def _update_contact(store: Store, contact_id: int, values: Mapping[str, Value]) -> None:
+    for name, value in values.items():
+        if name not in {"display_name", "starred"}:
+            raise CommandError(f"[ERROR] no such column: {name}")
+        store.change(f"UPDATE contact SET {name}=? WHERE _id=?", (value, contact_id))  # noqa: S608
+
+
+def _data(store: Store, kind: str = "") -> list[Row]:
+    rows = store.rows(
+        "SELECT d._id, d.contact_id, d.contact_id AS raw_contact_id, d.mimetype, d.data1,"
+        " c.display_name FROM contact_data d JOIN contact c ON c._id = d.contact_id ORDER BY d._id"
+    )
+    return [row for row in rows if not kind or row["mimetype"] == kind]
+
+
+def _insert_data(store: Store, values: Mapping[str, Value]) -> None:
+    """Add a row of data; without an owner, a whole contact of ``name``, ``phone``, ``email``."""
+    owner = values.get("raw_contact_id", values.get("contact_id"))
+    if owner is None:
+        name = str(values.get("name") or "").strip()
+        if not name:
+            raise CommandError("[ERROR] raw_contact_id, or a name, is needed")
+        phone, email = (str(values.get(key) or "").strip() for key in ("phone", "email"))
+        save_contact(
+            store,
+            ContactDraft(name, (phone,) if phone else (), (email,) if email else ()),
+        )
+        return
+    kind, value = str(values.get("mimetype", "")), str(values.get("data1") or "")
+    if kind == NAME:
+        store.change("UPDATE contact SET display_name=? WHERE _id=?", (value, int(owner)))
+    elif kind in {PHONE, EMAIL} and value:
+        add_data(store, int(owner), kind, value)
+    else:
+        raise CommandError(f"[ERROR] unsupported data: {kind}")
+
+
+def _update_data(store: Store, data_id: int, values: Mapping[str, Value]) -> None:
+    if set(values) != {"data1"}:
+        raise CommandError("[ERROR] only data1 can be changed")
+    store.change("UPDATE contact_data SET data1=? WHERE _id=?", (values["data1"], data_id))
+
+
+def _delete_data(store: Store, data_id: int) -> None:
+    store.change("DELETE FROM contact_data WHERE _id=?", (data_id,))
+
+
+def _data_provider(kind: str = "") -> Provider:
+    columns = ("_id", "contact_id", "raw_contact_id", "mimetype", "data1", "display_name")
+    return Provider(
+        columns, lambda store: _data(store, kind), _insert_data, _update_data, _delete_data
+    )
+
+
+_TASKS = Provider(
+    ("_id", "title", "notes", "completed", "done"),
+    _tasks,
+    _insert_task,
+    _update_task,
+    _delete_task,
+)
+_CONTACTS = Provider(
+    ("_id", "display_name", "starred"),
+    _contacts,
+    _insert_contact,
+    _update_contact,
+    delete_contact,
+)
+PROVIDERS = {
+    "com.google.android.apps.tasks/tasks": _TASKS,
+    "org.mesocosm.tasks/tasks": _TASKS,
+    "com.android.contacts/contacts": _CONTACTS,
+    "com.android.contacts/raw_contacts": _CONTACTS,
+    "com.android.contacts/data": _data_provider(),
+    "com.android.contacts/data/phones": _data_provider(PHONE),
+    "com.android.contacts/data/emails": _data_provider(EMAIL),
+}

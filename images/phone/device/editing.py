@@ -1,0 +1,105 @@
+"""Edit the text field that has the focus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from images.phone.device.apps.screen import MAX_FIELD_CHARS
+
+if TYPE_CHECKING:
+    from images.phone.device.apps.screen import Screen
+
+_DIGITS = {str(number): str(number) for number in range(10)}
+_LETTERS = {letter.upper(): letter for letter in "abcdefghijklmnopqrstuvwxyz"}
+_SIGNS = {
+    "SPACE": " ",
+    "COMMA": ",",
+    "PERIOD": ".",
+    "MINUS": "-",
+    "PLUS": "+",
+    "EQUALS": "=",
+    "SLASH": "/",
+    "AT": "@",
+    "POUND": "#",
+    "STAR": "*",
+    "SEMICOLON": ";",
+    "APOSTROPHE": "'",
+    "LEFT_BRACKET": "[",
+    "RIGHT_BRACKET": "]",
+    "BACKSLASH": "\\",
+    "GRAVE": "`",
+}
+CHARACTERS = {**_DIGITS, **_LETTERS, **_SIGNS}
+"""What keys type, by their names."""
+
+
+class Editor:
+    """The field of a screen that has the focus, if any.
+
+    Args:
+        screen: in front.
+    """
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._name = str(screen.state.get("focus", ""))
+
+    def type(self, text: str) -> None:
+        """Insert text before the caret; a line break does what ENTER does."""
+        for number, line in enumerate(text.replace("\r\n", "\n").split("\n")):
+            if number:
+                self.press("ENTER")
+                self._name = str(self._screen.state.get("focus", ""))
+            self._insert(line)
+
+    def press(self, key: str) -> None:
+        """Press a key; without a field, or without a use, it does nothing."""
+        if not self._name:
+            return
+        if key in CHARACTERS:
+            self._insert(CHARACTERS[key])
+        elif key in {"ENTER", "NUMPAD_ENTER", "SEARCH"}:
+            self._screen.submit(self._name)
+        elif key == "TAB":
+            self._focus_next()
+        else:
+            self._move(key)
+
+    def _kept(self) -> dict[str, Any]:
+        fields = self._screen.state.setdefault("fields", {})
+        kept: dict[str, Any] = fields.setdefault(self._name, {"text": "", "caret": 0})
+        return kept
+
+    def _insert(self, text: str) -> None:
+        if not self._name or not text:
+            return
+        kept = self._kept()
+        room = max(0, MAX_FIELD_CHARS - len(kept["text"]))
+        text, caret = text[:room], kept["caret"]
+        kept["text"] = kept["text"][:caret] + text + kept["text"][caret:]
+        kept["caret"] = caret + len(text)
+
+    def _move(self, key: str) -> None:
+        kept = self._kept()
+        text, caret = kept["text"], kept["caret"]
+        if key == "DEL" and caret:
+            kept["text"] = text[: caret - 1] + text[caret:]
+            caret -= 1
+        elif key == "FORWARD_DEL":
+            kept["text"] = text[:caret] + text[caret + 1 :]
+        elif key == "DPAD_LEFT":
+            caret = max(0, caret - 1)
+        elif key == "DPAD_RIGHT":
+            caret = min(len(text), caret + 1)
+        elif key == "MOVE_HOME":
+            caret = 0
+        elif key == "MOVE_END":
+            caret = len(text)
+        kept["caret"] = caret
+
+    def _focus_next(self) -> None:
+        """Go to the next field of the window, round at the end."""
+        window = self._screen.dialog() or self._screen.content()
+        names = [view.name for view in window.walk() if view.kind == "EditText"]
+        if self._name in names:
+            self._screen.focus(names[(names.index(self._name) + 1) % len(names)])

@@ -1,0 +1,82 @@
+"""The whole phone as one machine: what is saved, put back, and stopped."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from typing import TYPE_CHECKING
+
+from images.phone.device.config import SHARED_FOLDERS
+from images.phone.device.shell.processes import ProcessesLeftError
+from images.phone.device.store.snapshots import SnapshotRefusedError, SnapshotStore
+
+if TYPE_CHECKING:
+    from images.phone.device.config import DeviceConfig
+    from images.phone.device.phone import Phone
+    from images.phone.device.shell.processes import Processes
+
+
+class PhoneMachine:
+    """Save the phone and take it back.
+
+    A rewind kills every process that a shell has started, then puts back the state's database and
+    the files below /sdcard and /data/local/tmp; meanwhile no command and no process starts.
+
+    Args:
+        config: where things are.
+        phone: whose state it is.
+        processes: what its shells started.
+    """
+
+    def __init__(self, config: DeviceConfig, phone: Phone, processes: Processes) -> None:
+        self._phone = phone
+        self._processes = processes
+        self._snapshots = SnapshotStore(config.snapshots_dir, config.root, SHARED_FOLDERS)
+        self._stopped = threading.Event()
+
+    def snapshot_names(self) -> list[str]:
+        """Give the names of the snapshots."""
+        return self._snapshots.names()
+
+    def save(self, name: str) -> None:
+        """Save everything.
+
+        Raises:
+            SnapshotRefusedError: it cannot be saved.
+        """
+        with self._processes.lock, self._phone.event():
+            self._snapshots.save(name, self._phone.store)
+
+    def load(self, name: str) -> None:
+        """Take everything back.
+
+        Raises:
+            SnapshotRefusedError: there is no such snapshot, it is damaged, or a process would
+                not die.
+        """
+        with self._processes.lock, self._phone.lock:
+            if name not in self._snapshots.names():
+                raise SnapshotRefusedError(f"there is no snapshot called '{name}'")
+            try:
+                self._processes.kill_all()
+                self._snapshots.load(name, self._phone.store)
+                self._phone.reload()
+            except (ProcessesLeftError, sqlite3.Error, OSError, ValueError) as exc:
+                raise SnapshotRefusedError(f"loading failed: {exc}") from exc
+
+    def delete_snapshot(self, name: str) -> None:
+        """Delete a snapshot.
+
+        Raises:
+            SnapshotRefusedError: there is no such snapshot.
+        """
+        with self._phone.lock:
+            self._snapshots.delete(name)
+
+    def stop(self) -> None:
+        """Let `wait` return."""
+        self._stopped.set()
+
+    def wait(self) -> None:
+        """Wait until the phone is to be stopped."""
+        self._stopped.wait()

@@ -1,0 +1,45 @@
+"""Tell a plain command from one that needs a shell."""
+
+from __future__ import annotations
+
+import re
+
+# One piece after the other, none of which can be read in two ways: linear time for any input.
+_PIECE = re.compile(
+    r"""(?P<blank>[ \t]+)
+    |(?P<plain>[A-Za-z0-9_./:=,+@%^-]+)
+    |'(?P<single>[^'\0]*)'
+    |"(?P<double>[^"$`\\\0]*)"
+    |\\(?P<escaped>['"\\ ])""",
+    re.VERBOSE,
+)
+_MAX_CHARS = 64 << 10
+
+
+def split_plain(command: str) -> list[str] | None:
+    """Give the words of a command line in which a shell would expand and redirect nothing.
+
+    Returns:
+        The words, or None when only a shell can tell what the line means.
+    """
+    line = command.strip(" \t\n")
+    if not line or len(line) > _MAX_CHARS:
+        return None
+    words: list[str] = []
+    place, is_inside = 0, False
+    while place < len(line):
+        piece = _PIECE.match(line, place)
+        if piece is None:
+            return None
+        place = piece.end()
+        kind = str(piece.lastgroup)
+        if kind == "blank":
+            is_inside = False
+            continue
+        if is_inside:
+            words[-1] += piece[kind]
+        else:
+            words.append(piece[kind])
+        is_inside = True
+    # A first word with "=" would be an assignment.
+    return None if "=" in words[0] else words

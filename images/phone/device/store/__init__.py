@@ -1,0 +1,1 @@
+"""The phone's state: one SQLite file, and snapshots of it."""

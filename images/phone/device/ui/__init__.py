@@ -1,0 +1,1 @@
+"""A small widget toolkit: one tree of views gives both the picture and the UI hierarchy."""

@@ -1,0 +1,165 @@
+"""Fonts: Roboto, then others for what it lacks; icons are glyphs of a font as well."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import groupby
+from pathlib import Path
+from typing import Union
+
+from PIL import ImageFont
+
+Font = Union[ImageFont.FreeTypeFont, ImageFont.ImageFont]  # noqa: UP007 - read at run time by 3.10
+
+_FONTS = Path("/usr/share/fonts/truetype")
+_REGULAR = ("roboto/unhinted/RobotoTTF/Roboto-Regular.ttf", "dejavu/DejaVuSans.ttf")
+_BOLD = ("roboto/unhinted/RobotoTTF/Roboto-Medium.ttf", "dejavu/DejaVuSans-Bold.ttf")
+_FALLBACKS = ("dejavu/DejaVuSans.ttf", "droid/DroidSansFallbackFull.ttf")
+_ICONS = "material-design-icons-iconfont/MaterialIcons-Regular.ttf"
+_PLAIN_END = 0x250
+_NO_GLYPH = "\uffff"
+
+# Source: the font's own table, `_variables.scss` of fonts-material-design-icons-iconfont.
+ICONS = {
+    "add": "\ue145",
+    "airplane": "\ue195",
+    "apps": "\ue5c3",
+    "back": "\ue5c4",
+    "battery": "\ue1a4",
+    "bluetooth": "\ue1a7",
+    "brightness": "\ue1ae",
+    "call": "\ue0b0",
+    "check": "\ue5ca",
+    "check_circle": "\ue86c",
+    "chevron": "\ue5cc",
+    "circle": "\ue836",
+    "clock": "\ue192",
+    "close": "\ue5cd",
+    "collapse": "\ue5ce",
+    "contacts": "\ue7fd",
+    "delete": "\ue92e",
+    "devices": "\ue1b1",
+    "display": "\ue1ae",
+    "edit": "\ue3c9",
+    "expand": "\ue5cf",
+    "info": "\ue88f",
+    "mail": "\ue0e1",
+    "moon": "\ue51c",
+    "notes": "\ue26c",
+    "phone": "\ue32c",
+    "radio_on": "\ue837",
+    "rotate": "\ue1c1",
+    "search": "\ue8b6",
+    "settings": "\ue8b8",
+    "signal": "\ue1c8",
+    "star": "\ue838",
+    "star_empty": "\ue83a",
+    "tasks": "\ue2e6",
+    "timer": "\ue425",
+    "wifi": "\ue63e",
+}
+
+
+@lru_cache(maxsize=64)
+def load_font(names: tuple[str, ...], size_px: int) -> Font:
+    """Give the first of some fonts that is installed; Pillow's own when none is."""
+    for name in names:
+        if (_FONTS / name).is_file():
+            return ImageFont.truetype(str(_FONTS / name), size_px)
+    try:
+        return ImageFont.load_default(size_px)
+    except TypeError:  # Pillow before 10.1 knows one size only
+        return ImageFont.load_default()
+
+
+def icon_font(size_px: int) -> Font:
+    """Give the font of `ICONS`."""
+    return load_font((_ICONS,), size_px)
+
+
+def text_font(size_px: int, *, bold: bool) -> Font:
+    """Give the font of text."""
+    return load_font(_BOLD if bold else _REGULAR, size_px)
+
+
+@lru_cache(maxsize=4096)
+def _font_name(char: str, *, bold: bool) -> tuple[str, ...]:
+    """Find out which font draws a character."""
+    own = _BOLD if bold else _REGULAR
+    if ord(char) < _PLAIN_END:
+        return own
+    for names in (own, *((name,) for name in _FALLBACKS)):
+        font = load_font(names, 32)
+        if _picture(font, char) != _picture(font, _NO_GLYPH):
+            return names
+    return own
+
+
+def _picture(font: Font, char: str) -> tuple[object, bytes]:
+    mask = font.getmask(char)
+    return mask.size, bytes(mask)
+
+
+@lru_cache(maxsize=4096)
+def split_runs(text: str, size_px: int, *, bold: bool) -> tuple[tuple[str, Font, float], ...]:
+    """Cut text into runs that one font draws.
+
+    Returns:
+        Text, font and width in px of each run.
+    """
+    runs = []
+    for names, chars in groupby(text, key=lambda char: _font_name(char, bold=bold)):
+        run, font = "".join(chars), load_font(names, size_px)
+        runs.append((run, font, float(font.getlength(run))))
+    return tuple(runs)
+
+
+def measure(text: str, size_px: int, *, bold: bool = False) -> float:
+    """Give the width of one line of text, px."""
+    return sum(width for _, _, width in split_runs(text, size_px, bold=bold))
+
+
+@lru_cache(maxsize=2048)
+def wrap(
+    text: str, size_px: int, width_px: int, max_lines: int, *, bold: bool = False
+) -> tuple[str, ...]:
+    """Break text into lines; the last one ends in an ellipsis when not all of it fits."""
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        lines += _wrap_paragraph(paragraph, size_px, width_px, bold=bold)
+        if len(lines) > max_lines:
+            break
+    if len(lines) <= max_lines:
+        return tuple(lines)
+    last = lines[max_lines - 1]
+    while last and measure(f"{last}…", size_px, bold=bold) > width_px:
+        last = last[:-1]
+    return (*lines[: max_lines - 1], f"{last.rstrip()}…")
+
+
+def _wrap_paragraph(text: str, size_px: int, width_px: int, *, bold: bool) -> list[str]:
+    lines, line = [], ""
+    for word in text.split(" "):
+        wider = f"{line} {word}" if line else word
+        if measure(wider, size_px, bold=bold) <= width_px:
+            line = wider
+            continue
+        if line:
+            lines.append(line)
+        line = word
+        while len(line) > 1 and measure(line, size_px, bold=bold) > width_px:
+            count = _count_that_fit(line, size_px, width_px, bold=bold)
+            lines.append(line[:count])
+            line = line[count:]
+    return [*lines, line]
+
+
+def _count_that_fit(text: str, size_px: int, width_px: int, *, bold: bool) -> int:
+    low, high = 1, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if measure(text[:middle], size_px, bold=bold) <= width_px:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -1,0 +1,89 @@
+"""Describe views as ``uiautomator dump`` does.
+
+Source: AOSP ``AccessibilityNodeInfoDumper.java``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import quoteattr
+
+from images.phone.device.ui.metrics import SCREEN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from images.phone.device.ui.view import View
+
+_HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
+# What XML 1.0 cannot hold, as in AccessibilityNodeInfoDumper.stripInvalidXMLChars.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def dump(window: View, package: str) -> str:
+    """Give the XML of a window; only nodes that can be seen are in it.
+
+    Args:
+        window: laid out.
+        package: of the application it belongs to.
+    """
+    return f'{_HEAD}<hierarchy rotation="0">{"".join(_nodes(window, 0, package))}</hierarchy>'
+
+
+def full_class(kind: str) -> str:
+    """Give the whole name of an Android class."""
+    return kind if "." in kind else f"android.widget.{kind}"
+
+
+def full_id(name: str, package: str) -> str:
+    """Give the whole resource id."""
+    if not name or ":" in name:
+        return name
+    return f"{package}:id/{name}"
+
+
+def _nodes(view: View, index: int, package: str) -> Iterator[str]:
+    if view.is_silent or view.clip.cut(SCREEN).is_empty:
+        return
+    yield f"<node {_attributes(view, index, package)}"
+    inner = "".join(
+        part
+        for number, child in enumerate(view.children)
+        for part in _nodes(child, number, package)
+    )
+    yield f">{inner}</node>" if inner else " />"
+
+
+def _attributes(view: View, index: int, package: str) -> str:
+    traits, clip = view.traits, view.clip.cut(SCREEN)
+    values = {
+        "index": str(index),
+        "text": view.text or view.hint,
+        "resource-id": full_id(view.name, package),
+        "class": full_class(view.kind),
+        "package": package,
+        "content-desc": view.label,
+        "checkable": _word(traits.checkable),
+        "checked": _word(traits.checked),
+        "clickable": _word(view.is_clickable),
+        "enabled": _word(traits.enabled),
+        "focusable": _word(traits.focusable or view.is_clickable),
+        "focused": _word(traits.focused),
+        "scrollable": _word(bool(view.scroll) and view.content_px > view.inner().height),
+        "long-clickable": _word(view.on_hold is not None),
+        "password": _word(traits.password),
+        "selected": _word(traits.selected),
+        "bounds": f"[{clip.left},{clip.top}][{clip.right},{clip.bottom}]",
+    }
+    return " ".join(f"{name}={_quote(value)}" for name, value in values.items())
+
+
+def _quote(text: str) -> str:
+    safe = _NOT_XML.sub(".", text)
+    # Single quotes in the value would make quoteattr choose other delimiters than Android's.
+    return quoteattr(safe, {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"})
+
+
+def _word(value: bool) -> str:  # noqa: FBT001 - a truth value is what it renders
+    return "true" if value else "false"

@@ -1,0 +1,298 @@
+"""Views: what is on the screen, how it is laid out, and what happens when it is touched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from images.phone.device.ui.fonts import measure, wrap
+from images.phone.device.ui.metrics import NOWHERE, Box
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from images.phone.device.ui.theme import Color
+
+LINE_HEIGHT = 1.3
+
+
+class Flow(Enum):
+    """How a view's children lie."""
+
+    DOWN = "down"
+    ACROSS = "across"
+    STACK = "stack"
+
+
+class Align(Enum):
+    """Where children, or text, lie across the direction in which they flow."""
+
+    START = "start"
+    CENTER = "center"
+    STRETCH = "stretch"
+
+
+@dataclass
+class Look:
+    """How a view is painted.
+
+    Attributes:
+        fill: ground; None lets what is behind shine through.
+        radius_px: of its corners.
+        outline: colour of a line around it.
+        ink: colour of text or icon.
+        size_px: of text or icon.
+        is_bold: of text.
+        max_lines: of text; more end in an ellipsis.
+        is_centered: of text.
+        strike: a line through the text.
+        icon: name of an icon of `images.phone.device.ui.fonts.ICONS`.
+        caret: index in the text before which the caret stands.
+    """
+
+    fill: Color | None = None
+    radius_px: int = 0
+    outline: Color | None = None
+    ink: Color = (0, 0, 0)
+    size_px: int = 42
+    is_bold: bool = False
+    max_lines: int = 1
+    is_centered: bool = False
+    strike: bool = False
+    icon: str = ""
+    caret: int | None = None
+
+
+@dataclass
+class Traits:
+    """What the UI hierarchy says of a view beside its class, id, text and place."""
+
+    checkable: bool = False
+    checked: bool = False
+    enabled: bool = True
+    focusable: bool = False
+    focused: bool = False
+    selected: bool = False
+    password: bool = False
+
+
+@dataclass
+class View:
+    """One node.
+
+    Attributes:
+        kind: Android class without its ``android.widget.``, or a whole class name.
+        name: resource id, such as ``task_name`` or ``android:id/title``; none when empty.
+        text: in the hierarchy; shown too, where nothing is in the view.
+        hint: shown when there is no text.
+        label: content description.
+        children: in the order of painting.
+        flow: how they lie.
+        align: where they lie across.
+        width_px: None takes what is needed, or all there is where the parent stretches.
+        height_px: None takes what is needed.
+        least_px: it is at least so high.
+        weight: share of the space that is left in the parent's direction.
+        padding_px: left, top, right, bottom.
+        gap_px: between children.
+        look: how it is painted.
+        traits: more of the hierarchy.
+        on_tap: done when it is tapped; makes it clickable.
+        on_hold: done when it is held.
+        on_slide: done when it is tapped or dragged on, with the place across, 0 to 1.
+        scroll: name under which its scroll offset is kept; makes it scrollable.
+        offset_px: how far it is scrolled.
+        is_silent: painted only; neither it nor what is in it is in the hierarchy.
+        box: where it is, after layout.
+        clip: what of it is visible, after layout.
+        content_px: height of what scrolls, after layout.
+    """
+
+    kind: str = "android.view.View"
+    name: str = ""
+    text: str = ""
+    hint: str = ""
+    label: str = ""
+    children: list[View] = field(default_factory=list)
+    flow: Flow = Flow.DOWN
+    align: Align = Align.STRETCH
+    width_px: int | None = None
+    height_px: int | None = None
+    least_px: int = 0
+    weight: float = 0.0
+    padding_px: tuple[int, int, int, int] = (0, 0, 0, 0)
+    gap_px: int = 0
+    look: Look = field(default_factory=Look)
+    traits: Traits = field(default_factory=Traits)
+    on_tap: Callable[[], None] | None = None
+    on_hold: Callable[[], None] | None = None
+    on_slide: Callable[[float], None] | None = None
+    scroll: str = ""
+    offset_px: int = 0
+    is_silent: bool = False
+    box: Box = NOWHERE
+    clip: Box = NOWHERE
+    content_px: int = 0
+
+    @property
+    def is_clickable(self) -> bool:
+        """Tell whether a tap does something."""
+        return self.on_tap is not None
+
+    def styled(self, **changes: object) -> View:
+        """Give itself after changing how it looks."""
+        self.look = replace(self.look, **changes)  # type: ignore[arg-type]
+        return self
+
+    def sized(self, width_px: int, height_px: int | None = None) -> View:
+        """Give itself after setting its size."""
+        self.width_px = width_px
+        self.height_px = self.height_px if height_px is None else height_px
+        return self
+
+    def at_least(self, height_px: int) -> View:
+        """Give itself after setting the least height it takes."""
+        self.least_px = height_px
+        return self
+
+    def walk(self) -> Iterator[View]:
+        """Give this view and all below it, in document order."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def inner(self) -> Box:
+        """Give the box without its padding."""
+        left, top, right, bottom = self.padding_px
+        box = self.box
+        return Box(box.left + left, box.top + top, box.right - right, box.bottom - bottom)
+
+    def lines(self, width_px: int) -> tuple[str, ...]:
+        """Give the lines in which the text is shown."""
+        text = self.text or self.hint
+        look = self.look
+        return wrap(text, look.size_px, width_px, look.max_lines, bold=look.is_bold)
+
+    def measure(self, width_px: int) -> tuple[int, int]:
+        """Give the width and height that the view wants.
+
+        Args:
+            width_px: the most it can have.
+        """
+        left, top, right, bottom = self.padding_px
+        room = max(0, (self.width_px or width_px) - left - right)
+        if self.children:
+            width, height = self._measure_children(room)
+        elif self.look.icon:
+            width = height = self.look.size_px
+        elif self.text or self.hint:
+            width, height = self._measure_text(room)
+        else:
+            width = height = 0
+        return (
+            self.width_px if self.width_px is not None else min(width_px, width + left + right),
+            self.height_px
+            if self.height_px is not None
+            else max(self.least_px, height + top + bottom),
+        )
+
+    def _measure_text(self, room: int) -> tuple[int, int]:
+        look = self.look
+        lines = self.lines(room)
+        widest = max(measure(line, look.size_px, bold=look.is_bold) for line in lines)
+        return int(widest) + 1, round(len(lines) * look.size_px * LINE_HEIGHT)
+
+    def _measure_children(self, room: int) -> tuple[int, int]:
+        if self.flow is Flow.ACROSS:
+            sizes = self._measure_across(room)
+            gaps = self.gap_px * (len(sizes) - 1)
+            return sum(width for width, _ in sizes) + gaps, max(height for _, height in sizes)
+        sizes = [child.measure(room) for child in self.children]
+        widest = max(width for width, _ in sizes)
+        if self.flow is Flow.STACK:
+            return widest, max(height for _, height in sizes)
+        return widest, sum(height for _, height in sizes) + self.gap_px * (len(sizes) - 1)
+
+    def _measure_across(self, room: int) -> list[tuple[int, int]]:
+        """Measure children that lie side by side; those with a weight share what is left."""
+        room -= self.gap_px * (len(self.children) - 1)
+        fixed = {id(child): child.measure(room) for child in self.children if not child.weight}
+        left = max(0, room - sum(width for width, _ in fixed.values()))
+        total = sum(child.weight for child in self.children)
+        sizes = []
+        for child in self.children:
+            if child.weight:
+                share = int(left * child.weight / total)
+                sizes.append((share, child.measure(share)[1]))
+            else:
+                sizes.append(fixed[id(child)])
+        return sizes
+
+    def place(self, box: Box, clip: Box) -> None:
+        """Lay out this view and all below it.
+
+        Args:
+            box: where it is.
+            clip: what of the screen it may show itself in.
+        """
+        self.box = box
+        self.clip = box.cut(clip)
+        if not self.children:
+            return
+        if self.flow is Flow.STACK:
+            self._place_stack()
+        elif self.flow is Flow.ACROSS:
+            self._place_across()
+        else:
+            self._place_down()
+
+    def _place_stack(self) -> None:
+        inner = self.inner()
+        for child in self.children:
+            width, height = child.measure(inner.width)
+            width = inner.width if child.width_px is None else width
+            height = inner.height if child.height_px is None else height
+            child.place(
+                Box(inner.left, inner.top, inner.left + width, inner.top + height), self.clip
+            )
+
+    def _place_across(self) -> None:
+        inner = self.inner()
+        x = inner.left
+        for child, (width, height) in zip(
+            self.children, self._measure_across(inner.width), strict=True
+        ):
+            y = inner.top
+            if self.align is Align.STRETCH:
+                height = inner.height  # noqa: PLW2901
+            elif self.align is Align.CENTER:
+                y += (inner.height - height) // 2
+            child.place(Box(x, y, x + width, y + height), self.clip)
+            x += width + self.gap_px
+
+    def _place_down(self) -> None:
+        inner = self.inner()
+        sizes = [child.measure(inner.width) for child in self.children]
+        gaps = self.gap_px * (len(sizes) - 1)
+        wanted = gaps + sum(
+            height
+            for child, (_, height) in zip(self.children, sizes, strict=True)
+            if not child.weight
+        )
+        left = max(0, inner.height - wanted)
+        total = sum(child.weight for child in self.children)
+        if self.scroll:
+            self.content_px = wanted
+            self.offset_px = max(0, min(self.offset_px, wanted - inner.height))
+        y = inner.top - self.offset_px
+        for child, (width, height) in zip(self.children, sizes, strict=True):
+            tall = int(left * child.weight / total) if child.weight else height
+            x = inner.left
+            if self.align is Align.STRETCH:
+                width = inner.width  # noqa: PLW2901
+            elif self.align is Align.CENTER:
+                x += (inner.width - width) // 2
+            clip = self.clip.cut(inner) if self.scroll else self.clip
+            child.place(Box(x, y, x + width, y + tall), clip)
+            y += tall + self.gap_px

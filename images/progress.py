@@ -1,0 +1,65 @@
+"""Show builds on standard error: bars on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from images.recipe import Report
+
+_LINE_CHARS = 70
+
+
+@contextmanager
+def show_progress(title: str, console: Console | None = None) -> Iterator[Report]:
+    """Show one build; gives the `Report` to hand to the builder.
+
+    Args:
+        title: what is being built.
+        console: where to; standard error by default.
+    """
+    where = console or Console(stderr=True)
+    if not where.is_terminal:
+        yield _Plain(title, where)
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("[bold]{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[phase]}", style="cyan"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[line]}", style="dim", markup=False),
+    )
+    with Progress(*columns, console=where, transient=True) as progress:
+        task = progress.add_task(title, total=None, phase="", line="")
+
+        def report(phase: str, fraction: float | None = None, line: str = "") -> None:
+            if phase:
+                total = None if fraction is None else 1.0
+                progress.update(task, phase=phase, total=total, completed=fraction or 0.0)
+            if line:
+                progress.update(task, line=line[:_LINE_CHARS])
+
+        yield report
+
+
+class _Plain:
+    """Prints a line where a new phase begins."""
+
+    def __init__(self, title: str, console: Console) -> None:
+        self._title = title
+        self._console = console
+        self._phase = ""
+
+    def __call__(self, phase: str, fraction: float | None = None, line: str = "") -> None:
+        del fraction
+        if phase and phase != self._phase:
+            self._phase = phase
+            text = f"{self._title}: {phase}: {line}" if line else f"{self._title}: {phase}"
+            self._console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,199 @@
+"""Where finished images lie; an image is there whole or not at all.
+
+::
+
+    <images_dir>/<name>/<recipe digest>/manifest.json   written last, then the folder is renamed
+    <images_dir>/<name>/.build-<random>/                being built; a leftover when nobody locks
+    <images_dir>/<name>/.lock                           held by the one builder of that name
+    <images_dir>/logs/<name>-<variant>-<digest>-<UTC>.log
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import ImageCorruptError, MesocosmError
+from appliance.base.files import digest_file, write_atomic
+from appliance.base.process import run
+from images.manifest import MANIFEST, Manifest, list_files, read_manifest
+from images.recipe import Image
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BUILDING = ".build-"
+_CHECKED = ".checked"
+
+
+def image_folder(images_dir: Path, name: str, recipe_digest: str) -> Path:
+    """Give the folder an image has when it is built."""
+    return images_dir / name / recipe_digest
+
+
+def lock_path(images_dir: Path, name: str) -> Path:
+    """Give the lock that the builder of images of that name holds."""
+    return images_dir / name / ".lock"
+
+
+def as_image(manifest: Manifest, folder: Path) -> Image:
+    """Describe a built image."""
+    return Image(
+        name=manifest.name,
+        variant=manifest.variant,
+        digest=manifest.image_digest,
+        recipe_digest=manifest.recipe_digest,
+        path=folder,
+        tag=manifest.docker_tag,
+    )
+
+
+def iter_manifests(images_dir: Path) -> Iterator[tuple[Path, Manifest | MesocosmError]]:
+    """Give each built image's folder with its manifest, or with what is wrong with that."""
+    for path in sorted(images_dir.glob(f"*/[0-9a-f]*/{MANIFEST}")):
+        try:
+            yield path.parent, read_manifest(path.parent)
+        except MesocosmError as exc:
+            yield path.parent, exc
+
+
+def make_workdir(images_dir: Path, name: str) -> Path:
+    """Make an empty folder for a build; hold the lock of `name`."""
+    parent = images_dir / name
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=parent))
+    folder.chmod(0o755)
+    return folder
+
+
+def has_leftovers(images_dir: Path, name: str) -> bool:
+    """Tell whether work folders are there: of a build that runs, or of killed ones."""
+    return any((images_dir / name).glob(f"{_BUILDING}*"))
+
+
+def remove_leftovers(images_dir: Path, name: str) -> int:
+    """Remove what killed builds of `name` left; hold its lock. Gives how many there were."""
+    leftovers = list((images_dir / name).glob(f"{_BUILDING}*"))
+    for folder in leftovers:
+        remove_folder(folder)
+    return len(leftovers)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder, after ending what a killed build left running or mounted in it."""
+    _kill_users(folder)
+    mounts = [
+        line.split()[4].encode().decode("unicode_escape")
+        for line in Path("/proc/self/mountinfo").read_text().splitlines()
+    ]
+    below = sorted((one for one in mounts if Path(one).is_relative_to(folder)), reverse=True)
+    for mount in below:
+        run(["umount", "--lazy", mount]).require("Unmount it by hand and try again.")
+    shutil.rmtree(folder, ignore_errors=False)
+
+
+def _kill_users(folder: Path) -> None:
+    """Kill the programs of a killed build, which go on without it: all that live in its folder.
+
+    A program lives there when its root or working folder, its arguments or its TMPDIR do.
+    """
+    needle = str(folder).encode()
+    for process in Path("/proc").glob("[0-9]*"):
+        if int(process.name) == os.getpid():
+            continue
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
+            places = ((process / name).readlink() for name in ("root", "cwd"))
+            if needle in words or any(place.is_relative_to(folder) for place in places):
+                os.kill(int(process.name), signal.SIGKILL)
+
+
+def commit(images_dir: Path, workdir: Path, manifest: Manifest) -> Path:
+    """Turn a work folder into an image: all on disk, manifest last, then one rename.
+
+    An image that was there before (a corrupt one, or one built anew on purpose) is replaced.
+    """
+    for path in list_files(workdir):
+        _sync(path)
+    write_atomic(workdir / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
+    remember_checked(workdir, manifest)
+    _sync(workdir)
+    final = image_folder(images_dir, manifest.name, manifest.recipe_digest)
+    old: Path | None = None
+    if final.exists():
+        old = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=final.parent)) / "old"
+        final.rename(old)
+    workdir.rename(final)
+    _sync(final.parent)
+    if old is not None:
+        remove_folder(old.parent)
+    return final
+
+
+def check_files(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
+    """Compare the files of an image with its manifest.
+
+    Args:
+        folder: of the image.
+        manifest: of the image.
+        thorough: read every byte; else only files whose size or time of change differs from the
+            last check that read them.
+
+    Raises:
+        ImageCorruptError: a file is missing, too many, or differs.
+    """
+    found = {str(path.relative_to(folder)) for path in list_files(folder)}
+    wrong = [f"{name}: is missing" for name in sorted(manifest.files.keys() - found)]
+    wrong += [f"{name}: does not belong to it" for name in sorted(found - manifest.files.keys())]
+    seen = {} if thorough else _read_checked(folder)
+    reread = False
+    for name, entry in manifest.files.items():
+        path = folder / name
+        if name not in found or seen.get(name) == _fingerprint(path):
+            continue
+        reread = True
+        if path.stat().st_size != entry.size_bytes:
+            wrong.append(f"{name}: {path.stat().st_size} bytes, not {entry.size_bytes}")
+        elif (digest := digest_file(path)) != entry.sha256:
+            wrong.append(f"{name}: SHA-256 is {digest}, not {entry.sha256}")
+    if wrong:
+        raise ImageCorruptError(
+            f"The image {manifest.name}:{manifest.variant} is corrupt.",
+            details=f"In {folder}:\n" + "\n".join(wrong),
+            resolution=f"Run `mesocosm image build {manifest.name}`, which builds it anew.",
+        )
+    if reread:
+        remember_checked(folder, manifest)
+
+
+def remember_checked(folder: Path, manifest: Manifest) -> None:
+    """Note size and time of change of files whose content was just found right."""
+    stamp = {name: _fingerprint(folder / name) for name in manifest.files}
+    write_atomic(folder / _CHECKED, json.dumps(stamp))
+
+
+def _read_checked(folder: Path) -> dict[str, list[int]]:
+    try:
+        stamp = json.loads((folder / _CHECKED).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return stamp if isinstance(stamp, dict) else {}
+
+
+def _fingerprint(path: Path) -> list[int]:
+    stat = path.stat()
+    return [stat.st_size, stat.st_mtime_ns, stat.st_ino]
+
+
+def _sync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

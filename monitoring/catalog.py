@@ -1,0 +1,59 @@
+"""Say what each measure means, which labels it takes and how it is bucketed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from appliance.base.measures import Name
+
+PREFIX = "mesocosm_"
+
+# Dense around the targets: rewind p50 1.0 s and p99 1.5 s, libvirt's revert 2.5-8.9 s.
+_RESET_BUCKETS_S = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.8, 2.0, 3.0, 5.0, 10.0)
+_BOOT_BUCKETS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 300.0)
+_STEP_BUCKETS_S = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+_TRIAL_BUCKETS_S = (5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One measure as Prometheus sees it.
+
+    Attributes:
+        help: one sentence for ``# HELP``.
+        labels: names of the labels, all needed; one that a line lacks reads as empty.
+        buckets: upper bounds of a histogram in the measure's unit, ascending; None for a counter.
+    """
+
+    help: str
+    labels: tuple[str, ...]
+    buckets: tuple[float, ...] | None = None
+
+
+CATALOG: Mapping[Name, Metric] = {
+    "rewind_seconds": Metric(
+        "From the request to verified ready, for each successful reset.",
+        ("kind", "path"),
+        _RESET_BUCKETS_S,
+    ),
+    "boot_seconds": Metric(
+        "From power on to the first reply of the probe.", ("kind",), _BOOT_BUCKETS_S
+    ),
+    "step_seconds": Metric(
+        "Parts of an agent's step: observe, agent, act, settle, evaluate.",
+        ("phase",),
+        _STEP_BUCKETS_S,
+    ),
+    "trial_seconds": Metric("Whole trials, setup included.", ("suite",), _TRIAL_BUCKETS_S),
+    "steps_total": Metric("Steps that agents took.", ("suite", "agent")),
+    "tokens_total": Metric("Tokens that models read and wrote.", ("agent", "direction")),
+    "verdicts_total": Metric("Trials by verdict.", ("suite", "verdict")),
+    "trials_ended_total": Metric("Trials by the reason they ended.", ("reason",)),
+    "resets_total": Metric("Resets by way back and outcome.", ("kind", "path", "result")),
+    "link_errors_total": Metric("Calls to probes that failed, by error code.", ("code",)),
+    "errors_total": Metric("Errors of commands, by error code.", ("code",)),
+}

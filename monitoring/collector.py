@@ -1,0 +1,106 @@
+"""Show the measures to Prometheus, read when it asks."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+)
+from prometheus_client.registry import Collector
+
+from monitoring.catalog import CATALOG, PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from prometheus_client import Metric as Family
+
+    from monitoring.aggregate import Series
+    from monitoring.catalog import Metric
+    from monitoring.measures import MeasureReader
+
+    CountMachines = Callable[[], Mapping[tuple[str, str], int]]
+    """Gives how many machines there are now by kind and state."""
+
+
+class ApplianceCollector(Collector):
+    """Everything the appliance tells Prometheus.
+
+    Args:
+        reader: of the log of measures.
+        count_machines: asked at every scrape.
+        accelerator: ``kvm``, ``tcg`` or ``unknown``, for the build info.
+    """
+
+    def __init__(
+        self, reader: MeasureReader, count_machines: CountMachines, *, accelerator: str = "unknown"
+    ) -> None:
+        self._reader = reader
+        self._count_machines = count_machines
+        self._accelerator = accelerator
+
+    def collect(self) -> Iterator[Family]:
+        """Give all families: measures, machines by state, health of the log, build."""
+        totals = self._reader.update()
+        for name, metric in CATALOG.items():
+            yield _family(f"{PREFIX}{name}", metric, dict(totals.items(name)))
+        yield self._machines()
+        lost = CounterMetricFamily(
+            f"{PREFIX}measures_lost", "Lines of the log that could not be used.", labels=["why"]
+        )
+        lost.add_metric(["damaged"], totals.damaged)
+        lost.add_metric(["too_many_series"], totals.dropped)
+        yield lost
+        yield self._build()
+
+    def _machines(self) -> Family:
+        family = GaugeMetricFamily(
+            f"{PREFIX}machines", "Machines by kind and state.", labels=["kind", "state"]
+        )
+        for key, count in sorted(self._count_machines().items()):
+            family.add_metric(list(key), count)
+        return family
+
+    def _build(self) -> Family:
+        family = InfoMetricFamily(f"{PREFIX}build", "Version and surroundings.")
+        family.add_metric(
+            [],
+            {
+                "version": importlib.metadata.version("mesocosm"),
+                "python": platform.python_version(),
+                "accelerator": self._accelerator,
+            },
+        )
+        return family
+
+
+def make_registry(collector: ApplianceCollector) -> CollectorRegistry:
+    """Put the collector in a registry of its own, beside this process' own CPU and memory."""
+    registry = CollectorRegistry()
+    registry.register(collector)
+    ProcessCollector(registry=registry)
+    PlatformCollector(registry=registry)
+    return registry
+
+
+def _family(name: str, metric: Metric, series: Mapping[tuple[str, ...], Series]) -> Family:
+    labels = list(metric.labels)
+    if metric.buckets is None:
+        counter = CounterMetricFamily(name.removesuffix("_total"), metric.help, labels=labels)
+        for key, one in sorted(series.items()):
+            counter.add_metric(list(key), one.total)
+        return counter
+    histogram = HistogramMetricFamily(name, metric.help, labels=labels)
+    bounds = [*(str(bound) for bound in metric.buckets), "+Inf"]
+    for key, one in sorted(series.items()):
+        cumulative = list(zip(bounds, accumulate(one.counts), strict=True))
+        histogram.add_metric(list(key), cumulative, one.total)
+    return histogram

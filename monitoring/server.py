@@ -1,0 +1,148 @@
+"""Serve ``/metrics``, ``/healthz`` and the page; read-only."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Self
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+from prometheus_client import make_wsgi_app
+from prometheus_client.exposition import ThreadingWSGIServer
+
+from appliance.base.errors import RequirementError
+from monitoring.page import render, style
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from types import TracebackType
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+    from prometheus_client import CollectorRegistry
+
+    from appliance.base.clock import Clock
+    from monitoring.collector import CountMachines
+    from monitoring.measures import MeasureReader
+    from monitoring.page import RunRow, Surroundings
+
+_SAFETY = [
+    ("Content-Security-Policy", "default-src 'none'; style-src 'self'; frame-ancestors 'none'"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cache-Control", "no-store"),
+]
+
+
+class Pages:
+    """The WSGI application.
+
+    Args:
+        registry: what ``/metrics`` shows.
+        reader: where the page takes its figures from.
+        count_machines: machines by kind and state, asked at every request.
+        last_runs: newest first, asked at every request.
+        around: version, accelerator, addresses.
+        clock: dates the page.
+    """
+
+    def __init__(
+        self,
+        *,
+        registry: CollectorRegistry,
+        reader: MeasureReader,
+        count_machines: CountMachines,
+        last_runs: Callable[[], Sequence[RunRow]],
+        around: Surroundings,
+        clock: Clock,
+    ) -> None:
+        self._metrics: WSGIApplication = make_wsgi_app(registry)
+        self._reader = reader
+        self._count_machines = count_machines
+        self._last_runs = last_runs
+        self._around = around
+        self._clock = clock
+
+    def __call__(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        """Answer one request."""
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            return _answer(start, "405 Method Not Allowed", "text/plain", "read-only\n")
+        match environ["PATH_INFO"]:
+            case "/metrics":
+                return self._metrics(environ, start)
+            case "/healthz":
+                return _answer(start, "200 OK", "text/plain", "ok\n")
+            case "/style.css":
+                return _answer(start, "200 OK", "text/css", style())
+            case "/":
+                return _answer(start, "200 OK", "text/html", self._page())
+            case _:
+                return _answer(start, "404 Not Found", "text/plain", "no such page\n")
+
+    def _page(self) -> str:
+        return render(
+            self._reader.update(),
+            self._count_machines(),
+            self._last_runs(),
+            self._around,
+            now_s=self._clock.now_s(),
+        )
+
+
+class PageServer:
+    """A threaded HTTP server in the background, until the block ends.
+
+    Args:
+        app: answers the requests.
+        host: address to listen on.
+        port: 0 lets the kernel choose.
+
+    Raises:
+        RequirementError: the port is taken.
+    """
+
+    def __init__(self, app: WSGIApplication, *, host: str = "127.0.0.1", port: int = 0) -> None:
+        try:
+            self._server = make_server(
+                host, port, app, server_class=ThreadingWSGIServer, handler_class=_QuietHandler
+            )
+        except OSError as exc:
+            raise RequirementError(
+                f"Port {port} of {host} cannot be listened on.",
+                details=str(exc),
+                resolution="Stop what uses it, or choose another with MESOCOSM_CONTROLLER_PORT.",
+            ) from exc
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return self._server.server_port
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+class _QuietHandler(WSGIRequestHandler):
+    """A handler that does not log each request."""
+
+    timeout = 30
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its base's name
+        """Say nothing."""
+
+
+def _answer(start: StartResponse, status: str, kind: str, text: str) -> Iterable[bytes]:
+    body = text.encode()
+    headers = [("Content-Type", f"{kind}; charset=utf-8"), ("Content-Length", str(len(body)))]
+    start(status, [*headers, *_SAFETY])
+    return [body]

@@ -1,0 +1,1 @@
+"""Machines in containers: the reference phone, reached over ADB."""

@@ -1,0 +1,256 @@
+"""The appliance's own adb server: a private port, its own key, every wait bounded."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from typing import TYPE_CHECKING
+
+from adbutils import AdbClient, AdbError, AdbTimeout
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.errors import (
+    LinkClosedError,
+    LinkError,
+    LinkProtocolError,
+    LinkTimeoutError,
+    RequirementError,
+)
+from appliance.base.files import FileLock
+from appliance.base.process import run
+
+if TYPE_CHECKING:
+    from adbutils import AdbConnection
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+
+HOST = "127.0.0.1"
+_KEY = "adbkey"
+_START_TIMEOUT_S = 15.0
+_ASK_TIMEOUT_S = 5.0
+
+
+class AdbServer:
+    """Start, use and stop the adb server of one appliance.
+
+    Args:
+        settings: port of the server, folder of the key.
+        clock: bounds waiting.
+    """
+
+    def __init__(self, settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._client = AdbClient(HOST, settings.adb_port)
+
+    @property
+    def port(self) -> int:
+        """The loopback port it listens on."""
+        return self._settings.adb_port
+
+    def public_key(self) -> str:
+        """Give the line that phones must know; the key is made when there is none.
+
+        Raises:
+            ToolMissingError: adb is not installed.
+            ToolFailedError: it made no key.
+        """
+        key = self._settings.keys_dir / _KEY
+        lock = FileLock(self._settings.keys_dir / f"{_KEY}.lock")
+        lock.acquire()
+        try:
+            if not key.with_suffix(".pub").is_file():
+                # adb makes its own key below HOME; nothing of the user's is touched.
+                env = {"HOME": str(self._settings.keys_dir)}
+                run(["adb", "keygen", str(key)], timeout_s=_START_TIMEOUT_S, env=env).require()
+                key.chmod(0o600)
+        finally:
+            lock.release()
+        return key.with_suffix(".pub").read_text().strip()
+
+    def start(self) -> None:
+        """Start it unless it runs.
+
+        Raises:
+            ToolMissingError: adb is not installed.
+            RequirementError: something else has the port.
+        """
+        if self.is_running():
+            return
+        self.public_key()
+        run_dir = self._settings.run_dir
+        run_dir.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(run_dir / "adb-server.lock")
+        lock.acquire()
+        try:
+            if not self.is_running():
+                self._start()
+        finally:
+            lock.release()
+
+    def stop(self) -> None:
+        """Stop it; harmless when it does not run."""
+        if not self.is_running():
+            return
+        with contextlib.suppress(AdbError, AdbTimeout, OSError), self._connection(2.0) as link:
+            link.send_command("host:kill")
+            link.check_okay()
+        wait_until(
+            lambda: not self.is_running(), timeout_s=_ASK_TIMEOUT_S, every_s=0.05, clock=self._clock
+        )
+
+    def is_running(self) -> bool:
+        """Tell whether an adb server answers on the port."""
+        try:
+            with self._connection(_ASK_TIMEOUT_S) as link:
+                link.send_command("host:version")
+                link.check_okay()
+                return bool(link.read_string_block())
+        except (AdbError, AdbTimeout, OSError, ValueError):
+            return False
+
+    def state(self, serial: str) -> str:
+        """Give adb's word for a phone: ``device``, ``offline``, ``unauthorized``; empty: unknown.
+
+        Raises:
+            LinkError: the server does not answer.
+        """
+        rows = self._ask("host:devices").splitlines()
+        states = dict(row.split("\t", 1) for row in rows if "\t" in row)
+        return states.get(serial, "")
+
+    def connect(self, serial: str, *, timeout_s: float) -> None:
+        """Let the server connect to a phone and wait until commands can be sent.
+
+        Args:
+            serial: ``HOST:PORT``.
+            timeout_s: bound of all of it.
+
+        Raises:
+            LinkClosedError: the phone refuses the key, or the connection.
+            LinkTimeoutError: it stayed offline.
+        """
+        self.start()
+        deadline_s = self._clock.monotonic_s() + timeout_s
+        said = state = ""
+        while (left_s := deadline_s - self._clock.monotonic_s()) > 0:
+            state = self.state(serial)
+            if state == "device":
+                return
+            if state == "unauthorized":
+                raise _unauthorized(serial)
+            if state == "offline":
+                # A connection that broke: the server forgets it only when told.
+                self._ask(f"host:disconnect:{serial}")
+            said = self._ask(f"host:connect:{serial}", timeout_s=left_s)
+            if self.state(serial) not in {"device", "unauthorized"}:
+                self._clock.sleep(min(0.1, left_s))
+        if state == "offline":
+            raise LinkTimeoutError(
+                f"The phone {serial} is offline: it accepts connections but does not speak ADB.",
+                details=said,
+                resolution="Its container may hang: `docker logs` tells.",
+            )
+        raise LinkClosedError(f"adb cannot connect to {serial}.", details=said)
+
+    def disconnect(self, serial: str) -> None:
+        """Let the server forget a phone; harmless when it does not know it, or does not run."""
+        if self.is_running():
+            with contextlib.suppress(LinkError):
+                self._ask(f"host:disconnect:{serial}")
+
+    def open(self, serial: str, service: str, *, timeout_s: float) -> socket.socket:
+        """Open a service of a phone, such as ``sync:`` or ``shell,v2,raw:ls``.
+
+        Args:
+            serial: of a connected phone.
+            service: its name.
+            timeout_s: for all that is done with the socket, until changed there.
+
+        Raises:
+            LinkClosedError: the phone is unknown, offline, unauthorized, or refuses the service.
+            LinkTimeoutError: no answer came in time.
+        """
+        try:
+            link = self._connection(timeout_s)
+        except OSError as exc:
+            raise LinkClosedError("The adb server does not answer.", details=str(exc)) from exc
+        try:
+            for request in (f"host:transport:{serial}", service):
+                link.send_command(request)
+                link.check_okay()
+        except (AdbTimeout, TimeoutError) as exc:
+            link.conn.close()
+            raise LinkTimeoutError(
+                f"The phone {serial} did not open {service[:40]!r} within {timeout_s:g} s."
+            ) from exc
+        except (AdbError, OSError, ValueError) as exc:
+            link.conn.close()
+            raise _refused(serial, service, str(exc)) from exc
+        stream: socket.socket = link.conn
+        return stream
+
+    def _connection(self, timeout_s: float) -> AdbConnection:
+        """Connect to the server; adbutils would start one of its own where none answers.
+
+        Raises:
+            OSError: nobody listens.
+        """
+        socket.create_connection((HOST, self.port), timeout=min(timeout_s, _ASK_TIMEOUT_S)).close()
+        link = self._client.make_connection(timeout_s)
+        link.conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return link
+
+    def _ask(self, request: str, *, timeout_s: float = _ASK_TIMEOUT_S) -> str:
+        try:
+            with self._connection(timeout_s) as link:
+                link.send_command(request)
+                link.check_okay()
+                return str(link.read_string_block())
+        except (AdbTimeout, TimeoutError) as exc:
+            raise LinkTimeoutError(
+                f"The adb server did not answer {request!r} within {timeout_s:g} s."
+            ) from exc
+        except AdbError as exc:
+            return str(exc)
+        except OSError as exc:
+            raise LinkClosedError("The adb server does not answer.", details=str(exc)) from exc
+
+    def _start(self) -> None:
+        with contextlib.suppress(OSError):
+            socket.create_connection((HOST, self.port), timeout=1.0).close()
+            raise RequirementError(
+                f"Port {self.port} is taken by something that is no adb server.",
+                resolution="Stop it, or set MESOCOSM_ADB_PORT to a free port.",
+            )
+        env = {
+            "HOME": str(self._settings.keys_dir),
+            "ADB_VENDOR_KEYS": str(self._settings.keys_dir / _KEY),
+            # Where the server writes its log.
+            "TMPDIR": str(self._settings.run_dir),
+            # Neither looks for phones on its own: it has only those it is told of.
+            "ADB_LOCAL_TRANSPORT_MAX_PORT": "5554",
+            "ADB_MDNS": "0",
+        }
+        run(
+            ["adb", "-P", str(self.port), "start-server"], timeout_s=_START_TIMEOUT_S, env=env
+        ).require("`mesocosm doctor` checks adb.")
+
+
+def _unauthorized(serial: str) -> LinkClosedError:
+    return LinkClosedError(
+        f"The phone {serial} refuses this appliance's ADB key: it is unauthorized.",
+        details="It was made with another key.",
+        resolution="Remove the machine; the next one is made with today's key.",
+    )
+
+
+def _refused(serial: str, service: str, words: str) -> LinkError:
+    if "unauthorized" in words:
+        return _unauthorized(serial)
+    if "offline" in words or "not found" in words:
+        return LinkClosedError(f"The phone {serial} is offline.", details=words)
+    if words == "closed":
+        return LinkClosedError(f"The phone {serial} has no service {service[:40]!r}.")
+    return LinkProtocolError(f"adb did not open {service[:40]!r} on {serial}.", details=words)

@@ -1,0 +1,47 @@
+"""Draw the little screens of fake machines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from provisioning.protocols import Element
+
+_POINTER_PX = 3
+
+
+def draw(
+    size: tuple[int, int],
+    elements: list[Element],
+    *,
+    dark: bool = False,
+    pointer: tuple[int, int] | None = None,
+) -> npt.NDArray[np.uint8]:
+    """Draw each element as a box with its name.
+
+    Args:
+        size: width and height in px.
+        elements: in the order of drawing.
+        dark: light on dark instead of dark on light.
+        pointer: where to draw a small cross, px.
+
+    Returns:
+        A uint8 array (H, W, 3), RGB.
+    """
+    ink, paper = ("white", "black") if dark else ("black", "white")
+    image = Image.new("RGB", size, paper)
+    pen = ImageDraw.Draw(image)
+    for element in elements:
+        box = element.bounds
+        pen.rectangle((box.left, box.top, box.right - 1, box.bottom - 1), fill=paper, outline=ink)
+        pen.multiline_text((box.left + 2, box.top + 1), element.name, fill=ink)
+    if pointer is not None:
+        x, y = pointer
+        pen.line((x - _POINTER_PX, y, x + _POINTER_PX, y), fill="red")
+        pen.line((x, y - _POINTER_PX, x, y + _POINTER_PX), fill="red")
+    return np.asarray(image, dtype=np.uint8).copy()

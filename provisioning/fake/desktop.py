@@ -1,0 +1,306 @@
+"""A desktop in memory: a few applications, settings, files and a terminal that obeys."""
+
+from __future__ import annotations
+
+import base64
+import shlex
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from appliance.base.clock import SYSTEM_CLOCK, Clock
+from appliance.base.errors import GuestCallError, InvalidActionError
+from provisioning.fake.canvas import draw
+from provisioning.fake.judge import Judge
+from provisioning.fake.machine import FakeFile, FakeMachine, FakeState
+from provisioning.protocols import Bounds, Button, Element, Json, Kind, MachineInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+HOME = "/home/user"
+SIZE = (320, 200)
+_APPS = {
+    "Terminal": "gnome-terminal-server",
+    "Text Editor": "gnome-text-editor",
+    "Files": "nautilus",
+    "Settings": "gnome-control-center",
+}
+_NAMED_KEYS = frozenset(
+    [
+        "ctrl",
+        "alt",
+        "shift",
+        "super",
+        "Return",
+        "Tab",
+        "Escape",
+        "BackSpace",
+        "Delete",
+        "space",
+        "Up",
+        "Down",
+        "Left",
+        "Right",
+        "Home",
+        "End",
+        "Page_Up",
+        "Page_Down",
+    ]
+) | {f"F{n}" for n in range(1, 13)}
+_BAR_PX = 20
+
+
+@dataclass(slots=True)
+class DesktopState(FakeState):
+    """What a snapshot of the fake desktop keeps.
+
+    Attributes:
+        settings: values by (schema, key).
+        apps: names of open applications, the active one last.
+        line: what stands after the terminal's prompt.
+        lines: what the terminal or editor shows.
+        daemons: processes beside the applications.
+        folders: those made by hand.
+        judge: the bundles of evaluators loaded; a rewind forgets later ones.
+    """
+
+    settings: dict[tuple[str, str], str] = field(
+        default_factory=lambda: {("org.gnome.desktop.interface", "color-scheme"): "default"}
+    )
+    apps: list[str] = field(default_factory=list)
+    line: str = ""
+    lines: list[str] = field(default_factory=list)
+    daemons: list[str] = field(default_factory=lambda: ["systemd"])
+    folders: set[str] = field(default_factory=set)
+    judge: Judge = field(default_factory=Judge)
+
+
+class FakeDesktop(FakeMachine[DesktopState]):
+    """A desktop of 320x200 px with four applications; its own `Input`.
+
+    Args:
+        machine_id: what it is called.
+        clock: stamps files.
+        reset_s: what a rewind claims to take.
+    """
+
+    def __init__(
+        self,
+        machine_id: str = "desktop-fake",
+        clock: Clock = SYSTEM_CLOCK,
+        *,
+        reset_s: float = 0.0,
+    ) -> None:
+        info = MachineInfo(
+            machine_id, Kind.DESKTOP, "fake", "desktop:fake", "0" * 64, accelerator="none"
+        )
+        super().__init__(info, DesktopState(), clock, reset_s=reset_s)
+
+    @property
+    def input(self) -> FakeDesktop:
+        """Act on it."""
+        return self
+
+    def size(self) -> tuple[int, int]:
+        """Give width and height in px."""
+        return SIZE
+
+    def capture(self) -> npt.NDArray[np.uint8]:
+        """Draw the screen: uint8 array (H, W, 3), RGB."""
+        self.faults.check("capture")
+        scheme = self.state.settings.get(("org.gnome.desktop.interface", "color-scheme"), "")
+        dark = scheme == "prefer-dark"
+        return draw(SIZE, self._elements(), dark=dark, pointer=self.state.pointer)
+
+    def elements(self) -> Sequence[Element]:
+        """Give the application bar, then the active window."""
+        self.faults.check("tree")
+        return self._elements()
+
+    def _elements(self) -> list[Element]:
+        found = [Element("desktop frame", "main", Bounds(0, 0, *SIZE))]
+        width = SIZE[0] // len(_APPS)
+        for index, name in enumerate(_APPS):
+            box = Bounds(index * width, 0, (index + 1) * width, _BAR_PX)
+            found.append(Element("push button", name, box, frozenset({"showing"}), depth=1))
+        if self.state.apps:
+            title = self.state.apps[-1]
+            text = "\n".join([*self.state.lines[-10:], f"$ {self.state.line}"])
+            window = Bounds(10, _BAR_PX + 5, SIZE[0] - 10, SIZE[1] - 5)
+            inside = Bounds(window.left, window.top + _BAR_PX, window.right, window.bottom)
+            found.append(Element("frame", title, window, frozenset({"showing", "active"}), depth=1))
+            found.append(Element("terminal", text, inside, frozenset({"focused"}), depth=2))
+        return found
+
+    def move(self, x: int, y: int) -> None:
+        """Put the pointer at a place."""
+        self.faults.check("input")
+        self.state.pointer = (x, y)
+
+    def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
+        """Click; the buttons of the bar open their application."""
+        self.move(x, y)
+        if button is Button.LEFT and y < _BAR_PX:
+            index = min(x * len(_APPS) // SIZE[0], len(_APPS) - 1)
+            self.open_app(list(_APPS)[index])
+
+    def drag(
+        self, start: tuple[int, int], end: tuple[int, int], *, duration_s: float = 0.3
+    ) -> None:
+        """Leave the pointer at the end."""
+        self.move(*start)
+        self.move(*end)
+
+    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
+        """Put the pointer there; nothing scrolls."""
+        self.move(x, y)
+
+    def key(self, *names: str) -> None:
+        """Press keys: Return, BackSpace and single characters mean something.
+
+        Raises:
+            InvalidActionError: there is no such key.
+        """
+        self.faults.check("input")
+        for name in names:
+            if len(name) > 1 and name not in _NAMED_KEYS:
+                raise InvalidActionError(f"There is no key called {name!r}.")
+        match names:
+            case ("Return",):
+                self._enter()
+            case ("BackSpace",):
+                self.state.line = self.state.line[:-1]
+            case (single,) if len(single) == 1:
+                self.state.line += single
+            case _:
+                pass
+
+    def text(self, text: str) -> None:
+        """Type; a newline enters the line. Without an open application nothing happens."""
+        self.faults.check("input")
+        if not self.state.apps:
+            return
+        *lines, rest = text.split("\n")
+        for line in lines:
+            self.state.line += line
+            self._enter()
+        self.state.line += rest
+
+    def open_app(self, name: str) -> None:
+        """Bring an application to the front.
+
+        Raises:
+            GuestCallError: there is no such application.
+        """
+        if name not in _APPS:
+            error = GuestCallError(f"No application is called {name!r}.")
+            error.kind = "not_found"
+            raise error
+        self.state.apps = [*(app for app in self.state.apps if app != name), name]
+
+    def answer(self, op: str, params: dict[str, Json], timeout_s: float) -> Json:
+        """Carry out one of the probe's operations.
+
+        Raises:
+            GuestCallError: it is none of those known here, or it failed.
+        """
+        match op:
+            case "ping":
+                return {"pid": 1, "version": "fake", "clock_s": self.clock.now_s(), "boot_id": "0"}
+            case "open_app":
+                self.open_app(str(params["name"]))
+                return {}
+            case "exec":
+                argv = [str(word) for word in cast("list[Json]", params["argv"])]
+                return self._exec(argv)
+            case "put":
+                return self._put(params)
+            case "windows":
+                return self._windows()
+            case "bundle":
+                modules = cast("dict[str, str]", params["modules"])
+                return self.state.judge.load(str(params["digest"]), modules)
+            case "evaluate":
+                return self.state.judge.evaluate(self, params)
+            case _:
+                raise GuestCallError(f"Unknown operation {op!r}.")
+
+    def process_names(self) -> list[str]:
+        """Give the names of all processes."""
+        return [*self.state.daemons, *(_APPS[app] for app in self.state.apps)]
+
+    def _windows(self) -> Json:
+        return [
+            {
+                "id": number,
+                "title": app,
+                "wm_class": [_APPS[app], app],
+                "pid": number,
+                "geometry": [0, 0, *SIZE],
+                "active": app == self.state.apps[-1],
+            }
+            for number, app in enumerate(self.state.apps, 2)
+        ]
+
+    def _put(self, params: dict[str, Json]) -> Json:
+        path, offset = str(params["path"]), int(str(params["offset"]))
+        before = self.state.files[path].data if offset else b""
+        data = before[:offset] + base64.b64decode(str(params["data_b64"]))
+        mode = int(str(params.get("mode", 0o644)))
+        self.state.files[path] = FakeFile(data, mode, self.clock.now_s())
+        return {}
+
+    def _exec(self, argv: list[str]) -> Json:
+        out = self.obey(argv)
+        code = 127 if out is None else 0
+        text = base64.b64encode((out or "").encode()).decode()
+        return {"exit_code": code, "stdout_b64": text, "stderr_b64": "", "truncated": False}
+
+    def _enter(self) -> None:
+        line, self.state.line = self.state.line, ""
+        self.state.lines.append(line)
+        if self.state.apps and self.state.apps[-1] == "Terminal":
+            try:
+                out = self.obey(shlex.split(line, comments=True))
+            except ValueError:
+                out = None
+            self.state.lines.append("command not found" if out is None else out)
+
+    def obey(self, argv: list[str]) -> str | None:  # noqa: PLR0911 - a case a command
+        """Run a command line: ``echo``, ``touch``, ``rm``, ``mkdir``, ``gsettings``.
+
+        Returns:
+            What it prints, or None for an unknown command.
+        """
+        match argv:
+            case []:
+                return ""
+            case ["echo", *words, ">", path]:
+                data = f"{' '.join(words)}\n".encode()
+                self.state.files[_path(path)] = FakeFile(data, 0o644, self.clock.now_s())
+                return ""
+            case ["touch", path]:
+                self.state.files[_path(path)] = FakeFile(b"", 0o644, self.clock.now_s())
+                return ""
+            case ["rm", path]:
+                self.state.files.pop(_path(path), None)
+                return ""
+            case ["mkdir", "-p", *paths]:
+                self.state.folders |= {_path(path) for path in paths}
+                return ""
+            case ["gsettings", "set", schema, key, value]:
+                self.state.settings[schema, key] = value.strip("'")
+                return ""
+            case ["gsettings", "get", schema, key]:
+                return f"'{self.state.settings.get((schema, key), '')}'\n"
+            case _:
+                return None
+
+
+def _path(word: str) -> str:
+    if word.startswith("~/"):
+        return f"{HOME}/{word[2:]}"
+    return word if word.startswith("/") else f"{HOME}/{word}"

@@ -1,0 +1,124 @@
+"""Run the desktop evaluators of a bundle against a desktop in memory."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from appliance.base.errors import GuestCallError
+from provisioning.probe.guest import Guest
+from provisioning.probe.proc import Process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from provisioning.fake.desktop import FakeDesktop
+    from provisioning.protocols import Json
+
+_MARK = "__mesocosm_mark__"
+
+
+class FakeGuest(Guest):
+    """What evaluators see of a fake desktop.
+
+    Evaluators look at real files, so the desktop's are laid out below a folder.
+
+    Args:
+        desktop: the machine.
+        root: where its files were laid out by `lay_out`.
+    """
+
+    def __init__(self, desktop: FakeDesktop, root: Path) -> None:
+        self._desktop = desktop
+        self._root = root
+
+    @property
+    def user(self) -> str:
+        """Login name of the user the agent acts as."""
+        return "user"
+
+    @property
+    def home(self) -> str:
+        """That user's home folder."""
+        return str(self._root / "home/user")
+
+    def path(self, path: str) -> str:
+        """Make a path one of the folder: ``~`` and relative paths are the home folder's."""
+        inside = path.removeprefix("~").lstrip("/")
+        is_absolute = path.startswith("/")
+        return os.path.normpath(self._root / inside if is_absolute else f"{self.home}/{inside}")
+
+    def run_as_user(self, argv: Sequence[str], timeout_s: float = 10.0) -> tuple[int, bytes, bytes]:
+        """Run one of the commands which the desktop's terminal knows."""
+        out = self._desktop.obey([argv[0].rsplit("/", 1)[-1], *argv[1:]])
+        return (127, b"", b"not found") if out is None else (0, out.encode(), b"")
+
+    def processes(self) -> list[Process]:
+        """Give the processes of all users."""
+        names = self._desktop.process_names()
+        return [Process(pid, 1, 1000, name, (name,)) for pid, name in enumerate(names, 2)]
+
+    def windows(self) -> list[dict[str, Any]]:
+        """Give the open applications as windows."""
+        return cast("list[dict[str, Any]]", self._desktop.answer("windows", {}, 1.0))
+
+
+def lay_out(desktop: FakeDesktop, root: Path) -> None:
+    """Write a desktop's files and folders below a folder."""
+    for folder in ["/home/user", *desktop.state.folders]:
+        (root / folder.lstrip("/")).mkdir(parents=True, exist_ok=True)
+    for name, file in desktop.state.files.items():
+        path = root / name.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.data)
+
+
+class Judge:
+    """Loads bundles and runs waves, as the probe does, without a process of its own."""
+
+    def __init__(self) -> None:
+        self._bundles: dict[str, dict[str, Callable[..., object]]] = {}
+
+    def load(self, digest: str, modules: Mapping[str, str]) -> Json:
+        """Execute the modules that hold evaluators and keep their functions."""
+        found: dict[str, Callable[..., object]] = {}
+        for name, source in modules.items():
+            if ".desktop" in name:
+                names: dict[str, object] = {"__name__": name}
+                exec(compile(source, name, "exec"), names)  # noqa: S102 - this project's own code
+                found |= {
+                    key: cast("Callable[..., object]", value)
+                    for key, value in names.items()
+                    if getattr(value, _MARK, None) is not None
+                }
+        self._bundles[digest] = found
+        return {"loaded": True}
+
+    def evaluate(self, desktop: FakeDesktop, params: Mapping[str, Json]) -> Json:
+        """Run one wave.
+
+        Raises:
+            GuestCallError: the bundle was not loaded.
+        """
+        digest = str(params["bundle"])
+        if digest not in self._bundles:
+            raise GuestCallError(f"Unknown bundle {digest[:12]}.")
+        calls = cast("list[dict[str, Any]]", params["calls"])
+        with tempfile.TemporaryDirectory(prefix="mesocosm-fake-") as name:
+            lay_out(desktop, Path(name))
+            guest = FakeGuest(desktop, Path(name))
+            return [_run(self._bundles[digest], guest, call) for call in calls]
+
+
+def _run(known: Mapping[str, Callable[..., object]], guest: Guest, call: dict[str, Any]) -> Json:
+    row: dict[str, Json] = {"node": call["node"], "met": None, "reason": ""}
+    function = known.get(call["name"])
+    if function is None:
+        return {**row, "reason": f"there is no evaluator called {call['name']!r}"}
+    try:
+        met = function(guest, **call["args"])
+    except Exception as exc:  # noqa: BLE001 - as the probe: it only makes its node inconclusive
+        return {**row, "reason": f"{type(exc).__name__}: {exc}"}
+    return {**row, "met": bool(met)}

@@ -1,0 +1,217 @@
+"""What the fake desktop and the fake phone share: power, snapshots, files, link."""
+
+from __future__ import annotations
+
+import copy
+import stat
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from appliance.base.errors import GuestCallError, LinkClosedError, SnapshotMissingError
+from provisioning.fake.faults import Faults
+from provisioning.protocols import FileStat, Json, MachineInfo, ResetReport
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from appliance.base.clock import Clock
+    from provisioning.protocols import Element, Input
+
+
+@dataclass(slots=True)
+class FakeFile:
+    """One file: content, permission bits, seconds since the epoch."""
+
+    data: bytes
+    mode: int
+    mtime_s: float
+
+
+@dataclass(slots=True)
+class FakeState:
+    """All that a snapshot keeps."""
+
+    files: dict[str, FakeFile] = field(default_factory=dict)
+    pointer: tuple[int, int] = (0, 0)
+
+
+S = TypeVar("S", bound=FakeState)
+
+
+class FakeMachine(ABC, Generic[S]):
+    """A machine in memory; it is its own power, snapshots, link, files, screen and tree.
+
+    Args:
+        info: what it says it is.
+        state: what it starts from; copied.
+        clock: stamps files.
+        reset_s: what a rewind claims to take.
+    """
+
+    def __init__(self, info: MachineInfo, state: S, clock: Clock, *, reset_s: float = 0.0) -> None:
+        self._info = info
+        self.state = copy.deepcopy(state)
+        self.clock = clock
+        self.faults = Faults()
+        self._reset_s = reset_s
+        self._saved: dict[str, S] = {}
+        self._running = True
+
+    @property
+    def info(self) -> MachineInfo:
+        """Say what it is."""
+        return self._info
+
+    @property
+    def power(self) -> FakeMachine[S]:
+        """Start and stop it."""
+        return self
+
+    @property
+    def snapshots(self) -> FakeMachine[S]:
+        """Save and rewind it."""
+        return self
+
+    @property
+    def link(self) -> FakeMachine[S]:
+        """Talk to the probe inside."""
+        return self
+
+    @property
+    def files(self) -> FakeMachine[S]:
+        """Read and write its files."""
+        return self
+
+    @property
+    def screen(self) -> FakeMachine[S]:
+        """See it."""
+        return self
+
+    @property
+    def tree(self) -> FakeMachine[S]:
+        """Read its UI."""
+        return self
+
+    @property
+    @abstractmethod
+    def input(self) -> Input:
+        """Act on it."""
+
+    def delete(self) -> None:
+        """Forget everything."""
+        self.stop()
+        self._saved.clear()
+
+    def start(self) -> None:
+        """Run again, in the state it was stopped in."""
+        self.faults.check("start")
+        self._running = True
+
+    def stop(self) -> None:
+        """Stop; harmless twice."""
+        self._running = False
+
+    def is_running(self) -> bool:
+        """Tell whether it runs."""
+        return self._running
+
+    def save(self, name: str) -> None:
+        """Keep a copy of the state under a name."""
+        self._saved[name] = copy.deepcopy(self.state)
+
+    def rewind(self, name: str) -> ResetReport:
+        """Go back to a copy kept before.
+
+        Raises:
+            SnapshotMissingError: there is none of that name.
+        """
+        self.faults.check("rewind")
+        self.state = copy.deepcopy(self._snapshot(name))
+        self.clock.sleep(self._reset_s)
+        self._running = True
+        return ResetReport("rewind", self._reset_s, phases_s={"load": self._reset_s})
+
+    def list_snapshots(self) -> Sequence[str]:
+        """Give the names of the snapshots, sorted."""
+        return sorted(self._saved)
+
+    def delete_snapshot(self, name: str) -> None:
+        """Forget one.
+
+        Raises:
+            SnapshotMissingError: there is none of that name.
+        """
+        self._snapshot(name)
+        del self._saved[name]
+
+    def _snapshot(self, name: str) -> S:
+        if name not in self._saved:
+            raise SnapshotMissingError(
+                f"{self._info.machine_id} has no snapshot {name!r}.",
+                details=f"It has: {', '.join(self.list_snapshots()) or 'none'}.",
+            )
+        return self._saved[name]
+
+    def call(
+        self, op: str, params: Mapping[str, Json] | None = None, *, timeout_s: float = 10.0
+    ) -> Json:
+        """Carry out one of the operations this machine knows.
+
+        Raises:
+            LinkClosedError: the machine does not run.
+            GuestCallError: it knows no such operation, or the operation failed.
+        """
+        self.faults.check(f"call.{op}")
+        if not self._running:
+            raise LinkClosedError(f"{self._info.machine_id} does not run.")
+        return self.answer(op, dict(params or {}), timeout_s)
+
+    @abstractmethod
+    def answer(self, op: str, params: dict[str, Json], timeout_s: float) -> Json:
+        """Carry out an operation.
+
+        Raises:
+            GuestCallError: it knows no such operation, or the operation failed.
+        """
+
+    def close(self) -> None:
+        """Do nothing: there is no transport."""
+
+    def put(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
+        """Write a file."""
+        self.faults.check("put")
+        self.state.files[path] = FakeFile(bytes(data), mode, self.clock.now_s())
+
+    def get(self, path: str) -> bytes:
+        """Read a file.
+
+        Raises:
+            GuestCallError: there is none.
+        """
+        self.faults.check("get")
+        if path not in self.state.files:
+            raise GuestCallError(f"No such file: {path}")
+        return self.state.files[path].data
+
+    def stat(self, path: str) -> FileStat | None:
+        """Tell about a file; None when there is none."""
+        file = self.state.files.get(path)
+        if file is None:
+            return None
+        return FileStat(len(file.data), stat.S_IFREG | file.mode, file.mtime_s)
+
+    @abstractmethod
+    def capture(self) -> npt.NDArray[np.uint8]:
+        """Draw the state: uint8 array (H, W, 3), RGB."""
+
+    @abstractmethod
+    def size(self) -> tuple[int, int]:
+        """Give width and height in px."""
+
+    @abstractmethod
+    def elements(self) -> Sequence[Element]:
+        """Give the visible elements in document order."""

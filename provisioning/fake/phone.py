@@ -1,0 +1,269 @@
+"""A phone in memory: a launcher, tasks, contacts, settings, and a shell that answers as Android's."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import quoteattr
+
+from appliance.base.clock import SYSTEM_CLOCK, Clock
+from appliance.base.errors import GuestCallError, InvalidActionError
+from appliance.base.process import CommandResult
+from provisioning.fake.canvas import draw
+from provisioning.fake.machine import FakeMachine, FakeState
+from provisioning.protocols import Bounds, Button, Element, Json, Kind, MachineInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+SIZE = (180, 400)
+_ROW_PX = 25
+LAUNCHER = "org.mesocosm.launcher"
+PACKAGES = {
+    "Tasks": "com.google.android.apps.tasks",
+    "Contacts": "com.google.android.contacts",
+    "Settings": "com.android.settings",
+}
+_DATA = "content://com.android.contacts/data"
+_OWNERS = {
+    "content://com.google.android.apps.tasks/tasks": PACKAGES["Tasks"],
+    _DATA: PACKAGES["Contacts"],
+}
+_VIEWS = {
+    "content://com.android.contacts/contacts": ("/name", "display_name"),
+    "content://com.android.contacts/data/phones": ("/phone_v2", "data1"),
+    "content://com.android.contacts/data/emails": ("/email_v2", "data1"),
+}
+_KEYS = frozenset({"HOME", "BACK", "ENTER", "DEL", "TAB", "APP_SWITCH", "MENU", "SEARCH"})
+
+
+@dataclass(slots=True)
+class PhoneState(FakeState):
+    """What a snapshot of the fake phone keeps.
+
+    Attributes:
+        front: package in front.
+        rows: rows of each content provider, by URI.
+        settings: values by (namespace, key).
+        line: what stands in the field that has the focus.
+    """
+
+    front: str = LAUNCHER
+    rows: dict[str, list[dict[str, str]]] = field(default_factory=dict)
+    settings: dict[tuple[str, str], str] = field(default_factory=dict)
+    line: str = ""
+
+    def insert(self, uri: str, binds: list[str]) -> None:
+        """Add a row, as ``content insert`` does; its ``_id`` follows the last one."""
+        rows = self.rows.setdefault(uri, [])
+        pairs = [word.split(":", 2) for word in binds if word != "--bind"]
+        rows.append({"_id": str(len(rows) + 1), **{name: value for name, _, value in pairs}})
+
+    def rows_of(self, uri: str) -> list[dict[str, str]]:
+        """Give the rows behind a URI; those of contacts are views of the data rows."""
+        if uri not in _VIEWS:
+            return self.rows.get(uri, [])
+        kind, column = _VIEWS[uri]
+        rows = [row for row in self.rows.get(_DATA, []) if row.get("mimetype", "").endswith(kind)]
+        return [
+            {
+                "_id": row["raw_contact_id"] if column == "display_name" else row["_id"],
+                "contact_id": row["raw_contact_id"],
+                column: row.get("data1", ""),
+            }
+            for row in rows
+        ]
+
+
+class FakePhone(FakeMachine[PhoneState]):
+    """A phone of 180x400 px; its own `Input`, and a `shell` as over ADB.
+
+    Args:
+        machine_id: what it is called.
+        clock: stamps files.
+        reset_s: what a rewind claims to take.
+    """
+
+    def __init__(
+        self, machine_id: str = "phone-fake", clock: Clock = SYSTEM_CLOCK, *, reset_s: float = 0.0
+    ) -> None:
+        info = MachineInfo(
+            machine_id, Kind.PHONE, "fake", "phone:fake", "0" * 64, accelerator="none"
+        )
+        super().__init__(info, PhoneState(), clock, reset_s=reset_s)
+
+    @property
+    def input(self) -> FakePhone:
+        """Act on it."""
+        return self
+
+    def size(self) -> tuple[int, int]:
+        """Give width and height in px."""
+        return SIZE
+
+    def capture(self) -> npt.NDArray[np.uint8]:
+        """Draw the screen: uint8 array (H, W, 3), RGB."""
+        self.faults.check("capture")
+        return draw(SIZE, self._elements())
+
+    def elements(self) -> Sequence[Element]:
+        """Give the title and the rows of what is in front."""
+        self.faults.check("tree")
+        return self._elements()
+
+    def _rows(self) -> list[str]:
+        if self.state.front == LAUNCHER:
+            return list(PACKAGES)
+        rows = [
+            row.get("title") or row.get("data1") or ""
+            for uri, kept in sorted(self.state.rows.items())
+            if _OWNERS.get(uri) == self.state.front
+            for row in kept
+        ]
+        return [*rows, f"> {self.state.line}"]
+
+    def _elements(self) -> list[Element]:
+        found = [
+            Element("android.widget.TextView", self.state.front, Bounds(0, 0, SIZE[0], _ROW_PX))
+        ]
+        states = frozenset({"clickable", "enabled"})
+        for index, name in enumerate(self._rows(), 1):
+            box = Bounds(0, index * _ROW_PX, SIZE[0], (index + 1) * _ROW_PX)
+            found.append(Element("android.widget.Button", name, box, states, depth=1))
+        return [each for each in found if each.bounds.bottom <= SIZE[1]]
+
+    def move(self, x: int, y: int) -> None:
+        """Do nothing: a phone has no pointer."""
+
+    def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
+        """Tap; an icon of the launcher opens its application."""
+        self.faults.check("input")
+        row = y // _ROW_PX - 1
+        rows = self._rows()
+        if self.state.front == LAUNCHER and 0 <= row < len(rows):
+            self.open_app(rows[row])
+
+    def drag(
+        self, start: tuple[int, int], end: tuple[int, int], *, duration_s: float = 0.3
+    ) -> None:
+        """Swipe; nothing moves."""
+        self.faults.check("input")
+
+    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
+        """Do nothing: nothing scrolls."""
+        self.faults.check("input")
+
+    def key(self, *names: str) -> None:
+        """Press keys: HOME and BACK lead to the launcher.
+
+        Raises:
+            InvalidActionError: there is no such key.
+        """
+        self.faults.check("input")
+        for name in names:
+            if name not in _KEYS:
+                raise InvalidActionError(f"There is no key called {name!r}.")
+            if name in {"HOME", "BACK"}:
+                self.state.front, self.state.line = LAUNCHER, ""
+
+    def text(self, text: str) -> None:
+        """Type into the field of what is in front."""
+        self.faults.check("input")
+        if self.state.front != LAUNCHER:
+            self.state.line += text
+
+    def open_app(self, name: str) -> None:
+        """Bring an application to the front, by its label or package.
+
+        Raises:
+            GuestCallError: there is no such application.
+        """
+        package = PACKAGES.get(name, name)
+        if package not in PACKAGES.values():
+            raise GuestCallError(f"No application is called {name!r}.")
+        self.state.front, self.state.line = package, ""
+
+    def answer(self, op: str, params: dict[str, Json], timeout_s: float) -> Json:
+        """Answer a ping; a phone is spoken to through `shell`.
+
+        Raises:
+            GuestCallError: it is another operation.
+        """
+        match op:
+            case "ping":
+                return {"pid": 1, "version": "fake", "clock_s": self.clock.now_s(), "boot_id": "0"}
+            case "open_app":
+                self.open_app(str(params["name"]))
+                return {}
+            case _:
+                raise GuestCallError(f"Unknown operation {op!r}.")
+
+    def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:
+        """Run a command line as Android's shell would; unknown ones end with exit code 127."""
+        self.faults.check("shell")
+        argv = shlex.split(command)
+        out = self._obey(argv)
+        if out is None:
+            return CommandResult(tuple(argv), 127, b"", f"{argv[0]}: not found\n".encode())
+        return CommandResult(tuple(argv), 0, out.encode(), b"")
+
+    def _obey(self, argv: list[str]) -> str | None:  # noqa: PLR0911 - a case a command
+        match argv:
+            case ["dumpsys", "activity", "activities"]:
+                front = f"ActivityRecord{{1 u0 {self.state.front}/.MainActivity t1}}"
+                return f"  mResumedActivity: {front}\n  topResumedActivity={front}\n"
+            case ["pm", "list", "packages", *_]:
+                return "".join(f"package:{name}\n" for name in sorted(PACKAGES.values()))
+            case ["settings", "get", space, key]:
+                return f"{self.state.settings.get((space, key), 'null')}\n"
+            case ["settings", "put", space, key, value]:
+                self.state.settings[space, key] = value
+                return ""
+            case ["am" | "monkey", *words] if open_ := _package_in(words):
+                self.open_app(open_)
+                return "Starting: Intent\n"
+            case ["content", "insert", "--uri", uri, *binds]:
+                self.state.insert(uri, binds)
+                return ""
+            case ["content", "query", "--uri", uri, "--projection", columns, *_]:
+                return _table(self.state.rows_of(uri), columns.split(":"))
+            case ["uiautomator", "dump", *_]:
+                return _hierarchy(self._elements(), self.state.front)
+            case _:
+                return None
+
+
+def _package_in(words: list[str]) -> str | None:
+    for word in words:
+        package = word.split("/")[0]
+        if package in PACKAGES.values():
+            return package
+    return None
+
+
+def _table(rows: list[dict[str, str]], columns: list[str]) -> str:
+    if not rows:
+        return "No result found.\n"
+    return "".join(
+        f"Row: {index} " + ", ".join(f"{name}={row.get(name, 'NULL')}" for name in columns) + "\n"
+        for index, row in enumerate(rows)
+    )
+
+
+def _hierarchy(elements: list[Element], package: str) -> str:
+    nodes = "".join(
+        f'<node index="{index}" text={quoteattr(each.name)} resource-id="" class="{each.role}" '
+        f'package="{package}" content-desc="" checkable="false" checked="false" clickable="true" '
+        'enabled="true" focusable="false" focused="false" scrollable="false" '
+        'long-clickable="false" password="false" selected="false" '
+        f'bounds="[{each.bounds.left},{each.bounds.top}][{each.bounds.right},{each.bounds.bottom}]" />'
+        for index, each in enumerate(elements)
+    )
+    return (
+        "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
+        f'<hierarchy rotation="0">{nodes}</hierarchy>UI hierchary dumped to: /dev/tty\n'
+    )

@@ -1,0 +1,239 @@
+"""The fleet of one host: lends machines that stand at their snapshot, and takes them back."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import MachineError, MesocosmError
+from appliance.base.measures import record
+from provisioning.backends import host_makers
+from provisioning.fleet import Environment
+from provisioning.machine_folder import MachineState, iter_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.makers import HostMachine, Maker
+    from provisioning.protocols import Kind, Machine, ResetReport
+
+READY = "ready"
+"""The snapshot that every lease begins from."""
+
+_ATTEMPTS = 2
+_KEPT_IDLE = 1
+_HALF_MADE = (MachineState.STARTING, MachineState.BROKEN)
+
+
+def quiet(_words: str) -> None:
+    """Say nothing."""
+
+
+class LocalFleet:
+    """A `provisioning.fleet.Fleet` over the machines of this host.
+
+    Any number of processes may use one state folder: each takes a machine by its folder's lock.
+    A machine that nobody holds is taken, rewound and lent; a machine that does not come back to
+    its snapshot exactly is thrown away, counted, and replaced.
+
+    Args:
+        settings: where machines are.
+        makers: who makes and attaches machines of each kind; this host's backends by default.
+        clock: measures.
+        say: told in one line what takes long.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        makers: Mapping[Kind, Maker] | None = None,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+        say: Callable[[str], None] = quiet,
+    ) -> None:
+        self._settings = settings
+        self._makers = host_makers(settings) if makers is None else makers
+        self._clock = clock
+        self._say = say
+
+    @contextlib.contextmanager
+    def lease(self, roles: Mapping[str, Kind]) -> Iterator[Environment]:
+        """Hand out one machine a role for the length of a block.
+
+        Each is rewound to its snapshot ``ready``, verified, and its clock set. When the block
+        ends, however it ends, the machines go back.
+
+        Args:
+            roles: the kind of machine each role needs.
+
+        Raises:
+            MachineError: no machine of a kind can be had, or a rewind failed.
+        """
+        with contextlib.ExitStack() as stack:
+            machines: dict[str, Machine] = {}
+            resets: dict[str, ResetReport] = {}
+            for role, kind in roles.items():
+                machine, report = self._take(kind)
+                stack.callback(self._give_back, machine)
+                machines[role], resets[role] = machine, report
+            yield Environment(machines, resets)
+
+    def prepare(self, kinds: Sequence[Kind]) -> list[HostMachine]:
+        """Make sure that one machine of each kind is up and saved; gives them, let go again.
+
+        Raises:
+            MachineError: one cannot be made.
+        """
+        made = []
+        for kind in kinds:
+            machine, _report = self._take(kind)
+            self._give_back(machine)
+            made.append(machine)
+        return made
+
+    def sweep(self) -> list[str]:
+        """Remove what dead processes left: half-made and broken machines, and surplus idle ones.
+
+        Machines that are whole stay, one a kind at least, and are lent again. Gives one line for
+        each machine that was removed.
+        """
+        removed = []
+        idle: dict[Kind, int] = dict.fromkeys(self._makers, 0)
+        for folder in iter_folders(self._settings):
+            if not folder.lock.try_acquire():
+                continue
+            try:
+                if reason := self._reason_to_remove(folder, idle):
+                    self._discard(folder)
+                    removed.append(f"{folder.machine_id}: {reason}")
+            finally:
+                folder.lock.release()
+        for maker in self._makers.values():
+            removed += maker.remove_strays()
+        return removed
+
+    def remove_all(self) -> list[str]:
+        """Remove every machine, held by somebody or not; gives their ids."""
+        removed = []
+        for folder in iter_folders(self._settings):
+            self._discard(folder)
+            removed.append(folder.machine_id)
+        for maker in self._makers.values():
+            removed += maker.remove_strays()
+        return removed
+
+    def stop_all(self) -> list[str]:
+        """Stop every machine, held by somebody or not, but keep what was saved; gives their ids.
+
+        Machines that never became whole are removed.
+        """
+        stopped = []
+        for folder in iter_folders(self._settings):
+            found = folder.read()
+            maker = self._makers.get(found.kind) if found else None
+            try:
+                if found is None or found.state in _HALF_MADE or maker is None:
+                    raise MachineError(f"{folder.machine_id} is not worth keeping.")
+                maker.attach(folder, found).power.stop()
+                folder.mark(MachineState.STOPPED)
+            except MesocosmError:
+                self._discard(folder)
+            stopped.append(folder.machine_id)
+        for maker in self._makers.values():
+            stopped += maker.remove_strays()
+        return stopped
+
+    def _reason_to_remove(self, folder: MachineFolder, idle: dict[Kind, int]) -> str:
+        found = folder.read()
+        if found is None:
+            return "it has no record"
+        if found.state in _HALF_MADE:
+            return f"it was left {found.state.value}"
+        maker = self._makers.get(found.kind)
+        if maker is None or not maker.fits(found):
+            return "its image is no longer current"
+        idle[found.kind] += 1
+        if found.state is MachineState.LEASED:
+            folder.mark(MachineState.READY)
+        return "there are more idle ones than needed" if idle[found.kind] > _KEPT_IDLE else ""
+
+    def _take(self, kind: Kind) -> tuple[HostMachine, ResetReport]:
+        """Give a machine at its snapshot, its lock held.
+
+        Raises:
+            MachineError: none can be had.
+        """
+        maker = self._makers[kind]
+        failures: list[str] = []
+        for folder in iter_folders(self._settings):
+            if not folder.lock.try_acquire():
+                continue
+            found = folder.read()
+            if found is None or found.kind is not kind:
+                folder.lock.release()
+                continue
+            if found.state in _HALF_MADE or not maker.fits(found):
+                self._discard(folder)
+                folder.lock.release()
+                continue
+            if lent := self._try(lambda: maker.attach(folder, found), folder, kind, failures):  # noqa: B023  # called at once
+                return lent
+        for _ in range(_ATTEMPTS):
+            self._say(f"making a {kind.value}: this takes a boot, once")
+            machine = maker.make(self._say)
+            folder = machine.folder
+            if lent := self._try(lambda: machine, folder, kind, failures):  # noqa: B023  # called at once
+                return lent
+        raise MachineError(
+            f"No {kind.value} can be had.",
+            details="\n".join(failures[-3:]),
+            resolution="`mesocosm doctor` checks the host.",
+        )
+
+    def _try(
+        self,
+        get: Callable[[], HostMachine],
+        folder: MachineFolder,
+        kind: Kind,
+        failures: list[str],
+    ) -> tuple[HostMachine, ResetReport] | None:
+        """Start and rewind one machine; throw it away, count it and give None if it fails."""
+        try:
+            machine = get()
+            machine.power.start()
+            report = machine.snapshots.rewind(READY)
+        except MesocosmError as exc:
+            record("resets_total", kind=kind.value, path="rewind", result=exc.code)
+            failures.append(str(exc))
+            self._say(f"{folder.machine_id} is thrown away: {exc.brief}")
+            self._discard(folder)
+            folder.lock.release()
+            return None
+        except BaseException:
+            folder.lock.release()
+            raise
+        record("resets_total", kind=kind.value, path=report.path, result="ok")
+        record("rewind_seconds", report.seconds, kind=kind.value, path=report.path)
+        folder.mark(MachineState.LEASED)
+        return machine, report
+
+    def _give_back(self, machine: HostMachine) -> None:
+        folder = machine.folder
+        machine.release()
+        folder.mark(MachineState.READY)
+        folder.lock.release()
+
+    def _discard(self, folder: MachineFolder) -> None:
+        """Remove a machine whatever state it is in."""
+        found = folder.read()
+        maker = self._makers.get(found.kind) if found else None
+        if maker is not None and found is not None:
+            with contextlib.suppress(MesocosmError):
+                maker.attach(folder, found).delete()
+        for other in self._makers.values():
+            other.remove_by_id(folder.machine_id)
+        folder.remove()

@@ -1,0 +1,1 @@
+"""Desktop VMs: QEMU through the libvirtd of the hypervisor container."""

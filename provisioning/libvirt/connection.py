@@ -1,0 +1,190 @@
+"""Talk to libvirtd; its errors become ours here and nowhere else."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from typing import TYPE_CHECKING, Any
+
+import libvirt
+import libvirt_qemu
+
+from appliance.base.errors import MachineError, RequirementError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_STATES = {
+    libvirt.VIR_DOMAIN_RUNNING: "running",
+    libvirt.VIR_DOMAIN_PAUSED: "paused",
+    libvirt.VIR_DOMAIN_CRASHED: "crashed",
+    libvirt.VIR_DOMAIN_SHUTOFF: "stopped",
+}
+_CURE = "`mesocosm up` starts the hypervisor; `mesocosm doctor` says what is in its way."
+
+
+class Hypervisor:
+    """One libvirtd, reached when first needed and again after it was restarted.
+
+    Args:
+        uri: libvirt's address of it.
+    """
+
+    def __init__(self, uri: str) -> None:
+        self.uri = uri
+        self._lock = threading.Lock()
+        self._connection: libvirt.virConnect | None = None
+        # libvirt prints every error to standard error unless somebody takes them.
+        libvirt.registerErrorHandler(lambda _context, _error: None, None)
+
+    def version(self) -> dict[str, str]:
+        """Give the versions of libvirt and QEMU.
+
+        Raises:
+            RequirementError: libvirtd does not answer.
+        """
+        connection = self._connect()
+        with _ours("The hypervisor does not tell its version."):
+            return {
+                "libvirt": _dotted(connection.getLibVersion()),
+                "qemu": _dotted(connection.getVersion()),
+            }
+
+    def create(self, xml: str, *, paused: bool = False) -> None:
+        """Make a transient domain and start it.
+
+        Raises:
+            MachineError: libvirt or QEMU refused.
+        """
+        flags = libvirt.VIR_DOMAIN_START_PAUSED if paused else 0
+        with _ours("The virtual machine could not be started."):
+            self._connect().createXML(xml, flags)
+
+    def state(self, name: str) -> str:
+        """Give ``running``, ``paused``, ``crashed`` or ``stopped`` (also when unknown)."""
+        connection = self._connect()
+        try:
+            state, _reason = connection.lookupByName(name).state()
+        except libvirt.libvirtError:
+            return "stopped"
+        return _STATES.get(state, "running")
+
+    def names(self) -> list[str]:
+        """Give the names of all domains that run.
+
+        Raises:
+            RequirementError: libvirtd does not answer.
+        """
+        connection = self._connect()
+        with _ours("The virtual machines could not be listed."):
+            return sorted(domain.name() for domain in connection.listAllDomains())
+
+    def destroy(self, name: str) -> None:
+        """End a domain at once; harmless when there is none."""
+        domain = self._find(name)
+        if domain is not None:
+            with contextlib.suppress(libvirt.libvirtError):
+                domain.destroy()
+
+    def resume(self, name: str) -> None:
+        """Let a paused domain run.
+
+        Raises:
+            MachineError: it cannot.
+        """
+        with _ours(f"The virtual machine {name} could not be resumed."):
+            self._connect().lookupByName(name).resume()
+
+    def cpu_time_s(self, name: str) -> float:
+        """Give the seconds of processor time that a domain has used.
+
+        Raises:
+            MachineError: there is no such domain.
+        """
+        with _ours(f"The virtual machine {name} could not be asked for its processor time."):
+            return float(self._connect().lookupByName(name).info()[4]) / 1e9
+
+    def qmp(self, name: str, command: str, arguments: dict[str, Any] | None = None) -> Any:  # noqa: ANN401  # QMP's JSON
+        """Run a command of QEMU's machine protocol and give what it returns.
+
+        Raises:
+            MachineError: QEMU refused, or is gone.
+        """
+        request = json.dumps({"execute": command, "arguments": arguments or {}})
+        with _ours(f"QEMU of {name} did not carry out {command}."):
+            domain = self._connect().lookupByName(name)
+            reply = json.loads(libvirt_qemu.qemuMonitorCommand(domain, request, 0))
+        if "error" in reply:
+            words = reply["error"].get("desc", "")
+            raise MachineError(f"QEMU of {name} refused {command}.", details=words)
+        return reply["return"]
+
+    def monitor(self, name: str, line: str) -> str:
+        """Run a line of QEMU's human monitor and give its words; empty mostly means success.
+
+        Raises:
+            MachineError: QEMU is gone.
+        """
+        flags = libvirt_qemu.VIR_DOMAIN_QEMU_MONITOR_COMMAND_HMP
+        with _ours(f"QEMU of {name} did not carry out {line!r}."):
+            domain = self._connect().lookupByName(name)
+            return str(libvirt_qemu.qemuMonitorCommand(domain, line, flags)).strip()
+
+    def checkpoint(self, name: str, checkpoint: str) -> None:
+        """Let libvirt itself save the running state; `revert` goes back to it.
+
+        Raises:
+            MachineError: libvirt refused.
+        """
+        with _ours(f"libvirt could not save {name}."):
+            domain = self._connect().lookupByName(name)
+            domain.snapshotCreateXML(f"<domainsnapshot><name>{checkpoint}</name></domainsnapshot>")
+
+    def revert(self, name: str, checkpoint: str) -> None:
+        """Let libvirt itself go back, which starts QEMU anew; the alternative to `loadvm`.
+
+        Raises:
+            MachineError: libvirt refused.
+        """
+        with _ours(f"libvirt could not revert {name}."):
+            domain = self._connect().lookupByName(name)
+            domain.revertToSnapshot(domain.snapshotLookupByName(checkpoint))
+
+    def close(self) -> None:
+        """Let the connection go; harmless twice."""
+        with self._lock:
+            if self._connection is not None:
+                with contextlib.suppress(libvirt.libvirtError):
+                    self._connection.close()
+                self._connection = None
+
+    def _find(self, name: str) -> libvirt.virDomain | None:
+        try:
+            return self._connect().lookupByName(name)
+        except libvirt.libvirtError:
+            return None
+
+    def _connect(self) -> libvirt.virConnect:
+        with self._lock:
+            if self._connection is not None and self._connection.isAlive():
+                return self._connection
+            try:
+                self._connection = libvirt.open(self.uri)
+            except libvirt.libvirtError as exc:
+                raise RequirementError(
+                    "The hypervisor does not answer.", details=str(exc), resolution=_CURE
+                ) from exc
+            return self._connection
+
+
+@contextlib.contextmanager
+def _ours(brief: str) -> Iterator[None]:
+    try:
+        yield
+    except libvirt.libvirtError as exc:
+        raise MachineError(brief, details=str(exc), resolution=_CURE) from exc
+
+
+def _dotted(number: int) -> str:
+    return f"{number // 1_000_000}.{number // 1000 % 1000}.{number % 1000}"

@@ -1,0 +1,379 @@
+"""A desktop VM, from its overlay to its probe."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.errors import LinkError, MachineError, MachineStartError, MesocosmError
+from appliance.base.ids import new_machine_id
+from appliance.base.measures import record
+from appliance.base.process import run
+from images.desktop.recipe import DISK, HOST_KEY, INITRD, KERNEL
+from provisioning.deploy import deploy_probe
+from provisioning.libvirt.domain import DomainSpec, domain_xml
+from provisioning.libvirt.host import hypervisor_address
+from provisioning.libvirt.input import VmInput
+from provisioning.libvirt.screen import VmScreen
+from provisioning.libvirt.snapshots import VmSnapshots
+from provisioning.links.files_over_link import LinkFiles
+from provisioning.links.guest_io import LinkTree
+from provisioning.links.ssh import SshTarget, open_ssh
+from provisioning.links.virtio import connect_virtio, open_virtio
+from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState
+from provisioning.protocols import Kind, MachineInfo
+from provisioning.state_digest import take_digest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from images.recipe import Image
+    from provisioning.libvirt.connection import Hypervisor
+    from provisioning.links.client import LinkClient
+    from provisioning.links.ssh import SshSession
+
+BACKEND = "libvirt"
+AGENT_USER = "user"
+READY = "ready"
+"""The snapshot that every lease begins from."""
+
+_PORTS = range(20000, 30000)
+_BOOT_TIMEOUT_S = 240.0
+# The forwarded port accepts before the guest listens: a login that stalls is tried anew.
+_LOGIN_TIMEOUT_S = 6.0
+_SESSION_TIMEOUT_S = 180.0
+_WARM_TIMEOUT_S = 120.0
+_QUIET_TIMEOUT_S = 120.0
+_QUIET_WINDOW_S = 3.0
+# Share of one processor that an idle desktop uses; under emulation timers alone cost 5-10 %.
+_QUIET_SHARE = 0.25
+
+
+class DesktopVm:
+    """A `provisioning.protocols.Machine`: one QEMU behind libvirt, one probe on virtio-serial.
+
+    Whoever uses it holds the lock of its folder.
+
+    Args:
+        settings: where the hypervisor and the keys are.
+        hypervisor: which libvirtd runs it.
+        folder: of the machine.
+        record: what it is.
+        image: what it was made from.
+        clock: waits and measures.
+    """
+
+    def __init__(  # the composition of one machine
+        self,
+        settings: Settings,
+        hypervisor: Hypervisor,
+        folder: MachineFolder,
+        record: MachineRecord,
+        image: Image,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self._settings = settings
+        self._hypervisor = hypervisor
+        self._folder = folder
+        self._record = record
+        self._image = image
+        self._clock = clock
+        self._link: LinkClient | None = None
+        self.screen = VmScreen(hypervisor, record.machine_id, folder.path)
+
+    @property
+    def info(self) -> MachineInfo:
+        """Say what it is."""
+        return self._record.info
+
+    @property
+    def folder(self) -> MachineFolder:
+        """Its folder on the host."""
+        return self._folder
+
+    @property
+    def power(self) -> DesktopVm:
+        """Start and stop it."""
+        return self
+
+    @property
+    def link(self) -> LinkClient:
+        """Talk to the probe inside.
+
+        Raises:
+            LinkClosedError, LinkTimeoutError: it does not answer.
+        """
+        if self._link is None or self._link.is_closed:
+            self._link = connect_virtio(self.spec.probe_socket, name=self.info.machine_id)
+        return self._link
+
+    @property
+    def snapshots(self) -> VmSnapshots:
+        """Save and rewind it."""
+        return VmSnapshots(
+            self._hypervisor,
+            self.info.machine_id,
+            self._folder.path,
+            self.link,
+            clock=self._clock,
+        )
+
+    @property
+    def files(self) -> LinkFiles:
+        """Read and write its files, as the agent's user: what a task puts there is theirs."""
+        return LinkFiles(self.link, user=AGENT_USER)
+
+    @property
+    def input(self) -> VmInput:
+        """Act on it."""
+        return VmInput(
+            self._hypervisor, self.info.machine_id, self.screen, self.link, clock=self._clock
+        )
+
+    @property
+    def tree(self) -> LinkTree:
+        """Read its UI."""
+        return LinkTree(self.link)
+
+    @property
+    def spec(self) -> DomainSpec:
+        """How its QEMU is started."""
+        details = self._record.details
+        return DomainSpec(
+            name=self.info.machine_id,
+            accelerator=self.info.accelerator,
+            memory_mib=int(details["memory_mib"]),
+            cpus=int(details["cpus"]),
+            folder=self._folder.path,
+            kernel=self._image.file(KERNEL),
+            initrd=self._image.file(INITRD),
+            ssh_port=int(details["ssh_port"]),
+            mac=details["mac"],
+        )
+
+    def is_running(self) -> bool:
+        """Tell whether its guest runs."""
+        return self._hypervisor.state(self.info.machine_id) == "running"
+
+    def cpu_time_s(self) -> float:
+        """Give the processor time that its QEMU has used, seconds."""
+        return self._hypervisor.cpu_time_s(self.info.machine_id)
+
+    def start(self) -> None:
+        """Start it: from the snapshot ``ready`` where it has one, else by a boot.
+
+        Raises:
+            MachineStartError: it did not come up in time.
+            MesocosmError: the hypervisor does not answer.
+        """
+        if self.is_running():
+            return
+        self._hypervisor.destroy(self.info.machine_id)
+        if (self._folder.path / "snapshots" / f"{READY}.json").is_file():
+            self._start_saved()
+        else:
+            self._boot()
+
+    def stop(self) -> None:
+        """Stop it at once; what was saved stays. Harmless when it does not run."""
+        self._close_link()
+        self._hypervisor.destroy(self.info.machine_id)
+        self._folder.mark(MachineState.STOPPED)
+
+    def delete(self) -> None:
+        """Stop it and remove all that it left on the host; harmless twice."""
+        with contextlib.suppress(MesocosmError):
+            self.stop()
+        self._folder.remove()
+
+    def ssh(self, *, timeout_s: float = 20.0) -> SshSession:
+        """Log in as root.
+
+        Raises:
+            LinkError: nobody answers, or somebody else.
+        """
+        return open_ssh(self._ssh_target(), timeout_s=timeout_s)
+
+    @property
+    def hypervisor(self) -> Hypervisor:
+        """Who runs it."""
+        return self._hypervisor
+
+    def _boot(self) -> None:
+        start_s = self._clock.monotonic_s()
+        self._hypervisor.create(domain_xml(self.spec))
+        with self._wait_for_ssh() as session:
+            deploy_probe(session)
+        self._wait_for_session()
+        # The probe's helpers are started before the snapshot is saved, once for all trials.
+        self.link.call("warm", timeout_s=_WARM_TIMEOUT_S)
+        self._wait_for_quiet()
+        seconds = self._clock.monotonic_s() - start_s
+        record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
+
+    def _start_saved(self) -> None:
+        """Start QEMU paused, load the snapshot into it, and let it run."""
+        start_s = self._clock.monotonic_s()
+        self._hypervisor.create(domain_xml(self.spec), paused=True)
+        try:
+            self._link = open_virtio(self.spec.probe_socket, name=self.info.machine_id)
+            self.snapshots.restore(READY)
+        except MesocosmError:
+            self.stop()
+            raise
+        seconds = self._clock.monotonic_s() - start_s
+        record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
+
+    def _wait_for_ssh(self) -> SshSession:
+        target = self._ssh_target()
+        reasons: list[str] = []
+
+        def try_login() -> SshSession | None:
+            if self._hypervisor.state(self.info.machine_id) != "running":
+                raise self._failure("QEMU ended while the guest was booting.", reasons)
+            try:
+                return open_ssh(target, timeout_s=_LOGIN_TIMEOUT_S)
+            except LinkError as exc:
+                reasons.append(str(exc))
+                return None
+
+        session = wait_until(try_login, timeout_s=_BOOT_TIMEOUT_S, every_s=0.5, clock=self._clock)
+        if session is None:
+            raise self._failure(
+                f"The guest did not answer over SSH within {_BOOT_TIMEOUT_S:g} s.", reasons
+            )
+        return session
+
+    def _wait_for_session(self) -> None:
+        def ask() -> bool:
+            reply = self.link.call("session", timeout_s=20.0)
+            return isinstance(reply, dict) and reply.get("ready") is True
+
+        if not wait_until(ask, timeout_s=_SESSION_TIMEOUT_S, every_s=0.5, clock=self._clock):
+            raise self._failure(
+                f"The graphical session was not ready within {_SESSION_TIMEOUT_S:g} s.", []
+            )
+
+    def _wait_for_quiet(self) -> None:
+        """Wait until the guest has nothing left to do after its boot.
+
+        That is: its processors idle, and its state the same at two looks some seconds apart. A
+        snapshot of a guest that is still starting something could never be verified.
+        """
+        if not wait_until(
+            self._is_quiet, timeout_s=_QUIET_TIMEOUT_S, every_s=0.0, clock=self._clock
+        ):
+            before = take_digest(self.link)
+            self._clock.sleep(_QUIET_WINDOW_S)
+            moving = "\n".join(before.differences(take_digest(self.link)))
+            raise self._failure(
+                f"The desktop did not come to rest within {_QUIET_TIMEOUT_S:g} s.", [moving]
+            )
+
+    def _is_quiet(self) -> bool:
+        before = take_digest(self.link)
+        before_s = self.cpu_time_s()
+        self._clock.sleep(_QUIET_WINDOW_S)
+        used_s = self.cpu_time_s() - before_s
+        if used_s > _QUIET_SHARE * _QUIET_WINDOW_S:
+            return False
+        return not before.differences(take_digest(self.link))
+
+    def _failure(self, brief: str, reasons: list[str]) -> MachineStartError:
+        serial = self.spec.serial_log
+        said = serial.read_bytes()[-1500:].decode(errors="replace") if serial.is_file() else ""
+        last = reasons[-1] if reasons else ""
+        return MachineStartError(
+            brief,
+            details=f"{last}\nThe end of the guest's console ({serial}):\n{said}".strip(),
+            resolution="`mesocosm image verify desktop` checks the image; `mesocosm doctor` the host.",
+        )
+
+    def _ssh_target(self) -> SshTarget:
+        public = self._image.file(f"{HOST_KEY}.pub").read_text().split()
+        return SshTarget(
+            host=hypervisor_address(self._settings),
+            port=self.spec.ssh_port,
+            user="root",
+            key_file=self._settings.keys_dir / "ssh_ed25519",
+            host_key=" ".join(public[:2]),
+        )
+
+    def _close_link(self) -> None:
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+
+    def release(self) -> None:
+        """Let the link go, so that another process may take the machine; it goes on running."""
+        self._close_link()
+
+
+def create_desktop(
+    settings: Settings, hypervisor: Hypervisor, image: Image, *, accelerator: str, stamp: str
+) -> DesktopVm:
+    """Make the folder, record and overlay of a new desktop; its lock is held, it does not run yet.
+
+    Args:
+        settings: size of the machine, where machines are.
+        hypervisor: which libvirtd will run it.
+        image: what it starts from.
+        accelerator: ``kvm`` or ``tcg``.
+        stamp: kept in its record; tells later whether it is still what would be made.
+
+    Raises:
+        MachineError: the lock of a brand-new folder is taken.
+        ToolError: the overlay could not be made.
+    """
+    machine_id = new_machine_id(Kind.DESKTOP.value)
+    folder = MachineFolder(settings.machines_dir / machine_id)
+    folder.path.mkdir(parents=True)
+    if not folder.lock.try_acquire():
+        raise MachineError(f"The folder of the new machine {machine_id} is locked.")
+    try:
+        overlay = folder.path / "disk.qcow2"
+        make_overlay(image.file(DISK), overlay)
+        written = folder.write(
+            MachineRecord(
+                machine_id=machine_id,
+                kind=Kind.DESKTOP,
+                backend=BACKEND,
+                image=image.label,
+                image_digest=image.digest,
+                accelerator=accelerator,
+                created_s=SYSTEM_CLOCK.now_s(),
+                details={**_choose_details(settings), "stamp": stamp},
+            )
+        )
+    except BaseException:
+        folder.remove()
+        folder.lock.release()
+        raise
+    return DesktopVm(settings, hypervisor, folder, written, image)
+
+
+def make_overlay(backing: Path, overlay: Path) -> None:
+    """Make an empty qcow2 on top of an image.
+
+    Raises:
+        ToolError: qemu-img is missing or failed.
+    """
+    argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2"]
+    run([*argv, "-b", str(backing), str(overlay)], timeout_s=60).require(
+        "Check the free space of the state folder with `mesocosm doctor`."
+    )
+
+
+def _choose_details(settings: Settings) -> dict[str, str]:
+    mac = ":".join(f"{byte:02x}" for byte in (0x52, 0x54, 0, *secrets.token_bytes(3)))
+    return {
+        "memory_mib": str(settings.desktop_memory_mib),
+        "cpus": str(settings.desktop_cpus),
+        "ssh_port": str(secrets.choice(_PORTS)),
+        "mac": mac,
+    }

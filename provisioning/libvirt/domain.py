@@ -1,0 +1,133 @@
+"""Describe a desktop VM to libvirt."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET  # written here, nothing is parsed
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
+PROBE_CHANNEL = "org.mesocosm.probe.0"
+# A guest that does little needs little translated code; the default is 1 GiB a machine.
+_TRANSLATION_CACHE_MIB = 256
+# Beyond every address that libvirt gives out itself on a machine this small.
+_NIC_SLOT = "0x10"
+
+
+@dataclass(frozen=True, slots=True)
+class DomainSpec:
+    """All that decides how QEMU is started; a snapshot only fits the spec it was saved under.
+
+    Attributes:
+        name: of the domain; the machine's id.
+        accelerator: ``kvm`` or ``tcg``.
+        memory_mib: RAM.
+        cpus: virtual CPUs.
+        folder: of the machine: ``disk.qcow2``, ``probe.sock``, ``serial.log`` lie there.
+        kernel: path of the kernel.
+        initrd: path of the initrd.
+        ssh_port: port in the hypervisor container that leads to the guest's port 22.
+        mac: of its network card.
+    """
+
+    name: str
+    accelerator: str
+    memory_mib: int
+    cpus: int
+    folder: Path
+    kernel: Path
+    initrd: Path
+    ssh_port: int
+    mac: str
+
+    @property
+    def disk(self) -> Path:
+        """The machine's own overlay."""
+        return self.folder / "disk.qcow2"
+
+    @property
+    def probe_socket(self) -> Path:
+        """Host end of the virtio-serial port."""
+        return self.folder / "probe.sock"
+
+    @property
+    def serial_log(self) -> Path:
+        """What the guest's kernel says."""
+        return self.folder / "serial.log"
+
+
+def domain_xml(spec: DomainSpec) -> str:
+    """Write the domain XML.
+
+    The network is QEMU's restricted user network: the guest reaches nothing, and is reached only
+    through the one forwarded port. Source: libvirt 9.0, formatdomain; QEMU 7.2, ``-netdev user``.
+    """
+    ET.register_namespace("qemu", QEMU_NAMESPACE)
+    kvm = spec.accelerator == "kvm"
+    root = ET.Element("domain", type="kvm" if kvm else "qemu")
+    _text(root, "name", spec.name)
+    _text(root, "memory", str(spec.memory_mib), unit="MiB")
+    _text(root, "vcpu", str(spec.cpus))
+    boot = ET.SubElement(root, "os")
+    _text(boot, "type", "hvm", arch="x86_64", machine="q35")
+    _text(boot, "kernel", str(spec.kernel))
+    _text(boot, "initrd", str(spec.initrd))
+    _text(boot, "cmdline", "root=/dev/vda rw console=ttyS0 quiet mitigations=off")
+    features = ET.SubElement(root, "features")
+    ET.SubElement(features, "acpi")
+    if not kvm:
+        cache = ET.SubElement(features, "tcg")
+        _text(cache, "tb-cache", str(_TRANSLATION_CACHE_MIB), unit="MiB")
+    ET.SubElement(root, "cpu", mode="host-passthrough" if kvm else "maximum")
+    ET.SubElement(root, "clock", offset="utc")
+    for event, action in (("poweroff", "destroy"), ("reboot", "restart"), ("crash", "destroy")):
+        _text(root, f"on_{event}", action)
+    _add_devices(ET.SubElement(root, "devices"), spec)
+    _add_network(root, spec)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _add_devices(devices: ET.Element, spec: DomainSpec) -> None:
+    _text(devices, "emulator", "/usr/bin/qemu-system-x86_64")
+    disk = ET.SubElement(devices, "disk", type="file", device="disk")
+    # The overlay need not outlive a crash of the host: flushes are answered at once.
+    ET.SubElement(disk, "driver", name="qemu", type="qcow2", cache="unsafe", discard="unmap")
+    ET.SubElement(disk, "source", file=str(spec.disk))
+    ET.SubElement(disk, "target", dev="vda", bus="virtio")
+    ET.SubElement(devices, "controller", type="usb", model="none")
+    serial = ET.SubElement(devices, "serial", type="file")
+    ET.SubElement(serial, "source", path=str(spec.serial_log))
+    ET.SubElement(serial, "target", port="0")
+    channel = ET.SubElement(devices, "channel", type="unix")
+    ET.SubElement(channel, "source", mode="bind", path=str(spec.probe_socket))
+    ET.SubElement(channel, "target", type="virtio", name=PROBE_CHANNEL)
+    ET.SubElement(devices, "input", type="tablet", bus="virtio")
+    ET.SubElement(devices, "input", type="keyboard", bus="virtio")
+    graphics = ET.SubElement(devices, "graphics", type="vnc", socket=str(spec.folder / "vnc.sock"))
+    ET.SubElement(graphics, "listen", type="socket", socket=str(spec.folder / "vnc.sock"))
+    video = ET.SubElement(devices, "video")
+    ET.SubElement(video, "model", type="vga", vram="16384")
+    rng = ET.SubElement(devices, "rng", model="virtio")
+    _text(rng, "backend", "/dev/urandom", model="random")
+    # Free pages of the guest go back to the host: less memory, smaller snapshots.
+    ET.SubElement(devices, "memballoon", model="virtio", freePageReporting="on")
+
+
+def _add_network(root: ET.Element, spec: DomainSpec) -> None:
+    line = ET.SubElement(root, f"{{{QEMU_NAMESPACE}}}commandline")
+    words = (
+        "-netdev",
+        f"user,id=net0,restrict=on,hostfwd=tcp::{spec.ssh_port}-:22",
+        "-device",
+        f"virtio-net-pci,netdev=net0,mac={spec.mac},addr={_NIC_SLOT}",
+    )
+    for word in words:
+        ET.SubElement(line, f"{{{QEMU_NAMESPACE}}}arg", value=word)
+
+
+def _text(parent: ET.Element, tag: str, text: str, **attributes: str) -> None:
+    ET.SubElement(parent, tag, attributes).text = text

@@ -1,0 +1,37 @@
+"""Where the hypervisor container is, seen from this process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import RequirementError
+from images.engine import connect
+
+if TYPE_CHECKING:
+    from appliance.base.settings import Settings
+
+SERVICE = "hypervisor"
+_SERVICE_LABEL = "com.docker.compose.service"
+_CURE = "`mesocosm up` starts it."
+
+
+def hypervisor_address(settings: Settings) -> str:
+    """Give the address at which the forwarded ports of guests are reached.
+
+    Raises:
+        RequirementError: docker does not answer, or the container does not run.
+    """
+    with connect() as client:
+        found = client.containers.list(filters={"label": f"{_SERVICE_LABEL}={SERVICE}"})
+        for container in found:
+            mounts = {mount.get("Destination") for mount in container.attrs["Mounts"]}
+            if str(settings.state_dir) not in mounts:
+                continue
+            networks = container.attrs["NetworkSettings"]["Networks"].values()
+            if address := next((net["IPAddress"] for net in networks if net["IPAddress"]), ""):
+                return str(address)
+    raise RequirementError(
+        "The hypervisor container does not run.",
+        details=f"No container of the service {SERVICE!r} mounts {settings.state_dir}.",
+        resolution=_CURE,
+    )

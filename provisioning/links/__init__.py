@@ -1,0 +1,1 @@
+"""Talk with probes: one client over transports of several kinds."""

@@ -1,0 +1,303 @@
+"""Ask a probe: requests with ids and deadlines over any transport, from any thread."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+import time
+from typing import TYPE_CHECKING, assert_never
+
+from appliance.base.errors import (
+    GuestCallError,
+    LinkClosedError,
+    LinkError,
+    LinkProtocolError,
+    LinkTimeoutError,
+)
+from provisioning.links.framing import (
+    MAX_LINE_BYTES,
+    FramingError,
+    Garbage,
+    Hello,
+    LineSplitter,
+    Reply,
+    encode,
+    parse,
+)
+from provisioning.links.outbox import Outbox
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from provisioning.links.transport import Transport
+    from provisioning.protocols import Json
+
+MAX_NOISE_BYTES = 16 << 20
+"""So many bytes without one proper message in them end the link."""
+
+_PING_EVERY_S = 0.25
+
+
+class _Call:
+    """One request that waits for its reply."""
+
+    def __init__(self, op: str) -> None:
+        self.op = op
+        self.done = threading.Event()
+        self.result: Json = None
+        self.error: LinkError | None = None
+
+    def end(self, result: Json = None, error: LinkError | None = None) -> None:
+        """Wake the caller; the first ending counts."""
+        if not self.done.is_set():
+            self.result, self.error = result, error
+            self.done.set()
+
+
+class LinkClient:
+    """A `provisioning.protocols.Link` over a transport.
+
+    A call that hangs costs nobody else anything: each waits for its own reply, and lines go out
+    through a queue, so that a guest which reads nothing blocks no caller past its deadline.
+    Replies that come after the deadline are ignored, and so are lines that are no reply;
+    a call that got none while garbage came in fails as a protocol error.
+
+    Args:
+        transport: its bytes; owned by the client from now on.
+        name: of the other end, for errors and threads.
+    """
+
+    def __init__(self, transport: Transport, *, name: str = "probe") -> None:
+        self.name = name
+        self._transport = transport
+        self._ids = itertools.count(secrets.randbits(40))
+        self._pending: dict[int, _Call] = {}
+        self._lock = threading.Lock()
+        self._hello: Hello | None = None
+        self._closed_because: str | None = None
+        self._garbage_lines = 0
+        self._noise_bytes = 0
+        self._last_garbage = ""
+        self._outbox = Outbox(transport.write, on_broken=self._break, name=f"link-out-{name}")
+        self._reader = threading.Thread(target=self._read, name=f"link-in-{name}", daemon=True)
+        self._reader.start()
+
+    @property
+    def hello(self) -> Hello | None:
+        """What the probe last said of itself, if it did."""
+        return self._hello
+
+    @property
+    def is_closed(self) -> bool:
+        """Tell whether the link has ended, by either side."""
+        return self._closed_because is not None
+
+    def call(
+        self, op: str, params: Mapping[str, Json] | None = None, *, timeout_s: float = 10.0
+    ) -> Json:
+        """Ask the probe for one operation and wait for its reply.
+
+        Args:
+            op: name of the operation.
+            params: its arguments.
+            timeout_s: deadline of the whole round trip; the probe learns it too.
+
+        Raises:
+            LinkClosedError: the other end went away.
+            LinkTimeoutError: no reply before the deadline; later calls still work.
+            LinkProtocolError: request or reply exceed 4 MiB, or garbage came instead of a reply.
+            GuestCallError: the operation failed in the guest, with its words.
+        """
+        call = _Call(op)
+        garbage_before = self._garbage_lines
+        request_id = self._send(call, op, params, timeout_s)
+        try:
+            if not call.done.wait(timeout_s):
+                call.end(error=self._no_reply(op, timeout_s, garbage_before))
+        finally:
+            self._forget(request_id)
+        if call.error is not None:
+            raise call.error
+        return call.result
+
+    def resync(self, *, timeout_s: float = 10.0) -> Json:
+        """Find the other end again, at the start and after its machine was rewound.
+
+        Calls that wait fail at once: the guest that would have answered them is no more. A
+        newline ends whatever half line the guest holds, then pings go out until one is answered.
+
+        Returns:
+            The probe's reply to the ping.
+
+        Raises:
+            LinkClosedError: the transport has ended.
+            LinkTimeoutError: no ping was answered in time.
+        """
+        self._outbox.clear()
+        self._end_all(f"The talk with {self.name} was cut short: its machine was rewound.")
+        call = _Call("ping")
+        deadline_s = time.monotonic() + timeout_s
+        sent: list[int] = []
+        try:
+            while (left_s := deadline_s - time.monotonic()) > 0 and not call.done.is_set():
+                sent.append(self._send(call, "ping", None, left_s, prefix=b"\n"))
+                call.done.wait(min(_PING_EVERY_S, left_s))
+        finally:
+            for request_id in sent:
+                self._forget(request_id)
+        call.end(error=self._no_reply("ping", timeout_s, self._garbage_lines))
+        if call.error is not None:
+            raise call.error
+        return call.result
+
+    def close(self) -> None:
+        """Let the transport go; harmless twice."""
+        self._shut("it was closed by this side")
+        if threading.current_thread() is not self._reader:
+            self._reader.join(timeout=5.0)
+
+    def _send(
+        self,
+        call: _Call,
+        op: str,
+        params: Mapping[str, Json] | None,
+        timeout_s: float,
+        *,
+        prefix: bytes = b"",
+    ) -> int:
+        request_id = next(self._ids)
+        request = {"id": request_id, "op": op, "params": dict(params or {}), "timeout_s": timeout_s}
+        try:
+            line = encode(request)
+        except FramingError as exc:
+            raise LinkProtocolError(
+                f"The request {op!r} cannot be sent.", details=str(exc)
+            ) from exc
+        with self._lock:
+            if self._closed_because is not None:
+                raise LinkClosedError(*self._closed_words())
+            self._pending[request_id] = call
+        if not self._outbox.put(prefix + line):
+            self._forget(request_id)
+            raise LinkTimeoutError(f"{self.name} does not read what it is sent.")
+        return request_id
+
+    def _forget(self, request_id: int) -> None:
+        with self._lock:
+            self._pending.pop(request_id, None)
+
+    def _no_reply(self, op: str, timeout_s: float, garbage_before: int) -> LinkError:
+        brief = f"{self.name} did not answer {op!r} within {timeout_s:g} s."
+        garbage = self._garbage_lines - garbage_before
+        if garbage:
+            return LinkProtocolError(
+                brief,
+                details=f"{garbage} lines of garbage came instead; the last: {self._last_garbage}",
+            )
+        return LinkTimeoutError(brief)
+
+    def _read(self) -> None:
+        splitter = LineSplitter(MAX_LINE_BYTES)
+        reason = "the other end closed it"
+        try:
+            while data := self._transport.read():
+                self._noise_bytes += len(data)
+                for line in splitter.feed(data):
+                    self._take(parse(line))
+                if self._noise_bytes > MAX_NOISE_BYTES:
+                    self._shut(f"{MAX_NOISE_BYTES} bytes came without one proper message")
+                    return
+        except (OSError, EOFError, LinkError) as exc:
+            reason = f"reading failed: {exc}"
+        self._break(reason)
+
+    def _take(self, message: Hello | Reply | Garbage) -> None:
+        match message:
+            case Hello():
+                self._noise_bytes = 0
+                if self._hello is not None and self._hello != message:
+                    self._end_all(f"{self.name} was started anew.")
+                self._hello = message
+            case Reply(request_id=request_id):
+                self._noise_bytes = 0
+                with self._lock:
+                    call = self._pending.pop(request_id, None)
+                if call is not None:
+                    call.end(message.result, self._error(call.op, message.error))
+            case Garbage():
+                self._take_garbage(message)
+            case _:
+                assert_never(message)
+
+    def _take_garbage(self, garbage: Garbage) -> None:
+        self._garbage_lines += 1
+        self._last_garbage = garbage.why
+        with self._lock:
+            call = self._pending.pop(garbage.request_id, None) if garbage.request_id else None
+        if call is not None:
+            call.end(
+                error=LinkProtocolError(
+                    f"{self.name} gave no usable reply to {call.op!r}.", details=garbage.why
+                )
+            )
+
+    def _error(self, op: str, error: tuple[str, str] | None) -> LinkError | None:
+        match error:
+            case None:
+                return None
+            case ("timeout", words):
+                return LinkTimeoutError(
+                    f"{op!r} did not end in time in {self.name}.", details=words
+                )
+            case ("oversize", words):
+                return LinkProtocolError(f"The reply to {op!r} is too large.", details=words)
+            case (kind, words):
+                failure = GuestCallError(
+                    f"{op!r} failed in {self.name}.", details=f"{kind}: {words}"
+                )
+                failure.kind = kind
+                return failure
+
+    def _break(self, reason: str) -> None:
+        words = self._transport.last_words().strip()
+        self._shut(f"{reason}\n{words}" if words else reason)
+
+    def _shut(self, reason: str) -> None:
+        with self._lock:
+            if self._closed_because is not None:
+                return
+            self._closed_because = reason
+        self._outbox.close()
+        self._transport.close()
+        self._end_all(*self._closed_words())
+
+    def _closed_words(self) -> tuple[str, str]:
+        return f"The link to {self.name} is closed.", self._closed_because or ""
+
+    def _end_all(self, brief: str, details: str = "") -> None:
+        with self._lock:
+            calls = list(self._pending.values())
+            self._pending.clear()
+        for call in calls:
+            call.end(error=LinkClosedError(brief, details))
+
+
+def connect(transport: Transport, *, name: str, timeout_s: float) -> LinkClient:
+    """Make a client and wait until the probe answers.
+
+    Args:
+        transport: taken over, and closed on failure.
+        name: of the other end, for errors.
+        timeout_s: deadline for the first answer.
+
+    Raises:
+        LinkClosedError, LinkTimeoutError, LinkProtocolError: no probe answers there.
+    """
+    client = LinkClient(transport, name=name)
+    try:
+        client.resync(timeout_s=timeout_s)
+    except BaseException:
+        client.close()
+        raise
+    return client

@@ -1,0 +1,119 @@
+"""Talk with a VM's probe through the host end of its virtio-serial port, a unix socket."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import wait_until
+from appliance.base.errors import LinkClosedError
+from provisioning.links.client import LinkClient, connect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PORT_NAME = "org.mesocosm.probe.0"
+"""Name of the port in the domain's definition."""
+
+GUEST_PORT = f"/dev/virtio-ports/{PORT_NAME}"
+"""Where the guest sees it."""
+
+_READ_BYTES = 1 << 20
+# Source: unix(7), sun_path.
+_MAX_SOCKET_PATH = 107
+
+
+class SocketTransport:
+    """A connected stream socket.
+
+    Args:
+        sock: taken over.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+
+    def read(self) -> bytes:
+        """Wait for bytes; empty at the end."""
+        return self._socket.recv(_READ_BYTES)
+
+    def write(self, data: bytes) -> None:
+        """Send all of it."""
+        self._socket.sendall(data)
+
+    def close(self) -> None:
+        """End the stream; harmless twice."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def last_words(self) -> str:
+        """A socket says nothing."""
+        return ""
+
+
+def connect_virtio(path: Path, *, name: str = "probe", timeout_s: float = 10.0) -> LinkClient:
+    """Connect to the socket and wait until the probe answers.
+
+    The socket takes one client at a time: QEMU lets a second one wait until the first has gone.
+    The link outlives rewinds: call its `resync` after each.
+
+    Args:
+        path: of the socket; waited for while it is missing.
+        name: of the machine, for errors.
+        timeout_s: deadline for connection and first answer, each.
+
+    Raises:
+        LinkClosedError: nobody listens there.
+        LinkTimeoutError: QEMU listens, and no probe answers.
+    """
+    transport = _connect_socket(path, name, timeout_s)
+    return connect(transport, name=name, timeout_s=timeout_s)
+
+
+def open_virtio(path: Path, *, name: str = "probe", timeout_s: float = 10.0) -> LinkClient:
+    """Connect to the socket of a guest that does not run yet; `resync` once it does.
+
+    Args:
+        path: of the socket; waited for while it is missing.
+        name: of the machine, for errors.
+        timeout_s: deadline for the connection.
+
+    Raises:
+        LinkClosedError: nobody listens there.
+    """
+    return LinkClient(_connect_socket(path, name, timeout_s), name=name)
+
+
+def _connect_socket(path: Path, name: str, timeout_s: float) -> SocketTransport:
+    sock = wait_until(lambda: _open(path), timeout_s=timeout_s, every_s=0.05)
+    if sock is None:
+        raise LinkClosedError(
+            f"The port of {name} cannot be reached.",
+            details=f"Nobody listens on {path}.",
+            resolution="The machine does not run; start it, or look at its log.",
+        )
+    return SocketTransport(sock)
+
+
+def _open(path: Path) -> socket.socket | None:
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        _connect(sock, path)
+    except OSError:
+        sock.close()
+        return None
+    return sock
+
+
+def _connect(sock: socket.socket, path: Path) -> None:
+    if len(os.fsencode(path)) <= _MAX_SOCKET_PATH:
+        sock.connect(str(path))
+        return
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
+    try:
+        sock.connect(f"/proc/self/fd/{folder}/{path.name}")
+    finally:
+        os.close(folder)

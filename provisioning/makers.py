@@ -1,0 +1,62 @@
+"""What the fleet asks of a backend: make machines, find them again, clear up after the dead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from provisioning.protocols import Machine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from provisioning.machine_folder import MachineFolder, MachineRecord
+
+
+class HostMachine(Machine, Protocol):
+    """A machine that has a folder on this host and can be passed on to another process."""
+
+    @property
+    def folder(self) -> MachineFolder:
+        """Its folder; whoever uses the machine holds the folder's lock."""
+        ...
+
+    def release(self) -> None:
+        """Let go of links and sockets; the machine goes on running."""
+        ...
+
+
+class Maker(Protocol):
+    """One backend's way to machines of one kind."""
+
+    def make(self, say: Callable[[str], None]) -> HostMachine:
+        """Make a machine: running, verified, saved as ``ready``, the lock of its folder held.
+
+        Nothing is left of a machine that fails.
+
+        Args:
+            say: told in one line what takes long.
+
+        Raises:
+            MesocosmError: it cannot be made.
+        """
+        ...
+
+    def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
+        """Give the object for a machine that was made before, running or not.
+
+        Raises:
+            MesocosmError: what it needs, such as its image, is gone.
+        """
+        ...
+
+    def fits(self, record: MachineRecord) -> bool:
+        """Tell whether a machine is what would be made today: image, settings, accelerator."""
+        ...
+
+    def remove_by_id(self, machine_id: str) -> None:
+        """End whatever runs under an id, its record lost or not; harmless when nothing does."""
+        ...
+
+    def remove_strays(self) -> list[str]:
+        """End what runs and has no folder; gives one line for each."""
+        ...

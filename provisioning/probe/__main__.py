@@ -1,0 +1,80 @@
+"""Start the probe, or one of its helper processes, from the command line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from provisioning.probe.identity import Identity, default_user
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PIDFILE = "/run/mesocosm/probe.pid"
+LOG = "/var/log/mesocosm-probe.log"
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Do what the command line says until there is nobody left to do it for."""
+    options = _parser().parse_args(argv)
+    user = options.user or default_user()
+    if options.worker:
+        _work(options.worker, user)
+    else:
+        _serve(options, user)
+
+
+def _serve(options: argparse.Namespace, user: str) -> None:
+    from provisioning.probe import daemon
+    from provisioning.probe.channel import PortChannel, StdioChannel
+    from provisioning.probe.ops import Ops, own_command
+    from provisioning.probe.server import Server
+    from provisioning.probe.version import version
+
+    ops = Ops(user, own_command())
+    if options.daemon:
+        daemon.detach(options.pidfile, options.log)
+    daemon.exit_on_terminate()
+    try:
+        if options.port:
+            port = PortChannel(options.port)
+            server = Server(port, ops.table(), version())
+            port.on_connect = server.greet
+        else:
+            server = Server(StdioChannel(), ops.table(), version())
+            server.greet()
+        server.serve()
+    finally:
+        ops.stop()
+
+
+def _work(name: str, user: str) -> None:
+    if name == "display":
+        from provisioning.probe import display
+
+        display.main(Identity.of(user))
+    elif name == "tree":
+        from provisioning.probe import tree
+
+        tree.main(Identity.of(user))
+    else:
+        from provisioning.probe import evaluate
+
+        evaluate.main(user)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="probe", description="Mesocosm's part inside a guest.")
+    mode = parser.add_mutually_exclusive_group(required=True)
+    mode.add_argument("--stdio", action="store_true", help="serve standard input and output")
+    mode.add_argument("--port", help="serve a virtio-serial port, for ever")
+    mode.add_argument("--worker", choices=("display", "tree", "evaluator"), help=argparse.SUPPRESS)
+    parser.add_argument("--user", help="whose desktop this is (default: user)")
+    parser.add_argument("--daemon", action="store_true", help="go on in the background")
+    parser.add_argument("--log", default=LOG, help="where a daemon writes its errors")
+    parser.add_argument("--pidfile", default=PIDFILE, help="held while a daemon runs")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Start programs in the user's session, by words or by the name a menu shows."""
+
+from __future__ import annotations
+
+import configparser
+import contextlib
+import difflib
+import os
+import shutil
+from typing import TYPE_CHECKING, NamedTuple
+
+from provisioning.probe.errors import ProbeError
+from provisioning.probe.run import run_program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from provisioning.probe.session import Session
+
+_FOLDERS = (
+    "/usr/local/share/applications",
+    "/usr/share/applications",
+    "/var/lib/snapd/desktop/applications",
+    "/var/lib/flatpak/exports/share/applications",
+)
+_GROUP = "Desktop Entry"
+
+
+class App(NamedTuple):
+    """An application that is installed.
+
+    Attributes:
+        app_id: file name without ``.desktop``.
+        name: as menus show it.
+        generic_name: such as ``Text Editor``; may be empty.
+        path: of its desktop file.
+        is_shown: menus list it.
+    """
+
+    app_id: str
+    name: str
+    generic_name: str
+    path: str
+    is_shown: bool
+
+
+def launch(session: Session, argv: Sequence[str], timeout_s: float) -> None:
+    """Start a program detached from the probe, as if from a menu of the session.
+
+    Raises:
+        ProbeError: ``not_found``, there is no such program.
+    """
+    env = session.app_environment()
+    if shutil.which(argv[0], path=env.get("PATH")) is None:
+        raise ProbeError("not_found", f"there is no program {argv[0]!r}")
+    _start(session, ["/usr/bin/setsid", "--fork", "--", *argv], timeout_s)
+
+
+def open_app(session: Session, name: str, timeout_s: float) -> dict[str, str]:
+    """Start an application by name, generic name or id; case does not count.
+
+    Raises:
+        ProbeError: ``not_found`` with the nearest names, or ``failed``.
+    """
+    apps = list(list_apps(session.identity.home))
+    app = choose(apps, name)
+    _start(
+        session, ["/usr/bin/setsid", "--fork", "--", "/usr/bin/gio", "launch", app.path], timeout_s
+    )
+    return {"id": app.app_id, "name": app.name}
+
+
+def choose(apps: Sequence[App], name: str) -> App:
+    """Pick the application that a name means.
+
+    Raises:
+        ProbeError: ``not_found`` with the nearest names.
+    """
+    wanted = name.strip().lower().removesuffix(".desktop")
+    shown = [app for app in apps if app.is_shown]
+    for group, keys in (
+        (shown, lambda app: (app.name,)),
+        (apps, lambda app: (app.app_id,)),
+        (shown, lambda app: (app.generic_name,)),
+        (apps, lambda app: (app.app_id.rpartition(".")[2],)),
+        (shown, lambda app: app.name.split()),
+    ):
+        for app in group:
+            if wanted and wanted in [key.lower() for key in keys(app)]:
+                return app
+    names = {app.name.lower(): app.name for app in shown}
+    near = [names[key] for key in difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)]
+    hint = (
+        f"; near: {', '.join(near)}"
+        if near
+        else f"; there are: {', '.join(sorted(names.values()))}"
+    )
+    raise ProbeError("not_found", f"there is no application {name!r}{hint[:1500]}")
+
+
+def list_apps(home: str) -> Iterator[App]:
+    """Give the installed applications, the user's own first."""
+    for folder in (os.path.join(home, ".local/share/applications"), *_FOLDERS):
+        with contextlib.suppress(OSError):
+            for file_name in sorted(os.listdir(folder)):
+                if file_name.endswith(".desktop"):
+                    app = _read(os.path.join(folder, file_name))
+                    if app is not None:
+                        yield app
+
+
+def _read(path: str) -> App | None:
+    parser = configparser.RawConfigParser(strict=False, delimiters=("=",), comment_prefixes=("#",))
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            parser.read_string(file.read(1 << 18))
+        entry = parser[_GROUP]
+    except (OSError, configparser.Error, KeyError):
+        return None
+    if entry.get("Type") != "Application" or entry.get("Hidden", "false") == "true":
+        return None
+    app_id = os.path.basename(path)[: -len(".desktop")]
+    is_shown = entry.get("NoDisplay", "false") != "true"
+    return App(app_id, entry.get("Name", app_id), entry.get("GenericName", ""), path, is_shown)
+
+
+def _start(session: Session, argv: Sequence[str], timeout_s: float) -> None:
+    done = run_program(
+        argv,
+        identity=session.identity,
+        env=session.app_environment(),
+        timeout_s=timeout_s,
+        cwd=session.identity.home if os.path.isdir(session.identity.home) else "/",
+    )
+    if done.exit_code != 0:
+        raise ProbeError("failed", done.stderr.decode("utf-8", "replace")[-1000:])

@@ -1,0 +1,86 @@
+"""The state a reset is verified by: files of the home folder, settings, processes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING, Any
+
+from provisioning.probe import proc
+
+if TYPE_CHECKING:
+    from provisioning.probe.identity import Identity
+
+SKIPPED = frozenset({".cache", ".local/share/gvfs-metadata", ".local/state", ".dbus"})
+"""Folders below the home folder that programs write to on their own; not compared."""
+
+MAX_CHARS = 2_000_000
+"""Of paths and rows together; with more, only the first folders count, and a row says so."""
+
+CUT = "(more files than are compared)"
+_DCONF = ".config/dconf/user"
+
+
+def take(identity: Identity, own_pids: set[int]) -> dict[str, Any]:
+    """Give ``files`` (path below home to size, mtime and mode), ``settings``, ``processes``.
+
+    Reads no content but that of the settings database, so that it is fast under emulation.
+
+    Args:
+        identity: whose state.
+        own_pids: the probe's own processes: they and all below them are left out.
+    """
+    processes = proc.list_processes()
+    own = proc.descendants(processes, own_pids)
+    return {
+        "files": _files(identity.home),
+        "settings": _sha256(os.path.join(identity.home, _DCONF)),
+        "processes": sorted(
+            f"{process.comm} {process.argv[0]}"
+            for process in processes
+            if process.uid == identity.uid and process.pid not in own
+        ),
+    }
+
+
+def _files(home: str) -> dict[str, str]:
+    rows: dict[str, str] = {}
+    folders, chars = [""], 0
+    while folders:
+        if chars > MAX_CHARS:
+            rows[CUT] = ""
+            break
+        folder = folders.pop()
+        try:
+            entries = sorted(os.scandir(os.path.join(home, folder)), key=lambda one: one.name)
+        except OSError:
+            continue
+        for entry in entries:
+            name = f"{folder}/{entry.name}" if folder else entry.name
+            if name in SKIPPED:
+                continue
+            row = _row(entry)
+            if row is not None:
+                rows[name] = row
+                chars += len(name) + len(row)
+                if entry.is_dir(follow_symlinks=False) and not os.path.ismount(entry.path):
+                    folders.append(name)
+    return rows
+
+
+def _row(entry: os.DirEntry[str]) -> str | None:
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    if entry.is_dir(follow_symlinks=False):
+        return f"dir {found.st_mode:o}"
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_mode:o}"
+
+
+def _sha256(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        return ""

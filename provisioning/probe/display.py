@@ -1,0 +1,126 @@
+"""The helper process on the user's X display: pictures, pointer, keys, windows.
+
+It is started as root, loads everything from the zipapp, which the user may not read, and then
+becomes one of the user's processes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from provisioning.probe import worker
+from provisioning.probe.errors import ProbeError
+from provisioning.probe.keys import chord
+from provisioning.probe.params import Params, to_base64
+from provisioning.probe.run import run_program
+from provisioning.probe.typist import Typist
+
+if TYPE_CHECKING:
+    from provisioning.probe.identity import Identity
+
+_PNG_LEVEL = 1
+_MARGIN_S = 0.2
+_CLICK_PAUSE_S = 0.06
+
+
+def main(identity: Identity) -> None:
+    """Serve until the probe goes away."""
+    in_fd, out_fd = worker.claim_streams()
+    display = Display(identity)
+    identity.become()
+    ops = {
+        "input": display.input,
+        "screenshot": display.screenshot,
+        "windows": display.windows,
+        "shown": display.shown,
+    }
+    worker.serve(ops, in_fd, out_fd)
+
+
+class Display:
+    """The display named by the environment.
+
+    Args:
+        identity: whom the display belongs to.
+    """
+
+    def __init__(self, identity: Identity) -> None:
+        import mss
+        import mss.tools
+        import pyautogui
+        from Xlib.display import Display as XDisplay
+
+        from provisioning.probe import keys, windows
+
+        keys.load()
+        pyautogui.PAUSE = 0
+        pyautogui.FAILSAFE = False
+        self._identity = identity
+        self._pyautogui = pyautogui
+        self._png = mss.tools.to_png
+        self._mss = mss.MSS()
+        self._mss.grab(self._mss.monitors[0])
+        self._windows = windows
+        self._display = XDisplay()
+        self._typist = Typist(self._display)
+
+    def screenshot(self, _params: Params) -> dict[str, Any]:
+        """Take a picture of all monitors."""
+        shot = self._mss.grab(self._mss.monitors[0])
+        png = self._png(shot.rgb, shot.size, level=_PNG_LEVEL, output=None)
+        return {"png_b64": to_base64(png or b""), "width": shot.width, "height": shot.height}
+
+    def windows(self, _params: Params) -> list[dict[str, Any]]:
+        """List the windows that the window manager knows, bottom to top."""
+        return self._windows.list_windows(self._display)
+
+    def shown(self, _params: Params) -> dict[str, Any]:
+        """Tell which parts of a desktop are on the screen."""
+        return self._windows.shown_parts(self._display)
+
+    def input(self, params: Params) -> None:
+        """Act by one of the kinds move, click, drag, scroll, key, text."""
+        kind = params.text("kind")
+        if kind == "key":
+            self._xdotool(["key", "--clearmodifiers", chord(params.texts("names"))], params)
+        elif kind == "text":
+            deadline_s = time.monotonic() + params.timeout_s - _MARGIN_S
+            self._typist.type(params.text("text"), deadline_s)
+        else:
+            self._point(kind, params)
+
+    def _point(self, kind: str, params: Params) -> None:
+        gui = self._pyautogui
+        x, y = params.whole("x"), params.whole("y")
+        if kind == "move":
+            gui.moveTo(x, y)
+        elif kind == "click":
+            clicks, button = params.whole("count", 1), params.text("button", "left")
+            gui.click(x, y, clicks=clicks, interval=_CLICK_PAUSE_S, button=button)
+        elif kind == "drag":
+            gui.moveTo(x, y)
+            gui.dragTo(
+                params.whole("to_x"),
+                params.whole("to_y"),
+                duration=max(0.15, params.number("duration_s", 0.3)),
+                button=params.text("button", "left"),
+            )
+        elif kind == "scroll":
+            gui.moveTo(x, y)
+            gui.vscroll(-params.whole("dy", 0))
+            gui.hscroll(params.whole("dx", 0))
+        else:
+            raise ProbeError("bad_params", f"there is no input of kind {kind!r}")
+
+    def _xdotool(self, words: list[str], params: Params) -> None:
+        done = run_program(
+            ["/usr/bin/xdotool", *words],
+            identity=self._identity,
+            env=os.environ,
+            timeout_s=params.timeout_s,
+        )
+        words_back = (done.stderr + done.stdout).decode("utf-8", "replace").strip()
+        if done.exit_code != 0 or "No such key" in words_back:
+            raise ProbeError("failed", f"xdotool: {words_back}")

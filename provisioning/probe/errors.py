@@ -1,0 +1,22 @@
+"""What goes wrong in a guest, as the host is told."""
+
+from __future__ import annotations
+
+
+class ProbeError(Exception):
+    """A request failed, with a word that a program can act on.
+
+    Args:
+        kind: one of ``bad_params``, ``busy``, ``no_session``, ``not_found``, ``oversize``,
+            ``timeout``, ``unknown_bundle``, ``unknown_op``, ``unknown_key``, ``unsupported``,
+            ``worker_died``, ``failed``.
+        message: what happened, for a person.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(kind, message)
+        self.kind = kind
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"

@@ -1,0 +1,248 @@
+"""The helper process that judges: holds evaluators in memory and runs each wave in a fork.
+
+It has one thread, which makes forking safe, and is started apart from the probe, so that a wave
+costs a fork and not the start of Python. Waves run side by side; a wave that crashes or misses its
+deadline is killed and costs only its own unanswered nodes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import sys
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Dict, NoReturn
+
+from provisioning.probe import worker
+from provisioning.probe.errors import ProbeError
+from provisioning.probe.framing import Line, LineSplitter, decode, encode
+from provisioning.probe.guest import Guest
+from provisioning.probe.importer import CodeBundle
+from provisioning.probe.params import Params
+from provisioning.probe.session import Sessions
+from provisioning.probe.workers import MAX_WORKER_LINE_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+MAX_BUNDLES = 4
+MARK = "__mesocosm_mark__"
+_MAX_REASON = 1000
+
+Outcome = Dict[str, Any]
+
+
+def main(user: str) -> None:
+    """Serve until the probe goes away."""
+    in_fd, out_fd = worker.claim_streams()
+    with contextlib.suppress(ImportError):
+        import Xlib.display  # noqa: F401 - loaded before any fork
+    Judge(Sessions(user), in_fd, out_fd).run()
+
+
+class Judge:
+    """Takes requests ``bundle``, ``evaluate`` and ``warm`` and answers them in any order.
+
+    Args:
+        sessions: knows the user whose desktop is judged.
+        in_fd: where requests come from.
+        out_fd: where replies go.
+    """
+
+    def __init__(self, sessions: Sessions, in_fd: int, out_fd: int) -> None:
+        self._sessions = sessions
+        self._in_fd = in_fd
+        self._out_fd = out_fd
+        self._bundles: OrderedDict[str, CodeBundle] = OrderedDict()
+        self._waves: dict[int, _Wave] = {}
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(in_fd, selectors.EVENT_READ)
+
+    def run(self) -> None:
+        """Serve to the end of the requests, then kill what runs."""
+        splitter = LineSplitter(MAX_WORKER_LINE_BYTES)
+        while True:
+            for key, _ in self._selector.select(self._wait_s()):
+                if key.fd != self._in_fd:
+                    self._hear(self._waves[key.fd])
+                    continue
+                data = os.read(self._in_fd, 1 << 16)
+                if not data:
+                    for wave in list(self._waves.values()):
+                        wave.kill()
+                    return
+                for line in splitter.feed(data):
+                    self._take(line)
+            now_s = time.monotonic()
+            for wave in [one for one in self._waves.values() if one.deadline_s <= now_s]:
+                self._end(wave, is_late=True)
+
+    def _wait_s(self) -> float | None:
+        ends = [wave.deadline_s for wave in self._waves.values()]
+        return max(0.0, min(ends) - time.monotonic()) if ends else None
+
+    def _take(self, line: Line) -> None:
+        request = decode(line.data)
+        request_id = int(request["id"])
+        params = Params(request["params"], float(request["timeout_s"]))
+        try:
+            if request["op"] == "evaluate":
+                self._start(request_id, params)
+                return
+            result = self._load(params) if request["op"] == "bundle" else {}
+        except Exception as exc:  # noqa: BLE001 - the boundary: the probe must get an answer
+            self._write(worker.failure(request_id, exc))
+        else:
+            self._write({"id": request_id, "ok": True, "result": result})
+
+    def _load(self, params: Params) -> dict[str, bool]:
+        digest, modules = params.text("digest"), params.mapping("modules")
+        if digest in self._bundles:
+            return {"loaded": False}
+        try:
+            bundle = CodeBundle(modules)
+        except (SyntaxError, ValueError) as exc:
+            raise ProbeError("failed", f"the bundle does not compile: {exc}") from exc
+        bundle.preload()
+        self._bundles[digest] = bundle
+        while len(self._bundles) > MAX_BUNDLES:
+            self._bundles.popitem(last=False)
+        return {"loaded": True}
+
+    def _start(self, request_id: int, params: Params) -> None:
+        bundle = self._bundles.get(params.text("bundle"))
+        if bundle is None:
+            raise ProbeError("unknown_bundle", f"no bundle {params.text('bundle')!r} is loaded")
+        calls = _read_calls(params)
+        self._sessions.find()
+        read_fd, write_fd = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(read_fd)
+            self._be_child(bundle, calls, write_fd)
+        os.close(write_fd)
+        with contextlib.suppress(OSError):
+            os.setpgid(pid, pid)
+        wave = _Wave(request_id, pid, read_fd, calls, params.number("timeout_s", params.timeout_s))
+        self._waves[read_fd] = wave
+        self._selector.register(read_fd, selectors.EVENT_READ)
+
+    def _be_child(self, bundle: CodeBundle, calls: list[dict[str, Any]], write_fd: int) -> NoReturn:
+        try:
+            os.setpgid(0, 0)
+            for fd in (self._in_fd, self._out_fd, *self._waves):
+                os.close(fd)
+            for outcome in run_calls(bundle, calls, Guest(self._sessions)):
+                worker.write_all(write_fd, encode(outcome))
+        except BaseException as exc:  # noqa: BLE001 - the child must not return into the parent
+            sys.stderr.write(f"evaluating failed: {exc!r}\n")
+            os._exit(1)
+        os._exit(0)
+
+    def _hear(self, wave: _Wave) -> None:
+        data = os.read(wave.fd, 1 << 16)
+        wave.outcomes.extend(decode(line.data) for line in wave.splitter.feed(data))
+        if not data:
+            self._end(wave, is_late=False)
+
+    def _end(self, wave: _Wave, *, is_late: bool) -> None:
+        self._selector.unregister(wave.fd)
+        del self._waves[wave.fd]
+        os.close(wave.fd)
+        reason = wave.end(is_late=is_late)
+        rest = [undecided(call, reason) for call in wave.calls[len(wave.outcomes) :]]
+        self._write({"id": wave.request_id, "ok": True, "result": wave.outcomes + rest})
+
+    def _write(self, message: dict[str, Any]) -> None:
+        worker.write_all(self._out_fd, encode(message, MAX_WORKER_LINE_BYTES))
+
+
+class _Wave:
+    """Calls that a child works through."""
+
+    def __init__(
+        self, request_id: int, pid: int, fd: int, calls: list[dict[str, Any]], timeout_s: float
+    ) -> None:
+        self.request_id = request_id
+        self.pid = pid
+        self.fd = fd
+        self.calls = calls
+        self.timeout_s = timeout_s
+        self.deadline_s = time.monotonic() + timeout_s
+        self.splitter = LineSplitter()
+        self.outcomes: list[Outcome] = []
+
+    def kill(self) -> int:
+        """Kill the child with all that it started; give how it ended."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        return os.waitpid(self.pid, 0)[1]
+
+    def end(self, *, is_late: bool) -> str:
+        """Reap the child; give the reason for what it left unanswered."""
+        running = self.calls[len(self.outcomes)]["name"] if self.is_short else ""
+        if is_late:
+            self.kill()
+            return f"the wave missed its deadline of {self.timeout_s:g} s in {running}"
+        status = os.waitpid(self.pid, 0)[1]
+        if os.WIFSIGNALED(status):
+            return f"the evaluators' process died of signal {os.WTERMSIG(status)} in {running}"
+        return f"the evaluators' process ended with exit code {os.WEXITSTATUS(status)} in {running}"
+
+    @property
+    def is_short(self) -> bool:
+        return len(self.outcomes) < len(self.calls)
+
+
+def run_calls(bundle: CodeBundle, calls: list[dict[str, Any]], guest: Guest) -> Any:  # noqa: ANN401
+    """Import the bundle and carry out calls one by one, giving an outcome for each."""
+    evaluators = _find_evaluators(bundle.install())
+    for call in calls:
+        yield _judge(call, evaluators.get(call["name"]), guest)
+
+
+def undecided(call: dict[str, Any], reason: str) -> Outcome:
+    """Give the outcome of a call that nobody could decide."""
+    return {"node": call["node"], "met": None, "reason": reason[:_MAX_REASON]}
+
+
+def _judge(call: dict[str, Any], function: Callable[..., Any] | None, guest: Guest) -> Outcome:
+    if function is None:
+        return undecided(call, f"there is no evaluator {call['name']!r} in the bundle")
+    try:
+        met = function(guest, **call["args"])
+    except Exception as exc:  # noqa: BLE001 - raising is how an evaluator says: cannot decide
+        return undecided(call, f"{call['name']} raised {type(exc).__name__}: {exc}")
+    if not isinstance(met, bool):
+        return undecided(call, f"{call['name']} gave {type(met).__name__}, not bool")
+    return {"node": call["node"], "met": met, "reason": ""}
+
+
+def _find_evaluators(modules: list[ModuleType]) -> dict[str, Callable[..., Any]]:
+    found: dict[str, Callable[..., Any]] = {}
+    for module in modules:
+        for value in vars(module).values():
+            mark = getattr(value, MARK, None)
+            if mark is not None and mark.kind == "evaluator":
+                found[mark.name] = value
+    return found
+
+
+def _read_calls(params: Params) -> list[dict[str, Any]]:
+    calls = params.values.get("calls")
+    if not isinstance(calls, list) or not all(_is_call(call) for call in calls):
+        raise ProbeError("bad_params", "calls must be a list of {node, name, args}")
+    return calls
+
+
+def _is_call(call: object) -> bool:
+    return (
+        isinstance(call, dict)
+        and isinstance(call.get("node"), str)
+        and isinstance(call.get("name"), str)
+        and isinstance(call.get("args"), dict)
+    )

@@ -1,0 +1,143 @@
+"""Files of the guest in pieces: a reader sees the old file or the whole new one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat as stat_bits
+from typing import TYPE_CHECKING, Any
+
+from provisioning.probe.errors import ProbeError
+from provisioning.probe.framing import CHUNK_BYTES
+from provisioning.probe.identity import Identity
+from provisioning.probe.params import to_base64
+
+if TYPE_CHECKING:
+    from provisioning.probe.params import Params
+
+_TOKEN = re.compile(r"[0-9A-Za-z]{1,32}\Z")
+
+
+def put(params: Params) -> None:
+    """Take one piece of a file; the last piece puts the file in place.
+
+    Pieces come in order and name the same ``token``. Missing folders are made. The file and they
+    belong to ``user``, or else to who owns the nearest folder that was there.
+    """
+    path, data = _path(params), params.data("data_b64")
+    offset, total = params.whole("offset", 0), params.whole("total", len(data))
+    token = params.text("token", "0")
+    if not _TOKEN.match(token) or offset < 0 or offset + len(data) > total:
+        raise ProbeError("bad_params", "token, offset or total are wrong")
+    folder, name = os.path.split(path)
+    part = os.path.join(folder, f".{name[:200]}.{token}.part")
+    try:
+        owner = _owner(folder, params)
+        if offset == 0:
+            _make_folders(folder, owner)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(part)
+        _append(part, data, offset)
+        if offset + len(data) == total:
+            os.chown(part, *owner)
+            os.chmod(part, params.whole("mode", 0o644) & 0o7777)
+            os.replace(part, path)
+    except OSError as exc:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise _failure(exc) from exc
+
+
+def get(params: Params) -> dict[str, Any]:
+    """Give one piece of a regular file: ``data_b64``, ``eof`` and the file's ``size``."""
+    offset = params.whole("offset", 0)
+    length = min(params.whole("length", CHUNK_BYTES), CHUNK_BYTES)
+    try:
+        fd = open_regular(_path(params))
+        try:
+            size = os.fstat(fd).st_size
+            data = os.pread(fd, length, offset)
+        finally:
+            os.close(fd)
+    except OSError as exc:
+        raise _failure(exc) from exc
+    return {"data_b64": to_base64(data), "eof": offset + len(data) >= size, "size": size}
+
+
+def stat(params: Params) -> dict[str, Any]:
+    """Tell about what a path leads to: ``exists``, ``size``, ``mode``, ``mtime``."""
+    try:
+        found = os.stat(_path(params))
+    except (FileNotFoundError, NotADirectoryError):
+        return {"exists": False, "size": 0, "mode": 0, "mtime": 0.0}
+    except OSError as exc:
+        raise _failure(exc) from exc
+    return {
+        "exists": True,
+        "size": found.st_size,
+        "mode": found.st_mode,
+        "mtime": found.st_mtime,
+    }
+
+
+def open_regular(path: str) -> int:
+    """Open a regular file for reading; a pipe or device is refused and never waited for.
+
+    Raises:
+        OSError: as the system says.
+        ProbeError: ``failed``, it is no regular file.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    if not stat_bits.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise ProbeError("failed", f"{path} is no regular file")
+    return fd
+
+
+def _path(params: Params) -> str:
+    path = params.text("path")
+    if not path.startswith("/") or "\0" in path:
+        raise ProbeError("bad_params", f"{path!r} is no absolute path")
+    return os.path.normpath(path)
+
+
+def _owner(folder: str, params: Params) -> tuple[int, int]:
+    if params.has("user"):
+        try:
+            identity = Identity.of(params.text("user"))
+        except KeyError as exc:
+            raise ProbeError("bad_params", f"there is no user {params.text('user')!r}") from exc
+        return identity.uid, identity.gid
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    found = os.stat(folder)
+    return found.st_uid, found.st_gid
+
+
+def _make_folders(folder: str, owner: tuple[int, int]) -> None:
+    missing = []
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for path in reversed(missing):
+        os.mkdir(path, 0o755)
+        os.chown(path, *owner)
+
+
+def _append(part: str, data: bytes, offset: int) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = os.open(part, flags | (os.O_EXCL if offset == 0 else 0), 0o600)
+    try:
+        if os.fstat(fd).st_size != offset:
+            raise ProbeError("bad_params", f"the piece at {offset} is out of order")
+        view = memoryview(data)
+        while view:
+            view = view[os.pwrite(fd, view, offset + len(data) - len(view)) :]
+    finally:
+        os.close(fd)
+
+
+def _failure(exc: OSError) -> ProbeError:
+    is_missing = isinstance(exc, (FileNotFoundError, NotADirectoryError))
+    return ProbeError("not_found" if is_missing else "failed", str(exc))

@@ -1,0 +1,179 @@
+"""What an evaluator sees of the desktop it judges.
+
+Evaluators run as root in a child of the probe, with programs named by absolute path and an
+environment that owes nothing to the agent; what they read is cached for the one wave they are in.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from provisioning.probe import proc
+from provisioning.probe.errors import ProbeError
+from provisioning.probe.files import open_regular
+from provisioning.probe.run import run_program
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from provisioning.probe.proc import Process
+    from provisioning.probe.session import Sessions
+
+MAX_READ_BYTES = 1 << 20
+_GSETTINGS = "/usr/bin/gsettings"
+
+
+class GuestFileMissingError(Exception):
+    """There is no such file."""
+
+
+class GuestError(Exception):
+    """The guest could not be asked; the node becomes inconclusive."""
+
+
+class Guest:
+    """The desktop, for evaluators.
+
+    Args:
+        sessions: knows the user and the graphical session.
+    """
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self._processes: list[Process] | None = None
+        self._windows: list[dict[str, Any]] | None = None
+
+    @property
+    def user(self) -> str:
+        """Login name of the user the agent acts as."""
+        return self._sessions.identity.name
+
+    @property
+    def home(self) -> str:
+        """That user's home folder."""
+        return self._sessions.identity.home
+
+    def path(self, path: str) -> str:
+        """Make a path absolute: ``~`` and relative paths are the user's home folder's."""
+        if path == "~" or path.startswith("~/"):
+            path = path[2:]
+        return os.path.normpath(os.path.join(self.home, path))
+
+    def exists(self, path: str) -> bool:
+        """Tell whether a path leads to a file, folder or anything else."""
+        return os.path.exists(self.path(path))
+
+    def is_folder(self, path: str) -> bool:
+        """Tell whether a path leads to a folder."""
+        return os.path.isdir(self.path(path))
+
+    def list_folder(self, path: str) -> list[str]:
+        """Give the names in a folder, sorted.
+
+        Raises:
+            GuestFileMissingError: there is no such folder.
+        """
+        try:
+            return sorted(os.listdir(self.path(path)))
+        except (FileNotFoundError, NotADirectoryError) as exc:
+            raise GuestFileMissingError(str(exc)) from exc
+
+    def read_bytes(self, path: str, max_bytes: int = MAX_READ_BYTES) -> bytes:
+        """Read a regular file.
+
+        Raises:
+            GuestFileMissingError: there is no such file.
+            GuestError: it is no regular file, larger than `max_bytes`, or cannot be read.
+        """
+        full = self.path(path)
+        try:
+            fd = open_regular(full)
+            with os.fdopen(fd, "rb") as file:
+                data = file.read(max_bytes + 1)
+        except (FileNotFoundError, NotADirectoryError) as exc:
+            raise GuestFileMissingError(str(exc)) from exc
+        except (OSError, ProbeError) as exc:
+            raise GuestError(str(exc)) from exc
+        if len(data) > max_bytes:
+            raise GuestError(f"{full} is larger than {max_bytes} bytes")
+        return data
+
+    def read_text(self, path: str, max_bytes: int = MAX_READ_BYTES) -> str:
+        """Read a file as UTF-8, undecodable bytes replaced; raises as `read_bytes` does."""
+        return self.read_bytes(path, max_bytes).decode("utf-8", "replace")
+
+    def run_as_user(self, argv: Sequence[str], timeout_s: float = 10.0) -> tuple[int, bytes, bytes]:
+        """Run a program as the session's user, in a clean environment, and wait.
+
+        Args:
+            argv: the program's absolute path and its arguments; no shell sees them.
+            timeout_s: after this it is killed.
+
+        Returns:
+            Exit code, standard output, standard error, at most 1 MiB of each.
+
+        Raises:
+            GuestError: it could not be started, or did not end in time.
+        """
+        if not argv or not argv[0].startswith("/"):
+            raise GuestError("a program is named by its absolute path")
+        try:
+            done = run_program(
+                argv,
+                identity=self._sessions.identity,
+                env=self._sessions.clean_environment(),
+                timeout_s=timeout_s,
+                cwd=self.home if os.path.isdir(self.home) else "/",
+            )
+        except ProbeError as exc:
+            raise GuestError(str(exc)) from exc
+        return done.exit_code, done.stdout, done.stderr
+
+    def gsettings_get(self, schema: str, key: str) -> str:
+        """Read a setting; strings come without their quotes, all else as gsettings prints it.
+
+        Raises:
+            GuestError: there is no such schema or key.
+        """
+        code, out, err = self.run_as_user([_GSETTINGS, "get", schema, key])
+        if code != 0:
+            raise GuestError(err.decode("utf-8", "replace").strip())
+        text = out.decode("utf-8", "replace").strip()
+        is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+        return text[1:-1] if is_quoted else text
+
+    def processes(self) -> list[Process]:
+        """Give the user-space processes (pid, ppid, uid, comm, argv) of all users."""
+        if self._processes is None:
+            self._processes = proc.list_processes()
+        return self._processes
+
+    def windows(self) -> list[dict[str, Any]]:
+        """Give the managed windows: id, title, wm_class, pid, geometry, active.
+
+        Raises:
+            GuestError: there is no graphical session.
+        """
+        if self._windows is None:
+            self._windows = self._read_windows()
+        return self._windows
+
+    def _read_windows(self) -> list[dict[str, Any]]:
+        from Xlib.error import DisplayError
+
+        from provisioning.probe import windows
+
+        session = self._sessions.find()
+        if session is None:
+            raise GuestError("there is no graphical session")
+        if "XAUTHORITY" in session.environment:
+            os.environ["XAUTHORITY"] = session.environment["XAUTHORITY"]
+        try:
+            display = windows.open_display(session.display)
+        except (DisplayError, OSError) as exc:
+            raise GuestError(str(exc)) from exc
+        try:
+            return windows.list_windows(display)
+        finally:
+            display.close()

@@ -1,0 +1,75 @@
+"""Who the session user is, and a clean environment to run programs in as that user."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from typing import Any, NamedTuple
+
+CLEAN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/games"
+
+
+class Identity(NamedTuple):
+    """A user as programs are started under.
+
+    Attributes:
+        name: login name.
+        uid: user id.
+        gid: primary group id.
+        home: home folder.
+        shell: login shell.
+    """
+
+    name: str
+    uid: int
+    gid: int
+    home: str
+    shell: str
+
+    @classmethod
+    def of(cls, name: str) -> Identity:
+        """Look a user up by name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        entry = pwd.getpwnam(name)
+        return cls(entry.pw_name, entry.pw_uid, entry.pw_gid, entry.pw_dir, entry.pw_shell)
+
+    @classmethod
+    def own(cls) -> Identity:
+        """Give the user this process runs as."""
+        return cls.of(pwd.getpwuid(os.getuid()).pw_name)
+
+    def environment(self) -> dict[str, str]:
+        """Give a minimal environment that owes nothing to anybody's settings."""
+        return {
+            "HOME": self.home,
+            "LANG": "C.UTF-8",
+            "LOGNAME": self.name,
+            "PATH": CLEAN_PATH,
+            "SHELL": self.shell,
+            "USER": self.name,
+        }
+
+    def popen_arguments(self) -> dict[str, Any]:
+        """Give what makes `subprocess.Popen` start a program as this user."""
+        if self.uid == os.getuid():
+            return {}
+        groups = os.getgrouplist(self.name, self.gid)
+        return {"user": self.uid, "group": self.gid, "extra_groups": groups}
+
+    def become(self) -> None:
+        """Turn this process into one of the user's, for good."""
+        if self.uid != os.getuid():
+            os.initgroups(self.name, self.gid)
+            os.setgid(self.gid)
+            os.setuid(self.uid)
+
+
+def default_user() -> str:
+    """Name the session user: ``user``, or who runs the probe where there is none of that name."""
+    try:
+        return Identity.of("user").name
+    except KeyError:
+        return Identity.own().name

@@ -1,0 +1,219 @@
+"""All operations of the probe, by name."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import os
+import sys
+import tempfile
+import time
+from typing import TYPE_CHECKING, Any
+
+from provisioning.probe import apps, digest, files, machine, proc
+from provisioning.probe.errors import ProbeError
+from provisioning.probe.framing import MAX_LINE_BYTES
+from provisioning.probe.identity import Identity
+from provisioning.probe.params import Params, to_base64
+from provisioning.probe.run import run_program
+from provisioning.probe.session import Sessions
+from provisioning.probe.version import version
+from provisioning.probe.workers import Spec, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_LARGEST_INLINE_CHARS = MAX_LINE_BYTES - 4096
+_KEPT_SPILLS = 4
+_EVALUATOR_PATIENCE_S = 3.0
+# Whose presence says that the session is GNOME's, which is ready with its panel and not before.
+_GNOME = frozenset({"gnome-session-b", "gnome-flashback", "gnome-panel"})
+
+
+class Ops:
+    """The probe's operations and the helper processes they need.
+
+    Args:
+        user: login name of the session's user.
+        command: starts this probe's program anew; worker options are added to it.
+    """
+
+    def __init__(self, user: str, command: Sequence[str]) -> None:
+        self._sessions = Sessions(user)
+        self._command = [*command, "--user", user]
+        self._display = Worker(lambda: self._session_worker("display"))
+        self._tree = Worker(lambda: self._session_worker("tree"))
+        self._evaluator = Worker(self._evaluator_worker, patience_s=_EVALUATOR_PATIENCE_S)
+        self._spills = itertools.count()
+        self._boot_id = machine.boot_id()
+
+    def table(self) -> dict[str, Callable[[Params], Any]]:
+        """Give the operations by name."""
+        return {
+            "ping": self.ping,
+            "exec": self.execute,
+            "launch": self.launch,
+            "open_app": self.open_app,
+            "put": files.put,
+            "get": files.get,
+            "stat": files.stat,
+            "screenshot": self.screenshot,
+            "input": self._on_display("input"),
+            "windows": self._on_display("windows"),
+            "tree": self.tree,
+            "processes": self.processes,
+            "session": self.session,
+            "digest": self.digest,
+            "set_clock": machine.set_clock,
+            "reseed": machine.reseed,
+            "bundle": self.bundle,
+            "evaluate": self.evaluate,
+            "warm": self.warm,
+        }
+
+    def stop(self) -> None:
+        """End the helper processes."""
+        for worker in (self._display, self._tree, self._evaluator):
+            worker.stop()
+
+    def ping(self, _params: Params) -> dict[str, Any]:
+        """Tell who answers and what time it is here."""
+        return {
+            "pid": os.getpid(),
+            "version": version(),
+            "clock_s": time.time(),
+            "boot_id": self._boot_id,
+        }
+
+    def execute(self, params: Params) -> dict[str, Any]:
+        """Run a program to its end, as the probe's user or as ``user``."""
+        identity, env = self._who(params)
+        done = run_program(
+            params.texts("argv"),
+            identity=identity,
+            env={**env, **params.mapping("env")},
+            timeout_s=params.number("timeout_s", params.timeout_s),
+            stdin=params.data("stdin_b64") if params.has("stdin_b64") else b"",
+            cwd=params.text("cwd", "/"),
+        )
+        return {
+            "exit_code": done.exit_code,
+            "stdout_b64": to_base64(done.stdout),
+            "stderr_b64": to_base64(done.stderr),
+            "truncated": done.is_truncated,
+        }
+
+    def launch(self, params: Params) -> None:
+        """Start a program in the session and leave it running."""
+        apps.launch(self._sessions.require(), params.texts("argv"), params.timeout_s)
+
+    def open_app(self, params: Params) -> dict[str, str]:
+        """Start an application by the name that menus show."""
+        return apps.open_app(self._sessions.require(), params.text("name"), params.timeout_s)
+
+    def screenshot(self, params: Params) -> dict[str, Any]:
+        """Take a picture; one too large for a line is left in a file, to be got in pieces."""
+        shot = self._display.call("screenshot", {}, params.timeout_s)
+        if len(shot["png_b64"]) > _LARGEST_INLINE_CHARS:
+            shot["path"] = self._spill(base64.b64decode(shot.pop("png_b64")))
+        return dict(shot)
+
+    def tree(self, params: Params) -> Any:  # noqa: ANN401 - JSON
+        """Read the accessibility tree."""
+        return self._tree.call("tree", params.values, params.timeout_s)
+
+    def processes(self, _params: Params) -> list[dict[str, Any]]:
+        """List the user-space processes."""
+        return [
+            {
+                "pid": process.pid,
+                "user": proc.user_name(process.uid),
+                "comm": process.comm,
+                "argv": list(process.argv),
+            }
+            for process in proc.list_processes()
+        ]
+
+    def session(self, params: Params) -> dict[str, Any]:
+        """Tell whether the user's desktop is up: window manager and, under GNOME, its panel."""
+        session = self._sessions.find()
+        if session is None:
+            return {"ready": False, "display": "", "reason": "no process has a display"}
+        found: dict[str, Any] = {"display": session.display, "user": session.identity.name}
+        try:
+            found.update(self._display.call("shown", {}, params.timeout_s))
+        except ProbeError as exc:
+            return {**found, "ready": False, "reason": str(exc)}
+        comms = {process.comm for process in proc.list_processes(session.identity.uid)}
+        found["desktop"] = found["desktop"] or "gnome-flashback" in comms
+        missing = [] if found["window_manager"] else ["window_manager"]
+        if comms & _GNOME:
+            missing += [part for part in ("panel", "desktop") if not found[part]]
+        reason = f"not up yet: {', '.join(missing)}" if missing else ""
+        return {**found, "ready": not missing, "reason": reason}
+
+    def digest(self, _params: Params) -> dict[str, Any]:
+        """Take the state that resets are verified by."""
+        workers = (self._display, self._tree, self._evaluator)
+        own = {os.getpid(), *(worker.pid for worker in workers if worker.pid is not None)}
+        return digest.take(self._sessions.identity, own)
+
+    def bundle(self, params: Params) -> Any:  # noqa: ANN401 - JSON
+        """Take evaluators' sources into memory."""
+        return self._evaluator.call("bundle", params.values, params.timeout_s)
+
+    def evaluate(self, params: Params) -> Any:  # noqa: ANN401 - JSON
+        """Run one wave of evaluators."""
+        wave_s = params.number("timeout_s", max(0.1, params.timeout_s - 1.0))
+        return self._evaluator.call("evaluate", {**params.values, "timeout_s": wave_s}, wave_s)
+
+    def warm(self, params: Params) -> dict[str, str]:
+        """Start all helper processes, so that a snapshot holds them; give what failed."""
+        trouble = {}
+        for name, worker, op in (
+            ("display", self._display, "shown"),
+            ("tree", self._tree, "tree"),
+            ("evaluator", self._evaluator, "warm"),
+        ):
+            try:
+                worker.call(op, {"max_nodes": 50}, params.timeout_s)
+            except ProbeError as exc:
+                trouble[name] = str(exc)
+        return trouble
+
+    def _on_display(self, op: str) -> Callable[[Params], Any]:
+        return lambda params: self._display.call(op, params.values, params.timeout_s)
+
+    def _who(self, params: Params) -> tuple[Identity, dict[str, str]]:
+        own = Identity.own()
+        name = params.text("user", own.name)
+        if name == self._sessions.identity.name:
+            return self._sessions.identity, self._sessions.clean_environment()
+        try:
+            identity = Identity.of(name)
+        except KeyError as exc:
+            raise ProbeError("bad_params", f"there is no user {name!r}") from exc
+        return identity, identity.environment()
+
+    def _spill(self, data: bytes) -> str:
+        folder = os.path.join(tempfile.gettempdir(), f"mesocosm-probe-{os.getpid()}")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        path = os.path.join(folder, f"{next(self._spills) % _KEPT_SPILLS}")
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(data)
+        return path
+
+    def _session_worker(self, name: str) -> Spec:
+        session = self._sessions.require()
+        env = session.clean_environment()
+        key = (session.leader_pid, session.leader_ticks)
+        return Spec([*self._command, "--worker", name], env, key)
+
+    def _evaluator_worker(self) -> Spec:
+        env = Identity.own().environment()
+        return Spec([*self._command, "--worker", "evaluator"], env)
+
+
+def own_command() -> list[str]:
+    """Give the command that starts this very program in another process."""
+    return [sys.executable, "-I", os.path.abspath(sys.argv[0])]

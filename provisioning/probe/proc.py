@@ -1,0 +1,103 @@
+"""Processes of this guest, read from /proc."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MAX_ARGS_BYTES = 4096
+
+
+class Process(NamedTuple):
+    """One process.
+
+    Attributes:
+        pid: its id.
+        ppid: its parent's id.
+        uid: whose it is.
+        comm: short name, at most 15 characters.
+        argv: its words, the first 4 KiB of them; empty for kernel threads and zombies.
+    """
+
+    pid: int
+    ppid: int
+    uid: int
+    comm: str
+    argv: tuple[str, ...]
+
+
+def list_processes(uid: int | None = None) -> list[Process]:
+    """Give the user-space processes by pid, of one user or of all; zombies are left out."""
+    found = []
+    for pid in _pids():
+        process = _read(pid, uid)
+        if process is not None and process.argv:
+            found.append(process)
+    return found
+
+
+def environment_of(pid: int) -> dict[str, str]:
+    """Give the environment a process was started with; empty when it is gone."""
+    raw = _slurp(f"/proc/{pid}/environ", 1 << 20)
+    pairs = (item.partition(b"=") for item in raw.split(b"\0") if b"=" in item)
+    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def start_ticks(pid: int) -> int | None:
+    """Give when a process was started, in clock ticks since boot: with its pid, its identity."""
+    raw = _slurp(f"/proc/{pid}/stat", 4096)
+    fields = raw.rpartition(b")")[2].split()
+    return int(fields[19]) if len(fields) > 19 else None  # noqa: PLR2004 - field 22 of proc(5)
+
+
+def user_name(uid: int) -> str:
+    """Give a login name, or the number where there is none."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def descendants(processes: list[Process], roots: set[int]) -> set[int]:
+    """Give `roots` and every process below them."""
+    found = set(roots)
+    grew = True
+    while grew:
+        more = {process.pid for process in processes if process.ppid in found} - found
+        found |= more
+        grew = bool(more)
+    return found
+
+
+def _pids() -> Iterator[int]:
+    return iter(sorted(int(name) for name in os.listdir("/proc") if name.isdigit()))
+
+
+def _read(pid: int, uid: int | None) -> Process | None:
+    try:
+        owner = os.stat(f"/proc/{pid}").st_uid
+    except OSError:
+        return None
+    if uid is not None and owner != uid:
+        return None
+    stat = _slurp(f"/proc/{pid}/stat", 4096)
+    head, _, tail = stat.rpartition(b")")
+    fields = tail.split()
+    if len(fields) < 2 or fields[0] == b"Z":  # noqa: PLR2004 - state and ppid
+        return None
+    words = _slurp(f"/proc/{pid}/cmdline", _MAX_ARGS_BYTES).rstrip(b"\0")
+    argv = tuple(part.decode("utf-8", "replace") for part in words.split(b"\0")) if words else ()
+    comm = head.partition(b"(")[2].decode("utf-8", "replace")
+    return Process(pid, int(fields[1]), owner, comm, argv)
+
+
+def _slurp(path: str, most_bytes: int) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(most_bytes)
+    except OSError:
+        return b""

@@ -1,0 +1,183 @@
+"""Carry out requests side by side, each within its deadline, and answer each exactly once."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import traceback
+from typing import TYPE_CHECKING, Any, Dict
+
+from provisioning.probe.errors import ProbeError
+from provisioning.probe.framing import FramingError, LineSplitter, decode, encode
+from provisioning.probe.params import Params
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from provisioning.probe.channel import Channel
+
+MAX_RUNNING = 16
+"""Requests at a time; the next is refused as ``busy``."""
+
+MAX_ABANDONED = 64
+"""Requests that missed their deadline and still hang; with more, all are refused."""
+
+DEFAULT_TIMEOUT_S = 60.0
+INLINE = frozenset({"ping"})
+
+Message = Dict[str, Any]
+
+
+class Request:
+    """One request on its way.
+
+    Args:
+        request_id: as the host numbered it.
+        op: what is asked for.
+        params: its arguments.
+        timeout_s: its deadline from now.
+    """
+
+    def __init__(self, request_id: int, op: str, params: dict[str, Any], timeout_s: float) -> None:
+        self.request_id = request_id
+        self.op = op
+        self.params = Params(params, timeout_s)
+        self.deadline_s = time.monotonic() + timeout_s
+        self._lock = threading.Lock()
+        self._is_answered = False
+
+    def claim(self) -> bool:
+        """Tell whether the caller is the one to answer; True once."""
+        with self._lock:
+            was_answered, self._is_answered = self._is_answered, True
+        return not was_answered
+
+
+class Server:
+    """Serve a channel until it ends.
+
+    Args:
+        channel: to the host.
+        ops: what can be asked for, by name.
+        version: digest of this probe, told in its hello.
+    """
+
+    def __init__(
+        self, channel: Channel, ops: Mapping[str, Callable[[Params], Any]], version: str
+    ) -> None:
+        self._channel = channel
+        self._ops = ops
+        self._version = version
+        self._running: dict[int, Request] = {}
+        self._abandoned: set[int] = set()
+        self._changed = threading.Condition()
+
+    def greet(self) -> None:
+        """Say hello; called at the start and whenever a host (re)appears."""
+        self._send({"hello": {"version": self._version, "pid": os.getpid()}})
+
+    def serve(self) -> None:
+        """Read requests to the end of the channel."""
+        threading.Thread(target=self._watch_deadlines, name="deadlines", daemon=True).start()
+        splitter = LineSplitter()
+        while True:
+            data = self._channel.read()
+            if not data:
+                return
+            for line in splitter.feed(data):
+                if line.is_oversize:
+                    self._refuse(None, ProbeError("oversize", "the request exceeds the bound"))
+                else:
+                    self._take(line.data)
+
+    def _take(self, data: bytes) -> None:
+        try:
+            request = _read_request(decode(data))
+        except FramingError as exc:
+            self._refuse(None, ProbeError("bad_request", str(exc)))
+            return
+        handler = self._ops.get(request.op)
+        if handler is None:
+            self._refuse(request, ProbeError("unknown_op", f"there is no operation {request.op!r}"))
+        elif request.op in INLINE:
+            self._answer(request, handler)
+        elif self._admit(request):
+            name = f"{request.op}-{request.request_id}"
+            threading.Thread(
+                target=self._run, args=(request, handler), name=name, daemon=True
+            ).start()
+
+    def _admit(self, request: Request) -> bool:
+        with self._changed:
+            running, abandoned = len(self._running), len(self._abandoned)
+            if running < MAX_RUNNING and abandoned < MAX_ABANDONED:
+                self._running[id(request)] = request
+                self._changed.notify()
+                return True
+        words = f"{running} requests run and {abandoned} hang past their deadline"
+        self._refuse(request, ProbeError("busy", words))
+        return False
+
+    def _run(self, request: Request, handler: Callable[[Params], Any]) -> None:
+        try:
+            self._answer(request, handler)
+        finally:
+            with self._changed:
+                self._running.pop(id(request), None)
+                self._abandoned.discard(id(request))
+
+    def _answer(self, request: Request, handler: Callable[[Params], Any]) -> None:
+        try:
+            result = handler(request.params)
+        except ProbeError as exc:
+            self._refuse(request, exc)
+        except Exception as exc:  # noqa: BLE001 - the boundary: the host must get an answer
+            words = "".join(traceback.format_exception_only(type(exc), exc)).strip()
+            self._refuse(request, ProbeError("failed", words))
+        else:
+            self._reply(request, {"id": request.request_id, "ok": True, "result": result})
+
+    def _refuse(self, request: Request | None, error: ProbeError) -> None:
+        body = {"type": error.kind, "message": error.message[:4000]}
+        if request is None:
+            self._send({"id": -1, "ok": False, "error": body})
+        else:
+            self._reply(request, {"id": request.request_id, "ok": False, "error": body})
+
+    def _reply(self, request: Request, message: Message) -> None:
+        if request.claim():
+            self._send(message)
+
+    def _send(self, message: Message) -> None:
+        try:
+            line = encode(message)
+        except FramingError as exc:
+            body = {"type": "oversize", "message": f"the reply cannot be sent: {exc}"}
+            line = encode({"id": message.get("id", -1), "ok": False, "error": body})
+        self._channel.write(line)
+
+    def _watch_deadlines(self) -> None:
+        while True:
+            with self._changed:
+                now_s = time.monotonic()
+                due = [request for request in self._running.values() if request.deadline_s <= now_s]
+                for request in due:
+                    self._abandoned.add(id(request))
+                    del self._running[id(request)]
+                if not due:
+                    ends = [request.deadline_s for request in self._running.values()]
+                    self._changed.wait(min(ends) - now_s if ends else None)
+            for request in due:
+                words = f"{request.op} did not end within {request.params.timeout_s:g} s"
+                self._refuse(request, ProbeError("timeout", words))
+
+
+def _read_request(message: Message) -> Request:
+    request_id, op = message.get("id"), message.get("op")
+    params, timeout_s = message.get("params", {}), message.get("timeout_s", DEFAULT_TIMEOUT_S)
+    if isinstance(request_id, bool) or not isinstance(request_id, int) or not isinstance(op, str):
+        raise FramingError("a request needs id (int) and op (str)")
+    if not isinstance(params, dict) or not isinstance(timeout_s, (int, float)) or timeout_s <= 0:
+        raise FramingError("params must be an object and timeout_s above 0")
+    return Request(request_id, op, params, float(timeout_s))

@@ -1,0 +1,137 @@
+"""Find the graphical session of the user by looking at its processes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import NamedTuple
+
+from provisioning.probe import proc
+from provisioning.probe.errors import ProbeError
+from provisioning.probe.identity import Identity
+
+# Short names (15 characters at most) of who carries a session, the best source first.
+LEADERS = (
+    "gnome-session-b",
+    "gnome-flashback",
+    "gnome-panel",
+    "metacity",
+    "gnome-shell",
+    "xfce4-session",
+    "mate-session",
+    "openbox",
+    "fluxbox",
+)
+_CONNECTIONS = (
+    "DISPLAY",
+    "XAUTHORITY",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "XDG_RUNTIME_DIR",
+    "XDG_CURRENT_DESKTOP",
+    "XDG_SESSION_TYPE",
+)
+
+
+class Session(NamedTuple):
+    """A graphical session.
+
+    Attributes:
+        identity: whose it is.
+        leader_pid: the process whose environment was taken.
+        leader_ticks: when that process started, in clock ticks since boot.
+        environment: all of that process' environment.
+    """
+
+    identity: Identity
+    leader_pid: int
+    leader_ticks: int
+    environment: dict[str, str]
+
+    @property
+    def display(self) -> str:
+        """Name of the X display, such as ``:0``."""
+        return self.environment["DISPLAY"]
+
+    def clean_environment(self) -> dict[str, str]:
+        """Give a minimal environment that reaches display and bus and holds no setting."""
+        env = self.identity.environment()
+        env.update(
+            {name: self.environment[name] for name in _CONNECTIONS if name in self.environment}
+        )
+        return env
+
+    def app_environment(self) -> dict[str, str]:
+        """Give the environment an application gets that the user starts from a menu."""
+        return {**self.identity.environment(), **self.environment}
+
+
+class Sessions:
+    """Know the session of one user; looked for again when its leader has gone.
+
+    Args:
+        user: login name.
+    """
+
+    def __init__(self, user: str) -> None:
+        self.identity = Identity.of(user)
+        self._found: Session | None = None
+        self._lock = threading.Lock()
+
+    def find(self) -> Session | None:
+        """Give the session; None while there is none."""
+        with self._lock:
+            if self._found is None or not _is_alive(self._found):
+                self._found = find_session(self.identity)
+            return self._found
+
+    def require(self) -> Session:
+        """Give the session.
+
+        Raises:
+            ProbeError: ``no_session``.
+        """
+        session = self.find()
+        if session is None:
+            raise ProbeError("no_session", f"{self.identity.name} has no graphical session")
+        return session
+
+    def clean_environment(self) -> dict[str, str]:
+        """Give the user's minimal environment, with display and bus while there is a session."""
+        session = self.find()
+        if session is not None:
+            return session.clean_environment()
+        env = self.identity.environment()
+        runtime_dir = f"/run/user/{self.identity.uid}"
+        if os.path.isdir(runtime_dir):
+            env["XDG_RUNTIME_DIR"] = runtime_dir
+        return env
+
+
+def find_session(identity: Identity) -> Session | None:
+    """Look through the user's processes for the best one that has a display."""
+    processes = proc.list_processes(identity.uid)
+    rank = {comm: index for index, comm in enumerate(LEADERS)}
+    for process in sorted(processes, key=lambda one: (rank.get(one.comm, len(rank)), one.pid)):
+        if process.pid == os.getpid():
+            continue
+        environment = proc.environment_of(process.pid)
+        ticks = proc.start_ticks(process.pid)
+        if environment.get("DISPLAY") and ticks is not None:
+            return Session(identity, process.pid, ticks, _completed(identity, environment))
+    return None
+
+
+def _completed(identity: Identity, environment: dict[str, str]) -> dict[str, str]:
+    runtime_dir = environment.setdefault("XDG_RUNTIME_DIR", f"/run/user/{identity.uid}")
+    bus = f"{runtime_dir}/bus"
+    if "DBUS_SESSION_BUS_ADDRESS" not in environment and os.path.exists(bus):
+        environment["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={bus}"
+    if "XAUTHORITY" not in environment:
+        # python-xlib wants a file, an empty one where the server asks for no cookie.
+        cookie = f"{identity.home}/.Xauthority"
+        environment["XAUTHORITY"] = cookie if os.path.exists(cookie) else os.devnull
+    return environment
+
+
+def _is_alive(session: Session) -> bool:
+    return proc.start_ticks(session.leader_pid) == session.leader_ticks

@@ -1,0 +1,164 @@
+"""Type any Unicode text on an X display, whatever its keyboard layout.
+
+Characters that no key has are put on spare keys first, different ones on different keys, and left
+there. Tools that reuse one spare key lose characters in slow programs: a program looks a key up
+when it gets to the event, and by then the key means the next character. Only keys in a row are
+used: they change by one request, and each request makes every program read the keyboard anew.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Dict, Tuple
+
+from provisioning.probe.errors import ProbeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from Xlib.display import Display
+
+_KEY_PAUSE_S = 0.006
+_SETTLE_S = 0.15
+# Source: X11/keysymdef.h: Unicode characters above Latin-1 are 0x01000000 plus the code point.
+_UNICODE = 0x01000000
+_LATIN_1 = 0x100
+_CONTROLS = {"\n": 0xFF0D, "\r": 0xFF0D, "\t": 0xFF09, "\b": 0xFF08, "\x1b": 0xFF1B}
+_SHIFT_L = 0xFFE1
+# Source: X11/XF86keysym.h: keys such as XF86Launch3, of which X maps a long row that no PC has.
+_VENDOR = range(0x10080000, 0x10090000)
+
+Keymap = Dict[int, Tuple[int, bool]]
+
+
+class Typist:
+    """Types by XTest.
+
+    Args:
+        display: where to.
+    """
+
+    def __init__(self, display: Display) -> None:
+        from Xlib import X
+        from Xlib.ext import xtest
+
+        self._display = display
+        self._press, self._release = X.KeyPress, X.KeyRelease
+        self._fake_input = xtest.fake_input
+
+    def type(self, text: str, deadline_s: float) -> None:
+        """Type, key by key.
+
+        Args:
+            text: what to type; a newline presses Return.
+            deadline_s: on the monotonic clock.
+
+        Raises:
+            ProbeError: ``timeout``, or ``unsupported`` for a control character or where the
+                keyboard has no spare key.
+        """
+        keysyms = [keysym_of(char) for char in text]
+        done = 0
+        for keymap, count in self._stretches(keysyms):
+            shift = keymap[_SHIFT_L][0]
+            for keysym in keysyms[done : done + count]:
+                if time.monotonic() > deadline_s:
+                    raise ProbeError("timeout", f"typed {done} of {len(text)} characters")
+                self._strike(*keymap[keysym], shift)
+                done += 1
+
+    def _stretches(self, keysyms: list[int]) -> Iterator[tuple[Keymap, int]]:
+        """Give a keymap and how many of the next characters it can type, until all are typed."""
+        done = 0
+        while done < len(keysyms):
+            rows = self._rows()
+            keymap = _keymap(rows)
+            spare = _longest_run([code for code, row in rows.items() if _is_spare(row)])
+            if not spare and _typeable(keysyms[done:], keymap) == 0:
+                # Keys given away earlier are taken back, once what they typed has been read.
+                time.sleep(_SETTLE_S * 4)
+                spare = _longest_run(
+                    [c for c, row in rows.items() if _is_spare(row) or _is_given(row)]
+                )
+                keymap = _keymap({code: row for code, row in rows.items() if code not in spare})
+            wanted = list(dict.fromkeys(k for k in keysyms[done:] if k not in keymap))
+            given = wanted[: len(spare)]
+            if given:
+                rows_given = [(keysym, keysym) for keysym in given]
+                self._display.change_keyboard_mapping(spare[0], rows_given)
+                self._display.sync()
+                time.sleep(_SETTLE_S)
+                keymap = _keymap(self._rows())
+            count = _typeable(keysyms[done:], keymap)
+            if not count:
+                raise ProbeError("unsupported", "the keyboard has no spare key")
+            yield keymap, count
+            done += count
+
+    def _rows(self) -> dict[int, tuple[int, ...]]:
+        info = self._display.display.info
+        first, last = info.min_keycode, info.max_keycode
+        rows = self._display.get_keyboard_mapping(first, last - first + 1)
+        return {first + index: tuple(row) for index, row in enumerate(rows)}
+
+    def _strike(self, code: int, is_shifted: bool, shift: int) -> None:  # noqa: FBT001
+        if is_shifted:
+            self._fake_input(self._display, self._press, shift)
+        self._fake_input(self._display, self._press, code)
+        self._fake_input(self._display, self._release, code)
+        if is_shifted:
+            self._fake_input(self._display, self._release, shift)
+        self._display.sync()
+        time.sleep(_KEY_PAUSE_S)
+
+
+def keysym_of(char: str) -> int:
+    """Give the X keysym of a character.
+
+    Raises:
+        ProbeError: ``unsupported``, it is a control character that no key types.
+    """
+    code = ord(char)
+    if char in _CONTROLS:
+        return _CONTROLS[char]
+    if code < 0x20 or 0x7F <= code < 0xA0:  # noqa: PLR2004 - the control characters
+        raise ProbeError("unsupported", f"no key types U+{code:04X}")
+    return code if code < _LATIN_1 else _UNICODE + code
+
+
+def _keymap(rows: dict[int, tuple[int, ...]]) -> Keymap:
+    found: Keymap = {}
+    for code, row in sorted(rows.items()):
+        for level, keysym in enumerate(row[:2]):
+            if keysym:
+                found.setdefault(keysym, (code, level == 1))
+    return found
+
+
+def _is_spare(row: tuple[int, ...]) -> bool:
+    """Tell whether a key carries nothing, or only what multimedia keyboards have."""
+    return all(not keysym or keysym in _VENDOR for keysym in row)
+
+
+def _is_given(row: tuple[int, ...]) -> bool:
+    """Tell whether this module put a character on the key: one on both levels, above ASCII."""
+    keysym = row[0]
+    is_foreign = (keysym > _UNICODE and keysym not in _VENDOR) or 0xA0 <= keysym < _LATIN_1  # noqa: PLR2004
+    return is_foreign and set(row[:2]) <= {0, keysym}
+
+
+def _longest_run(codes: list[int]) -> list[int]:
+    """Give the longest series of numbers that follow each other."""
+    best: list[int] = []
+    run: list[int] = []
+    for code in sorted(codes):
+        run = [*run, code] if run and code == run[-1] + 1 else [code]
+        best = max(best, run, key=len)
+    return best
+
+
+def _typeable(keysyms: list[int], keymap: Keymap) -> int:
+    for index, keysym in enumerate(keysyms):
+        if keysym not in keymap:
+            return index
+    return len(keysyms)

@@ -1,0 +1,16 @@
+"""Which probe this is."""
+
+from __future__ import annotations
+
+import pkgutil
+
+VERSION_FILE = "VERSION"
+
+
+def version() -> str:
+    """Give the digest of the zipapp this runs from; ``source`` when it runs from a checkout."""
+    try:
+        data = pkgutil.get_data("provisioning.probe", VERSION_FILE)
+    except OSError:
+        data = None
+    return data.decode("ascii").strip() if data else "source"

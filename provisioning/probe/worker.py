@@ -1,0 +1,62 @@
+"""Be a helper process: read requests from standard input, one at a time, and answer them."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from provisioning.probe.errors import ProbeError
+from provisioning.probe.framing import LineSplitter, decode, encode
+from provisioning.probe.params import Params
+from provisioning.probe.workers import MAX_WORKER_LINE_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def claim_streams() -> tuple[int, int]:
+    """Take standard input and output away from whatever prints; give their descriptors."""
+    in_fd, out_fd = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    return in_fd, out_fd
+
+
+def serve(ops: Mapping[str, Callable[[Params], Any]], in_fd: int, out_fd: int) -> None:
+    """Answer requests until the probe goes away."""
+    splitter = LineSplitter(MAX_WORKER_LINE_BYTES)
+    while True:
+        data = os.read(in_fd, 1 << 16)
+        if not data:
+            return
+        for line in splitter.feed(data):
+            write_all(out_fd, encode(_answer(ops, decode(line.data)), MAX_WORKER_LINE_BYTES))
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write every byte."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def failure(request_id: int, exc: BaseException) -> dict[str, Any]:
+    """Give the reply that reports an exception."""
+    if isinstance(exc, ProbeError):
+        body = {"type": exc.kind, "message": exc.message}
+    else:
+        words = "".join(traceback.format_exception_only(type(exc), exc)).strip()
+        body = {"type": "failed", "message": words}
+    return {"id": request_id, "ok": False, "error": body}
+
+
+def _answer(ops: Mapping[str, Callable[[Params], Any]], request: dict[str, Any]) -> dict[str, Any]:
+    request_id = int(request["id"])
+    try:
+        result = ops[str(request["op"])](Params(request["params"], float(request["timeout_s"])))
+    except Exception as exc:  # noqa: BLE001 - the boundary: the probe must get an answer
+        return failure(request_id, exc)
+    return {"id": request_id, "ok": True, "result": result}

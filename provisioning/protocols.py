@@ -1,0 +1,343 @@
+"""What a machine can do, one capability a protocol.
+
+A backend offers a capability by carrying an object of that protocol; what it cannot do it does
+not carry. Every implementation passes the contract suite of its protocol in ``tests/contract``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    Frame = npt.NDArray[np.uint8]
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+class Kind(StrEnum):
+    """What sort of device a machine is; also the role it plays in an environment by default."""
+
+    DESKTOP = "desktop"
+    PHONE = "phone"
+
+
+class Button(StrEnum):
+    """A pointer's button."""
+
+    LEFT = "left"
+    MIDDLE = "middle"
+    RIGHT = "right"
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """What is known of a file.
+
+    Attributes:
+        size_bytes: of its content.
+        mode: permission bits and type, as in ``st_mode``.
+        mtime_s: seconds since the epoch.
+    """
+
+    size_bytes: int
+    mode: int
+    mtime_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A rectangle on a screen in px, origin top left, right and bottom not included."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def center(self) -> tuple[int, int]:
+        """The middle, x then y, in px."""
+        return (self.left + self.right) // 2, (self.top + self.bottom) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One node of an accessibility tree or UI hierarchy.
+
+    Attributes:
+        role: AT-SPI role name (``push button``) or Android class (``android.widget.Button``).
+        name: what a user reads: accessible name, text, or content description.
+        bounds: where it is, screen px.
+        states: lower-case words such as ``focused``, ``checked``, ``clickable``, ``showing``.
+        resource_id: Android's resource id; empty elsewhere.
+        depth: 0 for the root; elements come in document order.
+    """
+
+    role: str
+    name: str
+    bounds: Bounds
+    states: frozenset[str] = frozenset()
+    resource_id: str = ""
+    depth: int = 0
+
+
+@runtime_checkable
+class Power(Protocol):
+    """Start and stop a machine."""
+
+    def start(self) -> None:
+        """Start it and return when its link answers.
+
+        Raises:
+            MachineStartError: it did not come up in time.
+        """
+        ...
+
+    def stop(self) -> None:
+        """Stop it; harmless when it does not run."""
+        ...
+
+    def is_running(self) -> bool:
+        """Tell whether it runs."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ResetReport:
+    """How a rewind went.
+
+    Attributes:
+        path: ``rewind``, ``fork``, ``cold`` ...: the way back that was taken.
+        seconds: from the request to verified ready.
+        differences: what differs from the snapshot, one line each; empty when exact.
+        phases_s: seconds by phase name, for the histograms.
+    """
+
+    path: str
+    seconds: float
+    differences: tuple[str, ...] = ()
+    phases_s: Mapping[str, float] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Snapshots(Protocol):
+    """Named saved states of one machine."""
+
+    def save(self, name: str) -> None:
+        """Save the whole state, RAM included; an older snapshot of that name is replaced.
+
+        Raises:
+            SnapshotError: it could not be saved.
+        """
+        ...
+
+    def rewind(self, name: str) -> ResetReport:
+        """Go back, set the clock and verify.
+
+        Raises:
+            SnapshotMissingError: there is no such snapshot.
+            SnapshotError: going back failed; the machine must not be used.
+            ResetMismatchError: the machine differs from the snapshot; it must not be used.
+        """
+        ...
+
+    def list_snapshots(self) -> Sequence[str]:
+        """Give the names of the snapshots, sorted."""
+        ...
+
+    def delete_snapshot(self, name: str) -> None:
+        """Delete one.
+
+        Raises:
+            SnapshotMissingError: there is no such snapshot.
+        """
+        ...
+
+
+@runtime_checkable
+class Link(Protocol):
+    """Requests to the probe in a guest, many at a time, from any thread."""
+
+    def call(
+        self, op: str, params: Mapping[str, Json] | None = None, *, timeout_s: float = 10.0
+    ) -> Json:
+        """Ask the probe for one operation and wait for its reply.
+
+        Raises:
+            LinkClosedError: the other end went away.
+            LinkTimeoutError: no reply before the deadline; later calls still work.
+            LinkProtocolError: the other end sent garbage or more than the bound.
+            GuestCallError: the operation failed in the guest, with its words.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let the transport go; harmless twice."""
+        ...
+
+
+@runtime_checkable
+class Files(Protocol):
+    """Whole files of a guest, byte-exact."""
+
+    def put(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
+        """Write a file, its folders made, so that readers see the old or the new one."""
+        ...
+
+    def get(self, path: str) -> bytes:
+        """Read a file.
+
+        Raises:
+            GuestCallError: there is none, or it cannot be read.
+        """
+        ...
+
+    def stat(self, path: str) -> FileStat | None:
+        """Tell about a file; None when there is none."""
+        ...
+
+
+@runtime_checkable
+class Screen(Protocol):
+    """What a machine shows."""
+
+    def capture(self) -> Frame:
+        """Take a picture: uint8 array (H, W, 3), RGB, origin top left."""
+        ...
+
+    def size(self) -> tuple[int, int]:
+        """Give width and height in px."""
+        ...
+
+
+@runtime_checkable
+class Load(Protocol):
+    """How hard a machine works, seen from outside; machines that cannot tell do not carry it."""
+
+    def cpu_time_s(self) -> float:
+        """Give the seconds of processor time used so far, all processors together."""
+        ...
+
+
+@runtime_checkable
+class Input(Protocol):
+    """Pointer, keys and text. Coordinates are screen px, origin top left."""
+
+    def move(self, x: int, y: int) -> None:
+        """Put the pointer at a place; on phones this does nothing."""
+        ...
+
+    def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
+        """Click (or tap) `count` times."""
+        ...
+
+    def drag(
+        self, start: tuple[int, int], end: tuple[int, int], *, duration_s: float = 0.3
+    ) -> None:
+        """Press, move and release (or swipe)."""
+        ...
+
+    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
+        """Turn the wheel at a place; positive `dy` shows what is further down."""
+        ...
+
+    def key(self, *names: str) -> None:
+        """Press keys together and release them.
+
+        Args:
+            names: X keysym names (``ctrl``, ``alt``, ``Return``, ``a``, ``F2``) on desktops,
+                Android key names (``HOME``, ``BACK``, ``ENTER``) on phones.
+
+        Raises:
+            InvalidActionError: there is no such key.
+        """
+        ...
+
+    def text(self, text: str) -> None:
+        """Type any Unicode text into what has the focus."""
+        ...
+
+
+@runtime_checkable
+class Tree(Protocol):
+    """What assistive technology sees."""
+
+    def elements(self) -> Sequence[Element]:
+        """Give the visible elements in document order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MachineInfo:
+    """What a result must say about the machine it was got on.
+
+    Attributes:
+        machine_id: unique in this appliance.
+        kind: desktop or phone.
+        backend: ``libvirt``, ``reference-phone``, ``fake`` ...
+        image: name of the image, such as ``desktop:debian-12``.
+        image_digest: of the image.
+        accelerator: ``kvm``, ``tcg`` or ``none``.
+    """
+
+    machine_id: str
+    kind: Kind
+    backend: str
+    image: str
+    image_digest: str
+    accelerator: str
+
+
+@runtime_checkable
+class Machine(Protocol):
+    """A device an agent acts on, with what every device must offer."""
+
+    @property
+    def info(self) -> MachineInfo:
+        """Say what it is."""
+        ...
+
+    @property
+    def power(self) -> Power:
+        """Start and stop it."""
+        ...
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """Save and rewind it."""
+        ...
+
+    @property
+    def link(self) -> Link:
+        """Talk to the probe inside."""
+        ...
+
+    @property
+    def files(self) -> Files:
+        """Read and write its files."""
+        ...
+
+    @property
+    def screen(self) -> Screen:
+        """See it."""
+        ...
+
+    @property
+    def input(self) -> Input:
+        """Act on it."""
+        ...
+
+    @property
+    def tree(self) -> Tree:
+        """Read its UI."""
+        ...
+
+    def delete(self) -> None:
+        """Stop it and remove all that it left on the host; harmless twice."""
+        ...

@@ -1,0 +1,113 @@
+"""Every implementation of the machine protocols, for the contract suites.
+
+To add one, write a function that yields a `Subject` and put it into `IMPLEMENTATIONS` with the
+markers of what it needs. A machine is made once a session; tests must leave it usable.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import SYSTEM_CLOCK, FakeClock
+from appliance.base.errors import ImageMissingError, RequirementError
+from appliance.base.settings import get_settings
+from controller.settle import DEFAULT_RULE, settle_machine
+from provisioning.fake import FakeDesktop, FakePhone
+
+if TYPE_CHECKING:
+    from provisioning.protocols import Machine
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A running machine and what a contract test must know of it.
+
+    Attributes:
+        machine: under test; what tests change is rewound.
+        folder: absolute path where files may be written.
+        text: a text with letters that no keyboard layout has all of.
+        key: names of keys pressed together, any that do no harm.
+        show: opens something that changes much of the screen.
+    """
+
+    machine: Machine
+    folder: str
+    show: Callable[[Machine], None]
+    key: tuple[str, ...]
+    text: str = "Grüße, 你好, 🙂"
+
+
+@contextlib.contextmanager
+def fake_desktop() -> Iterator[Subject]:
+    machine = FakeDesktop(clock=FakeClock())
+    yield Subject(machine, "/home/user", lambda _: machine.open_app("Terminal"), ("ctrl", "a"))
+    machine.delete()
+
+
+@contextlib.contextmanager
+def fake_phone() -> Iterator[Subject]:
+    machine = FakePhone(clock=FakeClock())
+    yield Subject(machine, "/sdcard", lambda _: machine.open_app("Tasks"), ("ENTER",))
+    machine.delete()
+
+
+@contextlib.contextmanager
+def reference_phone() -> Iterator[Subject]:
+    from provisioning.docker.maker import READY, PhoneMaker
+
+    maker = PhoneMaker(get_settings())
+    try:
+        machine = maker.make(lambda _words: None)
+    except (ImageMissingError, RequirementError) as exc:
+        pytest.skip(str(exc))
+    try:
+        machine.snapshots.delete_snapshot(READY)
+
+        def show(_: Machine) -> None:
+            machine.shell("am start -p com.google.android.apps.tasks").require()
+
+        yield Subject(machine, "/sdcard", show, ("ENTER",))
+    finally:
+        machine.delete()
+        machine.folder.lock.release()
+
+
+@contextlib.contextmanager
+def libvirt_desktop() -> Iterator[Subject]:
+    """Lend a real desktop; what the tests saved on it goes with them."""
+    from provisioning.lease import LocalFleet
+    from provisioning.protocols import Kind
+
+    with LocalFleet(get_settings()).lease({"it": Kind.DESKTOP}) as environment:
+        machine = environment.machines["it"]
+        yield Subject(machine, "/home/user", _open_terminal, ("ctrl", "a"))
+        machine.snapshots.delete_snapshot("contract")
+
+
+def _open_terminal(machine: Machine) -> None:
+    machine.link.call("open_app", {"name": "Terminal"}, timeout_s=30.0)
+    settle_machine(machine, DEFAULT_RULE, SYSTEM_CLOCK)
+
+
+NEEDS_APPLIANCE = pytest.mark.skipif(
+    "MESOCOSM_TEST_APPLIANCE" not in os.environ,
+    reason="the appliance is not up; `make test` starts it",
+)
+
+Make = Callable[[], AbstractContextManager[Subject]]
+IMPLEMENTATIONS: dict[str, tuple[Make, Sequence[pytest.MarkDecorator]]] = {
+    "fake-desktop": (fake_desktop, ()),
+    "fake-phone": (fake_phone, ()),
+    "libvirt-desktop": (libvirt_desktop, (pytest.mark.vm, NEEDS_APPLIANCE)),
+    "reference-phone": (
+        reference_phone,
+        (pytest.mark.docker, pytest.mark.phone, pytest.mark.adb),
+    ),
+}

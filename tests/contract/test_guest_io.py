@@ -1,0 +1,310 @@
+"""Screen, input, windows and tree through the probe, on a real X server."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from appliance.base.clock import wait_until
+from appliance.base.errors import GuestCallError, InvalidActionError
+from provisioning.links.guest_io import LinkInput, LinkScreen, LinkTree
+from provisioning.protocols import Button, Input, Screen, Tree
+from tests.standins.desktop import SIZE, DesktopStandIn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from provisioning.links.client import LinkClient
+
+TEXT = "Grüße, 'q\"uo\\te$ ✓ 日本 ~@#{}[]|&*? " + "".join(map(chr, range(0x3041, 0x3091)))
+
+
+@pytest.fixture(scope="module")
+def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DesktopStandIn]:
+    folder = tmp_path_factory.mktemp("desktop")
+    # pytest makes its folders for the tests' user alone.
+    for parent in (folder.parent, folder.parent.parent):
+        parent.chmod(0o755)
+    stand_in = DesktopStandIn(folder)
+    yield stand_in
+    stand_in.close()
+
+
+@pytest.fixture(scope="module")
+def link(desktop: DesktopStandIn) -> Iterator[LinkClient]:
+    client = desktop.connect()
+    yield client
+    client.close()
+
+
+def windows(link: LinkClient) -> list[dict[str, Any]]:
+    return cast("list[dict[str, Any]]", link.call("windows"))
+
+
+def window(link: LinkClient, title: str) -> dict[str, Any]:
+    found = wait_until(
+        lambda: [one for one in windows(link) if title in one["title"] and one["active"]],
+        timeout_s=20,
+    )
+    assert found, windows(link)
+    return found[0]
+
+
+def test_they_are_what_the_protocols_ask_for(link: LinkClient) -> None:
+    assert isinstance(LinkScreen(link), Screen)
+    assert isinstance(LinkInput(link), Input)
+    assert isinstance(LinkTree(link), Tree)
+
+
+def test_the_probe_finds_the_session_by_its_processes(
+    desktop: DesktopStandIn, link: LinkClient
+) -> None:
+    state = link.call("session")
+    assert isinstance(state, dict)
+    assert (state["ready"], state["display"]) == (True, desktop.display)
+    assert state["window_manager"] == "Openbox"
+
+
+# python-xlib leaves the cookie file to the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_picture_shows_what_is_on_the_screen(
+    desktop: DesktopStandIn, link: LinkClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XAUTHORITY", "/dev/null")
+    desktop.paint(0x12C456)
+    frame = LinkScreen(link).capture()
+    assert (frame.shape, frame.dtype.name) == ((SIZE[1], SIZE[0], 3), "uint8")
+    assert frame[SIZE[1] - 1, SIZE[0] - 1].tolist() == [0x12, 0xC4, 0x56]
+    assert LinkScreen(link).size() == SIZE
+
+
+def test_a_launched_window_is_listed_with_title_process_and_place(link: LinkClient) -> None:
+    link.call("launch", {"argv": ["xterm", "-T", "mine", "-geometry", "40x10+200+150"]})
+    found = window(link, "mine")
+    assert found["wm_class"] == ["xterm", "XTerm"]
+    left, top, width, height = found["geometry"]
+    assert (200 <= left < 230, 150 <= top < 190) == (True, True)
+    assert width > 100
+    assert height > 50
+    os.kill(found["pid"], signal.SIGTERM)
+
+
+def test_an_unknown_program_is_told(link: LinkClient) -> None:
+    with pytest.raises(GuestCallError) as caught:
+        link.call("launch", {"argv": ["no-such-program"]})
+    assert caught.value.kind == "not_found"
+
+
+def test_applications_start_by_the_name_in_the_menu(link: LinkClient) -> None:
+    assert link.call("open_app", {"name": "xterm"}) is not None
+    found = wait_until(
+        lambda: [one for one in windows(link) if one["wm_class"] == ["xterm", "XTerm"]],
+        timeout_s=20,
+    )
+    assert found
+    os.kill(found[0]["pid"], signal.SIGTERM)
+
+
+def test_an_unknown_application_comes_with_the_nearest(link: LinkClient) -> None:
+    with pytest.raises(GuestCallError, match="XTerm"):
+        link.call("open_app", {"name": "xtrem"})
+
+
+def test_any_text_is_typed_as_it_is(link: LinkClient, desktop: DesktopStandIn) -> None:
+    path = desktop.folder / "typed"
+    argv = ["xterm", "-u8", "-T", "typing", "-e", "/bin/sh", "-c", f"cat > {path}"]
+    link.call("launch", {"argv": [*argv]})
+    window(link, "typing")
+    LinkInput(link).text(TEXT + "\n")
+    LinkInput(link).key("ctrl", "d")
+    assert wait_until(
+        lambda: not [one for one in windows(link) if one["title"] == "typing"], timeout_s=20
+    )
+    assert path.read_text() == TEXT + "\n"
+
+
+def test_more_characters_are_typed_than_there_are_spare_keys(
+    link: LinkClient, desktop: DesktopStandIn
+) -> None:
+    path, text = desktop.folder / "much", "".join(map(chr, range(0x4E00, 0x4E00 + 110)))
+    argv = ["xterm", "-u8", "-T", "much", "-e", "/bin/sh", "-c", f"cat > {path}"]
+    link.call("launch", {"argv": [*argv]})
+    window(link, "much")
+    LinkInput(link).text(f"{text}\n{text[::-1]}\n")
+    LinkInput(link).key("Ctrl", "d")
+    assert wait_until(
+        lambda: not [one for one in windows(link) if one["title"] == "much"], timeout_s=20
+    )
+    assert path.read_text() == f"{text}\n{text[::-1]}\n"
+
+
+def test_a_control_character_cannot_be_typed(link: LinkClient) -> None:
+    with pytest.raises(InvalidActionError, match="0007"):
+        LinkInput(link).text("a\x07")
+
+
+@pytest.mark.parametrize("name", ["nokey", "Hyper_Q", ""])
+def test_an_unknown_key_is_the_callers_fault(link: LinkClient, name: str) -> None:
+    with pytest.raises(InvalidActionError):
+        LinkInput(link).key(name)
+
+
+class Recorder:
+    """Lists what a window of known place hears of the pointer."""
+
+    def __init__(self, link: LinkClient, path: Path) -> None:
+        self.path = path
+        script = f"exec xev -event button -name heard -geometry 400x300+300+200 > {path}"
+        link.call("launch", {"argv": ["/bin/sh", "-c", script]})
+        self.pid = window(link, "heard")["pid"]
+
+    def events(self) -> list[tuple[str, int, int, int]]:
+        pattern = r"Button(Press|Release) event.*?root:\((\d+),(\d+)\).*?button (\d+)"
+        found = re.findall(pattern, self.path.read_text(), re.DOTALL)
+        return [(kind, int(x), int(y), int(button)) for kind, x, y, button in found]
+
+    def wait(self, count: int) -> list[tuple[str, int, int, int]]:
+        wait_until(lambda: len(self.events()) >= count, timeout_s=10)
+        return self.events()
+
+
+@pytest.fixture
+def recorder(
+    link: LinkClient, desktop: DesktopStandIn, request: pytest.FixtureRequest
+) -> Iterator[Recorder]:
+    name = re.sub(r"\W", "_", request.node.name)
+    recorder = Recorder(link, desktop.folder / f"{name}.log")
+    yield recorder
+    LinkInput(link).key("alt", "F4")
+    wait_until(lambda: not [one for one in windows(link) if one["title"] == "heard"], timeout_s=10)
+
+
+def test_clicks_arrive_where_they_were_meant(link: LinkClient, recorder: Recorder) -> None:
+    LinkInput(link).move(10, 10)
+    LinkInput(link).click(500, 400)
+    LinkInput(link).click(510, 410, button=Button.RIGHT)
+    LinkInput(link).click(520, 420, count=2)
+    presses = [event[1:] for event in recorder.wait(8) if event[0] == "Press"]
+    assert presses == [(500, 400, 1), (510, 410, 3), (520, 420, 1), (520, 420, 1)]
+
+
+def test_a_drag_presses_here_and_releases_there(link: LinkClient, recorder: Recorder) -> None:
+    LinkInput(link).drag((400, 300), (600, 450), duration_s=0.2)
+    assert recorder.wait(2) == [("Press", 400, 300, 1), ("Release", 600, 450, 1)]
+
+
+@pytest.mark.parametrize(
+    ("dx", "dy", "buttons"), [(0, 2, [5, 5]), (0, -1, [4]), (1, 0, [7]), (-1, 0, [6])]
+)
+def test_the_wheel_turns(
+    link: LinkClient, recorder: Recorder, dx: int, dy: int, buttons: list[int]
+) -> None:
+    LinkInput(link).scroll(500, 400, dx=dx, dy=dy)
+    presses = [event for event in recorder.wait(2 * len(buttons)) if event[0] == "Press"]
+    assert [event[3] for event in presses] == buttons
+
+
+def worker_pid(link: LinkClient, name: str) -> int:
+    processes = cast("list[dict[str, Any]]", link.call("processes"))
+    return next(int(one["pid"]) for one in processes if one["argv"][-2:] == ["--worker", name])
+
+
+def test_a_killed_helper_is_replaced(link: LinkClient) -> None:
+    LinkScreen(link).capture()
+    before = worker_pid(link, "display")
+    os.kill(before, signal.SIGKILL)
+    wait_until(lambda: not os.path.exists(f"/proc/{before}"), timeout_s=5)  # noqa: PTH110
+    LinkScreen(link).capture()
+    assert worker_pid(link, "display") != before
+
+
+def test_helpers_run_as_the_user_and_not_as_the_probe(
+    link: LinkClient, desktop: DesktopStandIn
+) -> None:
+    LinkScreen(link).capture()
+    processes = cast("list[dict[str, Any]]", link.call("processes"))
+    pid = worker_pid(link, "display")
+    assert next(one["user"] for one in processes if one["pid"] == pid) == desktop.user
+
+
+def test_the_digest_leaves_the_probes_own_helpers_out(link: LinkClient) -> None:
+    LinkScreen(link).capture()
+    state = cast("dict[str, Any]", link.call("digest"))
+    assert not [one for one in state["processes"] if one.startswith("python")]
+    assert [one for one in state["processes"] if one.startswith("openbox")]
+
+
+def test_evaluators_see_the_windows(link: LinkClient) -> None:
+    source = """
+class Mark: kind, name, on = "evaluator", "has_window", "desktop"
+def has_window(guest, title):
+    return any(title in one["title"] for one in guest.windows())
+has_window.__mesocosm_mark__ = Mark
+"""
+    link.call("launch", {"argv": ["xterm", "-T", "judged"]})
+    pid = window(link, "judged")["pid"]
+    link.call("bundle", {"digest": "w", "modules": {"checks": source}})
+    calls: list[Any] = [
+        {"node": title, "name": "has_window", "args": {"title": title}}
+        for title in ("judged", "absent")
+    ]
+    outcomes = link.call("evaluate", {"bundle": "w", "calls": calls, "timeout_s": 5.0})
+    assert outcomes == [
+        {"node": "judged", "met": True, "reason": ""},
+        {"node": "absent", "met": False, "reason": ""},
+    ]
+    os.kill(pid, signal.SIGTERM)
+
+
+# -- accessibility
+
+
+@pytest.fixture
+def dialog(link: LinkClient, desktop: DesktopStandIn) -> Iterator[int]:
+    from appliance.base.process import find_tool
+
+    if not desktop.has_tree or find_tool("zenity") is None:
+        pytest.skip("needs python3-gi, gir1.2-atspi-2.0, at-spi2-core and zenity")
+    argv = ["zenity", "--question", "--title=Ask ü ✓", "--text=Plant a tree?", "--ok-label=Do it"]
+    started = desktop.start(*argv)
+    window(link, "Ask ü ✓")
+    yield started.pid
+    os.kill(started.pid, signal.SIGCONT)
+    started.kill()
+    wait_until(
+        lambda: not [one for one in windows(link) if one["title"] == "Ask ü ✓"], timeout_s=10
+    )
+
+
+def names(link: LinkClient) -> dict[str, Any]:
+    return {element.name: element for element in LinkTree(link).elements()}
+
+
+def test_the_tree_holds_what_a_user_sees(link: LinkClient, dialog: int) -> None:
+    wait_until(lambda: "Do it" in names(link), timeout_s=20)
+    button = names(link)["Do it"]
+    assert button.role == "push button"
+    assert {"enabled", "focusable", "showing"} <= button.states
+    assert 0 <= button.bounds.left < button.bounds.right <= SIZE[0]
+    assert "Plant a tree?" in names(link)
+
+
+def test_an_elements_middle_is_where_to_click(link: LinkClient, dialog: int) -> None:
+    wait_until(lambda: "Do it" in names(link), timeout_s=20)
+    LinkInput(link).click(*names(link)["Do it"].bounds.center)
+    assert wait_until(
+        lambda: not [one for one in windows(link) if one["title"] == "Ask ü ✓"], timeout_s=10
+    )
+
+
+def test_a_frozen_application_costs_its_own_part_of_the_tree(link: LinkClient, dialog: int) -> None:
+    wait_until(lambda: "Do it" in names(link), timeout_s=20)
+    os.kill(dialog, signal.SIGSTOP)
+    assert "Do it" not in names(link)
+    os.kill(dialog, signal.SIGCONT)
+    assert wait_until(lambda: "Do it" in names(link), timeout_s=20)

@@ -1,0 +1,207 @@
+"""What every implementation of the machine protocols does; see machines.py for the list of them."""
+
+from __future__ import annotations
+
+import re
+import stat
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from appliance.base.errors import GuestCallError, InvalidActionError, SnapshotMissingError
+from provisioning import protocols
+from provisioning.protocols import Button
+
+if TYPE_CHECKING:
+    from provisioning.protocols import Machine
+    from tests.contract.machines import Subject
+
+
+def middle(machine: Machine) -> tuple[int, int]:
+    width, height = machine.screen.size()
+    return width // 2, height // 2
+
+
+class TestMachine:
+    @pytest.mark.parametrize(
+        ("name", "protocol"),
+        [
+            ("power", protocols.Power),
+            ("snapshots", protocols.Snapshots),
+            ("link", protocols.Link),
+            ("files", protocols.Files),
+            ("screen", protocols.Screen),
+            ("input", protocols.Input),
+            ("tree", protocols.Tree),
+        ],
+    )
+    def test_it_carries_every_capability(self, subject: Subject, name: str, protocol: type) -> None:
+        assert isinstance(getattr(subject.machine, name), protocol)
+
+    def test_it_says_what_it_is(self, subject: Subject) -> None:
+        info = subject.machine.info
+        assert re.fullmatch(r"[0-9a-f]{64}", info.image_digest)
+        assert info.accelerator in {"kvm", "tcg", "none"}
+        assert all((info.machine_id, info.backend, info.image))
+
+    def test_it_runs(self, subject: Subject) -> None:
+        assert subject.machine.power.is_running()
+
+
+class TestFiles:
+    @pytest.mark.parametrize(
+        "data", [b"", b"\x00\r\n\xff" * 3, bytes(range(256)) * 4096], ids=["empty", "odd", "1 MiB"]
+    )
+    def test_what_was_put_comes_back_byte_by_byte(self, subject: Subject, data: bytes) -> None:
+        path = f"{subject.folder}/contract file ü.bin"
+        subject.machine.files.put(path, data)
+        assert subject.machine.files.get(path) == data
+        found = subject.machine.files.stat(path)
+        assert found is not None
+        assert found.size_bytes == len(data)
+        assert stat.S_ISREG(found.mode)
+
+    def test_put_replaces(self, subject: Subject) -> None:
+        path = f"{subject.folder}/replaced"
+        subject.machine.files.put(path, b"a longer content")
+        subject.machine.files.put(path, b"short")
+        assert subject.machine.files.get(path) == b"short"
+
+    def test_put_makes_folders(self, subject: Subject) -> None:
+        path = f"{subject.folder}/one/two/three"
+        subject.machine.files.put(path, b"x")
+        assert subject.machine.files.get(path) == b"x"
+
+    def test_a_missing_file_has_no_stat(self, subject: Subject) -> None:
+        assert subject.machine.files.stat(f"{subject.folder}/missing") is None
+
+    def test_a_missing_file_cannot_be_got(self, subject: Subject) -> None:
+        with pytest.raises(GuestCallError):
+            subject.machine.files.get(f"{subject.folder}/missing")
+
+
+class TestScreen:
+    def test_a_frame_is_rgb_of_the_size_told(self, subject: Subject) -> None:
+        frame = subject.machine.screen.capture()
+        width, height = subject.machine.screen.size()
+        assert frame.dtype == np.uint8
+        assert frame.shape == (height, width, 3)
+
+    def test_it_shows_what_happens(self, subject: Subject) -> None:
+        before = subject.machine.screen.capture()
+        subject.show(subject.machine)
+        assert not np.array_equal(before, subject.machine.screen.capture())
+
+    def test_frames_are_not_changed_later(self, subject: Subject) -> None:
+        before = subject.machine.screen.capture()
+        kept = before.copy()
+        subject.show(subject.machine)
+        subject.machine.screen.capture()
+        assert np.array_equal(before, kept)
+
+
+class TestInput:
+    def test_the_pointer_goes_everywhere(self, subject: Subject) -> None:
+        width, height = subject.machine.screen.size()
+        for place in ((0, 0), (width - 1, height - 1)):
+            subject.machine.input.move(*place)
+
+    @pytest.mark.parametrize("button", list(Button))
+    def test_buttons_click(self, subject: Subject, button: Button) -> None:
+        subject.machine.input.click(*middle(subject.machine), button=button, count=2)
+
+    def test_drag_and_scroll(self, subject: Subject) -> None:
+        x, y = middle(subject.machine)
+        subject.machine.input.drag((x, y), (x // 2, y // 2), duration_s=0.05)
+        subject.machine.input.scroll(x, y, dy=2)
+        subject.machine.input.scroll(x, y, dy=-2)
+
+    def test_keys_are_pressed_together(self, subject: Subject) -> None:
+        subject.machine.input.key(*subject.key)
+
+    def test_an_unknown_key_is_refused(self, subject: Subject) -> None:
+        with pytest.raises(InvalidActionError):
+            subject.machine.input.key("NoSuchKey")
+
+    def test_any_unicode_can_be_typed(self, subject: Subject) -> None:
+        subject.show(subject.machine)
+        subject.machine.input.text(subject.text)
+
+
+class TestTree:
+    def test_elements_are_on_the_screen_and_start_at_a_root(self, subject: Subject) -> None:
+        width, height = subject.machine.screen.size()
+        elements = subject.machine.tree.elements()
+        assert elements
+        assert elements[0].depth == 0
+        for element in elements:
+            box = element.bounds
+            assert box.left <= box.right
+            assert box.top <= box.bottom
+            assert box.left < width
+            assert box.top < height
+
+    def test_it_has_names_and_roles(self, subject: Subject) -> None:
+        elements = subject.machine.tree.elements()
+        assert all(element.role for element in elements)
+        assert any(element.name for element in elements)
+
+    def test_it_changes_with_the_screen(self, subject: Subject) -> None:
+        before = list(subject.machine.tree.elements())
+        subject.show(subject.machine)
+        assert list(subject.machine.tree.elements()) != before
+
+
+class TestSnapshots:
+    def test_rewind_takes_back_what_was_done(self, subject: Subject) -> None:
+        path = f"{subject.folder}/after the snapshot"
+        subject.machine.files.put(path, b"x")
+        report = subject.machine.snapshots.rewind("contract")
+        assert subject.machine.files.stat(path) is None
+        assert not report.differences
+        assert report.seconds >= 0
+        assert report.path
+
+    def test_rewind_brings_back_what_was_there(self, subject: Subject) -> None:
+        path = f"{subject.folder}/before the snapshot"
+        subject.machine.files.put(path, b"before")
+        subject.machine.snapshots.save("second")
+        subject.machine.files.put(path, b"after")
+        subject.machine.snapshots.rewind("second")
+        assert subject.machine.files.get(path) == b"before"
+        subject.machine.snapshots.delete_snapshot("second")
+
+    def test_the_machine_can_be_used_after_a_rewind(self, subject: Subject) -> None:
+        for _ in range(3):
+            subject.machine.snapshots.rewind("contract")
+            subject.machine.input.click(*middle(subject.machine))
+            subject.machine.screen.capture()
+
+    def test_save_replaces_an_older_one(self, subject: Subject) -> None:
+        path = f"{subject.folder}/which"
+        for data in (b"old", b"new"):
+            subject.machine.files.put(path, data)
+            subject.machine.snapshots.save("same")
+        subject.machine.files.put(path, b"other")
+        subject.machine.snapshots.rewind("same")
+        assert subject.machine.files.get(path) == b"new"
+        subject.machine.snapshots.delete_snapshot("same")
+
+    def test_names_are_listed_in_order(self, subject: Subject) -> None:
+        before = list(subject.machine.snapshots.list_snapshots())
+        for name in ("b", "a"):
+            subject.machine.snapshots.save(name)
+        try:
+            listed = list(subject.machine.snapshots.list_snapshots())
+            assert listed == sorted([*before, "a", "b"])
+        finally:
+            for name in ("a", "b"):
+                subject.machine.snapshots.delete_snapshot(name)
+        assert list(subject.machine.snapshots.list_snapshots()) == before
+
+    def test_a_missing_snapshot_is_an_error(self, subject: Subject) -> None:
+        with pytest.raises(SnapshotMissingError):
+            subject.machine.snapshots.rewind("missing")
+        with pytest.raises(SnapshotMissingError):
+            subject.machine.snapshots.delete_snapshot("missing")

@@ -1,0 +1,128 @@
+"""The appliance as `mesocosm up` left it; `make test` brings it up around all tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from appliance.base.clock import wait_until
+from appliance.base.measures import record
+from appliance.base.process import CommandResult, run
+from appliance.base.settings import REPOSITORY, get_settings
+from appliance.bringup.health import controller_url, fetch, query
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from appliance.base.settings import Settings
+
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.prometheus,
+    pytest.mark.skipif(
+        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
+        reason="no appliance was brought up for the tests: use make test",
+    ),
+]
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return get_settings()
+
+
+def mesocosm(*words: str, timeout_s: float = 120, **env: str) -> CommandResult:
+    return run([sys.executable, "-m", "appliance.cli.main", *words], timeout_s=timeout_s, env=env)
+
+
+def status() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(mesocosm("status", "--json").require().stdout)
+    return found
+
+
+def test_every_service_answers_and_a_machine_of_each_kind_is_ready() -> None:
+    found = status()
+    assert found["up"] is True
+    assert {one["name"]: one["state"] for one in found["services"]} == {
+        "hypervisor": "running",
+        "controller": "running",
+        "prometheus": "running",
+    }
+    assert {one["kind"] for one in found["machines"]} >= {"desktop", "phone"}
+
+
+def test_the_page_is_served_and_shows_the_accelerator(settings: Settings) -> None:
+    page = fetch(f"{controller_url(settings)}/")
+    assert page is not None
+    assert f"accelerator {status()['accelerator']}".encode() in page
+
+
+def test_a_measure_reaches_prometheus_within_two_scrapes(settings: Settings) -> None:
+    expression = 'mesocosm_errors_total{code="test"}'
+    before = query(settings, expression)
+    old = float(before[0]["value"][1]) if before else 0.0
+    record("errors_total", code="test")
+
+    def arrived() -> bool:
+        rows = query(settings, expression)
+        return bool(rows) and float(rows[0]["value"][1]) == old + 1
+
+    assert wait_until(arrived, timeout_s=15)
+
+
+def test_prometheus_takes_the_rules(settings: Settings) -> None:
+    # A recording rule that is loaded has been evaluated at least once.
+    expression = 'prometheus_rule_group_rules{rule_group=~".*mesocosm"}'
+    rules = wait_until(lambda: query(settings, expression), timeout_s=45)
+    assert rules
+    assert float(rules[0]["value"][1]) >= 8
+
+
+def test_a_second_bring_up_finds_all_there_and_is_quick() -> None:
+    result = mesocosm("up", "--yes", "--no-trial", "--json", timeout_s=180).require()
+    outcome = json.loads(result.stdout)
+    assert outcome["ok"] is True
+    built = [one for one in outcome["steps"] if "(built)" in one["note"]]
+    assert built == []
+    assert sum(one["seconds"] for one in outcome["steps"]) < 60
+
+
+def test_a_bring_up_beside_another_is_refused(settings: Settings) -> None:
+    from appliance.base.files import locked
+
+    with locked(settings.run_dir / "up.lock", what="The test"):
+        result = mesocosm("up", "--yes", "--no-trial")
+    assert result.exit_code == 1
+    assert b"in use by another process" in result.stderr
+
+
+def test_a_taken_port_is_named_with_its_holder(tmp_path: Path) -> None:
+    import socket
+
+    from appliance.base.errors import RequirementError
+    from appliance.base.settings import Settings
+    from appliance.bringup.compose import Compose
+    from appliance.bringup.up import _start_services
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        other = Compose(Settings(state_dir=tmp_path, controller_port=port))
+        with pytest.raises(RequirementError) as caught:
+            _start_services(other, {})
+    assert str(port) in caught.value.brief
+    assert f"pid {os.getpid()}" in caught.value.details
+    assert not other.env_file.exists()
+    assert other.services() == []
+
+
+def test_the_containers_run_with_few_rights() -> None:
+    names = run(["docker", "ps", "--format", "{{.Names}}", "--filter", "name=mesocosm_"])
+    for name in names.require().text.splitlines():
+        asked = "{{.HostConfig.Privileged}} {{.HostConfig.NetworkMode}}"
+        shown = run(["docker", "inspect", "--format", asked, name], cwd=REPOSITORY).require().text
+        assert shown.startswith("false ")
+        assert not shown.endswith(" host")

@@ -1,0 +1,138 @@
+"""Real builds on a real docker engine; the base is made of the host's own archive."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import ImageBuildError, ImageCorruptError, MesocosmError
+from appliance.base.settings import Settings, get_settings
+from appliance.cli.main import main
+from images.base.recipe import BaseRecipe
+from images.builder import Builder, check_image
+from images.dockerfile import DockerRecipe
+from images.engine import connect, find_image
+from images.manifest import read_manifest
+from images.store import has_leftovers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from images.recipe import Image, Recipe
+
+pytestmark = [pytest.mark.docker, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def base() -> Image:
+    """The appliance's own base image, built when it is not there."""
+    try:
+        with connect(5):
+            pass
+    except MesocosmError as exc:
+        pytest.skip(exc.brief)
+    return Builder(get_settings()).ensure("base", repair=True)
+
+
+def _small_recipe(folder: Path, dockerfile: str) -> DockerRecipe:
+    (folder / "Dockerfile").write_text(dockerfile)
+    (folder / "hello.txt").write_text("hello\n")
+    files = {name: folder / name for name in ("Dockerfile", "hello.txt")}
+    return DockerRecipe(name="test-small", variant="one", files=files)
+
+
+@pytest.fixture
+def builder(base: Image, tmp_path: Path) -> Iterator[Builder]:
+    """A builder with a state folder of its own, a small recipe, and the appliance's base."""
+    content = (
+        "ARG BASE\nFROM ${BASE}\nCOPY hello.txt /hello.txt\n"
+        "RUN cat /hello.txt && test -s /etc/os-release\n"
+    )
+    recipe = _small_recipe(tmp_path, content)
+
+    def make(name: str, settings: Settings) -> Recipe:
+        return recipe if name == recipe.name else BaseRecipe(settings)
+
+    state = tmp_path / "state"
+    (state / "images").mkdir(parents=True)
+    (state / "images" / "base").symlink_to(base.path.parent)
+    made = Builder(Settings(state_dir=state), make=make)
+    yield made
+    with connect() as client:
+        for image in client.images.list("mesocosm/test-small"):
+            client.images.remove(str(image.id), force=True)
+
+
+def test_the_base_runs_and_its_packages_are_known(base: Image) -> None:
+    manifest = read_manifest(base.path)
+    assert manifest.packages["bash"]
+    assert manifest.packages["ca-certificates"]
+    assert manifest.notes["origin"]
+    with connect() as client:
+        shown = client.containers.run(base.tag or "", "cat /etc/os-release", remove=True)
+    vendor, version = manifest.variant.split("-")
+    assert f'VERSION_ID="{version}"'.encode() in shown
+    assert f"ID={vendor}".encode() in shown
+
+
+def test_a_dockerfile_is_built_on_the_base_and_tagged(builder: Builder) -> None:
+    image = builder.ensure("test-small")
+    assert image.tag == f"mesocosm/test-small:{image.recipe_digest[:12]}"
+    with connect() as client:
+        shown = client.containers.run(image.tag, "cat /hello.txt", remove=True)
+    assert shown == b"hello\n"
+    assert read_manifest(image.path).packages["bash"]
+
+
+def test_a_lost_tag_is_set_again_and_a_lost_image_is_built_again(builder: Builder) -> None:
+    image = builder.ensure("test-small")
+    with connect() as client:
+        client.images.get(image.tag or "").tag("mesocosm/test-small", "kept")
+        client.images.remove(image.tag or "")
+        assert builder.find("test-small") == image
+        assert find_image(client, image.tag or "")
+        client.images.remove("mesocosm/test-small:kept")
+        client.images.remove(image.tag or "", force=True)
+        again = builder.ensure("test-small")
+        assert find_image(client, again.tag or "")
+
+
+def test_a_tag_that_names_another_image_is_corrupt(builder: Builder, base: Image) -> None:
+    image = builder.ensure("test-small")
+    repository, _, tag = (image.tag or "").partition(":")
+    with connect() as client:
+        client.images.get(base.tag or "").tag(repository, tag)
+    with pytest.raises(ImageCorruptError, match="not the one that was built"):
+        check_image(image.path, read_manifest(image.path), thorough=False)
+    assert builder.ensure("test-small", repair=True).recipe_digest == image.recipe_digest
+    check_image(image.path, read_manifest(image.path), thorough=True)
+
+
+def test_a_failing_step_shows_its_words_and_leaves_nothing(
+    builder: Builder, tmp_path: Path
+) -> None:
+    _small_recipe(tmp_path, "ARG BASE\nFROM ${BASE}\nRUN echo the cause >&2; exit 7\n")
+    with connect() as client:
+        before = {one.id for one in client.containers.list(all=True)}
+        with pytest.raises(ImageBuildError, match="the cause") as caught:
+            builder.ensure("test-small")
+        after = {one.id for one in client.containers.list(all=True)}
+    assert "Full log:" in caught.value.details
+    assert after <= before
+    assert not has_leftovers(builder.settings.images_dir, "test-small")
+
+
+def test_the_command_lists_and_verifies(base: Image, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["image", "build", "base", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["images"]
+    assert row["digest"] == base.digest
+    assert main(["image", "list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["images"]
+    assert any(one["digest"] == base.digest for one in listed)
+    assert main(["image", "verify", "base", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ok"] is True
+    assert main(["image", "verify", "bsae"]) == 2
+    assert "Did you mean 'base'" in capsys.readouterr().err

@@ -1,0 +1,64 @@
+"""Kill a run on the real desktop and phone: nothing is lost, nothing is left unmanaged."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+
+import pytest
+
+from appliance.base.clock import wait_until
+from appliance.base.process import run, start
+from appliance.base.settings import get_settings
+from controller.store import Store
+from provisioning.backends import host_makers
+from provisioning.machine_folder import MachineState, iter_folders
+
+pytestmark = [
+    pytest.mark.vm,
+    pytest.mark.phone,
+    pytest.mark.skipif(
+        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
+        reason="the appliance is not up; `make test` starts it",
+    ),
+]
+
+MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]
+TASK = "cross-dark-style"
+
+
+def machines() -> dict[str, MachineState | None]:
+    found = {folder.machine_id: folder.read() for folder in iter_folders(get_settings())}
+    return {name: record.state if record else None for name, record in found.items()}
+
+
+def test_a_killed_run_loses_no_step_and_its_machines_are_lent_again() -> None:
+    settings = get_settings()
+    run([*MESOCOSM, "run", "smoke", "--agent", "noop", "--task", TASK], timeout_s=300).require()
+    before = machines()
+    store = Store(settings.runs_dir)
+    known = set(store.names())
+    process = start([*MESOCOSM, "run", "smoke", "--agent", "oracle", "--task", TASK, "--json"])
+    with process:
+        assert wait_until(lambda: set(store.names()) - known, timeout_s=60)
+        folder = store.open(max(set(store.names()) - known))
+
+        def steps() -> list[int]:
+            return [event["n"] for event in folder.events(TASK, 0) if event["type"] == "step"]
+
+        assert wait_until(lambda: len(steps()) >= 2, timeout_s=120)
+        assert MachineState.LEASED in machines().values()
+        seen = steps()
+        os.killpg(process.pid, signal.SIGKILL)
+
+    assert steps()[: len(seen)] == seen
+    done = run(
+        [*MESOCOSM, "run", "smoke", "--agent", "noop", "--task", TASK, "--json"], timeout_s=300
+    )
+    (trial,) = json.loads(done.require().stdout)["trials"]
+    assert (trial["verdict"], trial["nodes_met"]) == ("FAIL", 0)
+    # The same machines went on, and nothing runs that no folder knows.
+    assert machines() == before
+    assert [maker.remove_strays() for maker in host_makers(settings).values()] == [[], []]

@@ -1,0 +1,214 @@
+"""The reference phone in its container, through the provider that the fleet uses."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from typing import TYPE_CHECKING
+
+import docker
+import pytest
+
+from appliance.base.clock import wait_until
+from appliance.base.errors import (
+    ImageMissingError,
+    LinkClosedError,
+    LinkTimeoutError,
+    RequirementError,
+    ResetMismatchError,
+    SnapshotMissingError,
+)
+from appliance.base.settings import Settings
+from provisioning.docker.adb_server import AdbServer
+from provisioning.docker.engine import PhoneContainers
+from provisioning.docker.maker import READY, PhoneMaker
+from tests.standins.phone import free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from provisioning.docker.phone import ReferencePhone
+
+pytestmark = [pytest.mark.docker, pytest.mark.phone, pytest.mark.adb]
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Give an appliance of its own that borrows the built images."""
+    state_dir = tmp_path_factory.mktemp("state")
+    images_dir = Settings().images_dir
+    if images_dir.is_dir():
+        (state_dir / "images").symlink_to(images_dir)
+    return Settings(state_dir=state_dir, adb_port=free_port())
+
+
+@pytest.fixture(scope="module")
+def maker(settings: Settings) -> Iterator[PhoneMaker]:
+    found = PhoneMaker(settings)
+    try:
+        found.image  # noqa: B018 - looked up here to skip
+    except (ImageMissingError, RequirementError) as exc:
+        pytest.skip(str(exc))
+    yield found
+    AdbServer(settings).stop()
+
+
+@pytest.fixture(scope="module")
+def made(maker: PhoneMaker) -> Iterator[ReferencePhone]:
+    machine = maker.make(lambda _words: None)
+    yield machine
+    machine.delete()
+    machine.folder.lock.release()
+
+
+@pytest.fixture
+def phone(made: ReferencePhone) -> ReferencePhone:
+    made.start()
+    made.snapshots.rewind(READY)
+    return made
+
+
+def test_it_runs_without_rights_and_without_a_way_out(phone: ReferencePhone) -> None:
+    said = phone.shell("id -u; grep -E 'CapBnd|NoNewPrivs' /proc/self/status; touch /x 2>&1").text
+    assert said.splitlines()[0] == "2000"
+    assert "CapBnd:\t0000000000000000" in said
+    assert "NoNewPrivs:\t1" in said
+    assert "Read-only file system" in said
+    reach = "import socket; socket.create_connection(('192.0.2.1', 53), 1)"
+    assert phone.shell(f'python3 -c "{reach}"').exit_code != 0
+
+
+def test_exit_codes_and_both_outputs(phone: ReferencePhone) -> None:
+    result = phone.shell("echo out; echo err >&2; exit 9")
+    assert (result.exit_code, result.stdout, result.stderr) == (9, b"out\n", b"err\n")
+
+
+def test_a_shell_that_does_not_end_is_ended(phone: ReferencePhone) -> None:
+    with pytest.raises(LinkTimeoutError):
+        phone.shell("sleep 100", timeout_s=0.3)
+    assert phone.shell("echo next").text == "next"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Grüße, 你好, 🙂", "50%s off", "'single' \"double\" $HOME `id` \\n ;", "-x", " lead", "a\tb"],
+)
+def test_any_text_arrives_as_it_is(phone: ReferencePhone, text: str) -> None:
+    phone.shell("am start -p com.google.android.contacts").require()
+    field = next(one for one in phone.tree.elements() if "open_search_bar" in one.resource_id)
+    phone.input.click(*field.bounds.center)
+    phone.input.text(text)
+    shown = next(one for one in phone.tree.elements() if "open_search_bar" in one.resource_id)
+    assert shown.name == text.replace("\t", "")
+
+
+def test_a_rewind_is_exact_quick_and_ends_processes(phone: ReferencePhone) -> None:
+    phone.link.call("ping")
+    phone.shell("am start -p com.google.android.apps.tasks; settings put system x 1").require()
+    phone.shell("setsid sleep 100 >/dev/null 2>&1 & echo x > /sdcard/x; mkdir -m 0 /sdcard/d")
+    phone.files.put("/data/local/tmp/big", b"x" * 3_000_000)
+    reports = [phone.snapshots.rewind(READY) for _ in range(5)]
+    assert phone.files.stat("/sdcard/x") is None
+    assert sorted(report.seconds for report in reports)[2] < 0.3
+    assert set(reports[0].phases_s) == {"load", "verify"}
+    assert isinstance(phone.link.call("ping"), dict)
+
+
+def test_a_difference_is_refused(phone: ReferencePhone) -> None:
+    digest = phone.folder.path / "snapshots" / f"{READY}.json"
+    kept = digest.read_text()
+    digest.write_text(kept.replace("accelerometer_rotation=0", "accelerometer_rotation=1"))
+    try:
+        with pytest.raises(ResetMismatchError, match="accelerometer_rotation"):
+            phone.snapshots.rewind(READY)
+    finally:
+        digest.write_text(kept)
+
+
+def test_a_missing_snapshot_is_named(phone: ReferencePhone) -> None:
+    with pytest.raises(SnapshotMissingError, match="nightly"):
+        phone.snapshots.rewind("nightly")
+
+
+def test_what_was_saved_outlives_a_stop(phone: ReferencePhone) -> None:
+    phone.shell("settings put global kept yes").require()
+    phone.snapshots.save("kept")
+    phone.stop()
+    phone.stop()
+    assert not phone.is_running()
+    phone.start()
+    phone.snapshots.rewind("kept")
+    assert phone.shell("settings get global kept").text == "yes"
+    phone.snapshots.delete_snapshot("kept")
+    assert list(phone.snapshots.list_snapshots()) == [READY]
+
+
+def test_another_process_can_attach(
+    phone: ReferencePhone, maker: PhoneMaker, settings: Settings
+) -> None:
+    found = [one for one in maker.list_phones() if one.info == phone.info]
+    assert len(found) == 1
+    assert found[0].shell("echo mine").text == "mine"
+    record = phone.folder.read()
+    assert record is not None
+    assert maker.fits(record)
+
+
+def test_another_appliances_key_is_unauthorized(phone: ReferencePhone, tmp_path: Path) -> None:
+    stranger = AdbServer(Settings(state_dir=tmp_path, adb_port=free_port()))
+    try:
+        with pytest.raises(LinkClosedError, match="unauthorized"):
+            stranger.connect(phone.device.serial, timeout_s=10)
+    finally:
+        stranger.stop()
+
+
+def test_a_lost_server_is_started_again(phone: ReferencePhone, settings: Settings) -> None:
+    AdbServer(settings).stop()
+    assert phone.shell("echo again").text == "again"
+
+
+def test_a_container_whose_folder_is_gone_is_a_stray(maker: PhoneMaker, settings: Settings) -> None:
+    machine = maker.make(lambda _words: None)
+    machine_id = machine.info.machine_id
+    machine.release()
+    machine.folder.lock.release()
+    machine.folder.remove()
+    assert maker.remove_strays() == [f"{machine_id}: its folder is gone"]
+    containers = PhoneContainers(settings.state_dir)
+    assert machine_id not in containers.names()
+    containers.remove(machine_id)
+
+
+def test_the_network_goes_with_the_last_phone(maker: PhoneMaker, tmp_path: Path) -> None:
+    other = PhoneContainers(tmp_path)
+    image = maker.image.tag
+    assert image is not None
+    with contextlib.closing(docker.from_env()) as client:
+        before = {network.name for network in client.networks.list()}
+        other.create("phone-network-test", image, {})
+        assert len(client.networks.list()) == len(before) + 1
+        other.remove("phone-network-test")
+        other.remove("phone-network-test")
+        assert {network.name for network in client.networks.list()} == before
+        assert other.names() == []
+
+
+def test_a_port_without_a_phone_is_told_from_one_that_refuses(settings: Settings) -> None:
+    with pytest.raises(LinkClosedError, match="cannot connect"):
+        AdbServer(settings).connect(f"127.0.0.1:{free_port()}", timeout_s=1)
+
+
+def test_starting_the_server_twice_keeps_the_first(settings: Settings) -> None:
+    server = AdbServer(settings)
+    server.start()
+    server.start()
+    assert server.is_running()
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        sock.listen()
+        taken = Settings(state_dir=settings.state_dir, adb_port=sock.getsockname()[1])
+        with pytest.raises(RequirementError, match="is taken"):
+            AdbServer(taken).start()
+    assert wait_until(server.is_running, timeout_s=5)

@@ -1,0 +1,197 @@
+"""A real Prometheus scrapes a real collector; promtool judges the rules."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+from urllib.parse import quote
+
+import pytest
+import yaml
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.measures import MeasureLog, Name
+from appliance.base.process import find_tool, kill_group, run, start
+from monitoring.aggregate import quantile
+from monitoring.catalog import CATALOG
+from monitoring.collector import ApplianceCollector, make_registry
+from monitoring.measures import MeasureReader
+from monitoring.page import QUERIES, Surroundings
+from monitoring.server import Pages, PageServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = [
+    pytest.mark.prometheus,
+    pytest.mark.skipif(not find_tool("prometheus"), reason="the prometheus package is missing"),
+]
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CONFIG = REPOSITORY / "monitoring" / "prometheus"
+# What rules and panels choose by; everything else may have any label.
+LABELS = {"kind": "desktop"}
+DASHBOARD = REPOSITORY / "monitoring" / "grafana" / "dashboards" / "mesocosm.json"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("check", "config", "prometheus.yml"), ("test", "rules", "rules_test.yml")],
+)
+def test_promtool_finds_no_fault(words: tuple[str, ...]) -> None:
+    run(["promtool", *words], cwd=CONFIG).require()
+
+
+def test_a_wrong_rule_would_be_found(tmp_path: Path) -> None:
+    rules = (CONFIG / "rules.yml").read_text().replace("> 1.8", "> > 1.8")
+    (tmp_path / "rules.yml").write_text(rules)
+    assert run(["promtool", "check", "rules", str(tmp_path / "rules.yml")]).exit_code == 1
+
+
+class Prometheus:
+    """A Prometheus process of the test's own."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def get(self, path: str) -> Any:  # noqa: ANN401 - JSON
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(f"{self.url}{path}", timeout=5) as reply:
+                body = reply.read()
+        except OSError:
+            return None
+        return json.loads(body) if body.startswith(b"{") else body
+
+    def query(self, expression: str) -> list[dict[str, Any]]:
+        reply = self.get(f"/api/v1/query?query={quote(expression)}")
+        assert reply is not None, f"Prometheus refuses {expression}"
+        assert reply["status"] == "success"
+        return list(reply["data"]["result"])
+
+
+@contextmanager
+def running_prometheus(folder: Path, target: str) -> Iterator[Prometheus]:
+    config = yaml.safe_load((CONFIG / "prometheus.yml").read_text())
+    config["global"] |= {"scrape_interval": "500ms", "scrape_timeout": "400ms"}
+    config["global"]["evaluation_interval"] = "500ms"
+    config["rule_files"] = [str(CONFIG / "rules.yml")]
+    (job,) = [one for one in config["scrape_configs"] if one["job_name"] == "controller"]
+    job["static_configs"] = [{"targets": [target]}]
+    config["scrape_configs"] = [job]
+    (folder / "prometheus.yml").write_text(yaml.safe_dump(config))
+    port = _free_port()
+    process = start(
+        [
+            "prometheus",
+            f"--config.file={folder}/prometheus.yml",
+            f"--storage.tsdb.path={folder}/data",
+            f"--web.listen-address=127.0.0.1:{port}",
+            "--log.level=error",
+        ]
+    )
+    server = Prometheus(f"http://127.0.0.1:{port}")
+    try:
+        assert wait_until(lambda: server.get("/-/ready"), timeout_s=30)
+        yield server
+    finally:
+        kill_group(process)
+        process.communicate()
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> MeasureLog:
+    return MeasureLog(tmp_path_factory.mktemp("metrics"))
+
+
+@pytest.fixture(scope="module")
+def prometheus(
+    measured: MeasureLog, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Prometheus]:
+    """Give a Prometheus that has scraped every measure there is."""
+    reader = MeasureReader(measured.path.parent)
+    pages = Pages(
+        registry=make_registry(ApplianceCollector(reader, lambda: {("desktop", "idle"): 1})),
+        reader=reader,
+        count_machines=dict,
+        last_runs=list,
+        around=Surroundings("0", "tcg", ""),
+        clock=SYSTEM_CLOCK,
+    )
+    with (
+        PageServer(pages) as server,
+        running_prometheus(
+            tmp_path_factory.mktemp("prometheus"), f"127.0.0.1:{server.port}"
+        ) as running,
+    ):
+        _measure_everything(measured)
+        assert wait_until(lambda: running.query("mesocosm_verdicts_total") or None, timeout_s=20)
+        _measure_everything(measured)
+        # Two scrapes further on, rates have values.
+        assert wait_until(
+            lambda: running.query("sum(rate(mesocosm_steps_total[5m])) > 0"), timeout_s=20
+        )
+        yield running
+
+
+def _measure_everything(log: MeasureLog) -> None:
+    for name in get_args(Name):
+        labels = {label: LABELS.get(label, "some") for label in CATALOG[name].labels}
+        for value in (0.5, 0.95, 0.95, 1.05):
+            log.record(name, value if CATALOG[name].buckets else 1.0, **labels)
+    log.record("verdicts_total", suite="smoke", verdict="INCONCLUSIVE")
+
+
+def test_the_rewind_histogram_and_the_verdicts_come_out_of_a_query(prometheus: Prometheus) -> None:
+    (count,) = prometheus.query("mesocosm_rewind_seconds_count")
+    assert count["metric"]["job"] == "controller"
+    assert count["value"][1] == "8"
+    (total,) = prometheus.query('sum(mesocosm_verdicts_total{verdict="INCONCLUSIVE"})')
+    assert total["value"][1] == "2"
+
+
+def test_the_page_and_prometheus_estimate_the_same_quantile(
+    prometheus: Prometheus, measured: MeasureLog
+) -> None:
+    (row,) = prometheus.query(
+        "histogram_quantile(0.95, sum by (le) (mesocosm_rewind_seconds_bucket))"
+    )
+    totals = MeasureReader(measured.path.parent).update()
+    ((_, series),) = totals.items("rewind_seconds")
+    bounds = CATALOG["rewind_seconds"].buckets
+    assert bounds is not None
+    assert float(row["value"][1]) == pytest.approx(quantile(bounds, series.counts, 0.95))
+
+
+def expressions() -> list[str]:
+    """Give every expression of the page, the rules and the dashboard."""
+    rules = yaml.safe_load((CONFIG / "rules.yml").read_text())["groups"][0]["rules"]
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    found = [*QUERIES.values(), *(rule["expr"] for rule in rules)]
+    found += [target["expr"] for panel in panels for target in panel.get("targets", [])]
+    return [one.replace("$__rate_interval", "5m") for one in found]
+
+
+@pytest.mark.parametrize("expression", expressions())
+def test_every_expression_finds_series(prometheus: Prometheus, expression: str) -> None:
+    # An alert's comparison is rightly empty when all is well: ask for its left side.
+    left = re.split(r" (?:>|<|==) (?=[\d.]+\s*$)", expression.strip())[0]
+    # Recorded series come with the next evaluation.
+    assert wait_until(lambda: prometheus.query(left), timeout_s=10), f"nothing for {left}"
+
+
+def test_a_bad_expression_is_refused(prometheus: Prometheus) -> None:
+    with pytest.raises(AssertionError, match="refuses"):
+        prometheus.query("sum(")

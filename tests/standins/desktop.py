@@ -1,0 +1,134 @@
+"""A small real desktop on this host: X server without a screen, session bus, window manager."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base import process
+from appliance.base.clock import wait_until
+from appliance.base.errors import ToolMissingError
+from provisioning.links.local import connect_local
+from provisioning.zipapp import build_probe
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from provisioning.links.client import LinkClient
+
+    Started = subprocess.Popen[bytes]  # noqa: TID251 (a type only)
+
+SIZE = (1024, 768)
+NEEDED = ("Xvfb", "openbox", "xdotool", "xterm", "xev", "dbus-daemon", "setpriv")
+SYSTEM_PYTHON = "/usr/bin/python3"
+
+
+class DesktopStandIn:
+    """Runs as ``nobody`` when the tests run as root, so that the probe has to change its user.
+
+    Args:
+        folder: for sockets and the home folder; every user can write there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        missing = [name for name in NEEDED if process.find_tool(name) is None]
+        if missing:
+            pytest.skip(f"needs {', '.join(missing)}: apt-get install xvfb openbox xdotool ...")
+        self.folder = folder
+        folder.chmod(0o777)
+        self.user = "nobody" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
+        self._started: list[Started] = []
+        width, height = SIZE
+        server = ["Xvfb", "-displayfd", "1", "-screen", "0", f"{width}x{height}x24", "-ac"]
+        self.display = f":{self._first_line([*server, '-nolisten', 'tcp'], {})}"
+        self.env = {
+            "DISPLAY": self.display,
+            "HOME": str(folder),
+            "LANG": "C.UTF-8",
+            "XDG_RUNTIME_DIR": str(folder),
+            "NO_AT_BRIDGE": "0",
+            "GTK_MODULES": "gail:atk-bridge",
+        }
+        bus = ["dbus-daemon", "--session", "--nofork", "--print-address=1"]
+        bus += [f"--address=unix:path={folder}/bus"]
+        self.env["DBUS_SESSION_BUS_ADDRESS"] = self._first_line([*self.as_user(), *bus], self.env)
+        self.start("openbox", "--sm-disable")
+
+    def as_user(self) -> list[str]:
+        """Give the words that run a command as the desktop's user."""
+        if os.getuid() != 0:
+            return []
+        entry = pwd.getpwnam(self.user)
+        return ["setpriv", f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--clear-groups"]
+
+    def start(self, *argv: str) -> Started:
+        """Start a program on the desktop."""
+        started = process.start([*self.as_user(), *argv], env=self.env)
+        self._started.append(started)
+        return started
+
+    def paint(self, rgb: int) -> None:
+        """Fill the background with a colour, such as 0x12c456."""
+        from Xlib.display import Display
+
+        display = Display(self.display)
+        root = display.screen().root
+        root.change_attributes(background_pixel=rgb)
+        root.clear_area()
+        display.sync()
+        display.close()
+
+    def connect(self) -> LinkClient:
+        """Start a probe for this desktop and wait until it says that the desktop is up."""
+        archive = build_probe()
+        path = self.folder / archive.file_name
+        path.write_bytes(archive.data)
+        path.chmod(0o700)
+        link = connect_local(path, python=self.python, user=self.user, env=clean())
+        assert wait_until(lambda: is_ready(link), timeout_s=30), link.call("session")
+        return link
+
+    @property
+    def python(self) -> str:
+        """The interpreter that has gi, as guests have; else the tests' own."""
+        return SYSTEM_PYTHON if self.has_tree else sys.executable
+
+    @property
+    def has_tree(self) -> bool:
+        """Tell whether AT-SPI can be read here."""
+        probe = "import gi; gi.require_version('Atspi', '2.0'); from gi.repository import Atspi"
+        try:
+            return process.run([SYSTEM_PYTHON, "-c", probe]).exit_code == 0
+        except ToolMissingError:
+            return False
+
+    def close(self) -> None:
+        """End everything."""
+        for started in reversed(self._started):
+            process.kill_group(started)
+            for pipe in (started.stdout, started.stderr):
+                if pipe is not None:
+                    pipe.close()
+
+    def _first_line(self, argv: list[str], env: Mapping[str, str]) -> str:
+        started = process.start(argv, env=env)
+        self._started.append(started)
+        assert started.stdout is not None
+        return started.stdout.readline().decode().strip()
+
+
+def clean() -> dict[str, str]:
+    """Hide the test's own display from the probe."""
+    return {"DISPLAY": "", "XAUTHORITY": ""}
+
+
+def is_ready(link: LinkClient) -> bool:
+    """Ask the probe."""
+    state = link.call("session", timeout_s=20)
+    return isinstance(state, dict) and state["ready"] is True

@@ -1,0 +1,118 @@
+"""The reference phone's daemon as a process of this host, with real adb clients around it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base import process
+from appliance.base.clock import wait_until
+from provisioning.docker.console import ConsoleClient
+from tests.standins.phone import free_port
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from appliance.base.process import CommandResult
+
+TOKEN = "a-token"  # noqa: S105
+
+
+class LocalPhone:
+    """A phone without a container.
+
+    Its shell is this host's, so paths below /sdcard exist for ADB's files and Android's commands
+    only, not for ``ls`` and its like.
+
+    Args:
+        folder: holds the phone's root, its state, and the keys.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if process.find_tool("adb") is None:
+            pytest.skip("needs adb")
+        self.folder = folder
+        self.root = folder / "root"
+        self.key = folder / "adbkey"
+        self.root.mkdir()
+        make_key(self.key)
+        self.start()
+
+    def start(self, adb_port: int = 0) -> None:
+        """Start the daemon, on free ports unless one is given for ADB."""
+        ready = self.folder / "ready.json"
+        ready.unlink(missing_ok=True)
+        argv = [sys.executable, "-m", "images.phone.device", "--root", str(self.root)]
+        argv += ["--keys", str(self.key.with_suffix(".pub")), "--ready", str(ready)]
+        argv += ["--adb-port", str(adb_port), "--console-port", "0"]
+        self.process = process.start(argv, env={"MESOCOSM_CONSOLE_TOKEN": TOKEN})
+        assert wait_until(lambda: ready.is_file() or self.process.poll() is not None, timeout_s=30)
+        assert self.process.poll() is None, "the phone does not come up"
+        ports = json.loads(ready.read_text())
+        self.adb_port, self.console_port = int(ports["adb"]), int(ports["console"])
+        self.serial = f"127.0.0.1:{self.adb_port}"
+
+    def stop(self) -> int:
+        """Ask the daemon to end; gives its exit code."""
+        os.kill(self.process.pid, signal.SIGTERM)
+        code = self.process.wait(10)
+        self.close()
+        return code
+
+    def close(self) -> None:
+        """End the daemon."""
+        process.kill_group(self.process)
+        for pipe in (self.process.stdout, self.process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def console(self) -> ConsoleClient:
+        """Sign in at its console."""
+        return ConsoleClient(("127.0.0.1", self.console_port), TOKEN)
+
+
+class Adb:
+    """Debian's adb with a server, a key and a home folder of its own.
+
+    Args:
+        home: for the server.
+        key: private key.
+    """
+
+    def __init__(self, home: Path, key: Path) -> None:
+        home.mkdir(exist_ok=True)
+        self.port = free_port()
+        self._env = {"HOME": str(home), "TMPDIR": str(home), "ADB_VENDOR_KEYS": str(key)}
+        self.run("start-server")
+
+    def run(self, *words: str, stdin: bytes | None = None) -> CommandResult:
+        """Run one adb command."""
+        argv = ["adb", "-P", str(self.port), *words]
+        return process.run(argv, timeout_s=30, env=self._env, stdin=stdin)
+
+    def close(self) -> None:
+        """End the server."""
+        self.run("kill-server")
+
+
+def make_key(path: Path) -> None:
+    """Make a pair of ADB keys."""
+    env = {"HOME": str(path.parent)}
+    process.run(["adb", "keygen", str(path)], timeout_s=30, env=env).require()
+
+
+def center_of(xml: str, words: str) -> tuple[int, int]:
+    """Give the middle of the first node with this text, description or short resource id."""
+    for node in re.findall(r"<node [^>]*>", xml):
+        if any(part in node for part in (f'="{words}"', f':id/{words}"')):
+            found = re.search(r'bounds="\[(\d+),(\d+)\]\[(\d+),(\d+)\]"', node)
+            assert found is not None
+            left, top, right, bottom = (int(number) for number in found.groups())
+            return (left + right) // 2, (top + bottom) // 2
+    raise AssertionError(f"nothing on the screen is called {words!r}:\n{xml}")

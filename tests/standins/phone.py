@@ -1,0 +1,61 @@
+"""The reference phone's own programs in a process of this host, behind a private adb server."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base import process
+from appliance.base.clock import wait_until
+from appliance.base.settings import Settings
+from provisioning.docker.adb_device import AdbDevice
+from provisioning.docker.adb_server import AdbServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class PhoneStandIn:
+    """A phone without its container: real ADB, and a shell that runs this host's programs.
+
+    Args:
+        folder: what the phone sees as its root, and the appliance's state.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if process.find_tool("adb") is None:
+            pytest.skip("needs adb")
+        self.server = AdbServer(Settings(state_dir=folder / "state", adb_port=free_port()))
+        ready = folder / "ready.json"
+        argv = [sys.executable, "-m", "images.phone.device", "--root", str(folder / "root")]
+        argv += ["--adb-port", "0", "--console-port", "0", "--ready", str(ready)]
+        (folder / "root").mkdir()
+        (folder / "state" / "keys").mkdir(parents=True)
+        self._phone = process.start(argv, env={"MESOCOSM_ADB_KEYS": self.server.public_key()})
+        try:
+            assert wait_until(ready.is_file, timeout_s=30), "the phone does not come up"
+            serial = f"127.0.0.1:{json.loads(ready.read_text())['adb']}"
+            self.server.connect(serial, timeout_s=20)
+            self.device = AdbDevice(self.server, serial)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the phone and the adb server."""
+        self.server.stop()
+        process.kill_group(self._phone)
+        for pipe in (self._phone.stdout, self._phone.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+def free_port() -> int:
+    """Give a loopback port that nobody has."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])

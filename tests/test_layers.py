@@ -1,0 +1,119 @@
+"""The layers of DESIGN: a part imports only what is left of it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+# From left to right; a longer name wins over the shorter one that it begins with.
+LAYERS = (
+    "appliance.base",
+    "images",
+    "provisioning",
+    "evaluators",
+    "monitoring",
+    "controller",
+    "appliance",
+)
+PACKAGES = sorted({name.partition(".")[0] for name in LAYERS})
+# What the probe's zipapp carries, and what the guest's own Python has.
+IN_GUESTS = {"mss", "pyautogui", "Xlib", "gi", "__future__"}
+# Beside the standard library, inside the phone's container.
+IN_PHONES = {"PIL"}
+
+
+def layer_of(module: str) -> int | None:
+    """Give the place of a module's layer; None for foreign modules."""
+    hits = [name for name in LAYERS if module == name or module.startswith(f"{name}.")]
+    return LAYERS.index(max(hits, key=len)) if hits else None
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(REPOSITORY).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def sources() -> tuple[Path, ...]:
+    return tuple(path for name in PACKAGES for path in sorted((REPOSITORY / name).rglob("*.py")))
+
+
+def imports(path: Path) -> list[tuple[int, str]]:
+    """Give line and module of every import of a file, also those in functions and for types."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno} imports relatively"
+            found += [(node.lineno, f"{node.module}.{alias.name}") for alias in node.names]
+    return found
+
+
+def test_the_walk_sees_the_project() -> None:
+    names = {name_of(path) for path in sources()}
+    assert {"appliance.base.errors", "controller", "monitoring.collector"} <= names
+
+
+def test_no_part_imports_what_is_right_of_it() -> None:
+    wrong = [
+        f"{path.relative_to(REPOSITORY)}:{line}: {name_of(path)} imports {module}"
+        for path in sources()
+        for line, module in imports(path)
+        if (to := layer_of(module)) is not None
+        and (own := layer_of(name_of(path))) is not None
+        and to > own
+    ]
+    assert wrong == []
+
+
+def test_a_wrong_import_would_be_seen(tmp_path: Path) -> None:
+    path = tmp_path / "evil.py"
+    path.write_text("def f():\n    from controller.session import Trial\n")
+    ((line, module),) = imports(path)
+    assert (line, module) == (2, "controller.session.Trial")
+    assert (layer_of(module) or 0) > (layer_of("appliance.base.errors") or 0)
+    assert layer_of("appliance.cli.main") == len(LAYERS) - 1
+    assert layer_of("numpy.typing") is None
+
+
+def guest_files(folder: str) -> list[Path]:
+    return sorted((REPOSITORY / folder).rglob("*.py"))
+
+
+def test_the_probe_imports_itself_the_standard_library_and_its_wheels_only() -> None:
+    files = guest_files("provisioning/probe")
+    assert files
+    wrong = [
+        f"{path.relative_to(REPOSITORY)}:{line}: {module}"
+        for path in files
+        for line, module in imports(path)
+        if not module.startswith("provisioning.probe")
+        and module.partition(".")[0] not in sys.stdlib_module_names | IN_GUESTS
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("folder", ["provisioning/probe", "evaluators/desktop"])
+def test_what_runs_in_guests_is_python_3_9(folder: str) -> None:
+    for path in guest_files(folder):
+        ast.parse(path.read_text(), filename=str(path), feature_version=(3, 9))
+
+
+def test_the_phone_imports_nothing_of_the_host_side() -> None:
+    device = guest_files("images/phone/device")
+    assert device
+    own = {path.stem for path in device} | {path.parent.name for path in device} | {"images"}
+    wrong = [
+        f"{path.relative_to(REPOSITORY)}:{line}: {module}"
+        for path in device
+        for line, module in imports(path)
+        if module.partition(".")[0] not in sys.stdlib_module_names | IN_PHONES | own
+        or (module.startswith("images.") and not module.startswith("images.phone.device"))
+    ]
+    assert wrong == []

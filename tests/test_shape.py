@@ -1,0 +1,117 @@
+"""What every file of the project keeps to, whoever wrote it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from appliance.base import errors
+from appliance.base.process import run
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PACKAGES = ("appliance", "images", "provisioning", "evaluators", "monitoring", "controller")
+
+# Hosts that packages and images come from. Where a host gets them is the host's business.
+REGISTRY = re.compile(
+    r"pypi\.org|pythonhosted\.org|npmjs\.(?:org|com)|ghcr\.io|quay\.io|gcr\.io|docker\.io/"
+    r"|hub\.docker\.com|deb\.debian\.org|(?:archive|security|ports)\.ubuntu\.com",
+    re.IGNORECASE,
+)
+# The home folder of somebody who is not the guests' own user.
+HOME = re.compile(r"/home/(?!user\b)\w+")
+
+
+def tracked() -> list[Path]:
+    listed = run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=REPOSITORY
+    )
+    names = listed.require().stdout.decode().split("\0")
+    return [path for name in names if name and (path := REPOSITORY / name).is_file()]
+
+
+def texts() -> list[tuple[str, str]]:
+    """Give name and text of every text file of the project but this one."""
+    found = []
+    for path in tracked():
+        data = path.read_bytes()
+        if b"\0" not in data and path != Path(__file__).resolve():
+            found.append((str(path.relative_to(REPOSITORY)), data.decode()))
+    return found
+
+
+def modules() -> list[Path]:
+    return [path for name in PACKAGES for path in sorted((REPOSITORY / name).rglob("*.py"))]
+
+
+def test_no_registry_host_is_named() -> None:
+    assert [
+        (name, found.group()) for name, text in texts() if (found := REGISTRY.search(text))
+    ] == []
+
+
+def test_no_path_of_the_machine_it_was_written_on() -> None:
+    here = f"{REPOSITORY}/"
+    wrong = [name for name, text in texts() if here in text or HOME.search(text)]
+    assert wrong == []
+
+
+def test_lock_files_hold_no_addresses() -> None:
+    locks = [(name, text) for name, text in texts() if name.endswith(".lock")]
+    assert {name for name, _ in locks} == {"requirements.lock", "requirements-dev.lock"}
+    assert [name for name, text in locks if "://" in text or "--index-url" in text] == []
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    silent = [
+        str(path.relative_to(REPOSITORY))
+        for path in modules()
+        if not (ast.get_docstring(ast.parse(path.read_text())) or "").strip()
+    ]
+    assert silent == []
+
+
+def all_errors() -> list[type[errors.MesocosmError]]:
+    found: list[type[errors.MesocosmError]] = [errors.MesocosmError]
+    for one in found:
+        found += one.__subclasses__()
+    return [one for one in found if one.__module__ == errors.__name__]
+
+
+def test_error_codes_are_unique_and_each_class_has_its_own() -> None:
+    own = [one.__dict__.get("code") for one in all_errors()]
+    assert None not in own
+    assert len(own) == len(set(own))
+
+
+def test_the_error_tree_in_the_docstring_is_the_real_one() -> None:
+    drawn = set(re.findall(r"\b\w+Error\b", errors.__doc__ or ""))
+    assert drawn == {one.__name__ for one in all_errors()}
+
+
+def test_errors_that_others_define_are_errors_of_the_tree() -> None:
+    defined = re.compile(r"^class (\w+Error)\((\w+)\)", re.MULTILINE)
+    known = {one.__name__ for one in all_errors()}
+    foreign = [
+        f"{path.relative_to(REPOSITORY)}: {name}({base})"
+        for path in modules()
+        if not path.is_relative_to(REPOSITORY / "provisioning/probe")
+        and not path.is_relative_to(REPOSITORY / "images/phone/device")
+        and path.name != "errors.py"
+        for name, base in defined.findall(path.read_text())
+        if base not in known
+    ]
+    assert foreign == []
+
+
+@pytest.mark.parametrize("name", ["help", "up", "down", "test", "lint", "bench", "clean"])
+def test_make_help_names_every_target(name: str) -> None:
+    shown = run(["make", "-s", "help"], cwd=REPOSITORY).require().stdout.decode()
+    assert re.search(rf"^  make {name}\s+\w", shown, re.MULTILINE)
+
+
+def test_ci_runs_what_a_developer_runs() -> None:
+    lines = (REPOSITORY / ".ci/run").read_text().splitlines()
+    assert lines[-1] == "exec make test YES=1"

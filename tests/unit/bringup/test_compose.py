@@ -1,0 +1,97 @@
+"""The compose files: valid for the compose there is, closed to the world, and small in rights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from appliance.base.errors import RequirementError
+from appliance.base.process import find_tool, run
+from appliance.base.settings import REPOSITORY, Settings
+from appliance.bringup import compose as module
+from appliance.bringup.compose import SERVICES, Compose, find_compose, project_name
+from images.catalog import NAMES
+
+pytestmark = pytest.mark.skipif(
+    not find_tool("docker-compose") and not find_tool("docker"), reason="there is no compose"
+)
+
+IMAGES = {name: f"mesocosm/{name}:0123456789ab" for name in SERVICES}
+
+
+def parsed(folder: Path, *words: str, kvm: bool = False) -> dict[str, Any]:
+    compose = Compose(Settings(state_dir=folder, controller_port=1234), kvm=kvm)
+    compose.write_env(IMAGES)
+    argv = compose.argv(*words, "config")
+    config: dict[str, Any] = yaml.safe_load(run(argv, timeout_s=60).require().stdout)
+    return config
+
+
+def test_each_service_that_always_runs_has_an_image_of_ours(tmp_path: Path) -> None:
+    services = parsed(tmp_path)["services"]
+    assert set(SERVICES) <= set(NAMES)
+    for name in SERVICES:
+        assert services[name]["image"] == IMAGES[name]
+
+
+def test_ports_are_bound_to_loopback_only(tmp_path: Path) -> None:
+    text = REPOSITORY.joinpath("docker-compose.yml").read_text()
+    ports = [
+        port for one in yaml.safe_load(text)["services"].values() for port in one.get("ports", [])
+    ]
+    assert len(ports) == 3
+    assert all(port.startswith("127.0.0.1:") for port in ports)
+    assert "1234" in str(parsed(tmp_path)["services"]["controller"]["ports"])
+
+
+def test_nothing_is_privileged_and_rights_are_given_one_by_one(tmp_path: Path) -> None:
+    for name, service in parsed(tmp_path)["services"].items():
+        assert not service.get("privileged"), name
+        assert service["cap_drop"] == ["ALL"], name
+        assert "no-new-privileges:true" in service["security_opt"], name
+        assert service.get("network_mode") != "host", name
+        assert "SYS_ADMIN" not in service.get("cap_add", []), name
+
+
+def test_the_docker_socket_is_in_the_controller_alone(tmp_path: Path) -> None:
+    services = parsed(tmp_path)["services"]
+    holders = [name for name, one in services.items() if "docker.sock" in str(one.get("volumes"))]
+    assert holders == ["controller"]
+
+
+def test_guests_network_has_no_way_out(tmp_path: Path) -> None:
+    config = parsed(tmp_path)
+    assert config["networks"]["guests"]["internal"] is True
+    assert list(config["services"]["hypervisor"]["networks"]) == ["guests"]
+
+
+@pytest.mark.parametrize("kvm", [False, True])
+def test_the_device_is_there_only_where_kvm_works(tmp_path: Path, kvm: bool) -> None:
+    hypervisor = parsed(tmp_path, kvm=kvm)["services"]["hypervisor"]
+    assert ("/dev/kvm" in str(hypervisor.get("devices", ""))) is kvm
+
+
+def test_a_missing_variable_says_what_to_run(tmp_path: Path) -> None:
+    compose = Compose(Settings(state_dir=tmp_path))
+    compose.write_env({})
+    result = run(compose.argv("config"), timeout_s=60)
+    assert result.exit_code != 0
+    assert b"run mesocosm up" in result.stderr
+
+
+def test_each_state_folder_has_a_project_of_its_own(tmp_path: Path) -> None:
+    assert project_name(Settings(state_dir=Path("/var/lib/mesocosm"))) == "mesocosm"
+    one, other = (project_name(Settings(state_dir=tmp_path / name)) for name in "ab")
+    assert one != other
+    assert one.startswith("mesocosm-")
+
+
+def test_a_host_without_compose_is_told_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(module, "find_tool", lambda _name: None)
+    monkeypatch.setattr("appliance.base.process.find_tool", lambda _name: None)
+    with pytest.raises(RequirementError, match="compose"):
+        find_compose()

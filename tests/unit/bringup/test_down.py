@@ -1,0 +1,87 @@
+"""Taking down: goes on after failures, and never purges what is not an appliance's."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from appliance.base.clock import FakeClock
+from appliance.base.errors import MachineError, MesocosmError, UsageError
+from appliance.base.settings import Settings
+from appliance.bringup import down
+from appliance.bringup.steps import Steps
+from appliance.bringup.up import STATE_MARK
+
+
+@pytest.fixture
+def steps() -> Steps:
+    return Steps(Console(file=io.StringIO()), clock=FakeClock())
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    state = tmp_path / "deep" / "state"
+    (state / "runs" / "one").mkdir(parents=True)
+    (state / "runs" / "one" / "run.json").write_text("{}")
+    (state / STATE_MARK).touch()
+    return Settings(state_dir=state, adb_port=1)
+
+
+def test_a_folder_that_no_bring_up_marked_is_never_purged(tmp_path: Path, steps: Steps) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("x")
+    with pytest.raises(UsageError, match="not purged"):
+        down.take_down(Settings(state_dir=tmp_path), steps, purge=True)
+    assert precious.exists()
+    assert steps.done == []
+
+
+@pytest.mark.parametrize("folder", ["/", "/var", "~"])
+def test_folders_of_the_system_are_never_purged(folder: str) -> None:
+    with pytest.raises(UsageError):
+        down.require_own(Path(folder).expanduser())
+
+
+def test_purge_empties_the_state_folder_and_follows_no_link(
+    settings: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "kept").touch()
+    (settings.state_dir / "link").symlink_to(tmp_path / "outside")
+    down._remove_state(settings)
+    assert not settings.state_dir.exists()
+    assert (tmp_path / "outside" / "kept").exists()
+
+
+def test_a_failed_step_does_not_keep_the_others_from_their_work(
+    settings: Settings, steps: Steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_settings: Settings) -> str:
+        raise MachineError("The desktop is stuck.")
+
+    monkeypatch.setattr(down, "engine_answers", lambda: True)
+    monkeypatch.setattr(down, "_remove_machines", fail)
+    monkeypatch.setattr(down, "_purge_services", lambda _settings: "gone")
+    monkeypatch.setattr(down, "_remove_images", lambda _settings: "gone")
+    monkeypatch.setattr(down, "_stop_adb", lambda _settings: "gone")
+    monkeypatch.setattr(down, "stop_engine", lambda _settings: "gone")
+    with pytest.raises(MesocosmError, match="stuck"):
+        down.take_down(settings, steps, purge=True)
+    assert [(one.name, one.ok) for one in steps.done] == [
+        ("machines", False),
+        ("services", True),
+        ("docker images", True),
+        ("adb server", True),
+        ("docker engine", True),
+    ]
+    # The state says what is stuck: it stays until that is gone.
+    assert (settings.state_dir / "runs").exists()
+
+
+def test_stages_of_our_builds_are_told_from_foreign_images() -> None:
+    parents = {"stage": "layer", "layer": "base", "base": "", "foreign": "other", "other": ""}
+    assert down._stands_on("stage", {"mesocosm/base:1": "base"}, parents)
+    assert not down._stands_on("foreign", {"mesocosm/base:1": "base"}, parents)

@@ -1,0 +1,52 @@
+"""Machines as bring-up sees them, when half of the appliance is gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.settings import Settings
+from appliance.bringup.engine import engine_answers
+from appliance.bringup.machines import count_machines, describe, remove_machines
+from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def leave_desktop(settings: Settings, machine_id: str, state: MachineState) -> MachineFolder:
+    folder = MachineFolder(settings.machines_dir / machine_id)
+    folder.write(
+        MachineRecord(
+            machine_id=machine_id,
+            kind=Kind.DESKTOP,
+            backend="libvirt",
+            image="desktop:debian-12",
+            image_digest="0" * 64,
+            accelerator="tcg",
+            state=state,
+        )
+    )
+    return folder
+
+
+def test_machines_are_counted_by_kind_and_state(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path)
+    assert describe(count_machines(settings)) == "none"
+    leave_desktop(settings, "desktop-1", MachineState.READY)
+    leave_desktop(settings, "desktop-2", MachineState.READY)
+    (settings.machines_dir / "desktop-3").mkdir()  # killed before it wrote a record
+    assert count_machines(settings) == {("desktop", "ready"): 2}
+    assert describe(count_machines(settings)) == "2 desktop ready"
+
+
+@pytest.mark.docker
+@pytest.mark.skipif(not engine_answers(), reason="docker does not answer")
+def test_desktops_are_removed_though_the_hypervisor_is_gone(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path)
+    folder = leave_desktop(settings, "desktop-1", MachineState.LEASED)
+    assert "desktop-1" in remove_machines(settings)
+    assert not folder.path.exists()
+    assert remove_machines(settings) == []

@@ -1,0 +1,60 @@
+"""The shell part of bring-up, on the shell."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from appliance.base.process import CommandResult, find_tool, run
+
+SETUP = Path(__file__).resolve().parents[3] / "appliance" / "bringup"
+HAS_DPKG = pytest.mark.skipif(not find_tool("dpkg-query"), reason="not a Debian or Ubuntu")
+
+
+def host(folder: Path, packages: str, *words: str, path: str | None = None) -> CommandResult:
+    shutil.copy(SETUP / "host.sh", folder)
+    (folder / "packages.txt").write_text(packages)
+    env = {"PATH": path} if path else None
+    return run(["/bin/sh", str(folder / "host.sh"), *words], timeout_s=60, env=env)
+
+
+@HAS_DPKG
+def test_nothing_is_said_where_nothing_is_missing(tmp_path: Path) -> None:
+    result = host(tmp_path, "run dpkg why\nrun no-such-package-1|dpkg why\ntest? no-such-2 why\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, b"", b"")
+
+
+@HAS_DPKG
+def test_missing_packages_are_listed_by_stage(tmp_path: Path) -> None:
+    packages = "# words\nrun no-such-1|no-such-2 why\n\ntest no-such-3 why\nrun dpkg why\n"
+    assert host(tmp_path, packages, "--list").text == "no-such-1|no-such-2"
+    assert host(tmp_path, packages, "--list", "--test").text == "no-such-1|no-such-2\nno-such-3"
+
+
+def test_a_host_without_apt_is_told_what_to_install(tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("dirname", "sed", "cat"):
+        (tools / name).symlink_to(str(find_tool(name)))
+    result = host(tmp_path, "run docker.io why\n", path=str(tools))
+    assert result.exit_code == 3
+    assert b"no apt" in result.stderr
+    assert b"packages.txt" in result.stderr
+
+
+def test_an_unknown_option_is_a_usage_error(tmp_path: Path) -> None:
+    assert host(tmp_path, "", "--frobnicate").exit_code == 2
+
+
+def test_every_package_has_a_stage_and_a_reason() -> None:
+    rows = [
+        line
+        for line in (SETUP / "packages.txt").read_text().splitlines()
+        if line and not line.startswith("#")
+    ]
+    assert len(rows) > 10
+    for row in rows:
+        assert re.fullmatch(r"(run|test\??) +[a-z0-9.+|-]+ +\S.{10,}", row), row

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+
+from appliance.base.errors import MesocosmError, RequirementError
+from appliance.base.settings import get_settings
+from appliance.cli import main as cli
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+TINY = Path(__file__).resolve().parents[2] / "suites/tiny"
+ANSWER = ["run", str(TINY), "--fleet", "fake", "--task", "answer", "--agent"]
+
+
+@pytest.fixture(autouse=True)
+def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "200")
+    get_settings.cache_clear()
+    yield tmp_path
+    get_settings.cache_clear()
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], None]:
+    """Make the command line consist of one command, ``go``."""
+
+    def install(function: Callable[[], None]) -> None:
+        app = typer.Typer(pretty_exceptions_enable=False)
+        app.callback()(lambda: None)
+        app.command("go")(function)
+        monkeypatch.setattr(cli, "build_app", lambda: app)
+
+    return install
+
+
+def test_an_error_is_printed_in_three_parts(
+    command: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def go() -> None:
+        raise RequirementError("No [bold]adb[/bold].", "It is missing.", "Install it.")
+
+    command(go)
+    assert cli.main(["go"]) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.findall(r"\S.*\S", err) == [
+        "error: No [bold]adb[/bold].",
+        "It is missing.",
+        "→ Install it.",
+    ]
+
+
+def test_a_traceback_comes_only_with_debug(
+    command: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def go() -> None:
+        raise MesocosmError("Nope.")
+
+    command(go)
+    assert cli.main(["go"]) == 1
+    assert "Traceback" not in capsys.readouterr().err
+    assert cli.main(["go", "--debug"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_fault_of_the_program_is_no_traceback_either(
+    command: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def go() -> None:
+        raise ZeroDivisionError("by zero")
+
+    command(go)
+    assert cli.main(["go"]) == 1
+    err = capsys.readouterr().err
+    assert "Traceback" not in err
+    assert "ZeroDivisionError" in err
+    assert "--debug" in err
+
+
+def test_ctrl_c_ends_with_130(command: Callable[[Callable[[], None]], None]) -> None:
+    def go() -> None:
+        raise KeyboardInterrupt
+
+    command(go)
+    assert cli.main(["go"]) == 130
+
+
+@pytest.mark.parametrize(
+    "words", [["run"], ["fly"], ["run", str(TINY), "--agent", "noop", "--repeats", "0"]]
+)
+def test_wrong_usage_ends_with_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(words) == 2
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "no-such-suite", "--agent", "noop"], "no suite called 'no-such-suite'"),
+        (["run", str(TINY), "--agent", "orcale"], "Did you mean 'oracle'?"),
+        ([*ANSWER[:4], "--agent", "noop", "--task", "anser"], "Did you mean 'answer'?"),
+        (["results", "latest"], "no run called 'latest'"),
+        (["run", str(TINY), "--agent", "noop", "--fleet", "fakes"], "Did you mean 'fake'?"),
+        (["run", str(TINY), "--agent", "script"], "--script"),
+    ],
+)
+def test_unknown_names_end_with_2_and_leave_nothing(
+    words: list[str], said: str, state_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(words) == 2
+    out, err = capsys.readouterr()
+    assert said in err
+    assert out == ""
+    assert not list(state_dir.iterdir())
+
+
+def test_run_prints_json_alone_and_results_gives_it_again(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main([*ANSWER, "oracle", "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["verdicts"] == {"PASS": 1, "FAIL": 0, "INCONCLUSIVE": 0}
+    assert cli.main(["results", first["run"], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == first
+    assert cli.main(["results", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (row["run"], row["state"], row["passed"]) == (first["run"], "finished", 1)
+
+
+def test_a_failed_trial_is_a_completed_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*ANSWER, "noop"]) == 0
+    out, err = capsys.readouterr()
+    assert "false_completion" in out
+    assert "FAIL" in err
+
+
+def test_an_inconclusive_trial_ends_with_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = tmp_path / "suite"
+    suite.mkdir()
+    for path in TINY.iterdir():
+        (suite / path.name).write_text(path.read_text())
+    task = suite / "two-apps.yaml"
+    step = "setup:\n  - {on: phone, do: open_app, with: {name: Settings}}\n"
+    task.write_text(task.read_text().replace("setup:\n", step))
+    words = ["run", str(suite), "--fleet", "fake", "--task", "two-apps", "--agent", "oracle"]
+    assert cli.main(words) == 1
+    assert "met before the agent acts" in capsys.readouterr().out
+
+
+def test_measures_are_taken(state_dir: Path) -> None:
+    assert cli.main([*ANSWER, "oracle"]) == 0
+    (log,) = state_dir.rglob("measures.jsonl")
+    names = {json.loads(line)["m"] for line in log.read_text().splitlines()}
+    assert {"verdicts_total", "steps_total", "step_seconds", "trials_ended_total"} <= names
+
+
+def test_suite_show_and_validate(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["suite", "show", str(TINY), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [task["id"] for task in shown["tasks"]][-1] == "answer"
+    words = ["suite", "validate", str(TINY), "--fleet", "fake", "--task", "answer", "--json"]
+    assert cli.main(words) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["ok"] is True
+    assert found["tasks"][0]["noop"] == {"verdict": "FAIL", "nodes_met": 0}
+
+
+def test_help_names_the_commands_and_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in ("run", "results", "suite"))
+    assert cli.main(["--version"]) == 0
+    assert re.fullmatch(r"mesocosm \d+\.\d+\.\d+\n", capsys.readouterr().out)

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.settings import get_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def _own_state(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Keep unit tests away from the state folder and settings of an appliance on this host."""
+    for name in [name for name in os.environ if name.startswith("MESOCOSM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path_factory.getbasetemp() / "state"))
+    get_settings.cache_clear()
+    yield
+    get_settings.cache_clear()

@@ -1,0 +1,115 @@
+"""What the controller's tests share: machines in memory, a fake clock, one call to run a trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from appliance.base.clock import FakeClock
+from controller.agents.protocol import Turn
+from controller.event_log import TrialLog, read_events
+from controller.session import Trial
+from controller.space import Action
+from controller.stage import Stage
+from controller.wiring import make_runners
+from evaluators.task import Task
+from provisioning.fake import FakeFleet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from controller.agents.protocol import Agent, MakeAgent, Seat
+    from controller.observation import Observation
+    from controller.trial import TrialResult
+    from provisioning.fleet import Fleet
+
+SET_DARK = "gsettings set org.gnome.desktop.interface color-scheme prefer-dark"
+DARK = {"schema": "org.gnome.desktop.interface", "key": "color-scheme", "value": "prefer-dark"}
+
+
+class Scripted:
+    """Plays turns; anything else in the list is raised or called; completes at the end."""
+
+    def __init__(self, *moves: Turn | Action | BaseException | Callable[[], None]) -> None:
+        self._moves = list(moves)
+        self.seen: list[Observation] = []
+
+    def __call__(self, seat: Seat) -> Agent:
+        return self
+
+    def act(self, observation: Observation) -> Turn:
+        self.seen.append(observation)
+        if not self._moves:
+            return Turn((Action("complete"),))
+        match self._moves.pop(0):
+            case Turn() as turn:
+                return turn
+            case Action() as action:
+                return Turn((action,))
+            case BaseException() as error:
+                raise error
+            case call:
+                call()
+                return self.act(observation)
+
+
+@dataclass
+class Bench:
+    """Runs one trial after another on the same fleet."""
+
+    folder: Path
+    clock: FakeClock = field(default_factory=FakeClock)
+    measures: list[tuple[str, float, dict[str, str]]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    trial: Trial | None = None
+    with_trees: bool = False
+
+    def __post_init__(self) -> None:
+        self.fakes = FakeFleet(self.clock)
+        self.fleet: Fleet = self.fakes
+
+    def record(self, name: str, value: float = 1.0, **labels: str) -> bool:
+        self.measures.append((name, value, labels))
+        return True
+
+    def stage(self, make_agent: MakeAgent) -> Stage:
+        return Stage(
+            suite="tiny",
+            agent="test",
+            fleet=self.fleet,
+            make_agent=make_agent,
+            make_runners=make_runners,
+            record=self.record,
+            clock=self.clock,
+            with_trees=self.with_trees,
+        )
+
+    def run(self, task: Task, make_agent: MakeAgent) -> TrialResult:
+        number = len(list(self.folder.glob("trial*")))
+        path = self.folder / f"trial{number}"
+        with TrialLog(path, self.folder / "blobs", self.clock) as log:
+            self.trial = Trial(task, 0, stage=self.stage(make_agent), log=log)
+            result = self.trial.run()
+        self.events = list(read_events(log.path))
+        assert self.fakes.leased == 0
+        assert self.events[-1]["type"] in {"end", "return_error"}
+        return result
+
+
+def make_task(**changes: object) -> Task:
+    """Make the task: switch the desktop to dark style."""
+    return Task.model_validate(
+        {
+            "id": "dark",
+            "instruction": "Switch the desktop to dark style.",
+            "roles": {"desktop": "desktop"},
+            "graph": [{"id": "dark", "on": "desktop", "check": "gsetting_equals", "with": DARK}],
+            "limits": {"steps": 5, "seconds": 60.0, "repetitions": 3, "invalid_actions": 3},
+            "oracle": [
+                {"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}},
+                {"on": "desktop", "do": "type_text", "with": {"text": f"{SET_DARK}\n"}},
+            ],
+            **changes,
+        }
+    )

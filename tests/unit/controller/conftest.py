@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.unit.controller.bench import Bench, make_task
+
+if TYPE_CHECKING:
+    from evaluators.task import Task
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+@pytest.fixture
+def dark_task() -> Task:
+    return make_task()
+
+
+@pytest.fixture
+def tiny() -> Path:
+    return Path(__file__).resolve().parents[2] / "suites/tiny"

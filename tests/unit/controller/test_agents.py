@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import LinkTimeoutError, SpecError
+from controller.agents.oracle import OracleAgent
+from controller.agents.random_agent import RandomAgent
+from controller.agents.script import ScriptAgent, read_script
+from controller.runner import trial_seed
+from controller.space import Action
+from controller.trial import Reason
+from evaluators.outcome import Verdict
+from provisioning.protocols import Kind
+from tests.unit.controller.bench import SET_DARK, make_task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from controller.agents.protocol import Seat
+    from evaluators.task import Task
+    from tests.unit.controller.bench import Bench
+
+TYPE = {"on": "desktop", "do": "type_text", "with": {"text": f"{SET_DARK}\n"}}
+TERMINAL_OPEN = {"on": "desktop", "check": "window_open", "with": {"app": "Terminal"}}
+
+
+def test_the_oracle_clicks_elements_by_name(bench: Bench) -> None:
+    at = {"name": "Terminal", "role": "push button"}
+    task = make_task(oracle=[{"on": "desktop", "do": "click", "at": at}, TYPE])
+    assert bench.run(task, OracleAgent).verdict is Verdict.PASS
+    assert bench.events[3]["action"] == {
+        "on": "desktop",
+        "do": "click",
+        "with": {"x": 40, "y": 10},
+    }
+
+
+def test_the_oracle_names_what_it_cannot_find(bench: Bench) -> None:
+    act = {"on": "desktop", "do": "click", "at": {"name": "Nowhere"}, "seconds": 5.0}
+    before_s = bench.clock.now_s()
+    result = bench.run(make_task(oracle=[act]), OracleAgent)
+    assert (result.reason, result.verdict) == (Reason.AGENT_ERROR, Verdict.FAIL)
+    assert "Nowhere" in result.detail
+    assert "Terminal" in result.detail
+    assert 5 <= bench.clock.now_s() - before_s < 7
+
+
+def test_waiting_takes_no_step(bench: Bench) -> None:
+    opens = {"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}}
+    task = make_task(oracle=[opens, {"wait_for": TERMINAL_OPEN}, TYPE])
+    result = bench.run(task, OracleAgent)
+    assert (result.verdict, result.steps) == (Verdict.PASS, 2)
+
+
+def test_a_wait_that_is_never_over_ends_the_oracle(bench: Bench) -> None:
+    task = make_task(oracle=[{"wait_for": TERMINAL_OPEN, "seconds": 4.0}])
+    result = bench.run(task, OracleAgent)
+    assert (result.reason, result.steps) == (Reason.AGENT_ERROR, 0)
+    assert "window_open" in result.detail
+
+
+def test_a_broken_tree_is_the_environments_fault(bench: Bench) -> None:
+    with bench.fakes.lease({"desktop": Kind.DESKTOP}):
+        bench.fakes.machines[Kind.DESKTOP, 0].faults.add("tree", LinkTimeoutError("no reply"))
+    task = make_task(oracle=[{"on": "desktop", "do": "click", "at": {"name": "Terminal"}}])
+    assert bench.run(task, OracleAgent).reason is Reason.ENVIRONMENT_ERROR
+
+
+def test_an_oracle_for_other_machines_gives_up(bench: Bench, dark_task: Task) -> None:
+    steps = make_task(
+        roles={"phone": "phone", "desktop": "desktop"},
+        oracle=[{"on": "phone", "do": "tap", "at": {"name": "Tasks"}}],
+    ).oracle
+    result = bench.run(dark_task, lambda seat: OracleAgent(seat, steps))
+    assert (result.reason, result.verdict) == (Reason.AGENT_ERROR, Verdict.FAIL)
+
+
+def random_actions(bench: Bench, seed: int) -> list[object]:
+    task = make_task(
+        roles={"desktop": "desktop", "phone": "phone"},
+        limits={"steps": 30, "seconds": 900.0, "repetitions": 30, "invalid_actions": 30},
+    )
+
+    def make(seat: Seat) -> RandomAgent:
+        import dataclasses
+
+        return RandomAgent(dataclasses.replace(seat, seed=seed))
+
+    bench.run(task, make)
+    return [each["action"] for each in bench.events if each["type"] in {"step", "refused"}]
+
+
+def test_chance_follows_from_the_seed(bench: Bench) -> None:
+    first = random_actions(bench, 1)
+    assert len(first) > 5
+    assert random_actions(bench, 1) == first
+    assert random_actions(bench, 2) != first
+
+
+def test_random_arguments_are_ones_the_actions_take(bench: Bench) -> None:
+    for seed in range(10):
+        random_actions(bench, seed)
+        refused = [each["why"] for each in bench.events if each["type"] == "refused"]
+        assert not [why for why in refused if "Wrong arguments" in why or "outside" in why]
+
+
+def test_each_trial_has_a_seed_of_its_own() -> None:
+    seeds = {trial_seed(s, task, n) for s in (0, 1) for task in "ab" for n in range(3)}
+    assert len(seeds) == 12
+    assert trial_seed(1, "a", 2) == trial_seed(1, "a", 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("s.yaml", "- {on: desktop, do: key, with: {keys: [Return]}}\n- {do: complete}\n"),
+        (
+            "s.jsonl",
+            '{"on": "desktop", "do": "key", "with": {"keys": ["Return"]}}\n\n{"do": "complete"}\n',
+        ),
+    ],
+)
+def test_scripts_are_read(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    assert read_script(path) == [
+        Action("key", "desktop", {"keys": ["Return"]}),
+        Action("complete"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("s.yaml", "- {do: complete}\n- {done: complete}\n", "s.yaml:2"),
+        ("s.yaml", "do: complete\n", "s.yaml:1"),
+        ("s.jsonl", '{"do": "complete"}\n{"do"\n', "s.jsonl:2"),
+        ("s.jsonl", '{"do": "complete"}\n"complete"\n', "s.jsonl:2"),
+    ],
+)
+def test_a_wrong_script_is_named_with_its_line(
+    tmp_path: Path, name: str, text: str, place: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(SpecError, match=place):
+        read_script(path)
+
+
+def test_a_missing_script_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"none\.jsonl"):
+        read_script(tmp_path / "none.jsonl")
+
+
+def test_a_script_is_played_and_completes(bench: Bench, dark_task: Task) -> None:
+    actions = [Action("open_app", "desktop", {"name": "Terminal"})]
+    result = bench.run(dark_task, lambda seat: ScriptAgent(seat, actions))
+    assert (result.reason, result.steps) == (Reason.FALSE_COMPLETION, 2)

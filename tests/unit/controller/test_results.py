@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from controller.agents.protocol import Usage
+from controller.results import Report
+from controller.store import RunSpec
+from controller.trial import MachineRecord, Reason, TrialResult
+from evaluators.outcome import Verdict
+
+SPEC = RunSpec("run-1", "smoke", "1", "d" * 64, "model", ("a", "b"), 2, 0, 1.0, "0")
+DESKTOP = MachineRecord(
+    "desktop", "d-1", "desktop", "libvirt", "desktop:debian-12", "a" * 64, "tcg"
+)
+PHONE = MachineRecord("phone", "p-1", "phone", "reference-phone", "phone:1", "b" * 64, "none")
+PASSED = TrialResult(
+    "a", 0, Verdict.PASS, Reason.SUCCESS, 2, 2, 4, 10.0, Usage(90, 10), "", (DESKTOP, PHONE)
+)
+FAILED = TrialResult(
+    "b", 0, Verdict.FAIL, Reason.STEP_LIMIT, 1, 2, 2, 5.0, Usage(50, 0), "", (DESKTOP,)
+)
+BROKEN = TrialResult(
+    "a", 1, Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR, 0, 2, 0, 1.0, detail="[no] reply"
+)
+REPORT = Report(SPEC, (PASSED, FAILED, BROKEN), (("b", 1, 3),))
+
+
+def printed(report: Report) -> str:
+    out = io.StringIO()
+    Console(file=out, width=140).print(report.table())
+    return out.getvalue()
+
+
+def test_json_has_the_keys_promised() -> None:
+    found = REPORT.to_dict()
+    assert found["run"] == "run-1"
+    assert found["suite"] == {"name": "smoke", "digest": "d" * 64}
+    assert found["agent"] == "model"
+    assert found["accelerator"] == "tcg"
+    assert found["verdicts"] == {"PASS": 1, "FAIL": 1, "INCONCLUSIVE": 1}
+    assert found["trials"] == [
+        {
+            "task": task,
+            "repeat": repeat,
+            "verdict": verdict,
+            "nodes_met": met,
+            "nodes": 2,
+            "steps": steps,
+            "reason": reason,
+            "seconds": seconds,
+        }
+        for task, repeat, verdict, met, steps, reason, seconds in (
+            ("a", 0, "PASS", 2, 4, "success", 10.0),
+            ("b", 0, "FAIL", 1, 2, "step_limit", 5.0),
+            ("a", 1, "INCONCLUSIVE", 0, 0, "environment_error", 1.0),
+        )
+    ]
+    assert found["unfinished"] == [{"task": "b", "repeat": 1, "steps": 3}]
+
+
+def test_inconclusive_trials_enter_no_metric() -> None:
+    metrics = REPORT.to_dict()["metrics"]
+    assert metrics == {
+        "SR": 0.5,
+        "CR": 0.75,
+        "EE": pytest.approx(0.25),
+        "CE": pytest.approx((1 / 100 + 0.5 / 50) / 2),
+    }
+
+
+def test_the_reference_phone_is_marked_and_what_ran_is_said() -> None:
+    text = printed(REPORT)
+    assert "phone: reference phone" in text
+    assert "not scores on Android" in text
+    assert "desktop:debian-12" in text
+    assert "tcg" in text
+    machines = REPORT.to_dict()["machines"]
+    assert isinstance(machines, list)
+    assert [m["is_reference_phone"] for m in machines if isinstance(m, dict)] == [False, True]
+
+
+def test_the_table_has_the_wilson_interval_and_what_is_unfinished() -> None:
+    text = printed(REPORT)
+    assert "SR 50.0% (95 % Wilson interval 9.5% to 90.5%)" in text
+    assert "unfinished" in text
+    assert "a.1: [no] reply" in text
+
+
+def test_a_report_without_trials_can_be_shown() -> None:
+    empty = Report(SPEC, (), ())
+    assert empty.to_dict()["metrics"] == {"SR": None, "CR": None, "EE": None, "CE": None}
+    assert empty.accelerator is None
+    assert "0 PASS" in printed(empty)
+
+
+def test_several_accelerators_are_all_named() -> None:
+    other = replace(PASSED, machines=(replace(DESKTOP, accelerator="kvm"),))
+    assert Report(SPEC, (PASSED, other), ()).accelerator == "kvm+tcg"

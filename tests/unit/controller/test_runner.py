@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import FakeClock
+from appliance.base.errors import UnknownNameError, UsageError
+from controller.agents.noop import NoopAgent
+from controller.agents.oracle import OracleAgent
+from controller.results import read_report
+from controller.runner import run_suite
+from controller.trial import Reason
+from controller.validate import Validator
+from controller.wiring import AgentOptions, Plan, agent_maker, create_run, make_stage, open_suite
+from evaluators.outcome import Verdict
+from provisioning.fake import FakeFleet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from controller.agents.protocol import Agent, MakeAgent, Seat
+    from controller.store import RunFolder
+
+
+def ignore(name: str, value: float = 1.0, **labels: str) -> None:
+    del name, value, labels
+
+
+class Lab:
+    """Runs the tiny suite on machines in memory and a fake clock."""
+
+    def __init__(self, suite: Path, folder: Path) -> None:
+        self.suite = open_suite(str(suite))
+        self.folder = folder
+        self.clock = FakeClock()
+        self.fleet = FakeFleet(self.clock)
+
+    def begin(self, make: MakeAgent, *tasks: str, repeats: int = 1) -> RunFolder:
+        plan = Plan(self.suite, "test", make, tasks, repeats)
+        self.stage = make_stage(plan, self.fleet, clock=self.clock, take=ignore)
+        return create_run(plan, self.folder, clock=self.clock)
+
+    def go(self, run: RunFolder) -> None:
+        run_suite(self.suite, run, self.stage)
+
+
+@pytest.fixture
+def lab(tiny: Path, tmp_path: Path) -> Lab:
+    return Lab(tiny, tmp_path)
+
+
+def test_every_task_is_tried_as_often_as_asked(lab: Lab) -> None:
+    run = lab.begin(OracleAgent, repeats=3)
+    lab.go(run)
+    report = read_report(run)
+    assert report.verdicts == {"PASS": 12, "FAIL": 0, "INCONCLUSIVE": 0}
+    assert len({(trial.task, trial.repeat) for trial in report.trials}) == 12
+    assert not report.unfinished
+
+
+def test_one_task_can_be_chosen(lab: Lab) -> None:
+    run = lab.begin(NoopAgent, "answer")
+    lab.go(run)
+    assert [(trial.task, trial.nodes_met) for trial in run.results()] == [("answer", 0)]
+
+
+def test_an_unknown_task_is_refused_before_anything_is_made(lab: Lab) -> None:
+    with pytest.raises(UnknownNameError, match="'answer'"):
+        lab.begin(NoopAgent, "anser")
+    assert not list(lab.folder.iterdir())
+
+
+def test_ctrl_c_ends_the_run_and_the_rest_stays_unfinished(lab: Lab) -> None:
+    tried: list[str] = []
+
+    def make(seat: Seat) -> Agent:
+        tried.append(seat.task.id)
+        if len(tried) == 2:
+            raise KeyboardInterrupt
+        return OracleAgent(seat)
+
+    run = lab.begin(make)
+    with pytest.raises(KeyboardInterrupt):
+        lab.go(run)
+    report = read_report(run)
+    assert [trial.reason for trial in report.trials] == [Reason.SUCCESS, Reason.CANCELLED]
+    assert [task for task, _, _ in report.unfinished] == ["two-apps", "answer"]
+    assert lab.fleet.leased == 0
+
+
+def test_a_run_goes_on_with_the_trials_that_were_not_begun(lab: Lab) -> None:
+    run = lab.begin(OracleAgent)
+    with run.open_trial("dark-style", 0, lab.clock) as log:
+        log.append("start")
+    lab.go(run)
+    assert [trial.task for trial in run.results()] == ["write-file", "two-apps", "answer"]
+    assert run.unfinished() == [("dark-style", 0, 0)]
+
+
+def test_trials_do_not_see_what_earlier_ones_did(lab: Lab) -> None:
+    lab.go(lab.begin(OracleAgent, "dark-style"))
+    run = lab.begin(NoopAgent, "dark-style")
+    lab.go(run)
+    (trial,) = run.results()
+    assert (trial.verdict, trial.nodes_met) == (Verdict.FAIL, 0)
+
+
+def test_the_tiny_suite_is_sound(lab: Lab) -> None:
+    rows = Validator(lab.suite, lab.fleet, lab.folder, lab.clock, ignore).run(repeats=2)
+    assert [row.task for row in rows] == [task.id for task in lab.suite.tasks]
+    assert [row.faults for row in rows] == [()] * 4
+    assert {len(row.foreign) for row in rows} == {3}
+    assert rows[0].to_dict()["oracle"] == ["PASS", "PASS"]
+
+
+def test_an_unsound_task_is_found_out(lab: Lab, tmp_path: Path, tiny: Path) -> None:
+    import shutil
+
+    copy = tmp_path / "suite"
+    shutil.copytree(tiny, copy)
+    answer = copy / "answer.yaml"
+    answer.write_text(answer.read_text().replace('answer: "0"', 'answer: "1"'))
+    apps = copy / "two-apps.yaml"
+    apps.write_text(
+        apps.read_text().replace(
+            "setup:\n", "setup:\n  - {on: phone, do: open_app, with: {name: Settings}}\n"
+        )
+    )
+    lab.suite = open_suite(str(copy))
+    runs = tmp_path / "runs"
+    rows = {
+        row.task: row
+        for row in Validator(lab.suite, lab.fleet, runs, lab.clock, ignore).run(
+            ("answer", "two-apps")
+        )
+    }
+    assert any("the oracle ended with FAIL" in fault for fault in rows["answer"].faults)
+    assert any("doing nothing" in fault for fault in rows["two-apps"].faults)
+    assert rows["answer"].to_dict()["ok"] is False
+
+
+def test_unknown_agents_are_named_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="'oracle'"):
+        agent_maker("orakle", AgentOptions())
+
+
+def test_the_script_agent_needs_a_script() -> None:
+    with pytest.raises(UsageError):
+        agent_maker("script", AgentOptions())

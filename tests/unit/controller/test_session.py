@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import AgentError, LinkTimeoutError, MachineStartError, ModelError
+from controller.agents.noop import NoopAgent
+from controller.agents.oracle import OracleAgent
+from controller.agents.protocol import Turn, Usage
+from controller.space import Action
+from controller.trial import Reason
+from evaluators.outcome import Verdict
+from provisioning.protocols import Kind
+from tests.unit.controller.bench import Bench, Scripted, make_task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evaluators.task import Task
+    from provisioning.fake import FakeDesktop, FakePhone
+    from provisioning.fleet import Environment
+
+OPEN = Action("open_app", "desktop", {"name": "Terminal"})
+
+
+def type_line(value: str) -> Action:
+    line = f"gsettings set org.gnome.desktop.interface color-scheme {value}\n"
+    return Action("type_text", "desktop", {"text": line})
+
+
+def desktop_of(bench: Bench) -> FakeDesktop | FakePhone:
+    """Make the desktop before a trial leases it, so that faults can be put in."""
+    with bench.fleet.lease({"desktop": Kind.DESKTOP}):
+        return bench.fakes.machines[Kind.DESKTOP, 0]
+
+
+def test_success_ends_the_trial_without_complete(bench: Bench, dark_task: Task) -> None:
+    result = bench.run(dark_task, OracleAgent)
+    assert (result.verdict, result.reason) == (Verdict.PASS, Reason.SUCCESS)
+    assert (result.nodes_met, result.nodes, result.steps) == (1, 1, 2)
+
+
+def test_every_step_is_logged_with_its_pictures(bench: Bench, dark_task: Task) -> None:
+    bench.run(dark_task, OracleAgent)
+    types = [event["type"] for event in bench.events]
+    assert types == ["start", "lease", "observation", "step", "step", "end"]
+    pictures = {event["screens"]["desktop"] for event in bench.events if "screens" in event}
+    assert len(pictures) == 3
+    assert all((bench.folder / "blobs" / f"{name}.png").is_file() for name in pictures)
+    assert bench.events[4]["met"] == ["dark"]
+
+
+def test_measures_are_taken_with_their_labels(bench: Bench, dark_task: Task) -> None:
+    bench.run(dark_task, OracleAgent)
+    names = {(name, *sorted(labels.items())) for name, _, labels in bench.measures}
+    assert ("verdicts_total", ("suite", "tiny"), ("verdict", "PASS")) in names
+    assert ("trials_ended_total", ("reason", "success")) in names
+    assert ("steps_total", ("agent", "test"), ("suite", "tiny")) in names
+    phases = {labels["phase"] for name, _, labels in bench.measures if name == "step_seconds"}
+    assert phases == {"agent", "act", "settle", "observe", "evaluate"}
+
+
+def test_complete_without_doing_it_is_a_false_completion(bench: Bench, dark_task: Task) -> None:
+    result = bench.run(dark_task, NoopAgent)
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.FALSE_COMPLETION)
+    assert result.nodes_met == 0
+
+
+def test_step_limit(bench: Bench, dark_task: Task) -> None:
+    moves = [Action("move", "desktop", {"x": n, "y": n}) for n in range(100, 120)]
+    result = bench.run(dark_task, Scripted(*moves))
+    assert (result.verdict, result.reason, result.steps) == (Verdict.FAIL, Reason.STEP_LIMIT, 5)
+
+
+def test_time_limit_counts_the_time_the_agent_thinks(bench: Bench, dark_task: Task) -> None:
+    agent = Scripted(OPEN, lambda: bench.clock.advance(60), type_line("prefer-dark"))
+    result = bench.run(dark_task, agent)
+    assert (result.verdict, result.reason, result.steps) == (Verdict.FAIL, Reason.TIME_LIMIT, 1)
+
+
+def test_repetition_limit(bench: Bench, dark_task: Task) -> None:
+    click = Action("click", "desktop", {"x": 150, "y": 150})
+    result = bench.run(dark_task, Scripted(click, click, click, click))
+    assert (result.reason, result.steps) == (Reason.REPETITION_LIMIT, 3)
+    assert result.verdict is Verdict.FAIL
+
+
+def test_the_same_action_may_be_repeated_while_screens_change(
+    bench: Bench, dark_task: Task
+) -> None:
+    line = Action("type_text", "desktop", {"text": "wwwwwwwwwwwwwwwwwwwwwwwwww\n"})
+    result = bench.run(dark_task, Scripted(OPEN, line, line, line))
+    assert (result.reason, result.steps) == (Reason.FALSE_COMPLETION, 5)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Action("fly", "desktop"),
+        Action("click", "tablet", {"x": 1, "y": 1}),
+        Action("click", "desktop", {"x": 1}),
+        Action("click", "desktop", {"x": 1, "y": 100_000}),
+        Action("click", "desktop", {"x": "1", "y": 1}),
+        Action("open_app", "desktop", {"name": "Nothing"}),
+        Action("key", "desktop", {"keys": ["NoSuchKey"]}),
+        Turn(()),
+    ],
+)
+def test_invalid_actions_are_told_and_end_the_trial(
+    bench: Bench, dark_task: Task, wrong: Action | Turn
+) -> None:
+    agent = Scripted(wrong, wrong, wrong, wrong)
+    result = bench.run(dark_task, agent)
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.INVALID_ACTION)
+    assert result.steps == 0
+    assert [bool(seen.feedback) for seen in agent.seen] == [False, True, True]
+
+
+def test_a_good_action_starts_the_count_of_invalid_ones_anew(bench: Bench, dark_task: Task) -> None:
+    wrong = Action("fly", "desktop")
+    result = bench.run(
+        dark_task, Scripted(wrong, wrong, OPEN, wrong, wrong, type_line("prefer-dark"))
+    )
+    assert result.verdict is Verdict.PASS
+
+
+def test_the_rest_of_a_turn_is_dropped_when_an_action_is_refused(
+    bench: Bench, dark_task: Task
+) -> None:
+    turn = Turn((Action("fly", "desktop"), OPEN, type_line("prefer-dark")))
+    assert bench.run(dark_task, Scripted(turn)).verdict is Verdict.FAIL
+
+
+def test_an_agent_that_gives_up_fails(bench: Bench, dark_task: Task) -> None:
+    result = bench.run(dark_task, Scripted(AgentError("lost")))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.AGENT_ERROR)
+    assert result.detail == "lost"
+
+
+@pytest.mark.parametrize("error", [ModelError("503"), RuntimeError("bug")])
+def test_a_broken_model_or_agent_is_inconclusive(
+    bench: Bench, dark_task: Task, error: Exception
+) -> None:
+    result = bench.run(dark_task, Scripted(OPEN, error))
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.AGENT_ERROR)
+    assert result.steps == 1
+
+
+@pytest.mark.parametrize("point", ["capture", "input", "rewind", "call.open_app"])
+def test_a_failing_machine_is_an_environment_error_and_never_fail(
+    bench: Bench, dark_task: Task, point: str
+) -> None:
+    desktop_of(bench).faults.add(point, LinkTimeoutError("no reply"))
+    result = bench.run(dark_task, OracleAgent)
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR)
+    assert "no reply" in result.detail
+
+
+def test_an_evaluator_that_cannot_decide_is_inconclusive(bench: Bench, dark_task: Task) -> None:
+    machine = desktop_of(bench)
+
+    def break_() -> None:
+        machine.faults.add("call.evaluate", LinkTimeoutError("no reply"))
+
+    result = bench.run(dark_task, Scripted(OPEN, break_))
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR)
+
+
+def test_undecided_at_the_start_is_inconclusive(bench: Bench, dark_task: Task) -> None:
+    desktop_of(bench).faults.add("call.evaluate", LinkTimeoutError("no reply"))
+    result = bench.run(dark_task, OracleAgent)
+    assert (result.verdict, result.steps) == (Verdict.INCONCLUSIVE, 0)
+    assert "undecided" in result.detail
+
+
+def test_a_failed_setup_is_an_environment_error(bench: Bench) -> None:
+    task = make_task(setup=[{"on": "desktop", "do": "start_app", "with": {"name": "Nothing"}}])
+    result = bench.run(task, OracleAgent)
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR)
+    assert result.detail.startswith("setup: ")
+
+
+def test_a_fleet_without_machines_is_an_environment_error(bench: Bench, dark_task: Task) -> None:
+    bench.fakes.machines.clear()
+    bench.fakes._prepare = _refuse
+    result = bench.run(dark_task, OracleAgent)
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR)
+
+
+def _refuse(machine: object) -> None:
+    raise MachineStartError("no boot")
+
+
+def test_a_node_met_at_the_start_is_inconclusive(bench: Bench) -> None:
+    with_dark = {
+        "schema": "org.gnome.desktop.interface",
+        "key": "color-scheme",
+        "value": "prefer-dark",
+    }
+    task = make_task(setup=[{"on": "desktop", "do": "set_gsetting", "with": with_dark}])
+    result = bench.run(task, OracleAgent)
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR)
+    assert "met before the agent acts" in result.detail
+
+
+def test_ctrl_c_is_recorded_as_cancelled(bench: Bench, dark_task: Task) -> None:
+    result = bench.run(dark_task, Scripted(OPEN, KeyboardInterrupt()))
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.CANCELLED)
+    assert result.steps == 1
+    assert bench.trial is not None
+    assert bench.trial.is_interrupted
+
+
+TWO_HOLDS = [
+    {
+        "id": "dark",
+        "on": "desktop",
+        "check": "gsetting_equals",
+        "with": {
+            "schema": "org.gnome.desktop.interface",
+            "key": "color-scheme",
+            "value": "prefer-dark",
+        },
+    },
+    {
+        "id": "note",
+        "on": "desktop",
+        "check": "file_text_equals",
+        "with": {"path": "~/note", "text": "x"},
+    },
+]
+NOTE = Action("type_text", "desktop", {"text": "echo x > note\n"})
+
+
+def test_an_undone_hold_node_fails_the_trial(bench: Bench) -> None:
+    moves = (OPEN, type_line("prefer-dark"), type_line("default"), NOTE)
+    result = bench.run(make_task(graph=TWO_HOLDS), Scripted(*moves))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.FALSE_COMPLETION)
+    assert (result.nodes_met, bench.events[-1]["undone"]) == (1, ["dark"])
+
+
+def test_an_undone_hold_node_can_be_done_again(bench: Bench) -> None:
+    moves = (OPEN, type_line("prefer-dark"), type_line("default"), NOTE, type_line("prefer-dark"))
+    result = bench.run(make_task(graph=TWO_HOLDS), Scripted(*moves))
+    assert (result.verdict, result.reason, result.steps) == (Verdict.PASS, Reason.SUCCESS, 5)
+
+
+def test_tokens_are_added_up(bench: Bench, dark_task: Task) -> None:
+    result = bench.run(dark_task, Scripted(Turn((OPEN,), Usage(10, 2)), Turn((OPEN,), Usage(5, 1))))
+    assert result.usage == Usage(15, 3)
+    tokens = {
+        labels["direction"]: v for name, v, labels in bench.measures if name == "tokens_total"
+    }
+    assert tokens == {"prompt": 15, "completion": 3}
+
+
+def test_trouble_when_machines_go_back_does_not_change_the_verdict(
+    bench: Bench, dark_task: Task
+) -> None:
+    class Sticky:
+        @contextlib.contextmanager
+        def lease(self, roles: Mapping[str, Kind]) -> Iterator[Environment]:
+            with bench.fakes.lease(roles) as environment:
+                yield environment
+            raise MachineStartError("cannot go back")
+
+    bench.fleet = Sticky()
+    result = bench.run(dark_task, OracleAgent)
+    assert result.verdict is Verdict.PASS
+    assert bench.events[-1]["type"] == "return_error"
+    assert bench.events[-2]["type"] == "end"

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from appliance.base.clock import FakeClock
+from controller.settle import SettleRule, changed_ratio, settle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from provisioning.protocols import Frame
+
+RULE = SettleRule(window_s=0.25, max_s=3.0, every_s=0.05, still_ratio=0.01)
+
+
+@dataclass
+class Film:
+    """A screen of 100x100 px that shows a function of time."""
+
+    clock: FakeClock
+    draw: Callable[[float, Frame], None]
+
+    def __post_init__(self) -> None:
+        self.start_s = self.clock.monotonic_s()
+
+    def size(self) -> tuple[int, int]:
+        return 100, 100
+
+    def capture(self) -> Frame:
+        frame = np.zeros((100, 100, 3), dtype=np.uint8)
+        self.draw(self.clock.monotonic_s() - self.start_s, frame)
+        return frame
+
+
+def nothing(time_s: float, frame: Frame) -> None:
+    pass
+
+
+def flicker(time_s: float, frame: Frame) -> None:
+    frame[:] = int(time_s * 1000) % 256
+
+
+def one_second(time_s: float, frame: Frame) -> None:
+    flicker(min(time_s, 1.0), frame)
+
+
+def cursor(time_s: float, frame: Frame) -> None:
+    frame[50, 50:60] = 255 if int(time_s * 20) % 2 else 0
+
+
+def creep(time_s: float, frame: Frame) -> None:
+    frame[: int(time_s * 10)] = 255
+
+
+@pytest.mark.parametrize(
+    ("draw", "is_still", "least_s", "most_s"),
+    [
+        (nothing, True, 0.25, 0.31),
+        (flicker, False, 3.0, 3.1),
+        (one_second, True, 1.2, 1.4),
+        (cursor, True, 0.25, 0.31),
+    ],
+)
+def test_it_waits_until_the_screen_stands_still(
+    draw: Callable[[float, Frame], None], is_still: bool, least_s: float, most_s: float
+) -> None:
+    clock = FakeClock()
+    settled = settle(Film(clock, draw), RULE, clock)
+    assert settled.is_still is is_still
+    assert least_s - 1e-6 <= settled.seconds <= most_s
+
+
+def test_small_changes_that_add_up_are_not_still() -> None:
+    clock = FakeClock()
+    film = Film(clock, creep)
+    assert changed_ratio(film.capture(), film.capture()) == 0
+    assert not settle(film, RULE, clock).is_still
+
+
+def test_the_frame_given_is_the_last_one() -> None:
+    clock = FakeClock()
+    film = Film(clock, one_second)
+    settled = settle(film, RULE, clock)
+    assert np.array_equal(settled.frame, film.capture())
+
+
+def test_frames_of_other_sizes_differ_wholly() -> None:
+    one = np.zeros((2, 2, 3), dtype=np.uint8)
+    assert changed_ratio(one, np.zeros((2, 3, 3), dtype=np.uint8)) == 1.0
+    other = one.copy()
+    other[0, 0, 1] = 1
+    assert changed_ratio(one, other) == 0.25
+
+
+class Busy:
+    """A machine whose processor works until some time."""
+
+    def __init__(self, clock: FakeClock, until_s: float) -> None:
+        self.clock, self.until_s, self.start_s = clock, until_s, clock.monotonic_s()
+
+    def cpu_time_s(self) -> float:
+        return min(self.clock.monotonic_s() - self.start_s, self.until_s)
+
+
+def test_a_still_picture_of_a_busy_machine_has_not_settled() -> None:
+    clock = FakeClock()
+
+    settled = settle(Film(clock, nothing), RULE, clock, Busy(clock, 1.5))
+
+    assert settled.is_still
+    assert 1.5 <= settled.seconds < 2.1
+
+
+def test_a_machine_that_never_rests_is_not_waited_for_without_end() -> None:
+    clock = FakeClock()
+
+    settled = settle(Film(clock, nothing), RULE, clock, Busy(clock, 1e9))
+
+    assert not settled.is_still
+    assert settled.seconds < RULE.max_s + RULE.every_s + 0.01

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from appliance.base.clock import FakeClock
+from appliance.base.errors import GuestCallError, InvalidActionError
+from controller.actions.session import SessionState
+from controller.shell import run_on_phone
+from controller.space import Action, ActionSpace
+from controller.vocabulary import action_tools
+from provisioning.fake import FakeDesktop, FakePhone
+from provisioning.protocols import Button, Json
+
+
+@dataclass
+class Hands:
+    """An `Input` that writes down what is asked of it."""
+
+    done: list[tuple[object, ...]] = field(default_factory=list)
+
+    def move(self, x: int, y: int) -> None:
+        self.done.append(("move", x, y))
+
+    def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
+        self.done.append(("click", x, y, button.value, count))
+
+    def drag(
+        self, start: tuple[int, int], end: tuple[int, int], *, duration_s: float = 0.3
+    ) -> None:
+        self.done.append(("drag", start, end, duration_s))
+
+    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
+        self.done.append(("scroll", x, y, dx, dy))
+
+    def key(self, *names: str) -> None:
+        self.done.append(("key", *names))
+
+    def text(self, text: str) -> None:
+        self.done.append(("text", text))
+
+
+class Desktop(FakeDesktop):
+    hands = Hands()
+
+    @property
+    def input(self) -> Hands:  # type: ignore[override]
+        return self.hands
+
+
+class Phone(FakePhone):
+    hands = Hands()
+
+    @property
+    def input(self) -> Hands:  # type: ignore[override]
+        return self.hands
+
+
+@pytest.fixture
+def state() -> SessionState:
+    return SessionState(FakeClock(start_s=0.0))
+
+
+@pytest.fixture
+def space(state: SessionState) -> ActionSpace:
+    Desktop.hands, Phone.hands = Hands(), Hands()
+    return ActionSpace({"left": Desktop(), "pocket": Phone()}, state)
+
+
+XY: dict[str, Json] = {"x": 3, "y": 4}
+TO: dict[str, Json] = {**XY, "to_x": 5, "to_y": 6}
+
+
+@pytest.mark.parametrize(
+    ("action", "done"),
+    [
+        (Action("click", "left", XY), ("click", 3, 4, "left", 1)),
+        (Action("double_click", "left", XY), ("click", 3, 4, "left", 2)),
+        (Action("right_click", "left", XY), ("click", 3, 4, "right", 1)),
+        (Action("move", "left", XY), ("move", 3, 4)),
+        (Action("drag", "left", TO), ("drag", (3, 4), (5, 6), 0.3)),
+        (Action("scroll", "left", {**XY, "notches": -2}), ("scroll", 3, 4, 0, -2)),
+        (Action("key", "left", {"keys": ["ctrl", "s"]}), ("key", "ctrl", "s")),
+        (Action("type_text", "left", {"text": "Grüße\n"}), ("text", "Grüße\n")),
+        (Action("tap", "pocket", XY), ("click", 3, 4, "left", 1)),
+        (Action("long_tap", "pocket", XY), ("drag", (3, 4), (3, 4), 0.8)),
+        (Action("swipe", "pocket", TO), ("drag", (3, 4), (5, 6), 0.3)),
+        (Action("key", "pocket", {"name": "BACK"}), ("key", "BACK")),
+        (Action("type_text", "pocket", {"text": "x"}), ("text", "x")),
+        (Action("open_app_drawer", "pocket"), ("drag", (90, 360), (90, 120), 0.3)),
+    ],
+)
+def test_actions_reach_the_machine(
+    space: ActionSpace, action: Action, done: tuple[object, ...]
+) -> None:
+    space.execute(action)
+    assert (Desktop.hands.done or Phone.hands.done)[-1] == done
+
+
+def test_session_actions_change_the_session(space: ActionSpace, state: SessionState) -> None:
+    space.execute(Action("wait", args={"seconds": 2.5}))
+    space.execute(Action("submit", args={"answer": "first"}))
+    space.execute(Action("submit", "session", {"answer": "second"}))
+    assert (state.clock.now_s(), state.answer, state.completed) == (2.5, "second", False)
+    space.execute(Action("complete"))
+    assert state.completed
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        (Action("clik", "left", XY), "'click'"),
+        (Action("click", "leftt", XY), "'left'"),
+        (Action("click", "left", {"x": 3}), "y is missing"),
+        (Action("click", "left", {**XY, "z": 1}), "'z'"),
+        (Action("click", "left", {"x": -1, "y": 0}), "x: "),
+        (Action("click", "left", {"x": 320, "y": 0}), "outside the screen"),
+        (Action("drag", "left", {**TO, "to_y": 200}), "to_y = 200 is outside"),
+        (Action("key", "pocket", {"name": "POWER_OFF"}), "name: "),
+        (Action("wait", args={"seconds": 11}), "seconds: "),
+        (Action("wait", args={"seconds": True}), "seconds: "),
+        (Action("open_app", "left", {"name": "Nothing"}), "no application called 'Nothing'"),
+        (Action("open_app", "pocket", {"name": "Nothing"}), "no application called 'Nothing'"),
+    ],
+)
+def test_wrong_actions_are_refused_with_what_is_right(
+    space: ActionSpace, action: Action, said: str
+) -> None:
+    with pytest.raises(InvalidActionError) as caught:
+        space.execute(action)
+    assert said in str(caught.value)
+    assert not Desktop.hands.done
+    assert not Phone.hands.done
+
+
+def test_trouble_in_the_guest_is_not_the_agents_fault(space: ActionSpace) -> None:
+    machine = Desktop()
+    machine.faults.add("call.open_app", GuestCallError("no session"))
+    with pytest.raises(GuestCallError):
+        ActionSpace({"d": machine}, SessionState(FakeClock())).execute(
+            Action("open_app", "d", {"name": "Terminal"})
+        )
+
+
+def test_the_last_pixel_is_on_the_screen(space: ActionSpace) -> None:
+    space.execute(Action("click", "left", {"x": 319, "y": 199}))
+    assert Desktop.hands.done == [("click", 319, 199, "left", 1)]
+
+
+@pytest.mark.parametrize("name", ["Tasks", "tasks", "com.google.android.apps.tasks"])
+def test_phone_apps_open_by_label_or_package(name: str) -> None:
+    phone = FakePhone()
+    space = ActionSpace({"phone": phone}, SessionState(FakeClock()))
+    space.execute(Action("open_app", "phone", {"name": name}))
+    assert phone.state.front == "com.google.android.apps.tasks"
+
+
+def test_tools_are_named_by_role_and_lead_back(space: ActionSpace) -> None:
+    names = [tool["function"]["name"] for tool in space.openai_tools()]
+    assert {"left__click", "pocket__tap", "session__complete"} <= set(names)
+    assert len(names) == len(set(names))
+    assert space.action_of_tool("left__click", XY) == Action("click", "left", XY)
+    assert space.action_of_tool("session__complete", {}) == Action("complete")
+    assert space.action_of_tool("complete", {}) == Action("complete")
+
+
+def test_the_action_space_is_the_one_promised() -> None:
+    assert {place: set(tools) for place, tools in action_tools().items()} == {
+        "desktop": {
+            "click", "double_click", "right_click", "move", "drag", "scroll", "key", "type_text",
+            "open_app",
+        },
+        "phone": {
+            "tap", "long_tap", "swipe", "key", "type_text", "open_app", "open_app_drawer",
+        },
+        "session": {"submit", "complete", "wait"},
+    }  # fmt: skip
+
+
+def test_words_for_a_phones_shell_are_quoted() -> None:
+    phone = FakePhone()
+    nasty = 'it\'s; rm -rf $(HOME) `x` "y" ü'
+    run_on_phone(phone, "settings", "put", "system", "note", nasty)
+    assert phone.state.settings["system", "note"] == nasty

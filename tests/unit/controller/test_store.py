@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from appliance.base.clock import FakeClock
+from appliance.base.errors import StoreError, UnknownNameError
+from appliance.base.files import digest_bytes
+from controller.agents.protocol import Usage
+from controller.event_log import read_events
+from controller.index import list_runs
+from controller.observation import Shot, encode_png
+from controller.store import RunSpec, Store
+from controller.trial import TRIAL_RESULT, Reason, TrialResult
+from evaluators.outcome import Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from controller.store import RunFolder
+
+CLOCK = FakeClock()
+
+
+def make_run(root: Path, run: str = "20261121-080000-aaaa", repeats: int = 2) -> RunFolder:
+    spec = RunSpec(
+        run=run,
+        suite="tiny",
+        suite_version="1",
+        suite_digest="d" * 64,
+        agent="oracle",
+        tasks=("a", "b"),
+        repeats=repeats,
+        seed=0,
+        started_s=1.0,
+        version="0",
+    )
+    return Store(root).create(spec)
+
+
+def end(folder: RunFolder, task: str, repeat: int, verdict: Verdict = Verdict.PASS) -> TrialResult:
+    result = TrialResult(task, repeat, verdict, Reason.SUCCESS, 1, 1, 2, 1.5, Usage(3, 4))
+    with folder.open_trial(task, repeat, CLOCK) as log:
+        log.append("start")
+        log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"))
+    return result
+
+
+def test_what_was_written_is_read_again(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    result = end(folder, "a", 0)
+    again = Store(tmp_path).open("latest")
+    assert again.spec == folder.spec
+    assert again.results() == [result]
+
+
+def test_trials_are_planned_round_by_round(tmp_path: Path) -> None:
+    assert make_run(tmp_path).spec.planned == [("a", 0), ("b", 0), ("a", 1), ("b", 1)]
+
+
+def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    with folder.open_trial("a", 0, CLOCK) as log:
+        log.append("start")
+        log.append("step", n=1)
+    with log.path.open("ab") as file:
+        file.write(b'{"type":"step","n":2,"act')
+    assert [event["type"] for event in folder.events("a", 0)] == ["start", "step"]
+    assert folder.unfinished()[0] == ("a", 0, 1)
+
+
+@pytest.mark.parametrize("line", [b"garbage", b"[]", b'{"n":1}', b"\xff"])
+def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path, line: bytes) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(b'{"type":"start"}\n' + line + b'\n{"type":"end"}\n')
+    with pytest.raises(StoreError, match=r"events\.jsonl:2 is damaged"):
+        list(read_events(path))
+
+
+def test_a_trial_has_one_log(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    end(folder, "a", 0)
+    with pytest.raises(StoreError):
+        folder.open_trial("a", 0, CLOCK)
+    assert len(folder.results()) == 1
+
+
+def test_equal_pictures_are_kept_once_under_their_digest(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    frame = np.zeros((4, 4, 3), dtype=np.uint8)
+    png = encode_png(frame)
+    shot = Shot(frame, png, digest_bytes(png))
+    with folder.open_trial("a", 0, CLOCK) as log:
+        assert log.keep({"desktop": shot, "phone": shot}) == {
+            "desktop": shot.digest,
+            "phone": shot.digest,
+        }
+    (picture,) = (folder.path / "blobs").iterdir()
+    assert digest_bytes(picture.read_bytes()) == picture.stem == shot.digest
+
+
+def test_an_unknown_run_is_named_with_the_nearest(tmp_path: Path) -> None:
+    make_run(tmp_path)
+    with pytest.raises(UnknownNameError, match="20261121-080000-aaaa"):
+        Store(tmp_path).open("20261121-080000-aaab")
+
+
+def test_latest_of_no_runs_is_unknown(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError):
+        Store(tmp_path).open("latest")
+
+
+def test_only_one_process_works_on_a_run(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    assert not folder.is_running()
+    with folder.working():
+        assert folder.is_running()
+        with pytest.raises(StoreError), folder.working():
+            pass
+    assert not folder.is_running()
+
+
+def test_the_index_tells_the_state_of_every_run(tmp_path: Path) -> None:
+    done = make_run(tmp_path, "1", repeats=1)
+    end(done, "a", 0)
+    end(done, "b", 0, Verdict.FAIL)
+    killed = make_run(tmp_path, "2")
+    end(killed, "a", 0, Verdict.INCONCLUSIVE)
+    going = make_run(tmp_path, "3")
+    (tmp_path / "4").mkdir()
+    (tmp_path / "4/run.json").write_text("{")
+    with going.working():
+        rows = list_runs(Store(tmp_path))
+    assert [(row.run, row.state) for row in rows] == [
+        ("1", "finished"),
+        ("2", "unfinished"),
+        ("3", "running"),
+        ("4", "damaged"),
+    ]
+    assert [(row.passed, row.failed, row.inconclusive) for row in rows[:2]] == [
+        (1, 1, 0),
+        (0, 0, 1),
+    ]
+
+
+def test_the_index_follows_a_run_that_goes_on(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, repeats=1)
+    assert list_runs(Store(tmp_path))[0].state == "unfinished"
+    end(folder, "a", 0)
+    end(folder, "b", 0)
+    assert list_runs(Store(tmp_path))[0].state == "finished"
+
+
+@pytest.mark.parametrize("damage", [b"this is no database, certainly not one of SQLite" * 99, None])
+def test_a_damaged_or_missing_index_is_rebuilt(tmp_path: Path, damage: bytes | None) -> None:
+    folder = make_run(tmp_path, repeats=1)
+    end(folder, "a", 0)
+    before = list_runs(Store(tmp_path))
+    for path in tmp_path.glob("index.sqlite*"):
+        path.unlink()
+    if damage:
+        (tmp_path / "index.sqlite").write_bytes(damage)
+    assert list_runs(Store(tmp_path)) == before
+
+
+def test_a_line_is_on_disk_before_append_returns(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    log = folder.open_trial("a", 0, CLOCK)
+    with log:
+        log.append("step", n=1)
+        assert json.loads(log.path.read_text())["n"] == 1

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import SpecError
+from controller.vocabulary import setup_tools
+from controller.wiring import open_suite
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_shipped_suite_names_only_what_there_is() -> None:
+    assert len(open_suite("smoke").tasks) == 8
+
+
+def test_setup_operations_are_the_ones_promised() -> None:
+    assert {place: set(tools) for place, tools in setup_tools().items()} == {
+        "desktop": {"put_file", "make_dir", "set_gsetting", "start_app"},
+        "phone": {"add_task", "add_contact", "put_setting", "open_app"},
+        "session": set(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ("do: add_contact", "do: add_contcat", "add_contact"),
+        ("do: open_app", "do: start_app", "start_app"),
+        ("with: {name: HOME}", "with: {name: HOEM}", "name"),
+        ("check: app_in_front", "check: app_in_fornt", "app_in_front"),
+    ],
+)
+def test_a_misspelt_word_is_named_with_its_line(
+    tiny: Path, tmp_path: Path, right: str, wrong: str, said: str
+) -> None:
+    for path in tiny.iterdir():
+        (tmp_path / path.name).write_text(path.read_text())
+    broken = tmp_path / "two-apps.yaml"
+    assert right in broken.read_text()
+    broken.write_text(broken.read_text().replace(right, wrong))
+    with pytest.raises(SpecError, match=r"two-apps\.yaml:\d+") as caught:
+        open_suite(str(tmp_path))
+    assert said in str(caught.value)

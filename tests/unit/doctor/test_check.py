@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.settings import Settings
+from appliance.doctor.check import Answer, Check, Finding, State, ask_all
+from appliance.doctor.checks import CHECKS
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def _ok(settings: Settings) -> Finding:
+    return Finding(State.OK, "fine")
+
+
+def test_a_hung_check_does_not_hold_up_the_others() -> None:
+    gate = threading.Event()
+
+    def hang(settings: Settings) -> Finding:
+        gate.wait(30)
+        return Finding(State.OK, "late")
+
+    start_s = SYSTEM_CLOCK.monotonic_s()
+    checks = [Check("slow", hang), Check("soft", hang, needed=False), Check("quick", _ok)]
+    answers = ask_all(checks, Settings(), deadline_s=0.3)
+    assert SYSTEM_CLOCK.monotonic_s() - start_s < 2
+    gate.set()
+    assert [answer.name for answer in answers] == ["slow", "soft", "quick"]
+    assert [answer.finding.state for answer in answers] == [State.FAILED, State.WARN, State.OK]
+    assert "No answer within 0.3 s" in answers[0].finding.cause
+
+
+def test_a_check_that_raises_is_a_finding() -> None:
+    def broken(settings: Settings) -> Finding:
+        raise RuntimeError("broken")
+
+    (answer,) = ask_all([Check("one", broken)], Settings(), deadline_s=5)
+    assert answer.finding.state is State.FAILED
+    assert "RuntimeError: broken" in answer.finding.cause
+
+
+def test_answers_are_told_as_they_come() -> None:
+    seen: list[str] = []
+    ask_all([Check("one", _ok)], Settings(), deadline_s=5, on_answer=lambda a: seen.append(a.name))
+    assert seen == ["one"]
+
+
+def test_the_row_has_exactly_the_promised_keys() -> None:
+    row = Answer("one", Finding(State.WARN, "cause", "cure")).to_dict()
+    assert row == {"name": "one", "state": "warn", "cause": "cause", "cure": "cure"}
+
+
+def test_only_needed_things_that_are_unmet_count() -> None:
+    met = {state: Answer("one", Finding(state, "")).is_met for state in State}
+    assert met == {State.OK: True, State.WARN: True, State.MISSING: False, State.FAILED: False}
+
+
+def test_check_names_are_unique() -> None:
+    names = [check.name for check in CHECKS]
+    assert len(set(names)) == len(names)
+
+
+def test_the_commands_exit_code_says_whether_something_is_lacking(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import json
+
+    from appliance.cli.main import main
+
+    for state, code in ((State.WARN, 0), (State.MISSING, 3)):
+        found = [Answer("one", Finding(state, "cause", "cure"))]
+        monkeypatch.setattr("appliance.doctor.checks.examine", lambda *_, found=found: found)
+        assert main(["doctor", "--json"]) == code
+        shown = json.loads(capsys.readouterr().out)
+        assert shown["ok"] is (code == 0)
+        assert shown["checks"][0]["state"] == state
+        assert set(shown) == {"ok", "checks"}
+        assert main(["doctor"]) == code
+        assert "cure" in capsys.readouterr().out

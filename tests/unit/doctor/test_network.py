@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import FakeClock
+from appliance.base.settings import Settings
+from appliance.doctor import network
+from appliance.doctor.check import State
+from appliance.doctor.network import (
+    answers_as_adb,
+    check_base_archive,
+    check_clock,
+    check_desktop_archives,
+    check_ports,
+)
+from images.catalog import NAMES
+from images.distribution import Reach
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def _free_port() -> int:
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        return int(server.getsockname()[1])
+
+
+@contextmanager
+def _serve(reply: bytes) -> Iterator[int]:
+    """Answer every connection with the same bytes."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def work() -> None:
+            while True:
+                try:
+                    link, _ = server.accept()
+                except OSError:
+                    return
+                with link:
+                    link.recv(100)
+                    link.sendall(reply)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        yield int(server.getsockname()[1])
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+def test_free_ports_are_fine() -> None:
+    settings = Settings(
+        controller_port=_free_port(), prometheus_port=_free_port(), adb_port=_free_port()
+    )
+    assert check_ports(settings).state is State.OK
+
+
+def test_a_port_that_another_program_holds_is_named_with_its_holder() -> None:
+    with _serve(b"HTTP/1.0 404 no\r\n\r\n") as port:
+        settings = Settings(
+            controller_port=port, prometheus_port=_free_port(), adb_port=_free_port()
+        )
+        found = check_ports(settings)
+    assert found.state is State.FAILED
+    assert f"Port {port}" in found.cause
+    assert "pid" in found.cause
+    assert "MESOCOSM_CONTROLLER_PORT" in found.cure
+
+
+def test_a_port_that_our_own_adb_server_holds_is_fine() -> None:
+    with _serve(b"OKAY00040029") as port:
+        assert answers_as_adb(port)
+        settings = Settings(
+            controller_port=_free_port(), prometheus_port=_free_port(), adb_port=port
+        )
+        found = check_ports(settings)
+    assert found.state is State.OK
+    assert f"ours already: {port}" in found.cause
+
+
+def test_another_server_is_no_adb() -> None:
+    with _serve(b"HTTP/1.0 400 no") as port:
+        assert not answers_as_adb(port)
+    assert not answers_as_adb(_free_port())
+
+
+@pytest.fixture
+def reachable(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Names of the distributions whose archive answers."""
+    names: set[str] = set()
+
+    def check(distribution: object, settings: Settings, *, timeout_s: float) -> Reach:
+        name = str(getattr(distribution, "name", ""))
+        return Reach(ok=name in names, reason=f"{name} is down")
+
+    monkeypatch.setattr(network, "check_archive", check)
+    return names
+
+
+def test_a_desktop_of_ubuntu_then_debian_then_none(tmp_path: Path, reachable: set[str]) -> None:
+    settings = Settings(state_dir=tmp_path)
+    assert check_desktop_archives(settings).state is State.FAILED
+    reachable.add("debian-12")
+    fallen_back = check_desktop_archives(settings)
+    assert fallen_back.state is State.WARN
+    assert "made of debian-12" in fallen_back.cause
+    reachable.add("ubuntu-22.04")
+    assert check_desktop_archives(settings).state is State.OK
+
+
+def test_a_distribution_that_does_not_exist_is_a_failure(
+    tmp_path: Path, reachable: set[str]
+) -> None:
+    settings = Settings(state_dir=tmp_path, distribution="debian-99")
+    found = check_desktop_archives(settings)
+    assert found.state is State.FAILED
+    assert "ubuntu-24.04" in found.cure
+
+
+def test_an_unreachable_archive_matters_only_while_images_are_missing(
+    tmp_path: Path, reachable: set[str]
+) -> None:
+    settings = Settings(state_dir=tmp_path)
+    assert check_base_archive(settings).state is State.FAILED
+    for name in NAMES:
+        folder = settings.images_dir / name / "0"
+        folder.mkdir(parents=True)
+        (folder / "manifest.json").touch()
+    assert check_base_archive(settings).state is State.WARN
+    assert check_desktop_archives(settings).state is State.WARN
+
+
+@pytest.mark.parametrize(
+    ("now_s", "server_s", "state"),
+    [
+        (1_790_000_000, 1_790_000_002, State.OK),
+        (1_790_000_000, None, State.OK),
+        (1_790_000_000, 1_790_009_000, State.WARN),
+        (1_000, 1_790_000_000, State.FAILED),
+    ],
+)
+def test_the_clock_is_compared_with_a_server(
+    monkeypatch: pytest.MonkeyPatch, now_s: float, server_s: float | None, state: State
+) -> None:
+
+    def ask(settings: Settings) -> float | None:
+        return server_s
+
+    monkeypatch.setattr(network, "_server_time_s", ask)
+    assert check_clock(Settings(), clock=FakeClock(now_s)).state is state

@@ -1,0 +1,70 @@
+"""The built-in desktop evaluators as a real probe runs them: from memory, in a process of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import LinkClosedError
+from evaluators.catalogue import builtin_evaluators
+from evaluators.outcome import Call
+from evaluators.runners import BundleRunner
+from provisioning.links.local import connect_local
+from provisioning.zipapp import build_probe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from provisioning.links.client import LinkClient
+
+
+@pytest.fixture(scope="module")
+def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinkClient]:
+    archive = build_probe()
+    zipapp = tmp_path_factory.mktemp("probe") / archive.file_name
+    zipapp.write_bytes(archive.data)
+    client = connect_local(zipapp)
+    yield client
+    client.close()
+
+
+def test_a_wave_of_many_evaluators_is_judged_in_the_guest(link: LinkClient, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("right\n")
+    calls = [
+        Call("text", "file_text_equals", {"path": str(tmp_path / "a.txt"), "text": "right"}),
+        Call("line", "file_has_line", {"path": str(tmp_path / "a.txt"), "line": "wrong"}),
+        Call("folder", "directory_lists", {"path": str(tmp_path), "names": ["a.txt"]}),
+        Call("gone", "path_absent", {"path": str(tmp_path / "b.txt")}),
+        Call("unknown", "file_exsts", {"path": "/"}),
+        Call("wrong", "file_exists", {"pfad": "/"}),
+    ]
+    outcomes = BundleRunner(link).evaluate(calls, timeout_s=20)
+    assert {each.node: each.met for each in outcomes} == {
+        "text": True, "line": False, "folder": True, "gone": True, "unknown": None, "wrong": None,
+    }  # fmt: skip
+    reasons = {each.node: each.reason for each in outcomes}
+    assert "file_exsts" in reasons["unknown"]
+    assert "pfad" in reasons["wrong"]
+
+
+def test_the_guest_knows_every_built_in_desktop_evaluator(link: LinkClient) -> None:
+    names = list(builtin_evaluators()["desktop"])
+    outcomes = BundleRunner(link).evaluate([Call(n, n, {"no": 1}) for n in names], timeout_s=20)
+    assert all(each.met is None and "'no'" in each.reason for each in outcomes)
+
+
+def test_a_guest_that_is_gone_is_inconclusive(tmp_path: Path) -> None:
+    archive = build_probe()
+    zipapp = tmp_path / archive.file_name
+    zipapp.write_bytes(archive.data)
+    client = connect_local(zipapp)
+    runner = BundleRunner(client)
+    assert runner.evaluate([Call("a", "path_absent", {"path": "/x"})], timeout_s=20)[0].met is True
+    client.close()
+    outcome = runner.evaluate([Call("a", "path_absent", {"path": "/x"})], timeout_s=5)[0]
+    assert outcome.met is None
+    assert outcome.reason
+    with pytest.raises(LinkClosedError):
+        client.call("ping")

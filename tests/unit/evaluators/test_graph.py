@@ -1,0 +1,377 @@
+"""The graph, against a slow and obvious reference."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from appliance.base.errors import GraphError, UnknownNameError
+from evaluators.graph import GraphEvaluator, NodeState, build_graph
+from evaluators.outcome import Call, Outcome, Verdict
+from evaluators.task import Mode, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evaluators.outcome import WaveRunner
+
+Truth = dict[str, bool | None]
+ROLES = ("desktop", "phone")
+
+
+@dataclass
+class World:
+    """What is so; the runner of all roles. It writes down what it was asked."""
+
+    truth: Truth = field(default_factory=dict)
+    waves: list[list[str]] = field(default_factory=list)
+
+    def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
+        self.waves.append([call.node for call in calls])
+        given = [Outcome(c.node, self.truth.get(c.node, False), "") for c in calls]
+        return [Outcome(o.node, None, "lost") if o.met is None else o for o in given]
+
+
+def node(
+    name: str, *after: str, mode: Mode = Mode.HOLD, on: str = "desktop", check: str = "c"
+) -> Node:
+    return Node(id=name, on=on, check=check, mode=mode, after=after)
+
+
+def runners(world: World) -> Mapping[str, WaveRunner]:
+    return dict.fromkeys(ROLES, world)
+
+
+def evaluator(*nodes: Node) -> tuple[GraphEvaluator, World]:
+    world = World()
+    return GraphEvaluator(nodes, runners(world)), world
+
+
+# --- the reference: no waves, no states, one node at a time until nothing moves ---
+
+
+@dataclass
+class Reference:
+    nodes: Sequence[Node]
+    met: set[str] = field(default_factory=set)
+    undone: set[str] = field(default_factory=set)
+    troubled: set[str] = field(default_factory=set)
+
+    def step(self, truth: Truth) -> None:
+        asked: set[str] = set()
+        moved = True
+        while moved:
+            moved = False
+            for each in self.nodes:
+                if each.id in self.met | asked or not set(each.after) <= self.met:
+                    continue
+                asked.add(each.id)
+                moved = True
+                self.troubled.discard(each.id)
+                if truth[each.id] is None:
+                    self.troubled.add(each.id)
+                elif truth[each.id]:
+                    self.met.add(each.id)
+
+    def finish(self, truth: Truth) -> None:
+        held = {each.id for each in self.nodes if each.mode is Mode.HOLD and each.id in self.met}
+        self.step(truth)
+        self.undone = {name for name in held if truth[name] is False}
+        self.troubled |= {name for name in held if truth[name] is None}
+
+    @property
+    def credit(self) -> set[str]:
+        return self.met - self.undone - self.troubled
+
+    @property
+    def verdict(self) -> Verdict:
+        if len(self.credit) == len(self.nodes):
+            return Verdict.PASS
+        return Verdict.INCONCLUSIVE if self.troubled else Verdict.FAIL
+
+
+@st.composite
+def stories(draw: st.DrawFn) -> tuple[list[Node], list[Truth]]:
+    """Draw any DAG of up to eight nodes in any order, and what is true at each step."""
+    names = [f"n{number}" for number in range(draw(st.integers(1, 8)))]
+    nodes = [
+        node(
+            name,
+            *(before for before in names[:number] if draw(st.booleans())),
+            mode=draw(st.sampled_from(Mode)),
+            on=draw(st.sampled_from(ROLES)),
+        )
+        for number, name in enumerate(names)
+    ]
+    truths = st.fixed_dictionaries(
+        dict.fromkeys(names, st.sampled_from([True, True, False, None])),
+    )
+    steps = draw(st.lists(truths, min_size=1, max_size=5))
+    return draw(st.permutations(nodes)), steps
+
+
+@given(stories())
+def test_agrees_with_the_reference_in_every_story(story: tuple[list[Node], list[Truth]]) -> None:
+    nodes, truths = story
+    world = World()
+    graph = GraphEvaluator(nodes, runners(world))
+    reference = Reference(nodes)
+    for truth in truths[:-1]:
+        world.truth = truth
+        before = set(graph.met)
+        newly = graph.step()
+        reference.step(truth)
+        assert set(newly) == set(graph.met) - before
+        assert set(graph.met) == reference.credit
+        assert set(graph.inconclusive) == reference.troubled
+        assert graph.verdict() is reference.verdict
+    world.truth = truths[-1]
+    reference.finish(truths[-1])
+    assert set(graph.finish()) == reference.undone
+    assert set(graph.met) == reference.credit
+    assert set(graph.inconclusive) == reference.troubled
+    assert graph.verdict() is reference.verdict
+
+
+@given(stories())
+def test_asks_each_node_at_most_once_a_step(story: tuple[list[Node], list[Truth]]) -> None:
+    nodes, truths = story
+    world = World()
+    graph = GraphEvaluator(nodes, runners(world))
+    for truth in truths:
+        world.truth, world.waves = truth, []
+        graph.step()
+        asked = Counter(name for wave in world.waves for name in wave)
+        assert max(asked.values(), default=0) <= 1
+
+
+@given(stories())
+def test_asks_each_role_at_most_once_a_wave(story: tuple[list[Node], list[Truth]]) -> None:
+    nodes, truths = story
+    deepest = len(nodes)
+    world = World()
+    graph = GraphEvaluator(nodes, runners(world))
+    for number, world.truth in enumerate(truths, 1):
+        graph.step()
+        assert max(graph.round_trips.values()) <= number * deepest
+    assert sum(graph.round_trips.values()) == len(world.waves)
+    assert graph.evaluations == sum(len(wave) for wave in world.waves)
+
+
+@given(stories(), st.integers(0, 5))
+def test_goes_on_from_its_saved_state_as_if_nothing_had_been(
+    story: tuple[list[Node], list[Truth]], cut: int
+) -> None:
+    nodes, truths = story
+    world = World()
+    graph = GraphEvaluator(nodes, runners(world))
+    for world.truth in truths[:cut]:
+        graph.step()
+    saved = json.loads(json.dumps(graph.to_dict()))
+    twin = GraphEvaluator.from_dict(nodes, runners(world), saved)
+    assert twin.to_dict() == graph.to_dict()
+    for world.truth in truths[cut:]:
+        assert twin.step() == graph.step()
+    assert twin.finish() == graph.finish()
+    assert twin.to_dict() == graph.to_dict()
+    assert (
+        GraphEvaluator.from_dict(nodes, runners(world), twin.to_dict()).verdict() is graph.verdict()
+    )
+
+
+# --- single corners, by name ---
+
+
+def test_reaches_a_whole_chain_in_one_step_by_waves() -> None:
+    graph, world = evaluator(node("a"), node("b", "a"), node("c", "b"))
+    world.truth = {"a": True, "b": True, "c": True}
+    assert graph.step() == ("a", "b", "c")
+    assert world.waves == [["a"], ["b"], ["c"]]
+    assert graph.verdict() is Verdict.PASS
+
+
+def test_asks_all_active_nodes_of_a_role_in_one_round_trip() -> None:
+    graph, world = evaluator(*(node(f"n{i}", on=ROLES[i % 2]) for i in range(10)))
+    graph.step()
+    assert sorted(len(wave) for wave in world.waves) == [5, 5]
+    assert graph.round_trips == {"desktop": 1, "phone": 1}
+
+
+def test_does_not_ask_a_node_whose_predecessor_is_unmet() -> None:
+    graph, world = evaluator(node("a"), node("b", "a"))
+    world.truth = {"a": False, "b": True}
+    assert graph.step() == ()
+    assert world.waves == [["a"]]
+    assert graph.state_of("b") is NodeState.WAITING
+
+
+def test_joins_wait_for_all_their_predecessors() -> None:
+    graph, world = evaluator(node("a"), node("b"), node("c", "a", "b"))
+    world.truth = {"a": True, "b": False, "c": True}
+    assert graph.step() == ("a",)
+    world.truth = {"a": True, "b": True, "c": True}
+    assert graph.step() == ("b", "c")
+
+
+def test_once_nodes_keep_their_credit_when_undone() -> None:
+    graph, world = evaluator(node("a", mode=Mode.ONCE))
+    world.truth = {"a": True}
+    graph.step()
+    world.truth = {"a": False}
+    assert graph.finish() == ()
+    assert graph.verdict() is Verdict.PASS
+
+
+def test_hold_nodes_lose_their_credit_when_undone_and_descendants_keep_theirs() -> None:
+    graph, world = evaluator(node("a"), node("b", "a", mode=Mode.ONCE), node("c", "b"))
+    world.truth = {"a": True, "b": True, "c": True}
+    graph.step()
+    assert graph.is_complete
+    world.truth = {"a": False, "b": False, "c": True}
+    assert graph.finish() == ("a",)
+    assert graph.met == ("b", "c")
+    assert graph.state_of("a") is NodeState.UNDONE
+    assert graph.verdict() is Verdict.FAIL
+
+
+def test_undone_and_done_again_before_the_end_counts() -> None:
+    graph, world = evaluator(node("a"), node("b"))
+    story: list[Truth] = [{"a": True}, {"a": False}, {"a": True, "b": True}]
+    for world.truth in story:
+        graph.step()
+    assert graph.finish() == ()
+    assert graph.verdict() is Verdict.PASS
+
+
+def test_finish_sees_what_was_met_after_the_last_step() -> None:
+    graph, world = evaluator(node("a"))
+    graph.step()
+    world.truth = {"a": True}
+    world.waves = []
+    graph.finish()
+    assert graph.verdict() is Verdict.PASS
+    assert world.waves == [["a"]]
+
+
+def test_finish_twice_asks_nothing_more() -> None:
+    graph, world = evaluator(node("a"))
+    world.truth = {"a": True}
+    graph.step()
+    graph.finish()
+    world.waves = []
+    graph.finish()
+    assert world.waves == []
+    with pytest.raises(GraphError, match="finished"):
+        graph.step()
+
+
+def test_a_raising_evaluator_makes_its_node_inconclusive_with_the_reason() -> None:
+    graph, world = evaluator(node("a"), node("b"))
+    world.truth = {"a": None, "b": False}
+    graph.step()
+    assert graph.inconclusive == {"a": "lost"}
+    assert graph.verdict() is Verdict.INCONCLUSIVE
+
+
+def test_only_the_last_word_of_an_inconclusive_node_counts() -> None:
+    graph, world = evaluator(node("a"))
+    world.truth = {"a": None}
+    graph.step()
+    world.truth = {"a": False}
+    graph.step()
+    assert graph.verdict() is Verdict.FAIL
+    world.truth = {"a": True}
+    graph.step()
+    assert graph.verdict() is Verdict.PASS
+
+
+def test_a_hold_node_that_cannot_be_checked_again_is_inconclusive() -> None:
+    graph, world = evaluator(node("a"))
+    world.truth = {"a": True}
+    graph.step()
+    world.truth = {"a": None}
+    graph.finish()
+    assert graph.met == ()
+    assert graph.verdict() is Verdict.INCONCLUSIVE
+
+
+def test_the_start_check_looks_at_every_node_and_latches_nothing() -> None:
+    graph, world = evaluator(node("a"), node("b", "a"), node("c", "b"))
+    world.truth = {"a": False, "b": True, "c": None}
+    report = graph.check_start()
+    assert report.met == ("b",)
+    assert report.inconclusive == {"c": "lost"}
+    assert not report.is_clean
+    assert graph.met == ()
+    assert graph.inconclusive == {}
+    world.truth = {}
+    assert graph.check_start().is_clean
+
+
+def test_a_runner_that_forgets_or_repeats_an_outcome_leaves_nodes_inconclusive() -> None:
+    class Careless:
+        def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
+            return [Outcome("a", True), Outcome("a", False), Outcome("stranger", True)]
+
+    graph = GraphEvaluator([node("a"), node("b")], {"desktop": Careless()})
+    assert graph.step() == ()
+    assert set(graph.inconclusive) == {"a", "b"}
+
+
+def test_the_same_evaluator_counts_for_each_node_by_itself() -> None:
+    graph, world = evaluator(node("a", check="same"), node("b", check="same"))
+    world.truth = {"a": True, "b": False}
+    assert graph.step() == ("a",)
+
+
+def test_a_cycle_is_named() -> None:
+    with pytest.raises(GraphError) as caught:
+        build_graph([node("z"), node("a", "c"), node("b", "a"), node("c", "b")])
+    assert "cycle" in caught.value.brief
+    for name in ("a", "b", "c"):
+        assert name in caught.value.brief.partition(":")[2]
+    assert "z" not in caught.value.brief
+
+
+def test_a_node_after_itself_is_a_cycle() -> None:
+    with pytest.raises(GraphError, match="a -> a"):
+        build_graph([node("a", "a")])
+
+
+def test_an_unknown_predecessor_is_named_with_the_nearest_match() -> None:
+    with pytest.raises(GraphError) as caught:
+        build_graph([node("opened"), node("b", "openned")])
+    assert "openned" in caught.value.brief
+    assert "'opened'" in caught.value.resolution
+
+
+def test_empty_graphs_and_double_ids_are_refused() -> None:
+    with pytest.raises(GraphError, match="no nodes"):
+        build_graph([])
+    with pytest.raises(GraphError, match="Two nodes"):
+        build_graph([node("a"), node("a")])
+
+
+def test_a_role_without_runner_is_refused() -> None:
+    with pytest.raises(GraphError, match="runner"):
+        GraphEvaluator([node("a", on="watch")], runners(World()))
+
+
+def test_the_state_of_another_graph_is_refused() -> None:
+    graph, world = evaluator(node("a"))
+    with pytest.raises(GraphError, match="another graph"):
+        GraphEvaluator.from_dict([node("b")], runners(world), graph.to_dict())
+    with pytest.raises(GraphError, match="no state"):
+        GraphEvaluator.from_dict([node("a")], runners(world), {"steps": 1})
+
+
+def test_asking_for_an_unknown_node_is_an_error() -> None:
+    graph, _ = evaluator(node("a"))
+    with pytest.raises(UnknownNameError):
+        graph.state_of("b")

@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from appliance.base.clock import FakeClock
+from appliance.base.errors import GuestCallError, LinkClosedError, LinkTimeoutError
+from evaluators.bundle import Bundle, desktop_bundle
+from evaluators.catalogue import builtin_evaluators, tools_of
+from evaluators.decorators import evaluator
+from evaluators.outcome import Call, Outcome
+from evaluators.phone.fake import TableShell
+from evaluators.runners import BundleRunner, HostRunner, phone_runner, session_runner
+from evaluators.schema import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from appliance.base.process import CommandResult
+    from provisioning.protocols import Json
+
+BUNDLE = Bundle("d" * 64, {"evaluators": '"""Doc."""'})
+
+
+@evaluator(on="session")
+def is_more(session: int, than: int = 0) -> bool:
+    """Tell whether the subject is more.
+
+    Args:
+        session: a number.
+        than: another number.
+    """
+    return session > than
+
+
+@evaluator(on="session")
+def breaks(session: int) -> bool:
+    """Raise."""
+    raise ZeroDivisionError("by nought")
+
+
+@evaluator(on="session")
+def mumbles(session: int) -> bool:
+    """Give something that is no bool."""
+    return 1  # type: ignore[return-value]
+
+
+TOOLS = {each.__name__: describe(each) for each in (is_more, breaks, mumbles)}
+
+
+def test_a_wave_goes_on_when_one_evaluator_raises() -> None:
+    runner = HostRunner(TOOLS, lambda _: 5)
+    calls = [
+        Call("a", "breaks"),
+        Call("b", "is_more", {"than": 4}),
+        Call("c", "is_more", {"than": 5}),
+        Call("d", "mumbles"),
+        Call("e", "is_more", {"than": "4"}),
+        Call("f", "is_moer"),
+    ]
+    outcomes = {each.node: each for each in runner.evaluate(calls, timeout_s=1)}
+    assert {name: each.met for name, each in outcomes.items()} == {
+        "a": None, "b": True, "c": False, "d": None, "e": None, "f": None,
+    }  # fmt: skip
+    assert outcomes["a"].reason == "breaks raised ZeroDivisionError: by nought"
+    assert "no bool" in outcomes["d"].reason
+    assert "than" in outcomes["e"].reason
+    assert "is_moer" in outcomes["f"].reason
+
+
+def test_each_wave_looks_at_a_new_subject_with_the_waves_time() -> None:
+    times: list[float] = []
+
+    def subject(timeout_s: float) -> int:
+        times.append(timeout_s)
+        return len(times)
+
+    runner = HostRunner(TOOLS, subject)
+    waves = [runner.evaluate([Call("a", "is_more", {"than": 1})], timeout_s=t) for t in (3, 4)]
+    assert [wave[0].met for wave in waves] == [False, True]
+    assert times == [3, 4]
+
+
+def test_the_phones_runner_reads_the_phone_once_a_wave() -> None:
+    shell = TableShell()
+    shell.resume("a.b/.C")
+    runner = phone_runner(shell)
+    calls = [Call(name, "app_in_front", {"package": name}) for name in ("a.b", "a.c")]
+    assert list(runner.evaluate(calls, timeout_s=5)) == [
+        Outcome("a.b", True),
+        Outcome("a.c", False),
+    ]
+    assert len(shell.asked) == 1
+    runner.evaluate(calls, timeout_s=5)
+    assert len(shell.asked) == 2
+
+
+def test_a_lost_phone_is_inconclusive_with_the_reason() -> None:
+    class Lost:
+        def shell(self, command: str, timeout_s: float = 1.0) -> CommandResult:
+            raise LinkClosedError("adb: device offline")
+
+    clock = FakeClock()
+    outcome = phone_runner(Lost(), clock=clock).evaluate(
+        [Call("a", "app_in_front", {"package": "x"})], timeout_s=5
+    )
+    assert outcome[0].met is None
+    assert "device offline" in outcome[0].reason
+
+
+def test_the_sessions_runner_sees_a_later_answer() -> None:
+    @dataclass
+    class Session:
+        answer: str | None = None
+
+    session = Session()
+    runner = session_runner(session)
+    calls = [Call("a", "answer_equals", {"expected": "7"})]
+    assert runner.evaluate(calls, timeout_s=1)[0].met is False
+    session.answer = "7"
+    assert runner.evaluate(calls, timeout_s=1)[0].met is True
+
+
+# --- the runner of the guest's probe ---
+
+
+@dataclass
+class Probe:
+    """The far end of a link: keeps bundles, answers every call by `met`."""
+
+    met: bool | None = True
+    known: set[str] = field(default_factory=set)
+    ops: list[str] = field(default_factory=list)
+    reply: Json = None
+    trouble: Exception | None = None
+
+    def call(
+        self, op: str, params: Mapping[str, Json] | None = None, *, timeout_s: float = 10.0
+    ) -> Json:
+        self.ops.append(op)
+        assert params is not None
+        if self.trouble:
+            raise self.trouble
+        if op == "bundle":
+            self.known.add(str(params["digest"]))
+            return {"loaded": True}
+        if params["bundle"] not in self.known:
+            raise GuestCallError("unknown_bundle")
+        if self.reply is not None:
+            return self.reply
+        calls: Any = params["calls"]
+        return [{"node": each["node"], "met": self.met, "reason": "r"} for each in calls]
+
+    def close(self) -> None:
+        pass
+
+
+CALLS = [Call("a", "file_exists", {"path": "/x"}), Call("b", "file_exists", {"path": "/y"})]
+
+
+def test_the_bundle_is_loaded_once_and_a_wave_is_one_request() -> None:
+    probe = Probe()
+    runner = BundleRunner(probe, BUNDLE)
+    for _ in range(2):
+        assert [each.met for each in runner.evaluate(CALLS, timeout_s=5)] == [True, True]
+    assert probe.ops == ["bundle", "evaluate", "evaluate"]
+
+
+def test_a_rewound_probe_gets_the_bundle_again() -> None:
+    probe = Probe()
+    runner = BundleRunner(probe, BUNDLE)
+    runner.evaluate(CALLS, timeout_s=5)
+    probe.known.clear()
+    assert runner.evaluate(CALLS, timeout_s=5)[0].met is True
+    assert probe.ops == ["bundle", "evaluate", "evaluate", "bundle", "evaluate"]
+
+
+@pytest.mark.parametrize(
+    "trouble", [LinkTimeoutError("no reply"), LinkClosedError("gone"), GuestCallError("broken")]
+)
+def test_trouble_with_the_link_is_inconclusive_never_unmet(trouble: Exception) -> None:
+    probe = Probe(trouble=trouble)
+    outcomes = BundleRunner(probe, BUNDLE).evaluate(CALLS, timeout_s=5)
+    assert [(each.node, each.met) for each in outcomes] == [("a", None), ("b", None)]
+    assert str(trouble) in outcomes[0].reason
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["yes", [1], [{"node": "a", "met": "true"}], [{"node": "a"}], [{"node": "a", "met": 1}], {}],
+)
+def test_a_reply_of_another_shape_is_inconclusive(reply: Json) -> None:
+    outcomes = BundleRunner(Probe(reply=reply), BUNDLE).evaluate(CALLS, timeout_s=5)
+    assert [each.met for each in outcomes] == [None, None]
+
+
+def test_reasons_of_the_guest_are_handed_on() -> None:
+    outcomes = BundleRunner(Probe(met=None), BUNDLE).evaluate(CALLS, timeout_s=5)
+    assert list(outcomes) == [Outcome("a", None, "r"), Outcome("b", None, "r")]
+
+
+# --- the bundle and the catalogue ---
+
+
+def test_the_bundle_holds_every_desktop_module_and_loads_in_a_bare_namespace() -> None:
+    bundle = desktop_bundle()
+    assert {"evaluators", "evaluators.decorators", "evaluators.desktop"} <= set(bundle.modules)
+    assert list(bundle.modules).index("evaluators") == 0
+    for name, source in bundle.modules.items():
+        compile(source, name, "exec")
+    assert not any("pydantic" in source for source in bundle.modules.values())
+
+
+def test_every_built_in_evaluator_can_be_described() -> None:
+    tools = builtin_evaluators()
+    assert set(tools) == {"desktop", "phone", "session"}
+    for place, named in tools.items():
+        assert named, place
+        for name, tool in named.items():
+            assert (tool.name, tool.on) == (name, place)
+            assert tool.description
+            assert tool.parameters()["additionalProperties"] is False
+
+
+def test_two_evaluators_of_one_name_are_refused() -> None:
+    from types import ModuleType
+
+    from appliance.base.errors import SpecError
+
+    module = ModuleType(__name__)
+    module.__dict__["is_more"] = is_more
+    assert list(tools_of([module], kind="evaluator")["session"]) == ["is_more"]
+    with pytest.raises(SpecError, match="two evaluators called 'is_more'"):
+        tools_of([module, module], kind="evaluator")

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import pytest
+from pydantic import Field
+
+from appliance.base.errors import InvalidActionError, SpecError
+from evaluators import decorators
+from evaluators.decorators import action, collect, evaluator, mark_of
+from evaluators.schema import describe, read_docstring
+
+if TYPE_CHECKING:
+    from nowhere import Unknown  # type: ignore[import-not-found]
+
+Px = Annotated[int, Field(ge=0)]
+
+
+@action(on="desktop")
+def poke(
+    machine: Unknown,
+    x: Px,
+    words: list[str],
+    how: Literal["softly", "hard"] = "softly",
+    pause: float = 0.5,
+) -> None:
+    """Poke the screen
+    somewhere.
+
+    It may hurt.
+
+    Args:
+        machine: never offered; its type need not exist here.
+        x: from the left edge,
+            in px: counted from 0.
+        words: said meanwhile.
+        how: how hard.
+        pause: s.
+
+    Raises:
+        ValueError: x: is not here.
+    """
+
+
+@evaluator(on="session")
+def always(session: object) -> bool:
+    """Tell that it is so."""
+    return True
+
+
+def test_makes_the_tool_of_a_chat_completion() -> None:
+    tool = describe(poke).openai("desktop__poke")
+    assert tool["type"] == "function"
+    function = tool["function"]
+    assert function["name"] == "desktop__poke"
+    assert function["description"] == "Poke the screen somewhere.\nIt may hurt."
+    schema = function["parameters"]
+    assert schema["additionalProperties"] is False
+    assert schema["required"] == ["x", "words"]
+    assert schema["properties"] == {
+        "x": {"type": "integer", "minimum": 0, "description": "from the left edge, in px: counted from 0."},
+        "words": {"type": "array", "items": {"type": "string"}, "description": "said meanwhile."},
+        "how": {"type": "string", "enum": ["softly", "hard"], "default": "softly", "description": "how hard."},
+        "pause": {"type": "number", "default": 0.5, "description": "s."},
+    }  # fmt: skip
+    json.dumps(tool)
+
+
+def test_a_function_without_arguments_takes_none() -> None:
+    tool = describe(always)
+    assert tool.parameters()["properties"] == {}
+    assert tool.check({}) == {}
+    with pytest.raises(SpecError, match="takes: no arguments"):
+        tool.check({"x": 1})
+
+
+def test_fills_defaults_in() -> None:
+    assert describe(poke).check({"x": 1, "words": []}) == {
+        "x": 1, "words": [], "how": "softly", "pause": 0.5,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("args", "fault"),
+    [
+        ({"x": "1", "words": []}, "x: .*integer"),
+        ({"x": True, "words": []}, "x: .*integer"),
+        ({"x": 1.5, "words": []}, "x: .*integer"),
+        ({"x": -1, "words": []}, "x: .*greater"),
+        ({"x": 1, "words": "one"}, "words: .*array"),
+        ({"x": 1, "words": [2]}, "words.0: .*string"),
+        ({"x": 1, "words": [], "how": "Softly"}, "how: .*softly"),
+        ({"x": 1, "words": [], "pause": "long"}, "pause: .*number"),
+        ({"x": 1}, "words is missing"),
+        ({"x": 1, "words": [], "pauze": 1}, "'pauze'.*Did you mean 'pause'"),
+        ({"x": 1, "words": [], "machine": 1}, "no argument called 'machine'"),
+        ({"x": {1, 2}, "words": []}, "JSON"),
+    ],
+)
+def test_wrong_arguments_are_the_callers_fault_and_named(args: dict[str, Any], fault: str) -> None:
+    with pytest.raises(InvalidActionError, match=fault) as caught:
+        describe(poke).check(args, error=InvalidActionError)
+    assert "poke takes: x, words, how (optional), pause (optional)." in caught.value.resolution
+
+
+def test_names_every_fault_not_only_the_first() -> None:
+    with pytest.raises(SpecError) as caught:
+        describe(poke).check({"x": -1, "how": "?", "z": 0})
+    assert len(caught.value.details.splitlines()) == 4
+
+
+def test_marks_say_what_a_function_is_and_leave_it_as_it_was() -> None:
+    mark = mark_of(always)
+    assert mark is not None
+    assert (mark.kind, mark.name, mark.on) == ("evaluator", "always", "session")
+    assert always(object()) is True
+    assert mark_of(len) is None
+
+
+def test_collect_takes_what_a_module_defines_not_what_it_imports() -> None:
+    own = {"poke": poke, "always": always, "__name__": __name__, "other": 3}
+    assert list(collect(own, kind="action", on="desktop")) == ["poke"]
+    assert collect(own, kind="action", on="phone") == {}
+    assert collect({**own, "__name__": "elsewhere"}, kind="action", on="desktop") == {}
+    assert collect(decorators, kind="action", on="desktop") == {}
+
+
+def test_marks_need_a_place_and_a_docstring() -> None:
+    with pytest.raises(ValueError, match="watch"):
+        evaluator(on="watch")
+
+    def silent(session: object) -> bool:
+        return True
+
+    with pytest.raises(ValueError, match="silent has no docstring"):
+        evaluator(on="session")(silent)
+
+
+def test_undescribed_or_untyped_parameters_are_refused() -> None:
+    def quiet(session: object, x: int) -> bool:
+        """Tell."""
+        return x > 0
+
+    def untyped(session, x):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        """Tell.
+
+        Args:
+            session: the session.
+            x: something.
+        """
+
+    for function in (quiet, untyped):
+        with pytest.raises(SpecError, match="'x'"):
+            describe(evaluator(on="session")(function))
+    with pytest.raises(SpecError, match="neither"):
+        describe(len)
+
+
+def test_reads_the_sections_of_a_docstring_apart() -> None:
+    text, described = read_docstring(
+        "Do it.\n\nArgs:\n    a (int): one.\n    *b: two\n\nReturns:\n    c: no."
+    )
+    assert text == "Do it."
+    assert described == {"a": "one.", "b": "two"}

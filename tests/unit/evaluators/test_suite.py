@@ -1,0 +1,278 @@
+"""Suites and tasks from files; each mistake is named with file, line and what was expected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import pytest
+from pydantic import Field
+
+from appliance.base.errors import SpecError, UnknownNameError
+from evaluators.catalogue import Vocabulary, builtin_evaluators
+from evaluators.decorators import action, setup
+from evaluators.schema import describe
+from evaluators.suite import list_suites, load_suite
+from evaluators.task import Act, Mode, Target, Task, WaitFor
+from provisioning.protocols import Bounds, Element, Kind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TASK = """\
+id: one
+instruction: Do it.
+roles: {desktop: desktop, phone: phone}
+setup:
+  - on: phone
+    do: add_task
+    with: {title: Milk}
+graph:
+  - id: opened
+    on: phone
+    check: app_in_front
+    with: {package: a.b}
+    mode: once
+  - id: made
+    on: desktop
+    check: file_exists
+    with:
+      path: ~/a.txt
+    after: [opened]
+limits: {steps: 5, seconds: 60}
+oracle:
+  - {on: desktop, do: click, at: {name: OK, role: push button}}
+  - wait_for:
+      on: desktop
+      check: file_exists
+      with: {path: ~/a.txt}
+    seconds: 5
+  - {do: complete}
+"""
+
+
+@action(on="desktop")
+def click(machine: object, x: Annotated[int, Field(ge=0)], y: int) -> None:
+    """Click.
+
+    Args:
+        machine: the desktop.
+        x: px.
+        y: px.
+    """
+
+
+@action(on="session")
+def complete(session: object) -> None:
+    """End."""
+
+
+@setup(on="phone")
+def add_task(machine: object, title: str, done: bool = False) -> None:
+    """Add a to-do.
+
+    Args:
+        machine: the phone.
+        title: what.
+        done: ticked.
+    """
+
+
+VOCABULARY = Vocabulary(
+    builtin_evaluators(),
+    actions={"desktop": {"click": describe(click)}, "session": {"complete": describe(complete)}},
+    setups={"phone": {"add_task": describe(add_task)}},
+)
+
+
+def write(folder: Path, *tasks: str) -> Path:
+    names = [f"t{number}.yaml" for number in range(len(tasks))]
+    for name, text in zip(names, tasks, strict=True):
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "suite.yaml").write_text(
+        f'name: mine\nversion: "1"\ndescription: For tests.\ntasks: [{", ".join(names)}]\n'
+    )
+    return folder
+
+
+def load(folder: Path, *tasks: str) -> Task:
+    return load_suite(write(folder, *tasks), VOCABULARY).tasks[0]
+
+
+def broken(tmp_path: Path, old: str, new: str) -> SpecError:
+    assert TASK.count(old) == 1, "the mistake must have one place"
+    with pytest.raises(SpecError) as caught:
+        load(tmp_path, TASK.replace(old, new))
+    return caught.value
+
+
+def test_a_task_says_what_its_file_says(tmp_path: Path) -> None:
+    task = load(tmp_path, TASK)
+    assert task.roles == {"desktop": Kind.DESKTOP, "phone": Kind.PHONE}
+    assert task.setup[0].args == {"title": "Milk"}
+    opened, made = task.graph
+    assert (opened.mode, made.mode, made.after) == (Mode.ONCE, Mode.HOLD, ("opened",))
+    assert made.args == {"path": "~/a.txt"}
+    assert (task.limits.steps, task.limits.seconds) == (5, 60)
+    acts, waits, ends = task.oracle
+    assert isinstance(acts, Act)
+    assert acts.at == Target(name="OK", role="push button")
+    assert isinstance(waits, WaitFor)
+    assert waits.wait_for.check == "file_exists"
+    assert ends == Act(do="complete")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "brief", "resolution"),
+    [
+        ("check: app_in_front", "check: app_in_frnt", 11, "'app_in_frnt'", "'app_in_front'"),
+        ("check: app_in_front", "chek: app_in_front", 11, "'chek' here. Did you mean 'check'?", ""),
+        ("do: add_task", "do: ad_task", 6, "operation for phone called 'ad_task'", "'add_task'"),
+        ("do: click", "do: clik", 22, "operation for desktop called 'clik'", "'click'"),
+        ("{do: complete}", "{do: complte}", 28, "operation for session called 'complte'", "'complete'"),
+        ("  - on: phone\n    do", "  - on: fone\n    do", 5, "role called 'fone'", "'phone'"),
+        ("after: [opened]", "after: [openned]", 19, "node called 'openned'", "'opened'"),
+        ("package: a.b", "pakage: a.b", 12, "'pakage'", "app_in_front takes: package."),
+        ("package: a.b", "package: 3", 12, "package: Input should be a valid string, not 3", ""),
+        ("      path: ~/a.txt", "      pfad: ~/a.txt", 18, "'pfad'", "file_exists takes: path."),
+        ("mode: once", "mode: onse", 13, "'once' or 'hold', not 'onse'", ""),
+        ("steps: 5", "steps: 0", 20, "limits.steps: Input should be greater", ""),
+        ("steps: 5", "steps: five", 20, "limits.steps: Input should be a valid integer", ""),
+        ("steps: 5", "stepps: 5", 20, "'stepps' here. Did you mean 'steps'?", ""),
+        ("instruction: Do it.\n", "", 1, "the key 'instruction' is missing", ""),
+        ("id: one", "id: One Task", 1, "id: String should match pattern", ""),
+        ("desktop: desktop,", "desktop: desktpo,", 3, "not 'desktpo'", ""),
+        ("desktop: desktop,", "session: desktop,", 3, "'session' is no machine", ""),
+        ("at: {name: OK, role: push button}", "at: {}", 22, "Give a name, a role", ""),
+        ("at: {name: OK, role: push button}", "with: {x: 1}", 22, "y is missing", ""),
+        ("    seconds: 5", "    secnds: 5", 27, "'secnds' here. Did you mean 'seconds'?", ""),
+        ("      check: file_exists\n      with", "      check: file_exsts\n      with", 25, "'file_exsts'", "'file_exists'"),
+        ("  - id: opened", "  - id: made", 14, "another node is called 'made'", ""),
+        ("graph:\n", "graph: []\nold:\n", 9, "'old' here", ""),
+        ("id: one", "id: [one", 2, "not YAML", "brackets"),
+    ],
+)  # fmt: skip
+def test_a_broken_task_names_file_line_and_what_was_expected(  # noqa: PLR0917
+    tmp_path: Path, old: str, new: str, line: int, brief: str, resolution: str
+) -> None:
+    error = broken(tmp_path, old, new)
+    place, _, said = error.brief.partition(": ")
+    assert place == f"{tmp_path / 't0.yaml'}:{line}"
+    assert brief in said
+    assert resolution in error.resolution
+
+
+def test_a_cycle_is_named_in_its_file(tmp_path: Path) -> None:
+    error = broken(tmp_path, "    mode: once", "    mode: once\n    after: [made]")
+    assert error.brief.startswith(f"{tmp_path / 't0.yaml'}:8: The graph has a cycle: ")
+    assert "opened" in error.brief
+
+
+def test_all_mistakes_of_shape_are_listed_with_their_lines(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as caught:
+        load(tmp_path, TASK.replace("steps: 5", "steps: x").replace("mode: once", "mode: on"))
+    assert caught.value.details.startswith("line 13: graph.0.mode")
+    assert "line 20: limits.steps" in caught.value.details
+
+
+def test_oracles_and_setups_go_unchecked_without_a_vocabulary_of_them(tmp_path: Path) -> None:
+    folder = write(tmp_path, TASK.replace("do: click", "do: fly"))
+    assert load_suite(folder).tasks[0].id == "one"
+
+
+@pytest.mark.parametrize("text", ["", "just words\n", "- a\n- b\n"])
+def test_a_task_must_be_keys_and_values(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SpecError, match=r"t0\.yaml:1: expected keys and values"):
+        load(tmp_path, text)
+
+
+def test_two_tasks_of_one_id_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"t1.yaml:1: another task .* 'one'"):
+        load(tmp_path, TASK, TASK)
+
+
+def test_task_files_must_exist_within_the_suite(tmp_path: Path) -> None:
+    folder = tmp_path / "suite"
+    folder.mkdir()
+    write(folder, TASK)
+    (tmp_path / "out.yaml").write_text(TASK)
+    index = folder / "suite.yaml"
+    for name, words in (("../out.yaml", "outside"), ("t00.yaml", "no task file called 't00.yaml'")):
+        index.write_text(f'name: mine\nversion: "1"\ndescription: d\ntasks:\n  - {name}\n')
+        with pytest.raises(SpecError, match=rf"suite.yaml:5: .*{words}"):
+            load_suite(folder)
+
+
+def test_the_digest_is_over_what_is_said_not_over_how(tmp_path: Path) -> None:
+    def digest(text: str) -> str:
+        return load_suite(write(tmp_path, text), VOCABULARY).digest
+
+    first = digest(TASK)
+    assert (
+        digest(f"# a comment\n\n{TASK}".replace("{title: Milk}", '\n      title: "Milk"')) == first
+    )
+    for old, new in (("Milk", "Milks"), ("Do it.", "Do it!"), ("seconds: 60", "seconds: 61")):
+        assert digest(TASK.replace(old, new)) != first
+
+
+def test_suites_are_found_by_name_folder_or_file(tmp_path: Path) -> None:
+    write(tmp_path, TASK)
+    by_folder, by_file = load_suite(str(tmp_path)), load_suite(tmp_path / "suite.yaml")
+    assert by_folder == by_file
+    assert "smoke" in list_suites()
+    assert load_suite("smoke").name == "smoke"
+
+
+def test_unknown_suites_and_tasks_are_named_with_the_nearest_match(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        load_suite("smokee")
+    assert "Did you mean 'smoke'?" in caught.value.resolution
+    with pytest.raises(SpecError, match="neither a suite's folder nor a file"):
+        load_suite(tmp_path / "none")
+    with pytest.raises(UnknownNameError, match="'ome'") as caught:
+        load_suite(write(tmp_path, TASK)).task("ome")
+    assert "'one'" in caught.value.resolution
+
+
+def test_a_target_picks_by_exact_name_role_id_and_index() -> None:
+    def element(name: str, role: str = "button", resource_id: str = "") -> Element:
+        return Element(role, name, Bounds(0, 0, 2, 2), resource_id=resource_id)
+
+    elements = [element("Save as"), element("Save", "menu"), element("Save"), element("Save"),
+                element("x", resource_id="a.b:id/title")]  # fmt: skip
+    assert Target(name="Save").pick(elements) is elements[1]
+    assert Target(name="Save", role="button").pick(elements) is elements[2]
+    assert Target(name="Save", role="button", index=1).pick(elements) is elements[3]
+    assert Target(resource_id="title").pick(elements) is elements[4]
+    assert Target(resource_id="a.b:id/title").pick(elements) is elements[4]
+    assert Target(resource_id="itle").pick(elements) is None
+    assert Target(name="save").pick(elements) is None
+    assert Target(name="Save", index=3).pick(elements) is None
+
+
+# --- the suite that comes with Mesocosm ---
+
+SMOKE = load_suite("smoke")
+
+
+def test_smoke_has_three_desktop_two_phone_and_three_cross_device_tasks() -> None:
+    kinds = [tuple(sorted(set(task.roles.values()))) for task in SMOKE.tasks]
+    assert len(kinds) == 8
+    assert kinds.count((Kind.DESKTOP,)) == 3
+    assert kinds.count((Kind.PHONE,)) == 2
+    assert kinds.count((Kind.DESKTOP, Kind.PHONE)) == 3
+
+
+@pytest.mark.parametrize("task", SMOKE.tasks, ids=lambda task: task.id)
+def test_each_smoke_task_has_a_small_graph_that_ends_in_a_state(task: Task) -> None:
+    assert 2 <= len(task.graph) <= 5
+    inner = {name for node in task.graph for name in node.after}
+    assert all(node.mode is Mode.HOLD for node in task.graph if node.id not in inner)
+    assert any(node.mode is Mode.ONCE for node in task.graph)
+
+
+@pytest.mark.parametrize("task", SMOKE.tasks, ids=lambda task: task.id)
+def test_each_smoke_oracle_keeps_to_its_limits_and_says_that_it_is_done(task: Task) -> None:
+    acts = [step for step in task.oracle if isinstance(step, Act)]
+    assert len(acts) <= task.limits.steps
+    assert acts[-1] == Act(do="complete")
+    assert all(step.on in task.roles or step.on is None for step in acts)

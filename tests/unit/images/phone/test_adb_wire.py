@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from images.phone.device.adb import wire
+from images.phone.device.adb.shell_protocol import PacketReader, encode
+from images.phone.device.adb.stream import Stream, StreamClosedError
+
+
+class Bytes:
+    """What a socket gives, in pieces as small as can be."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def recv_into(self, buffer: memoryview, nbytes: int = 0, /) -> int:
+        piece, self._data = self._data[: min(nbytes, 3)], self._data[min(nbytes, 3) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+@given(st.sampled_from(sorted(wire.COMMANDS)), st.binary(max_size=100), st.booleans())
+def test_a_message_survives_the_wire(command: int, payload: bytes, check: bool) -> None:
+    message = wire.Message(command, 3, 9, payload)
+    data = wire.encode_header(message, with_checksum=check) + payload
+    assert wire.receive(Bytes(data), max_bytes=100, check=check) == message
+
+
+@given(st.binary(max_size=200))
+def test_random_bytes_are_refused_in_words(data: bytes) -> None:
+    with pytest.raises((wire.AdbProtocolError, wire.ConnectionEndedError)):
+        wire.receive(Bytes(data), max_bytes=100, check=True)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.binary(max_size=50))), st.integers(1, 20))
+def test_packets_survive_any_cutting(packets: list[tuple[int, bytes]], step: int) -> None:
+    data = b"".join(encode(kind, part) for kind, part in packets)
+    reader, found = PacketReader(), []
+    for start in range(0, len(data), step):
+        found += [(one.kind, one.data) for one in reader.feed(data[start : start + step])]
+    assert found == packets
+
+
+def test_a_stream_has_one_message_in_flight() -> None:
+    sent: list[wire.Message] = []
+    stream = Stream(1, 7, sent.append, 4, lambda _: None)
+    writer = threading.Thread(target=stream.write, args=(b"abcdefgh!",))
+    writer.start()
+    for count in (1, 2, 3):
+        while len(sent) < count:
+            threading.Event().wait(0.001)
+        assert [message.payload for message in sent] == [b"abcd", b"efgh", b"!"][:count]
+        stream.take_okay()
+    writer.join(5)
+    assert not writer.is_alive()
+
+
+def test_a_writer_wakes_up_when_the_stream_ends() -> None:
+    stream = Stream(1, 7, lambda _: None, 4, lambda _: None)
+    ended = threading.Event()
+
+    def write() -> None:
+        with contextlib.suppress(StreamClosedError):
+            stream.write(b"abcdefgh")
+        ended.set()
+
+    threading.Thread(target=write).start()
+    stream.drop()
+    assert ended.wait(5)
+
+
+def test_each_message_is_acknowledged_once_it_was_read() -> None:
+    sent: list[wire.Message] = []
+    stream = Stream(1, 7, sent.append, 4, lambda _: None)
+    for data in (b"one", b"two"):
+        assert stream.take_data(data)
+    assert not sent
+    assert stream.read() == b"onetwo"
+    assert sent == [wire.Message(wire.OKAY, 1, 7)] * 2
+
+
+def test_a_host_that_never_waits_is_refused() -> None:
+    stream = Stream(1, 7, lambda _: None, 4, lambda _: None)
+    for _ in range(4):
+        assert stream.take_data(bytes(1 << 20))
+    assert not stream.take_data(b"x")
+
+
+def test_what_came_before_the_close_is_still_read() -> None:
+    stream = Stream(1, 7, lambda _: None, 4, lambda _: None)
+    stream.take_data(b"last")
+    stream.take_close()
+    assert stream.read() == b"last"
+    assert stream.read() == b""
+
+
+def test_a_host_that_comes_back_may_leave_the_checksum_out_at_once() -> None:
+    message = wire.Message(wire.CNXN, wire.VERSION_SKIP_CHECKSUM, 4096, b"host::")
+    data = wire.encode_header(message, with_checksum=False) + message.payload
+    assert wire.receive(Bytes(data), max_bytes=100, check=True) == message
+    old = message._replace(arg0=wire.VERSION_MIN)
+    data = wire.encode_header(old, with_checksum=False) + old.payload
+    with pytest.raises(wire.AdbProtocolError, match="checksum"):
+        wire.receive(Bytes(data), max_bytes=100, check=True)
+
+
+def test_a_socket_that_ends_in_the_middle_is_told() -> None:
+    here, there = socket.socketpair()
+    with here, there:
+        there.sendall(b"x" * 10)
+        there.shutdown(socket.SHUT_WR)
+        with pytest.raises(wire.ConnectionEndedError):
+            wire.receive(here, max_bytes=10, check=True)

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evaluators.phone.content import contact_exists, task_completed, task_listed
+from evaluators.phone.screen import app_in_front, ui_text_shown
+from evaluators.phone.view import PhoneView
+from images.phone.device.commands.catalog import Commands
+from images.phone.device.config import DeviceConfig
+from images.phone.device.phone import Phone
+from images.phone.device.shell.words import split_plain
+from images.phone.device.store.database import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from images.phone.device.commands.base import Result
+
+TASKS = "content://com.google.android.apps.tasks/tasks"
+DATA = "content://com.android.contacts/data"
+
+
+class Shell:
+    """The phone's commands as evaluators reach them, without ADB between."""
+
+    def __init__(self, folder: Path) -> None:
+        self.config = DeviceConfig(folder, folder / "state", folder / "bin")
+        self.config.make_folders()
+        self.commands = Commands(Phone(Store(self.config.database)), self.config)
+
+    def shell(self, command: str, timeout_s: float = 10.0) -> Result:
+        words = split_plain(command)
+        assert words is not None
+        return self.commands.run(words, self.config.root)
+
+    def view(self) -> PhoneView:
+        return PhoneView(self, timeout_s=10)
+
+
+@pytest.fixture
+def phone(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+def test_evaluators_read_tasks(phone: Shell) -> None:
+    odd = "Milk, eggs = 2: 'x'"
+    result = phone.commands.run(
+        ["content", "insert", "--uri", TASKS, "--bind", f"title:s:{odd}"], phone.config.root
+    )
+    assert result.exit_code == 0
+    phone.shell(f"content insert --uri {TASKS} --bind title:s:Done --bind completed:i:1")
+    assert task_completed(phone.view(), "Done")
+    assert not task_listed(phone.view(), "Done")
+    phone.shell(f"content update --uri {TASKS} --bind completed:b:false --where \"title='Done'\"")
+    assert task_listed(phone.view(), "Done")
+    phone.shell(f"content delete --uri {TASKS}/2")
+    assert not task_completed(phone.view(), "Done")
+
+
+def test_evaluators_read_contacts_added_either_way(phone: Shell) -> None:
+    phone.shell(f"content insert --uri {DATA} --bind 'name:s:Ines C' --bind phone:s:044-555")
+    raw = "content://com.android.contacts/raw_contacts"
+    phone.shell(f"content insert --uri {raw} --bind account_type:s:local")
+    for kind, value in (
+        ("vnd.android.cursor.item/name", "Olaf Berg"),
+        ("vnd.android.cursor.item/email_v2", "olaf@example.org"),
+    ):
+        words = f"--bind raw_contact_id:i:2 --bind mimetype:s:{kind} --bind 'data1:s:{value}'"
+        assert phone.shell(f"content insert --uri {DATA} {words}").exit_code == 0
+    assert contact_exists(phone.view(), "Ines C", number="044 555")
+    assert contact_exists(phone.view(), "Olaf Berg", email="Olaf@Example.org")
+    assert not contact_exists(phone.view(), "Olaf Berg", number="044 555")
+
+
+def test_evaluators_see_the_screen(phone: Shell) -> None:
+    phone.shell("am start -p com.android.settings")
+    assert app_in_front(phone.view(), "com.android.settings")
+    assert ui_text_shown(phone.view(), "Display", "com.android.settings", "android:id/title")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "content query --uri content://no.such/rows",
+        f"content query --uri {TASKS} --projection nothing",
+        f"content query --uri {TASKS} --where 1=1;",
+        f"content insert --uri {TASKS} --bind title",
+        f"content insert --uri {TASKS} --bind title:s:",
+        f"content insert --uri {DATA} --bind raw_contact_id:i:99 --bind mimetype:s:vnd.android.cursor.item/phone_v2 --bind data1:s:1",
+        "settings get nowhere x",
+        "settings put system",
+        "setprop ro.serialno x",
+        "input tap 1",
+        "input tap x y",
+        "input keyevent KEYCODE_NOTHING",
+        "pm nothing",
+        "wm size 100x100",
+        "dumpsys nothing",
+        "uiautomator dump /no/such/folder/x",
+        "am start -n com.android.settings/.Nothing",
+        "monkey -p no.such -c android.intent.category.LAUNCHER 1",
+        "monkey",
+    ],
+)
+def test_what_is_wrong_fails_in_words(phone: Shell, command: str) -> None:
+    words = split_plain(command) or command.split()
+    result = phone.commands.run(words, phone.config.root)
+    assert result.exit_code != 0
+    assert result.stderr.strip()

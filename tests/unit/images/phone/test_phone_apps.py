@@ -1,0 +1,249 @@
+"""The applications, used through taps and keys alone."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+from defusedxml import ElementTree
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from images.phone.device.apps.catalog import SCREENS
+from images.phone.device.apps.directory import CONTACTS, LAUNCHER, SETTINGS, TASKS
+from images.phone.device.commands.catalog import Commands
+from images.phone.device.config import DeviceConfig
+from images.phone.device.phone import Phone
+from images.phone.device.store.database import Store
+from tests.standins.local_phone import center_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class User:
+    """Somebody who sees the screen and touches it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.config = DeviceConfig(folder, folder / "state", folder / "bin")
+        self.config.make_folders()
+        self.phone = Phone(Store(self.config.database))
+        self.commands = Commands(self.phone, self.config)
+
+    def tap(self, words: str) -> None:
+        self.phone.tap(*center_of(self.phone.dump(), words))
+
+    def sees(self, words: str) -> bool:
+        return f'="{words}"' in self.phone.dump()
+
+    def run(self, *argv: str) -> str:
+        result = self.commands.run(list(argv), self.config.root)
+        assert result.exit_code == 0, result.stderr
+        return result.stdout.decode()
+
+    def front(self) -> str:
+        return self.phone.stack.front.package
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return User(tmp_path)
+
+
+def test_the_drawer_opens_by_a_swipe_and_starts_an_application(user: User) -> None:
+    user.phone.swipe((540, 2000), (540, 600), 300)
+    assert user.sees("Search apps")
+    user.tap("Search apps")
+    user.phone.type("sett")
+    assert not user.sees("Tasks")
+    user.tap("Settings")
+    assert user.front() == SETTINGS
+
+
+def test_a_task_is_added_edited_ticked_off_and_deleted(user: User) -> None:
+    user.tap("Tasks")
+    user.tap("Create new task")
+    user.phone.type("Buy milk")
+    user.tap("Save")
+    assert user.sees("Buy milk")
+    user.tap("Buy milk")
+    user.phone.press("MOVE_END")
+    user.tap("edit_title")
+    user.phone.type(", eggs")
+    user.tap("Navigate up")
+    assert user.sees("Buy milk, eggs")
+    user.tap("Mark as complete")
+    assert not user.sees("Buy milk, eggs")
+    user.tap("Completed (1)")
+    user.tap("Buy milk, eggs")
+    user.tap("Delete task")
+    assert "No result" in user.run("content", "query", "--uri", f"content://{TASKS}/tasks")
+
+
+def test_a_contact_is_added_changed_found_and_deleted(user: User) -> None:
+    user.tap("Contacts")
+    user.tap("Create contact")
+    for text in ("Ines", "Carvalho", "+41 44 555 01 73"):
+        user.phone.type(f"{text}\n")
+    user.phone.type("ines@example.org")
+    user.phone.press("ENTER")
+    assert user.sees("Ines Carvalho")
+    assert user.sees("+41 44 555 01 73")
+    user.tap("Edit contact")
+    user.tap("last_name")
+    for _ in "Carvalho":
+        user.phone.press("DEL")
+    user.phone.type("Castro")
+    user.tap("Save")
+    user.phone.press("BACK")
+    user.tap("open_search_bar")
+    user.phone.type("castr")
+    user.tap("Ines Castro")
+    user.tap("Delete contact")
+    user.tap("Delete")
+    assert user.sees("No contacts found")
+
+
+def test_dark_theme_and_device_name_are_set(user: User) -> None:
+    light = user.phone.screenshot()
+    user.run("am", "start", "-a", "android.settings.DISPLAY_SETTINGS")
+    user.tap("Dark theme")
+    assert user.run("settings", "get", "secure", "ui_night_mode") == "2\n"
+    user.phone.press("BACK")
+    user.run("am", "start", "-p", SETTINGS)
+    user.tap("Connected devices")
+    user.tap("Device name")
+    user.phone.type(" 2")
+    user.tap("Rename")
+    assert user.run("settings", "get", "secure", "bluetooth_name") == "Reference phone 2\n"
+    assert user.sees("Reference phone 2")
+    assert user.phone.screenshot() != light
+
+
+def test_back_leads_through_the_screens_and_home(user: User) -> None:
+    user.tap("Settings")
+    user.tap("About phone")
+    user.phone.press("BACK")
+    assert user.sees("Connected devices")
+    user.phone.press("BACK")
+    assert user.front() == LAUNCHER
+    user.phone.press("BACK")
+    assert user.front() == LAUNCHER
+
+
+def test_home_keeps_what_was_open_and_force_stop_does_not(user: User) -> None:
+    user.tap("Settings")
+    user.tap("Display")
+    user.phone.press("HOME")
+    user.tap("Settings")
+    assert user.sees("Dark theme")
+    user.run("am", "force-stop", SETTINGS)
+    user.tap("Settings")
+    assert not user.sees("Dark theme")
+
+
+def test_recent_applications_are_brought_back(user: User) -> None:
+    user.tap("Tasks")
+    user.phone.press("APP_SWITCH")
+    user.tap("Tasks")
+    assert user.front() == TASKS
+
+
+def test_a_list_scrolls_and_only_what_can_be_seen_is_told(user: User) -> None:
+    for number in range(40):
+        user.run(
+            "content",
+            "insert",
+            "--uri",
+            f"content://{TASKS}/tasks",
+            "--bind",
+            f"title:s:Task {number}.",
+        )
+    user.tap("Tasks")
+    assert user.sees("Task 39.")
+    assert not user.sees("Task 0.")
+    for _ in range(6):
+        user.phone.swipe((540, 2000), (540, 300), 200)
+    assert user.sees("Task 0.")
+    assert not user.sees("Task 39.")
+    for node in ElementTree.fromstring(user.phone.dump()).iter("node"):
+        left, top, right, bottom = (
+            int(number)
+            for number in node.get("bounds", "").replace("][", ",").strip("[]").split(",")
+        )
+        assert 0 <= left < right <= 1080
+        assert 0 <= top < bottom <= 2400
+
+
+def test_the_brightness_follows_the_finger(user: User) -> None:
+    user.run("am", "start", "-a", "android.settings.DISPLAY_SETTINGS")
+    x, y = center_of(user.phone.dump(), "Brightness level")
+    user.phone.swipe((x, y), (1079, y), 200)
+    assert user.run("settings", "get", "system", "screen_brightness") == "255\n"
+
+
+@pytest.mark.parametrize("night", ["yes", "no"])
+def test_every_screen_is_drawn_and_its_texts_do_not_overlap(user: User, night: str) -> None:
+    user.run("cmd", "uimode", "night", night)
+    user.run(
+        "content", "insert", "--uri", "content://com.android.contacts/data",
+        "--bind", "name:s:Ines Carvalho", "--bind", "phone:s:1", "--bind", "email:s:a@b.c",
+    )  # fmt: skip
+    user.run("content", "insert", "--uri", f"content://{TASKS}/tasks", "--bind", "title:s:Milk")
+    steps = {TASKS: "Milk", CONTACTS: "Ines Carvalho", SETTINGS: "Display", LAUNCHER: ""}
+    for package, words in steps.items():
+        user.phone.launch(package)
+        check_screen(user)
+        if words:
+            user.tap(words)
+            check_screen(user)
+    for activity in SCREENS[SETTINGS]:
+        user.phone.open(SETTINGS, activity)
+        check_screen(user)
+
+
+def check_screen(user: User) -> None:
+    with Image.open(io.BytesIO(user.phone.screenshot())) as image:
+        assert image.size == (1080, 2400)
+        assert len(image.getcolors(1 << 20) or []) > 20
+    leaves = [
+        view
+        for view in user.phone.scene().window.walk()
+        if view.text and not view.children and not view.is_silent and not view.clip.is_empty
+    ]
+    for index, one in enumerate(leaves):
+        for other in leaves[index + 1 :]:
+            assert one.box.cut(other.box).is_empty, (one.text, other.text)
+
+
+event = st.one_of(
+    st.tuples(st.just("tap"), st.integers(0, 1079), st.integers(0, 2399)),
+    st.tuples(
+        st.just("key"), st.sampled_from(["BACK", "HOME", "APP_SWITCH", "ENTER", "TAB", "DEL"])
+    ),
+    st.tuples(st.just("text"), st.text(max_size=20)),
+    st.tuples(st.just("swipe"), st.integers(0, 2399), st.integers(0, 2399)),
+)
+
+
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(event, max_size=30))
+def test_no_input_breaks_the_phone(user: User, events: list[tuple[str, int | str, int]]) -> None:
+    for kind, *values in events:
+        if kind == "tap":
+            user.phone.tap(int(values[0]), int(values[1]))
+        elif kind == "key":
+            user.phone.press(str(values[0]))
+        elif kind == "text":
+            user.phone.type(str(values[0]))
+        else:
+            user.phone.swipe((540, int(values[0])), (540, int(values[1])), 100)
+        ElementTree.fromstring(user.phone.dump())
+    user.phone.press("HOME")
+    assert user.front() == LAUNCHER

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import shlex
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from images.phone.device.shell.words import split_plain
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8")), min_size=1))
+def test_quoted_words_come_back_or_are_left_to_the_shell(words: list[str]) -> None:
+    found = split_plain(shlex.join(words))
+    assert found is None or found == words
+
+
+@given(st.text(max_size=300))
+def test_no_line_is_too_odd(line: str) -> None:
+    split_plain(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "wm size; id",
+        "a | b",
+        "a > b",
+        "echo $HOME",
+        "echo `id`",
+        "ls *",
+        "a & b",
+        "x=1 b",
+        "# a",
+        "",
+    ],
+)
+def test_what_a_shell_would_change_is_left_to_it(line: str) -> None:
+    assert split_plain(line) is None
+
+
+def test_long_lines_take_linear_time() -> None:
+    assert split_plain("a b'c'\"d\" " * 5000 + "{") is None

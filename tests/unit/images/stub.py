@@ -1,0 +1,88 @@
+"""A recipe for tests, and a program that builds it in a process of its own."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.process import run, start
+from appliance.base.settings import Settings
+from images.builder import Builder
+from images.recipe import Product
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from images.recipe import Image, Recipe, Report
+
+
+def write_disk(workdir: Path) -> None:
+    """Make what a stub image holds."""
+    (workdir / "disk.img").write_bytes(b"0123456789" * 1000)
+    (workdir / "boot").mkdir()
+    (workdir / "boot" / "kernel").write_bytes(b"kernel")
+
+
+def write_other(workdir: Path) -> None:
+    """Make another image."""
+    (workdir / "other").write_text("other")
+
+
+def make_nothing(workdir: Path) -> None:
+    """Leave the work folder empty."""
+
+
+@dataclass
+class StubRecipe:
+    """Writes two files and counts its builds in a file outside the image."""
+
+    log: Path
+    name: str = "stub"
+    variant: str = "one"
+    needs: tuple[str, ...] = ()
+    content: str = ""
+    work: Callable[[Path], None] = write_disk
+    seen: list[Mapping[str, Image]] = field(default_factory=list)
+
+    def inputs(self) -> Mapping[str, object]:
+        return {"content": self.content}
+
+    def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
+        with self.log.open("a") as log:
+            log.write(f"{self.name} {workdir}\n")
+        self.seen.append(needed)
+        report("write", 0.5, f"writing {self.name}")
+        self.work(workdir)
+        return Product(packages={"bash": "5.2"}, notes={"origin": "stub"})
+
+    @property
+    def builds(self) -> int:
+        """How often it was built, by any process."""
+        return len(self.log.read_text().splitlines()) if self.log.exists() else 0
+
+
+def builder_of(state_dir: Path, *recipes: StubRecipe) -> Builder:
+    """Give a builder that knows these recipes only."""
+    by_name: dict[str, Recipe] = {recipe.name: recipe for recipe in recipes}
+    return Builder(Settings(state_dir=state_dir), make=lambda name, _settings: by_name[name])
+
+
+def main() -> None:
+    """Build a stub whose work never ends: its helper writes files into the work folder."""
+    state_dir, log = Path(sys.argv[1]), Path(sys.argv[2])
+
+    def hang(workdir: Path) -> None:
+        (workdir / "half").write_bytes(b"half made")
+        script = f"while :; do date > '{workdir}/more'; sleep 0.01; done"
+        helper = start(["sh", "-c", script])
+        sys.stdout.write(f"{helper.pid}\n")
+        sys.stdout.flush()
+        run(["sleep", "600"], timeout_s=600)
+
+    builder_of(state_dir, StubRecipe(log, work=hang)).ensure("stub")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from appliance.base.errors import InvalidActionError, LinkProtocolError
+from appliance.base.process import CommandResult
+from images.phone.device.shell.words import split_plain
+from provisioning.docker.phone_digest import PhoneDigest
+from provisioning.docker.phone_io import PhoneInput, PhoneScreen, parse_hierarchy
+from provisioning.protocols import Bounds
+
+if TYPE_CHECKING:
+    from provisioning.docker.adb_device import AdbDevice
+
+NODE = (
+    '<node text="A &amp; B" resource-id="x:id/y" class="android.widget.Button" content-desc="d" '
+    'clickable="true" enabled="true" bounds="[0,10][20,40]">{}</node>'
+)
+END = "UI hierchary dumped to: /dev/tty\n"
+
+
+class Typist:
+    """Takes commands as a phone would, and keeps what they type."""
+
+    def __init__(self, exit_code: int = 0) -> None:
+        self.typed = ""
+        self.exit_code = exit_code
+
+    def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:
+        words = split_plain(command)
+        assert words is not None
+        if words[:2] == ["input", "text"]:
+            self.typed += words[2].replace("%s", " ")
+        elif words[1] == "keyevent":
+            self.typed += {"ENTER": "\n", "TAB": "\t"}.get(words[2], "")
+        return CommandResult((command,), self.exit_code, b"", b"Error: no")
+
+    def read(self, command: str, timeout_s: float = 10.0) -> bytes:
+        return b"error: no screen"
+
+
+def typist(exit_code: int = 0) -> tuple[Typist, PhoneInput]:
+    found = Typist(exit_code)
+    return found, PhoneInput(cast("AdbDevice", found))
+
+
+@given(st.text(st.characters(exclude_characters="\0\r", codec="utf-8"), max_size=200))
+def test_any_text_is_typed_as_it_is(text: str) -> None:
+    hands, keyboard = typist()
+    keyboard.text(text)
+    assert hands.typed == text
+
+
+@pytest.mark.parametrize("name", ["", "A B", "HOME;reboot", "$(id)"])
+def test_a_key_that_is_no_name_never_reaches_the_phone(name: str) -> None:
+    hands, keyboard = typist()
+    with pytest.raises(InvalidActionError):
+        keyboard.key("HOME", name)
+    assert hands.typed == ""
+
+
+def test_a_key_that_the_phone_refuses_is_invalid() -> None:
+    with pytest.raises(InvalidActionError, match="no key"):
+        typist(255)[1].key("NOTHING")
+
+
+def test_no_picture_is_told() -> None:
+    with pytest.raises(LinkProtocolError, match="no picture"):
+        PhoneScreen(cast("AdbDevice", Typist())).capture()
+
+
+def test_a_hierarchy_is_read_in_document_order() -> None:
+    said = (
+        f'<hierarchy rotation="0">{NODE.format(NODE.format(""))}{NODE.format("")}</hierarchy>{END}'
+    )
+    found = parse_hierarchy(said)
+    assert [one.depth for one in found] == [0, 1, 0]
+    assert found[0].name == "A & B"
+    assert found[0].bounds == Bounds(0, 10, 20, 40)
+    assert found[0].states == {"clickable", "enabled"}
+    assert found[0].resource_id == "x:id/y"
+
+
+def test_no_depth_is_too_deep() -> None:
+    said = "<hierarchy>" + '<node bounds="[0,0][1,1]">' * 3000 + "</node>" * 3000 + "</hierarchy>"
+    assert parse_hierarchy(said)[-1].depth == 2999
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "ERROR: could not get idle state.",
+        "<hierarchy><node></hierarchy>",
+        '<!DOCTYPE x [<!ENTITY a "aa">]><hierarchy>&a;</hierarchy>',
+        "<hierarchy>" + '<node bounds="[0,0][1,1]"/>' * 20_001 + "</hierarchy>",
+    ],
+)
+def test_what_is_no_hierarchy_is_refused(said: str) -> None:
+    with pytest.raises(LinkProtocolError):
+        parse_hierarchy(said)
+
+
+def test_a_digest_names_what_differs() -> None:
+    before = PhoneDigest(parts={"settings": ["a=1", "b=2"], "gone": ["x"]}, processes=["probe"])
+    after = PhoneDigest(parts={"settings": ["a=1", "b=3"]}, processes=["sleep"])
+    assert before.differences(after) == (
+        "process left: sleep",
+        "gone: gone: x",
+        "gone: new: absent",
+        "settings: gone: b=2",
+        "settings: new: b=3",
+    )
+    assert before.differences(before.model_copy(update={"processes": []})) == ()

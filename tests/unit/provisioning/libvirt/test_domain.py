@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from provisioning.libvirt.domain import DomainSpec, domain_xml
+
+GOLDEN = Path(__file__).parents[3] / "golden"
+FOLDER = Path("/state/machines/desktop-abc123")
+SPEC = DomainSpec(
+    name="desktop-abc123",
+    accelerator="tcg",
+    memory_mib=3072,
+    cpus=2,
+    folder=FOLDER,
+    kernel=Path("/state/images/desktop/1f/vmlinuz"),
+    initrd=Path("/state/images/desktop/1f/initrd.img"),
+    ssh_port=20022,
+    mac="52:54:00:12:34:56",
+)
+
+
+@pytest.mark.parametrize("accelerator", ["tcg", "kvm"])
+def test_the_domain_is_the_one_that_was_looked_at(accelerator: str) -> None:
+    written = domain_xml(dataclasses.replace(SPEC, accelerator=accelerator))
+
+    assert written == (GOLDEN / f"domain-{accelerator}.xml").read_text()
+
+
+def test_a_guest_reaches_nothing_and_is_reached_by_one_port() -> None:
+    assert "user,id=net0,restrict=on,hostfwd=tcp::20022-:22" in domain_xml(SPEC)
+    assert "<interface" not in domain_xml(SPEC)
+
+
+def test_names_from_outside_cannot_break_out_of_the_xml() -> None:
+    odd = dataclasses.replace(SPEC, folder=Path('/a"b<c>&d'))
+
+    assert '/a"b<c>' not in domain_xml(odd)
+    assert "&amp;d" in domain_xml(odd)

@@ -1,0 +1,174 @@
+"""The probe's small parts: keys, applications, characters, digests, importing from memory."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from provisioning.probe import apps, digest, proc
+from provisioning.probe.errors import ProbeError
+from provisioning.probe.identity import Identity
+from provisioning.probe.importer import CodeBundle
+from provisioning.probe.keys import chord
+from provisioning.probe.typist import keysym_of
+from provisioning.state_digest import StateDigest
+
+PROBE = Path(apps.__file__).parent
+
+
+@pytest.mark.parametrize("path", sorted(PROBE.glob("*.py")), ids=lambda path: path.name)
+def test_the_probe_is_python_3_9_and_imports_nothing_of_the_host(path: Path) -> None:
+    tree = ast.parse(path.read_text(), feature_version=(3, 9))
+    for node in ast.walk(tree):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for name in names:
+            top = name.split(".")[0]
+            if top in {"mss", "pyautogui", "Xlib", "gi"}:
+                continue
+            assert top in sys.stdlib_module_names or name.startswith("provisioning.probe"), name
+
+
+@pytest.mark.parametrize(
+    ("names", "word"),
+    [
+        (["ctrl", "alt", "t"], "ctrl+alt+t"),
+        (["CTRL", "Enter"], "ctrl+Return"),
+        (["Super", "PageUp"], "super+Prior"),
+        (["f5"], "F5"),
+        (["+"], "U002B"),
+        (["é"], "U00E9"),
+        (["XF86_AudioMute"], "XF86_AudioMute"),
+    ],
+)
+def test_keys_are_known_by_the_names_people_use(names: list[str], word: str) -> None:
+    from provisioning.probe import keys
+
+    keys.load()
+    assert chord(names) == word
+
+
+@pytest.mark.parametrize(
+    ("char", "keysym"),
+    [("a", 0x61), ("\n", 0xFF0D), ("é", 0xE9), ("€", 0x10020AC), ("😀", 0x101F600)],
+)
+def test_every_character_has_a_keysym(char: str, keysym: int) -> None:
+    assert keysym_of(char) == keysym
+
+
+INSTALLED = [
+    apps.App("org.gnome.Nautilus", "Files", "", "/n", is_shown=True),
+    apps.App("org.gnome.Terminal", "Terminal", "", "/t", is_shown=True),
+    apps.App("org.gnome.gedit", "gedit", "Text Editor", "/g", is_shown=True),
+    apps.App("libreoffice-calc", "LibreOffice Calc", "Spreadsheet", "/c", is_shown=True),
+    apps.App("hidden-tool", "Files", "", "/h", is_shown=False),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("Files", "/n"),
+        ("terminal", "/t"),
+        ("Text Editor", "/g"),
+        ("org.gnome.Terminal.desktop", "/t"),
+        ("Nautilus", "/n"),
+        ("calc", "/c"),
+        ("hidden-tool", "/h"),
+    ],
+)
+def test_an_application_is_found_by_each_of_its_names(name: str, path: str) -> None:
+    assert apps.choose(INSTALLED, name).path == path
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("Terminl", "Terminal"), ("", "Files"), ("zzz", "gedit")]
+)
+def test_an_unknown_application_is_told_with_names_there_are(name: str, near: str) -> None:
+    with pytest.raises(ProbeError, match=near):
+        apps.choose(INSTALLED, name)
+
+
+def test_desktop_files_are_read_and_hidden_ones_left_out(tmp_path: Path) -> None:
+    folder = tmp_path / ".local/share/applications"
+    folder.mkdir(parents=True)
+    head = "[Desktop Entry]\nType=Application\n"
+    (folder / "mine.desktop").write_text(f"{head}Name=My App\nName[de]=Meine\nExec=x %U\n")
+    (folder / "gone.desktop").write_text(f"{head}Name=Gone\nHidden=true\n")
+    (folder / "broken.desktop").write_text("no group\n")
+    found = [app for app in apps.list_apps(str(tmp_path)) if app.path.startswith(str(tmp_path))]
+    assert [(app.app_id, app.name, app.is_shown) for app in found] == [("mine", "My App", True)]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Identity:
+    (tmp_path / "Documents").mkdir()
+    (tmp_path / "Documents" / "a").write_text("one")
+    (tmp_path / ".cache").mkdir()
+    (tmp_path / ".cache" / "noise").write_text("x")
+    return Identity.own()._replace(home=str(tmp_path))
+
+
+def take(identity: Identity) -> StateDigest:
+    return StateDigest.model_validate(digest.take(identity, {os.getpid()}))
+
+
+def test_an_unchanged_home_has_no_differences(home: Identity) -> None:
+    before = take(home)
+    (Path(home.home) / ".cache" / "noise").write_text("more")
+    assert before.differences(take(home).model_copy(update={"processes": before.processes})) == ()
+
+
+@pytest.mark.parametrize("change", ["written", "made", "removed", "mode", "settings"])
+def test_every_change_of_the_home_is_a_difference(home: Identity, change: str) -> None:
+    before, folder = take(home), Path(home.home)
+    match change:
+        case "written":
+            (folder / "Documents/a").write_text("two")
+        case "made":
+            (folder / "Documents/b").symlink_to("a")
+        case "removed":
+            (folder / "Documents/a").unlink()
+        case "mode":
+            (folder / "Documents/a").chmod(0o600)
+        case _:
+            (folder / ".config/dconf").mkdir(parents=True)
+            (folder / ".config/dconf/user").write_bytes(b"db")
+    after = take(home).model_copy(update={"processes": before.processes})
+    assert before.differences(after)
+
+
+def test_processes_that_came_and_went_are_differences() -> None:
+    before = StateDigest(files={}, settings="", processes=["a /a", "b /b", "b /b"])
+    after = StateDigest(files={}, settings="", processes=["b /b", "c /c"])
+    assert before.differences(after) == (
+        "process gone: a /a",
+        "process gone: b /b",
+        "process new: c /c",
+    )
+
+
+def test_own_processes_and_all_below_them_are_left_out() -> None:
+    def one(pid: int, ppid: int) -> proc.Process:
+        return proc.Process(pid, ppid, 0, "x", ("x",))
+
+    assert proc.descendants([one(2, 1), one(3, 2), one(4, 3), one(5, 1)], {2}) == {2, 3, 4}
+
+
+def test_modules_in_memory_import_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    bundle = CodeBundle(
+        {"bundle_a.one": "from bundle_a.two import X\nY = X + 1\n", "bundle_a.two": "X = 41\n"}
+    )
+    assert [vars(module).get("Y") for module in bundle.install()] == [42, None]
+
+
+def test_a_broken_source_is_told_with_its_module() -> None:
+    with pytest.raises(SyntaxError) as caught:
+        CodeBundle({"bad.module": "def ("})
+    assert caught.value.filename == "<bundle bad.module>"
