@@ -51,6 +51,8 @@ class DesktopStandIn:
             "DISPLAY": self.display,
             "HOME": str(folder),
             "LANG": "C.UTF-8",
+            # Without it a terminal starts the shell of ``nobody``, which ends at once.
+            "SHELL": "/bin/sh",
             "XDG_RUNTIME_DIR": str(folder),
             "NO_AT_BRIDGE": "0",
             "GTK_MODULES": "gail:atk-bridge",
