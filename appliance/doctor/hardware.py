@@ -27,6 +27,8 @@ KVM_CURES = {
     f"inside a container or micro VM): move to another host. {_TCG}",
     KvmState.HANGS: "The host below offers a virtualisation whose guests never run: repair nested "
     f"virtualisation there, or move to another host. {_TCG}",
+    KvmState.SLOW: "The host below emulates virtualisation: give this host real or better nested "
+    f"virtualisation. {_TCG}",
     KvmState.UNTRIED: f"Run `make up`, which installs QEMU, then this command again. {_TCG}",
 }
 

@@ -13,6 +13,7 @@ from provisioning.accelerator import (
     Accelerator,
     KvmState,
     Ran,
+    compare,
     find_accelerator,
     judge,
     qemu_argv,
@@ -85,6 +86,34 @@ def test_no_permission_is_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 def test_each_way_a_guest_can_end_is_told_apart(ran: Ran, name: str, state: KvmState) -> None:
     found = judge(ran, 3.0)
     assert (found.name, found.state) == (name, state)
+
+
+def test_a_kvm_slower_than_emulation_is_not_used() -> None:
+    found = compare(8.9, Ran(EXIT_CODE, "", 0.7))
+    assert (found.name, found.state) == ("tcg", KvmState.SLOW)
+    assert "8.9 s" in found.reason
+    assert "0.7 s" in found.reason
+
+
+@pytest.mark.parametrize("tcg", [Ran(EXIT_CODE, "", 0.5), Ran(EXIT_CODE, "", 0.21), Ran(1, "", 0)])
+def test_a_kvm_that_is_no_slower_is_used(tcg: Ran) -> None:
+    assert compare(0.3, tcg).state is KvmState.WORKS
+
+
+@needs_qemu
+def test_kvm_is_tried_beside_emulation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tried: list[str] = []
+
+    def emulated(deadline_s: float, accelerator: str) -> Ran:
+        tried.append(accelerator)
+        ran = run_on_host(20, "tcg")
+        return Ran(ran.exit_code, ran.words, ran.seconds * (100 if accelerator == "kvm" else 1))
+
+    device = tmp_path / "kvm"
+    device.touch()
+    monkeypatch.setattr(module, "run_on_host", emulated)
+    assert try_kvm(Settings(state_dir=tmp_path), device=device).state is KvmState.SLOW
+    assert tried == ["kvm", "kvm", "tcg"]
 
 
 def test_the_cause_quotes_qemu_and_not_its_warnings() -> None:
