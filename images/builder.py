@@ -274,7 +274,7 @@ def _describe(
         seconds=0,
         builder=importlib.metadata.version("mesocosm"),
         needs={name: image.digest for name, image in needed.items()},
-        docker_tag=docker_tag(recipe.name, digest) if docker_id else None,
+        docker_tag=docker_tag(recipe.name, docker_id) if docker_id else None,
         docker_id=docker_id,
         files=files,
         packages=dict(product.packages),

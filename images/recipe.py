@@ -5,7 +5,7 @@ Two sorts of images exist, with one protocol for both:
 * *file images*: `Recipe.build` writes files into its work folder, which becomes
   ``<images_dir>/<name>/<recipe digest>/``;
 * *docker images*: `Recipe.build` leaves an image in the engine and names its id; the builder
-  tags it ``mesocosm/<name>:<first 12 digits of the recipe digest>``. Most of them are a folder
+  tags it ``mesocosm/<name>:<first 12 digits of its id>``. Most of them are a folder
   with a Dockerfile: `images.dockerfile.DockerRecipe`.
 
 Example::
@@ -136,6 +136,10 @@ class Recipe(Protocol):
         ...
 
 
-def docker_tag(name: str, recipe_digest: str) -> str:
-    """Give the tag of a docker image, such as ``mesocosm/phone:1f0c2a9b44de``."""
-    return f"{REPOSITORY_PREFIX}/{name}:{recipe_digest[:TAG_DIGITS]}"
+def docker_tag(name: str, docker_id: str) -> str:
+    """Give the tag of a docker image, such as ``mesocosm/phone:1f0c2a9b44de``.
+
+    It follows the image's id, so that two state folders that share one docker engine, and built
+    the same recipe twice, do not take each other's tag away.
+    """
+    return f"{REPOSITORY_PREFIX}/{name}:{docker_id.removeprefix('sha256:')[:TAG_DIGITS]}"
