@@ -7,7 +7,13 @@ import secrets
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import LinkError, MachineError, MachineStartError, MesocosmError
+from appliance.base.errors import (
+    LinkError,
+    LinkTimeoutError,
+    MachineError,
+    MachineStartError,
+    MesocosmError,
+)
 from appliance.base.ids import new_machine_id
 from appliance.base.measures import record
 from appliance.base.process import run
@@ -251,7 +257,10 @@ class DesktopVm:
 
     def _wait_for_session(self) -> None:
         def ask() -> bool:
-            reply = self.link.call("session", timeout_s=20.0)
+            try:
+                reply = self.link.call("session", timeout_s=20.0)
+            except LinkTimeoutError:  # a guest that boots on a busy host
+                return False
             return isinstance(reply, dict) and reply.get("ready") is True
 
         if not wait_until(ask, timeout_s=_SESSION_TIMEOUT_S, every_s=0.5, clock=self._clock):
@@ -276,13 +285,16 @@ class DesktopVm:
             )
 
     def _is_quiet(self) -> bool:
-        before = take_digest(self.link)
-        before_s = self.cpu_time_s()
-        self._clock.sleep(_QUIET_WINDOW_S)
-        used_s = self.cpu_time_s() - before_s
-        if used_s > _QUIET_SHARE * _QUIET_WINDOW_S:
+        try:
+            before = take_digest(self.link)
+            before_s = self.cpu_time_s()
+            self._clock.sleep(_QUIET_WINDOW_S)
+            used_s = self.cpu_time_s() - before_s
+            if used_s > _QUIET_SHARE * _QUIET_WINDOW_S:
+                return False
+            return not before.differences(take_digest(self.link))
+        except LinkTimeoutError:
             return False
-        return not before.differences(take_digest(self.link))
 
     def _failure(self, brief: str, reasons: list[str]) -> MachineStartError:
         serial = self.spec.serial_log
