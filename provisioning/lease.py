@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
@@ -11,22 +13,27 @@ from appliance.base.measures import record
 from provisioning.backends import host_makers
 from provisioning.fleet import Environment
 from provisioning.machine_folder import MachineState, iter_folders
+from provisioning.makers import Forker, Resting
+from provisioning.pool import Queue, pool_size
+from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
-    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.makers import HostMachine, Maker
-    from provisioning.protocols import Kind, Machine, ResetReport
-
-READY = "ready"
-"""The snapshot that every lease begins from."""
+    from provisioning.protocols import Machine, ResetReport
 
 _ATTEMPTS = 2
+_QUEUE_TIMEOUT_S = 1800.0
 _KEPT_IDLE = 1
 _HALF_MADE = (MachineState.STARTING, MachineState.BROKEN)
+
+
+def _rewind(machine: HostMachine) -> ResetReport:
+    return machine.snapshots.rewind(READY)
 
 
 def quiet(_words: str) -> None:
@@ -38,7 +45,8 @@ class LocalFleet:
 
     Any number of processes may use one state folder: each takes a machine by its folder's lock.
     A machine that nobody holds is taken, rewound and lent; a machine that does not come back to
-    its snapshot exactly is thrown away, counted, and replaced.
+    its snapshot exactly is thrown away, counted, and replaced. When all are in use, desktops are
+    forked from their template, and destroyed after use; forks stand by, so that a lease is quick.
 
     Args:
         settings: where machines are.
@@ -59,6 +67,8 @@ class LocalFleet:
         self._makers = host_makers(settings) if makers is None else makers
         self._clock = clock
         self._say = say
+        self._queue = Queue(settings, clock=clock)
+        self._filling = threading.Lock()
 
     @contextlib.contextmanager
     def lease(self, roles: Mapping[str, Kind]) -> Iterator[Environment]:
@@ -136,7 +146,7 @@ class LocalFleet:
             found = folder.read()
             maker = self._makers.get(found.kind) if found else None
             try:
-                if found is None or found.state in _HALF_MADE or maker is None:
+                if found is None or found.state in _HALF_MADE or maker is None or found.is_fork:
                     raise MachineError(f"{folder.machine_id} is not worth keeping.")
                 maker.attach(folder, found).power.stop()
                 folder.mark(MachineState.STOPPED)
@@ -156,6 +166,8 @@ class LocalFleet:
         maker = self._makers.get(found.kind)
         if maker is None or not maker.fits(found):
             return "its image is no longer current"
+        if found.is_fork:
+            return "" if found.state is MachineState.WAITING else "its lease ended"
         idle[found.kind] += 1
         if found.state is MachineState.LEASED:
             folder.mark(MachineState.READY)
@@ -169,24 +181,15 @@ class LocalFleet:
         """
         maker = self._makers[kind]
         failures: list[str] = []
-        for folder in iter_folders(self._settings):
-            if not folder.lock.try_acquire():
-                continue
-            found = folder.read()
-            if found is None or found.kind is not kind:
-                folder.lock.release()
-                continue
-            if found.state in _HALF_MADE or not maker.fits(found):
-                self._discard(folder)
-                folder.lock.release()
-                continue
-            if lent := self._try(lambda: maker.attach(folder, found), folder, kind, failures):  # noqa: B023  # called at once
-                return lent
+        wants_fork = isinstance(maker, Forker) and self._settings.desktop_reset == "fork"
+        if wants_fork and (lent := self._take_fork(kind, failures)):
+            return lent
+        if lent := self._take_idle(kind, failures) or self._take_fork(kind, failures):
+            return lent
         for _ in range(_ATTEMPTS):
             self._say(f"making a {kind.value}: this takes a boot, once")
             machine = maker.make(self._say)
-            folder = machine.folder
-            if lent := self._try(lambda: machine, folder, kind, failures):  # noqa: B023  # called at once
+            if lent := self._try(lambda: machine, machine.folder, _rewind, failures=failures):  # noqa: B023  # called at once
                 return lent
         raise MachineError(
             f"No {kind.value} can be had.",
@@ -194,20 +197,119 @@ class LocalFleet:
             resolution="`mesocosm doctor` checks the host.",
         )
 
+    def _take_idle(self, kind: Kind, failures: list[str]) -> tuple[HostMachine, ResetReport] | None:
+        """Rewind a machine that nobody uses; None when there is none."""
+        maker = self._makers[kind]
+        for folder in iter_folders(self._settings):
+            found = self._hold(folder, kind)
+            if found is None:
+                continue
+            if found.is_fork and found.state is MachineState.WAITING and maker.fits(found):
+                folder.lock.release()
+                continue
+            if found.is_fork or found.state in _HALF_MADE or not maker.fits(found):
+                self._discard(folder)
+                folder.lock.release()
+                continue
+            get = partial(maker.attach, folder, found)
+            if lent := self._try(get, folder, _rewind, failures=failures):
+                return lent
+        return None
+
+    def _take_fork(self, kind: Kind, failures: list[str]) -> tuple[HostMachine, ResetReport] | None:
+        """Wake a fork that stands by, or start one; None where there is no template.
+
+        Raises:
+            MachineError: there is no memory for it.
+        """
+        maker = self._makers[kind]
+        if not isinstance(maker, Forker):
+            return None
+        self._queue.wait(kind, maker.fork_mib, timeout_s=_QUEUE_TIMEOUT_S)
+        for _ in range(_ATTEMPTS):
+            try:
+                fork = self._standing_by(kind) or maker.stand_by()
+            except MesocosmError as exc:
+                failures.append(str(exc))
+                continue
+            if fork is None:
+                return None
+            if lent := self._try(lambda: fork, fork.folder, maker.wake, failures=failures):  # noqa: B023  # called at once
+                self.fill(kind)
+                return lent
+        return None
+
+    def _standing_by(self, kind: Kind) -> HostMachine | None:
+        """Give a fork that stands by, its lock held; None when there is none."""
+        maker = self._makers[kind]
+        for folder in iter_folders(self._settings):
+            found = self._hold(folder, kind)
+            if found is None:
+                continue
+            if found.state is MachineState.WAITING and maker.fits(found):
+                return maker.attach(folder, found)
+            folder.lock.release()
+        return None
+
+    def _hold(self, folder: MachineFolder, kind: Kind) -> MachineRecord | None:
+        """Take the lock of a machine of a kind; None when it is in use, or of another kind."""
+        found = folder.read()
+        if found is None or found.kind is not kind or not folder.lock.try_acquire():
+            return None
+        found = folder.read()
+        if found is None:
+            folder.lock.release()
+        return found
+
+    def fill(self, kind: Kind) -> threading.Thread:
+        """Start forks in the background until as many stand by as the settings want.
+
+        What fails here fails again, with its words, when a fork is asked for.
+        """
+
+        def work() -> None:
+            with self._filling, contextlib.suppress(MesocosmError):
+                self._fill(kind)
+
+        thread = threading.Thread(target=work, name=f"fill-{kind.value}", daemon=True)
+        thread.start()
+        return thread
+
+    def _fill(self, kind: Kind) -> None:
+        maker = self._makers[kind]
+        if not isinstance(maker, Forker):
+            return
+        wanted = pool_size(self._settings, need_mib=maker.fork_mib)
+        for _ in range(wanted - self._count_standing_by(kind)):
+            fork = maker.stand_by()
+            if fork is None:
+                return
+            fork.release()
+            fork.folder.lock.release()
+
+    def _count_standing_by(self, kind: Kind) -> int:
+        found = [folder.read() for folder in iter_folders(self._settings)]
+        return sum(
+            1 for one in found if one and one.kind is kind and one.state is MachineState.WAITING
+        )
+
     def _try(
         self,
         get: Callable[[], HostMachine],
         folder: MachineFolder,
-        kind: Kind,
+        reset: Callable[[HostMachine], ResetReport],
+        *,
         failures: list[str],
     ) -> tuple[HostMachine, ResetReport] | None:
-        """Start and rewind one machine; throw it away, count it and give None if it fails."""
+        """Start and reset one machine; throw it away, count it and give None if it fails."""
+        kind = found.kind if (found := folder.read()) else Kind.DESKTOP
+        path = "fork" if found and found.is_fork else "rewind"
         try:
             machine = get()
             machine.power.start()
-            report = machine.snapshots.rewind(READY)
+            report = reset(machine)
         except MesocosmError as exc:
-            record("resets_total", kind=kind.value, path="rewind", result=exc.code)
+            record("resets_total", kind=kind.value, path=path, result=exc.code)
             failures.append(str(exc))
             self._say(f"{folder.machine_id} is thrown away: {exc.brief}")
             self._discard(folder)
@@ -223,6 +325,13 @@ class LocalFleet:
 
     def _give_back(self, machine: HostMachine) -> None:
         folder = machine.folder
+        found = folder.read()
+        if found is None or found.is_fork:
+            machine.delete()
+            folder.lock.release()
+            return
+        if isinstance(machine, Resting):
+            machine.rest()
         machine.release()
         folder.mark(MachineState.READY)
         folder.lock.release()

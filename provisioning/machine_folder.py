@@ -30,6 +30,7 @@ class MachineState(StrEnum):
     """Where a machine is in its life, as last written; metrics count machines by it."""
 
     STARTING = "starting"
+    WAITING = "waiting"
     READY = "ready"
     LEASED = "leased"
     STOPPED = "stopped"
@@ -62,6 +63,11 @@ class MachineRecord(BaseModel):
     state: MachineState = MachineState.STARTING
     created_s: float = 0.0
     details: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def is_fork(self) -> bool:
+        """Tell whether it is a copy of a template, which ends with its lease."""
+        return "template" in self.details
 
     @property
     def info(self) -> MachineInfo:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from provisioning.protocols import Machine
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.protocols import ResetReport
 
 
 class HostMachine(Machine, Protocol):
@@ -59,4 +60,41 @@ class Maker(Protocol):
 
     def remove_strays(self) -> list[str]:
         """End what runs and has no folder; gives one line for each."""
+        ...
+
+
+@runtime_checkable
+class Forker(Protocol):
+    """A maker whose machines can be multiplied from a template."""
+
+    @property
+    def fork_mib(self) -> int:
+        """Memory that one fork uses, MiB, its share of what forks have in common included."""
+        ...
+
+    def stand_by(self) -> HostMachine | None:
+        """Prepare a fork that only waits to be woken, the lock of its folder held.
+
+        Gives None while there is no template.
+
+        Raises:
+            MesocosmError: it cannot be prepared; nothing is left of it.
+        """
+        ...
+
+    def wake(self, machine: HostMachine) -> ResetReport:
+        """Turn a fork that stands by into a verified copy of its template.
+
+        Raises:
+            MesocosmError: it failed; the machine must not be used.
+        """
+        ...
+
+
+@runtime_checkable
+class Resting(Protocol):
+    """A machine that can be kept from using a processor while nobody uses it."""
+
+    def rest(self) -> None:
+        """Pause it; the next start lets it run again."""
         ...

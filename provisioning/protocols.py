@@ -125,6 +125,10 @@ class ResetReport:
     phases_s: Mapping[str, float] = field(default_factory=dict)
 
 
+READY = "ready"
+"""The snapshot that every lease begins from."""
+
+
 @runtime_checkable
 class Snapshots(Protocol):
     """Named saved states of one machine."""

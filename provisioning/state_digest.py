@@ -50,7 +50,15 @@ def take_digest(link: Link, *, timeout_s: float = 10.0) -> StateDigest:
         LinkError: it did not answer.
         LinkProtocolError: its answer makes no sense.
     """
-    reply: Json = link.call("digest", timeout_s=timeout_s)
+    return read_digest(link.call("digest", timeout_s=timeout_s))
+
+
+def read_digest(reply: Json) -> StateDigest:
+    """Read what a probe answers.
+
+    Raises:
+        LinkProtocolError: it makes no sense.
+    """
     try:
         return StateDigest.model_validate(reply)
     except ValueError as exc:

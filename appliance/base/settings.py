@@ -22,6 +22,9 @@ class Settings(BaseSettings):
         accelerator: ``auto`` boots something under KVM to find out; ``kvm`` or ``tcg`` say it.
         desktop_memory_mib: RAM of a desktop VM.
         desktop_cpus: virtual CPUs of a desktop VM.
+        desktop_reset: ``rewind`` lends one desktop again and again and forks it only when more are
+            wanted at once; ``fork`` gives every lease a new fork, destroyed after use.
+        desktop_pool: how many forks stand by: a number, or ``auto`` (one a core, memory allowing).
         controller_port: loopback port of the controller (``/metrics``).
         prometheus_port: loopback port of Prometheus.
         adb_port: loopback port of the appliance's own adb server.
@@ -36,6 +39,8 @@ class Settings(BaseSettings):
     accelerator: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
     desktop_memory_mib: int = Field(default=3072, ge=1024)
     desktop_cpus: int = Field(default=2, ge=1)
+    desktop_reset: str = Field(default="rewind", pattern="^(rewind|fork)$")
+    desktop_pool: str = Field(default="auto", pattern="^(auto|[0-9]+)$")
     controller_port: int = 9464
     prometheus_port: int = 9490
     adb_port: int = 5137

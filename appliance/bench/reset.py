@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.bench.rows import Row
-from provisioning.lease import READY
-from provisioning.protocols import Kind
+from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable

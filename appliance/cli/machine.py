@@ -88,7 +88,7 @@ def rewind(machine: MachineArgument, json: JsonOption = False) -> None:
     """Bring a machine that nobody uses back to its snapshot ``ready``, and verify it."""
     from appliance.base.settings import get_settings
     from provisioning.backends import host_makers
-    from provisioning.lease import READY
+    from provisioning.protocols import READY
 
     folder, record = _find(machine)
     with _held(folder):

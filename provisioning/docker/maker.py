@@ -15,7 +15,7 @@ from provisioning.docker.adb_server import AdbServer
 from provisioning.docker.engine import PhoneContainers
 from provisioning.docker.phone import BACKEND, TOKEN_FILE, ReferencePhone
 from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState, iter_folders
-from provisioning.protocols import Kind
+from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from images.recipe import Image
-
-READY = "ready"
-"""The snapshot that every lease begins from."""
 
 # What the phone's daemon reads; see images/phone/device/__main__.py.
 _KEYS_VARIABLE = "MESOCOSM_ADB_KEYS"

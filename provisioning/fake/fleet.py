@@ -9,12 +9,10 @@ from appliance.base.clock import SYSTEM_CLOCK, Clock
 from provisioning.fake.desktop import FakeDesktop
 from provisioning.fake.phone import FakePhone
 from provisioning.fleet import Environment
-from provisioning.protocols import Kind
+from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-
-READY = "ready"
 
 
 class FakeFleet:

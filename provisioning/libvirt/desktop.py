@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
@@ -21,33 +21,32 @@ from images.desktop.recipe import DISK, HOST_KEY, INITRD, KERNEL
 from provisioning.deploy import deploy_probe
 from provisioning.libvirt.domain import DomainSpec, domain_xml
 from provisioning.libvirt.host import hypervisor_address
+from provisioning.libvirt.identity import new_identity, new_mac, new_port
 from provisioning.libvirt.input import VmInput
+from provisioning.libvirt.migration import load_stream
 from provisioning.libvirt.screen import VmScreen
 from provisioning.libvirt.snapshots import VmSnapshots
+from provisioning.libvirt.template import RAM
+from provisioning.libvirt.waking import Phases, wake
 from provisioning.links.files_over_link import LinkFiles
 from provisioning.links.guest_io import LinkTree
 from provisioning.links.ssh import SshTarget, open_ssh
 from provisioning.links.virtio import connect_virtio, open_virtio
 from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState
-from provisioning.protocols import Kind, MachineInfo
+from provisioning.protocols import READY, Kind, MachineInfo, ResetReport
 from provisioning.state_digest import take_digest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from images.recipe import Image
     from provisioning.libvirt.connection import Hypervisor
+    from provisioning.libvirt.template import Template
     from provisioning.links.client import LinkClient
     from provisioning.links.ssh import SshSession
 
 BACKEND = "libvirt"
 AGENT_USER = "user"
-READY = "ready"
-"""The snapshot that every lease begins from."""
-
-_PORTS = range(20000, 30000)
 _BOOT_TIMEOUT_S = 240.0
 # The forwarded port accepts before the guest listens: a login that stalls is tried anew.
 _LOGIN_TIMEOUT_S = 6.0
@@ -147,9 +146,21 @@ class DesktopVm:
         return LinkTree(self.link)
 
     @property
+    def backing(self) -> Path:
+        """The image's disk, which lies under the machine's own."""
+        return self._image.file(DISK)
+
+    @property
+    def template(self) -> Path | None:
+        """Folder of the template that it is a fork of; None for a machine that was booted."""
+        path = self._record.details.get("template")
+        return Path(path) if path else None
+
+    @property
     def spec(self) -> DomainSpec:
         """How its QEMU is started."""
         details = self._record.details
+        template = self.template
         return DomainSpec(
             name=self.info.machine_id,
             accelerator=self.info.accelerator,
@@ -160,6 +171,8 @@ class DesktopVm:
             initrd=self._image.file(INITRD),
             ssh_port=int(details["ssh_port"]),
             mac=details["mac"],
+            ram=template / RAM if template else None,
+            is_incoming=template is not None,
         )
 
     def is_running(self) -> bool:
@@ -174,11 +187,19 @@ class DesktopVm:
         """Start it: from the snapshot ``ready`` where it has one, else by a boot.
 
         Raises:
-            MachineStartError: it did not come up in time.
+            MachineStartError: it did not come up in time, or is a fork that has ended.
             MesocosmError: the hypervisor does not answer.
         """
-        if self.is_running():
+        state = self._hypervisor.state(self.info.machine_id)
+        if state == "paused" and self.template is None:
+            self._hypervisor.resume(self.info.machine_id)
+        if state in {"running", "paused"}:
             return
+        if self.template is not None:
+            raise MachineStartError(
+                f"{self.info.machine_id} is a fork; its state ended with it.",
+                resolution="Take another fork.",
+            )
         self._hypervisor.destroy(self.info.machine_id)
         if (self._folder.path / "snapshots" / f"{READY}.json").is_file():
             self._start_saved()
@@ -210,6 +231,43 @@ class DesktopVm:
         """Who runs it."""
         return self._hypervisor
 
+    def stand_by(self) -> None:
+        """Start the QEMU of a fork, which then waits for the template's state.
+
+        Raises:
+            MachineError: libvirt or QEMU refused.
+        """
+        self._hypervisor.create(domain_xml(self.spec), paused=True)
+        self._folder.mark(MachineState.WAITING)
+
+    def wake(self, template: Template) -> ResetReport:
+        """Let a fork that stands by become a copy of its template, with an identity of its own.
+
+        Phases: ``load``, ``resync`` (the probe answers), ``verify`` (with clock, seed, identity).
+
+        Raises:
+            SnapshotError: it did not come up; it must not be used.
+            ResetMismatchError: it differs from the template; it must not be used.
+            MachineError: QEMU is gone or refused.
+        """
+        phases = Phases(self._clock)
+        name = self.info.machine_id
+        with phases.part("load"):
+            before = template.digest()
+            identity = new_identity(mac=self._record.details["mac"])
+            details = {**self._record.details, "host_key": identity.host_key_pub}
+            self._record = self._folder.write(
+                self._record.model_copy(update={"details": details, "state": MachineState.STARTING})
+            )
+            address = self._folder.path / "incoming.sock"
+            load_stream(self._hypervisor, name, template.devices, address, clock=self._clock)
+            self._link = open_virtio(self.spec.probe_socket, name=name)
+            self._hypervisor.resume(name)
+        wake(
+            self._link, before, phases, name=name, clock=self._clock, identity=identity.for_probe()
+        )
+        return ResetReport(path="fork", seconds=phases.total_s(), phases_s=phases.seconds)
+
     def _boot(self) -> None:
         start_s = self._clock.monotonic_s()
         self._hypervisor.create(domain_xml(self.spec))
@@ -218,6 +276,7 @@ class DesktopVm:
         self._wait_for_session()
         # The probe's helpers are started before the snapshot is saved, once for all trials.
         self.link.call("warm", timeout_s=_WARM_TIMEOUT_S)
+        self.link.call("trim", timeout_s=_WARM_TIMEOUT_S)
         self._wait_for_quiet()
         seconds = self._clock.monotonic_s() - start_s
         record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
@@ -307,7 +366,8 @@ class DesktopVm:
         )
 
     def _ssh_target(self) -> SshTarget:
-        public = self._image.file(f"{HOST_KEY}.pub").read_text().split()
+        own = self._record.details.get("host_key")
+        public = (own or self._image.file(f"{HOST_KEY}.pub").read_text()).split()
         return SshTarget(
             host=hypervisor_address(self._settings),
             port=self.spec.ssh_port,
@@ -320,6 +380,11 @@ class DesktopVm:
         if self._link is not None:
             self._link.close()
             self._link = None
+
+    def rest(self) -> None:
+        """Pause it: an idle desktop under emulation uses a fifth of a processor."""
+        with contextlib.suppress(MesocosmError):
+            self._hypervisor.qmp(self.info.machine_id, "stop")
 
     def release(self) -> None:
         """Let the link go, so that another process may take the machine; it goes on running."""
@@ -342,6 +407,44 @@ def create_desktop(
         MachineError: the lock of a brand-new folder is taken.
         ToolError: the overlay could not be made.
     """
+    details = {**_choose_details(settings), "stamp": stamp}
+    return _create(
+        settings, hypervisor, image, image.file(DISK), accelerator=accelerator, details=details
+    )
+
+
+def create_fork(
+    settings: Settings, hypervisor: Hypervisor, image: Image, template: Template, accelerator: str
+) -> DesktopVm:
+    """Make the folder, record and overlay of a new fork; its lock is held, it does not run yet.
+
+    Args:
+        settings: size of the machine, where machines are.
+        hypervisor: which libvirtd will run it.
+        image: what the template was made from.
+        template: what it will be a copy of.
+        accelerator: the template's.
+
+    Raises:
+        MachineError: the lock of a brand-new folder is taken.
+        ToolError: the overlay could not be made.
+    """
+    stamp = template.record.stamp
+    details = {**_choose_details(settings), "stamp": stamp, "template": str(template.path)}
+    return _create(
+        settings, hypervisor, image, template.disk, accelerator=accelerator, details=details
+    )
+
+
+def _create(
+    settings: Settings,
+    hypervisor: Hypervisor,
+    image: Image,
+    backing: Path,
+    *,
+    accelerator: str,
+    details: dict[str, str],
+) -> DesktopVm:
     machine_id = new_machine_id(Kind.DESKTOP.value)
     folder = MachineFolder(settings.machines_dir / machine_id)
     folder.path.mkdir(parents=True)
@@ -349,7 +452,7 @@ def create_desktop(
         raise MachineError(f"The folder of the new machine {machine_id} is locked.")
     try:
         overlay = folder.path / "disk.qcow2"
-        make_overlay(image.file(DISK), overlay)
+        make_overlay(backing, overlay)
         written = folder.write(
             MachineRecord(
                 machine_id=machine_id,
@@ -359,7 +462,7 @@ def create_desktop(
                 image_digest=image.digest,
                 accelerator=accelerator,
                 created_s=SYSTEM_CLOCK.now_s(),
-                details={**_choose_details(settings), "stamp": stamp},
+                details=details,
             )
         )
     except BaseException:
@@ -382,10 +485,9 @@ def make_overlay(backing: Path, overlay: Path) -> None:
 
 
 def _choose_details(settings: Settings) -> dict[str, str]:
-    mac = ":".join(f"{byte:02x}" for byte in (0x52, 0x54, 0, *secrets.token_bytes(3)))
     return {
         "memory_mib": str(settings.desktop_memory_mib),
         "cpus": str(settings.desktop_cpus),
-        "ssh_port": str(secrets.choice(_PORTS)),
-        "mac": mac,
+        "ssh_port": str(new_port()),
+        "mac": new_mac(),
     }

@@ -13,6 +13,8 @@ QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 PROBE_CHANNEL = "org.mesocosm.probe.0"
 # A guest that does little needs little translated code; the default is 1 GiB a machine.
 _TRANSLATION_CACHE_MIB = 256
+# RAM has the same name in every machine, so that one loads what another saved.
+_RAM = "m0"
 # Beyond every address that libvirt gives out itself on a machine this small.
 _NIC_SLOT = "0x10"
 
@@ -31,6 +33,9 @@ class DomainSpec:
         initrd: path of the initrd.
         ssh_port: port in the hypervisor container that leads to the guest's port 22.
         mac: of its network card.
+        ram: file that the RAM is mapped from; None takes memory of the host's.
+        is_template: the RAM is written to that file; else its pages are copied when written.
+        is_incoming: QEMU waits for a migration stream instead of booting.
     """
 
     name: str
@@ -42,6 +47,9 @@ class DomainSpec:
     initrd: Path
     ssh_port: int
     mac: str
+    ram: Path | None = None
+    is_template: bool = False
+    is_incoming: bool = False
 
     @property
     def disk(self) -> Path:
@@ -75,7 +83,11 @@ def domain_xml(spec: DomainSpec) -> str:
     _text(boot, "type", "hvm", arch="x86_64", machine="q35")
     _text(boot, "kernel", str(spec.kernel))
     _text(boot, "initrd", str(spec.initrd))
-    _text(boot, "cmdline", "root=/dev/vda rw console=ttyS0 quiet mitigations=off")
+    _text(
+        boot,
+        "cmdline",
+        "root=/dev/vda rw console=ttyS0 quiet mitigations=off transparent_hugepage=madvise",
+    )
     features = ET.SubElement(root, "features")
     ET.SubElement(features, "acpi")
     if not kvm:
@@ -86,7 +98,7 @@ def domain_xml(spec: DomainSpec) -> str:
     for event, action in (("poweroff", "destroy"), ("reboot", "restart"), ("crash", "destroy")):
         _text(root, f"on_{event}", action)
     _add_devices(ET.SubElement(root, "devices"), spec)
-    _add_network(root, spec)
+    _add_words(root, spec)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode") + "\n"
 
@@ -117,9 +129,12 @@ def _add_devices(devices: ET.Element, spec: DomainSpec) -> None:
     ET.SubElement(devices, "memballoon", model="virtio", freePageReporting="on")
 
 
-def _add_network(root: ET.Element, spec: DomainSpec) -> None:
+def _add_words(root: ET.Element, spec: DomainSpec) -> None:
+    """Add what libvirt has no XML for: this network, and RAM in a file of our choice."""
     line = ET.SubElement(root, f"{{{QEMU_NAMESPACE}}}commandline")
     words = (
+        *("-object", _ram_object(spec), "-machine", f"memory-backend={_RAM}"),
+        *(("-incoming", "defer") if spec.is_incoming else ()),
         "-netdev",
         f"user,id=net0,restrict=on,hostfwd=tcp::{spec.ssh_port}-:22",
         "-device",
@@ -127,6 +142,14 @@ def _add_network(root: ET.Element, spec: DomainSpec) -> None:
     )
     for word in words:
         ET.SubElement(line, f"{{{QEMU_NAMESPACE}}}arg", value=word)
+
+
+def _ram_object(spec: DomainSpec) -> str:
+    size = f"id={_RAM},size={spec.memory_mib}M"
+    if spec.ram is None:
+        return f"memory-backend-ram,{size}"
+    path = str(spec.ram).replace(",", ",,")
+    return f"memory-backend-file,{size},mem-path={path},share={'on' if spec.is_template else 'off'}"
 
 
 def _text(parent: ET.Element, tag: str, text: str, **attributes: str) -> None:

@@ -6,33 +6,26 @@ libvirt's own revert starts QEMU anew (2.5-3.4 s, and breaks every connection of
 
 from __future__ import annotations
 
-import base64
-import os
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import (
     MesocosmError,
-    ResetMismatchError,
     SnapshotError,
     SnapshotMissingError,
 )
 from appliance.base.files import write_atomic
+from provisioning.libvirt.waking import Phases, wake
 from provisioning.protocols import ResetReport
 from provisioning.state_digest import StateDigest, take_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from appliance.base.clock import Clock
     from provisioning.libvirt.connection import Hypervisor
     from provisioning.links.client import LinkClient
-
-_SEED_BYTES = 64
-_RESYNC_TIMEOUT_S = 10.0
-_MAX_NAMED = 20
 
 
 class VmSnapshots:
@@ -82,6 +75,8 @@ class VmSnapshots:
     def rewind(self, name: str) -> ResetReport:
         """Go back, find the probe again, set clock and random pool, and verify.
 
+        Phases: ``load``, ``resync`` (the probe answers), ``verify`` (with clock and seed).
+
         Raises:
             SnapshotMissingError: there is no such snapshot.
             SnapshotError: going back failed; the machine must not be used.
@@ -113,36 +108,13 @@ class VmSnapshots:
 
     def _go_back(self, name: str, *, path: str) -> ResetReport:
         before = self._require(name)
-        phases: dict[str, float] = {}
-        start_s = self._clock.monotonic_s()
-        with self._phase(phases, "load"):
+        phases = Phases(self._clock)
+        with phases.part("load"):
             self._monitor("loadvm", name)
             if path == "restore":
                 self._hypervisor.resume(self._name)
-        try:
-            with self._phase(phases, "resync"):
-                self._link.resync(timeout_s=_RESYNC_TIMEOUT_S)
-            with self._phase(phases, "clock"):
-                seed = base64.b64encode(os.urandom(_SEED_BYTES)).decode()
-                self._link.call("reseed", {"seed_b64": seed})
-                self._link.call("set_clock", {"unix_s": self._clock.now_s()})
-            with self._phase(phases, "verify"):
-                differences = before.differences(take_digest(self._link))
-        except MesocosmError as exc:
-            raise SnapshotError(f"{self._name} does not answer after a rewind.", str(exc)) from exc
-        if differences:
-            raise ResetMismatchError(
-                f"{self._name} differs from its snapshot {name!r} in {len(differences)} places.",
-                details="\n".join(differences[:_MAX_NAMED]),
-                resolution="The machine is thrown away; the next lease makes another.",
-            )
-        return ResetReport(path=path, seconds=self._clock.monotonic_s() - start_s, phases_s=phases)
-
-    @contextmanager
-    def _phase(self, phases: dict[str, float], name: str) -> Iterator[None]:
-        start_s = self._clock.monotonic_s()
-        yield
-        phases[name] = self._clock.monotonic_s() - start_s
+        wake(self._link, before, phases, name=self._name, clock=self._clock)
+        return ResetReport(path=path, seconds=phases.total_s(), phases_s=phases.seconds)
 
     def _monitor(self, command: str, name: str) -> None:
         try:

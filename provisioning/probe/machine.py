@@ -1,11 +1,19 @@
-"""What a rewind makes necessary: set the clock, stir the random pool."""
+"""What snapshots make necessary, in the guest.
+
+Before one is saved, give memory back; after one was loaded, set the clock, stir the random pool
+and, in a fork, become a machine of its own.
+"""
 
 from __future__ import annotations
 
 import fcntl
+import os
+import socket
 import struct
 import time
 from typing import TYPE_CHECKING
+
+from provisioning.probe.errors import ProbeError
 
 if TYPE_CHECKING:
     from provisioning.probe.params import Params
@@ -13,6 +21,12 @@ if TYPE_CHECKING:
 # Source: Linux, include/uapi/linux/random.h: _IOW('R', 0x03, int[2]) and _IO('R', 0x07).
 _RNDADDENTROPY = 0x40085203
 _RNDRESEEDCRNG = 0x5207
+# Source: Linux, include/uapi/linux/sockios.h and if_arp.h.
+_SIOCSIFHWADDR = 0x8924
+_ARPHRD_ETHER = 1
+_NETWORK_CARDS = "/sys/class/net"
+_MACHINE_ID = "/etc/machine-id"
+_HOST_KEY = "/etc/ssh/ssh_host_ed25519_key"
 
 
 def set_clock(params: Params) -> dict[str, float]:
@@ -28,6 +42,48 @@ def reseed(params: Params) -> None:
     with open("/dev/urandom", "wb") as pool:
         fcntl.ioctl(pool, _RNDADDENTROPY, request)
         fcntl.ioctl(pool, _RNDRESEEDCRNG)
+
+
+def trim(_params: Params) -> None:
+    """Drop caches and gather what is free, so that a snapshot has less to save and to load."""
+    os.sync()
+    for path, words in (("drop_caches", "3"), ("compact_memory", "1")):
+        with open(f"/proc/sys/vm/{path}", "w", encoding="ascii") as file:
+            file.write(words)
+
+
+def become(params: Params) -> None:
+    """Take the identity of a fork: ``mac``, ``machine_id`` and the SSH host key pair."""
+    _replace(_MACHINE_ID, params.text("machine_id").encode() + b"\n", 0o444)
+    _replace(_HOST_KEY, params.data("host_key_b64"), 0o600)
+    _replace(f"{_HOST_KEY}.pub", params.data("host_key_pub_b64"), 0o644)
+    _set_mac(params.text("mac"))
+
+
+def _replace(path: str, data: bytes, mode: int) -> None:
+    """Write a file whole and then put it in place of the old one."""
+    beside = f"{path}.new"
+    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+        file.write(data)
+    os.replace(beside, path)
+
+
+def _set_mac(mac: str) -> None:
+    """Give the one network card another address."""
+    cards = sorted(
+        name
+        for name in os.listdir(_NETWORK_CARDS)
+        if os.path.exists(f"{_NETWORK_CARDS}/{name}/device")
+    )
+    if not cards:
+        raise ProbeError("failed", "this machine has no network card")
+    # QEMU's network knows the old address until the card tells of the new one.
+    with open(f"/proc/sys/net/ipv4/conf/{cards[0]}/arp_notify", "w", encoding="ascii") as file:
+        file.write("1")
+    address = bytes.fromhex(mac.replace(":", ""))
+    request = struct.pack("16sH14s", cards[0].encode(), _ARPHRD_ETHER, address)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+        fcntl.ioctl(handle, _SIOCSIFHWADDR, request)
 
 
 def boot_id() -> str:

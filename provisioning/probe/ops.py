@@ -68,6 +68,8 @@ class Ops:
             "reseed": machine.reseed,
             "bundle": self.bundle,
             "evaluate": self.evaluate,
+            "trim": machine.trim,
+            "wake": self.wake,
             "warm": self.warm,
         }
 
@@ -157,6 +159,18 @@ class Ops:
         workers = (self._display, self._tree, self._evaluator)
         own = {os.getpid(), *(worker.pid for worker in workers if worker.pid is not None)}
         return digest.take(self._sessions.identity, own)
+
+    def wake(self, params: Params) -> dict[str, Any]:
+        """Do all that a machine back from a snapshot needs, in one round trip.
+
+        The random pool is stirred by ``seed_b64``, the clock set to ``unix_s``, a fork's
+        ``identity`` taken; the reply is the ``digest`` of the state, taken after that.
+        """
+        machine.reseed(params)
+        machine.set_clock(params)
+        if params.has("identity"):
+            machine.become(Params(params.mapping("identity"), params.timeout_s))
+        return self.digest(params)
 
     def bundle(self, params: Params) -> Any:  # noqa: ANN401 - JSON
         """Take evaluators' sources into memory."""

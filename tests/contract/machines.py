@@ -60,7 +60,8 @@ def fake_phone() -> Iterator[Subject]:
 
 @contextlib.contextmanager
 def reference_phone() -> Iterator[Subject]:
-    from provisioning.docker.maker import READY, PhoneMaker
+    from provisioning.docker.maker import PhoneMaker
+    from provisioning.protocols import READY
 
     maker = PhoneMaker(get_settings())
     try:

@@ -17,10 +17,10 @@ from appliance.base.errors import (
     SnapshotMissingError,
 )
 from appliance.base.settings import get_settings
-from provisioning.lease import READY, LocalFleet
+from provisioning.lease import LocalFleet
 from provisioning.libvirt.maker import DesktopMaker
 from provisioning.machine_folder import MachineState
-from provisioning.protocols import Kind
+from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +78,7 @@ def test_a_rewind_undoes_files_settings_and_processes(vm: DesktopVm) -> None:
     report = vm.snapshots.rewind(READY)
 
     assert report.differences == ()
-    assert set(report.phases_s) == {"load", "resync", "clock", "verify"}
+    assert set(report.phases_s) == {"load", "resync", "verify"}
     home = sh(vm, "ls ~").split()
     assert "Documents" in home
     assert "dirt" not in home

@@ -21,7 +21,8 @@ from appliance.base.errors import (
 from appliance.base.settings import Settings
 from provisioning.docker.adb_server import AdbServer
 from provisioning.docker.engine import PhoneContainers
-from provisioning.docker.maker import READY, PhoneMaker
+from provisioning.docker.maker import PhoneMaker
+from provisioning.protocols import READY
 from tests.standins.phone import free_port
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import pytest
 from appliance.base.errors import MachineError, ResetMismatchError
 from appliance.base.settings import Settings
 from provisioning.fake import FakeDesktop
-from provisioning.lease import READY, LocalFleet
+from provisioning.lease import LocalFleet
 from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState, iter_folders
-from provisioning.protocols import Kind
+from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,20 @@ def test_the_domain_is_the_one_that_was_looked_at(accelerator: str) -> None:
     written = domain_xml(dataclasses.replace(SPEC, accelerator=accelerator))
 
     assert written == (GOLDEN / f"domain-{accelerator}.xml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        # A comma in a path is written twice, or QEMU takes the rest for an option.
+        ("fork", {"ram": Path("/state/templates/1c58,2fc9/ram"), "is_incoming": True}),
+        ("template", {"ram": Path("/state/templates/.build-1c58/ram"), "is_template": True}),
+    ],
+)
+def test_forks_and_templates_differ_in_their_memory(name: str, changes: dict[str, Any]) -> None:
+    written = domain_xml(dataclasses.replace(SPEC, **changes))
+
+    assert written == (GOLDEN / f"domain-{name}.xml").read_text()
 
 
 def test_a_guest_reaches_nothing_and_is_reached_by_one_port() -> None:

@@ -1,0 +1,266 @@
+"""Templates: what forks start from, made once of a saved desktop.
+
+::
+
+    <templates_dir>/<stamp>/
+        ram             the guest's RAM; forks map it privately, so its pages are shared
+        devices         migration stream of everything but the RAM
+        disk.qcow2      the disk at that moment; each fork has an overlay on top
+        digest.json     the state that every fork is verified by
+        template.json   what it was made from
+
+The stamp digests all that the streams depend on: image, QEMU, CPU model, probe, size. A template
+with another stamp is never loaded; it is removed when the new one is made.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import MesocosmError, SnapshotError
+from appliance.base.files import FileLock, locked, write_atomic
+from appliance.base.process import run
+from provisioning.libvirt.domain import domain_xml
+from provisioning.libvirt.identity import new_port
+from provisioning.libvirt.migration import save_stream
+from provisioning.protocols import READY
+from provisioning.state_digest import StateDigest
+
+if TYPE_CHECKING:
+    from appliance.base.settings import Settings
+    from provisioning.libvirt.desktop import DesktopVm
+
+RAM, DEVICES, DISK, DIGEST, RECORD = "ram", "devices", "disk.qcow2", "digest.json", "template.json"
+TEMPLATE_PREFIX = "template-"
+"""Of the name of the domain that a template is made with."""
+
+_STAMP_DIGITS = 16
+_LOCK = ".lock"
+_BUILD = ".build"
+_COPY_TIMEOUT_S = 300.0
+
+
+class TemplateRecord(BaseModel):
+    """What a template is.
+
+    Attributes:
+        stamp: digest of all that it depends on.
+        image: label of the image.
+        backing: path of the image's disk, under the template's own.
+        backing_bytes: its size; another size means that it was altered.
+        ram_bytes: of the file.
+        devices_bytes: of the stream.
+        seconds: how long it took to make.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    stamp: str
+    image: str
+    backing: str
+    backing_bytes: int
+    ram_bytes: int
+    devices_bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A template on disk.
+
+    Attributes:
+        path: its folder.
+        record: what it is.
+    """
+
+    path: Path
+    record: TemplateRecord
+
+    @property
+    def ram(self) -> Path:
+        """The RAM."""
+        return self.path / RAM
+
+    @property
+    def devices(self) -> Path:
+        """The stream of everything else."""
+        return self.path / DEVICES
+
+    @property
+    def disk(self) -> Path:
+        """What forks put their overlays on."""
+        return self.path / DISK
+
+    def digest(self) -> StateDigest:
+        """Read the state that forks are verified by.
+
+        Raises:
+            SnapshotError: it is gone or damaged.
+        """
+        try:
+            return StateDigest.model_validate_json((self.path / DIGEST).read_bytes())
+        except (OSError, ValueError) as exc:
+            raise SnapshotError(f"The template {self.path.name} is damaged.", str(exc)) from exc
+
+    def damage(self) -> str:
+        """Say what is wrong with it, in one line; empty when nothing is."""
+        wanted = {
+            self.ram: self.record.ram_bytes,
+            self.devices: self.record.devices_bytes,
+            Path(self.record.backing): self.record.backing_bytes,
+        }
+        for path, size in wanted.items():
+            if not path.is_file():
+                return f"{path} is gone"
+            if path.stat().st_size != size:
+                return f"{path} has {path.stat().st_size} bytes instead of {size}"
+        return "" if self.disk.is_file() else f"{self.disk} is gone"
+
+
+def templates_dir(settings: Settings) -> Path:
+    """Give the folder of all templates."""
+    return settings.state_dir / "templates"
+
+
+def open_template(path: Path) -> Template:
+    """Give the template in a folder.
+
+    Raises:
+        SnapshotError: it is gone or damaged.
+    """
+    try:
+        record = TemplateRecord.model_validate_json((path / RECORD).read_bytes())
+    except (OSError, ValueError) as exc:
+        raise SnapshotError(f"The template {path.name} is gone or damaged.", str(exc)) from exc
+    found = Template(path, record)
+    if damage := found.damage():
+        raise SnapshotError(f"The template {path.name} is damaged.", damage)
+    return found
+
+
+def find_template(settings: Settings, stamp: str) -> Template | None:
+    """Give the template of a stamp if it is there and whole; a damaged one is removed."""
+    path = templates_dir(settings) / stamp[:_STAMP_DIGITS]
+    if not path.is_dir():
+        return None
+    try:
+        found = open_template(path)
+    except SnapshotError:
+        shutil.rmtree(path, ignore_errors=True)
+        return None
+    return found if found.record.stamp == stamp else None
+
+
+def is_being_made(settings: Settings) -> bool:
+    """Tell whether some process makes a template now."""
+    lock = FileLock(templates_dir(settings) / _LOCK)
+    if not templates_dir(settings).is_dir():
+        return False
+    is_free = lock.try_acquire()
+    lock.release()
+    return not is_free
+
+
+def remove_templates(settings: Settings, *, but: str = "") -> list[str]:
+    """Remove all templates except the one of a stamp; gives their names."""
+    folder = templates_dir(settings)
+    gone = []
+    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+        if path.is_dir() and path.name != but[:_STAMP_DIGITS]:
+            shutil.rmtree(path, ignore_errors=True)
+            gone.append(path.name)
+    return gone
+
+
+def make_template(settings: Settings, vm: DesktopVm, stamp: str) -> Template:
+    """Make the template of a running desktop that has the snapshot ``ready``.
+
+    The desktop stands still while its disk is copied, then goes on.
+
+    Args:
+        settings: where templates are.
+        vm: held by the caller.
+        stamp: digest of all that the template depends on.
+
+    Raises:
+        MesocosmError: it cannot be made; nothing is left of it.
+    """
+    folder = templates_dir(settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / _LOCK, what="The making of templates"):
+        if found := find_template(settings, stamp):
+            return found
+        build = folder / f"{_BUILD}-{stamp[:_STAMP_DIGITS]}"
+        remove_templates(settings)
+        build.mkdir()
+        try:
+            record = _make(vm, build, stamp)
+            write_atomic(build / RECORD, record.model_dump_json(indent=1))
+            path = folder / stamp[:_STAMP_DIGITS]
+            build.rename(path)
+        except BaseException:
+            shutil.rmtree(build, ignore_errors=True)
+            raise
+    return Template(path, record)
+
+
+def _make(vm: DesktopVm, folder: Path, stamp: str) -> TemplateRecord:
+    start_s = SYSTEM_CLOCK.monotonic_s()
+    hypervisor, name = vm.hypervisor, vm.info.machine_id
+    saved, frozen = folder / DISK, folder / "frozen.qcow2"
+    hypervisor.qmp(name, "stop")
+    try:
+        _copy(vm.spec.disk, saved)
+    finally:
+        hypervisor.resume(name)
+    shutil.copyfile(vm.folder.path / "snapshots" / f"{READY}.json", folder / DIGEST)
+    spec = replace(
+        vm.spec,
+        name=f"{TEMPLATE_PREFIX}{stamp[:_STAMP_DIGITS]}",
+        folder=folder,
+        ssh_port=new_port(),
+        ram=folder / RAM,
+        is_template=True,
+    )
+    hypervisor.create(domain_xml(spec), paused=True)
+    try:
+        if words := hypervisor.monitor(spec.name, f"loadvm {READY}"):
+            raise SnapshotError("The saved desktop could not be loaded.", details=words)
+        save_stream(hypervisor, spec.name, folder / DEVICES)
+    finally:
+        hypervisor.destroy(spec.name)
+    backing = vm.backing
+    # Only what the desktop wrote, without the RAM that was saved in it.
+    argv = ["qemu-img", "convert", "-q", "-O", "qcow2", "-F", "qcow2", "-B", str(backing)]
+    _run([*argv, str(saved), str(frozen)])
+    frozen.replace(saved)
+    for left in ("serial.log", "probe.sock", "vnc.sock"):
+        (folder / left).unlink(missing_ok=True)
+    return TemplateRecord(
+        stamp=stamp,
+        image=vm.info.image,
+        backing=str(backing),
+        backing_bytes=backing.stat().st_size,
+        ram_bytes=(folder / RAM).stat().st_size,
+        devices_bytes=(folder / DEVICES).stat().st_size,
+        seconds=round(SYSTEM_CLOCK.monotonic_s() - start_s, 3),
+    )
+
+
+def _copy(source: Path, target: Path) -> None:
+    _run(["cp", "--sparse=always", "--reflink=auto", str(source), str(target)])
+
+
+def _run(argv: list[str]) -> None:
+    try:
+        run(argv, timeout_s=_COPY_TIMEOUT_S).require(
+            "Check the free space of the state folder with `mesocosm doctor`."
+        )
+    except MesocosmError as exc:
+        raise SnapshotError("The template's disk could not be written.", str(exc)) from exc
