@@ -100,7 +100,9 @@ class LocalFleet:
         """
         made = []
         for kind in kinds:
-            machine, _report = self._take(kind)
+            failures: list[str] = []
+            found = self._take_idle(kind, failures) or self._make(kind, failures)
+            machine, _report = found
             self._give_back(machine)
             made.append(machine)
         return made
@@ -186,6 +188,15 @@ class LocalFleet:
             return lent
         if lent := self._take_idle(kind, failures) or self._take_fork(kind, failures):
             return lent
+        return self._make(kind, failures)
+
+    def _make(self, kind: Kind, failures: list[str]) -> tuple[HostMachine, ResetReport]:
+        """Make a machine.
+
+        Raises:
+            MachineError: none can be made that comes back to its snapshot.
+        """
+        maker = self._makers[kind]
         for _ in range(_ATTEMPTS):
             self._say(f"making a {kind.value}: this takes a boot, once")
             machine = maker.make(self._say)

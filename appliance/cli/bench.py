@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.cli.output import JsonOption, console_out, print_json, progress
+from appliance.cli.output import JsonOption, console_err, console_out, print_json, progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -18,40 +19,103 @@ KindOption = Annotated[
     str, typer.Option("--kind", help="desktop, phone, or both.", show_default=True)
 ]
 CountOption = Annotated[int, typer.Option("-n", "--count", min=1, help="Samples of each row.")]
+PageOption = Annotated[
+    Path | None, typer.Option("--page", help="Markdown file to keep the table in.")
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command group."""
     group = typer.Typer(no_args_is_help=True, help="Measure the appliance on this host.")
     group.command("reset")(reset)
+    group.command("fork")(fork)
+    group.command("density")(density)
     app.add_typer(group, name="bench")
 
 
-def reset(count: CountOption = 100, kind: KindOption = "both", json: JsonOption = False) -> None:
+def reset(
+    count: CountOption = 100,
+    kind: KindOption = "both",
+    page: PageOption = None,
+    json: JsonOption = False,
+) -> None:
     """Measure how long a used machine takes until it is verified fresh again."""
     from appliance.base.errors import UnknownNameError
     from appliance.base.settings import get_settings
     from appliance.bench.reset import KINDS
-    from appliance.bench.rows import table
-    from provisioning.accelerator import find_accelerator
     from provisioning.backends import host_makers
 
     wanted = [one for one in KINDS if kind in (one.value, "both")]
     if not wanted:
         raise UnknownNameError.of("kind of machine", kind, [*(one.value for one in KINDS), "both"])
-    settings = get_settings()
-    accelerator = find_accelerator(settings).name
-    makers = host_makers(settings)
+    makers = host_makers(get_settings())
     rows: list[Row] = []
     for one in wanted:
         with progress() as bar:
             task = bar.add_task(f"{one.value}: making one", total=None)
             tick = partial(_tick, bar, task)
             rows += KINDS[one](makers[one], count, tick)
+    show(rows, f"mesocosm bench reset -n {count}", page, json=json)
+
+
+def fork(count: CountOption = 100, page: PageOption = None, json: JsonOption = False) -> None:
+    """Measure how long a new desktop takes: forks that stand by, cold forks, boots."""
+    from appliance.base.settings import get_settings
+    from appliance.bench.fork import bench_fork
+    from provisioning.libvirt.maker import DesktopMaker
+
+    with progress() as bar:
+        tick = partial(_tick, bar, bar.add_task("preparing", total=None))
+        rows = bench_fork(DesktopMaker(get_settings()), count, tick)
+    show(rows, f"mesocosm bench fork -n {count}", page, json=json)
+
+
+def density(count: CountOption = 8, page: PageOption = None, json: JsonOption = False) -> None:
+    """Measure the memory of forks that run at once."""
+    from appliance.base.settings import get_settings
+    from appliance.bench.fork import bench_density
+    from provisioning.libvirt.maker import DesktopMaker
+
+    with progress() as bar:
+        tick = partial(_tick, bar, bar.add_task("preparing", total=None))
+        rows = bench_density(DesktopMaker(get_settings()), count, tick)
+    show(rows, f"mesocosm bench density -n {count}", page, json=json)
+
+
+def show(rows: list[Row], command: str, page: Path | None, *, json: bool) -> None:
+    """Print rows, as JSON or as a table, and keep them in a page where one is named."""
+    import os
+
+    from appliance.base.clock import SYSTEM_CLOCK
+    from appliance.base.settings import get_settings
+    from appliance.bench.page import put_section, section
+    from appliance.bench.rows import table
+    from provisioning.accelerator import find_accelerator
+
+    accelerator = find_accelerator(get_settings()).name
     if json:
         print_json({"accelerator": accelerator, "rows": [row.to_dict() for row in rows]})
     else:
         console_out().print(table(rows, accelerator))
+    if page is not None:
+        versions = {"accelerator": accelerator, **_versions()}
+        text = section(
+            command, rows, versions=versions, now_s=SYSTEM_CLOCK.now_s(), cores=os.cpu_count() or 1
+        )
+        put_section(page, text)
+        console_err().print(f"{page}: {command}")
+
+
+def _versions() -> dict[str, str]:
+    """Give the versions of libvirt and QEMU where a hypervisor answers."""
+    from appliance.base.errors import MesocosmError
+    from appliance.base.settings import get_settings
+    from provisioning.libvirt.connection import Hypervisor
+
+    try:
+        return Hypervisor(get_settings().libvirt_uri).version()
+    except MesocosmError:
+        return {}
 
 
 def _tick(bar: Progress, task: TaskID, name: str) -> None:

@@ -36,6 +36,11 @@ def register(app: typer.Typer) -> None:
     group.command("list")(list_machines)
     group.command("screenshot")(screenshot)
     group.command("rewind")(rewind)
+    group.command("verify")(verify)
+    group.command("fork")(fork)
+    group.command("snapshot")(snapshot)
+    group.command("shell")(shell)
+    group.command("start")(start)
     group.command("stop")(stop)
     group.command("delete")(delete)
     group.command("sweep")(sweep)
@@ -102,6 +107,116 @@ def rewind(machine: MachineArgument, json: JsonOption = False) -> None:
     else:
         parts = ", ".join(f"{name} {seconds:.3f} s" for name, seconds in phases.items())
         console_out().print(f"verified after {report.seconds:.3f} s ({parts})")
+
+
+def verify(machine: MachineArgument, json: JsonOption = False) -> None:
+    """Rewind a machine that nobody uses and check it: state, link, clock, screen, disk."""
+    from appliance.base.settings import get_settings
+    from provisioning.backends import host_makers
+    from provisioning.health import check
+    from provisioning.protocols import READY
+
+    folder, record = _find(machine)
+    with _held(folder):
+        attached = host_makers(get_settings())[record.kind].attach(folder, record)
+        attached.power.start()
+        if not record.is_fork:
+            attached.snapshots.rewind(READY)
+        findings = check(attached)
+        attached.release()
+    ok = all(one.ok for one in findings)
+    if json:
+        rows = [{"name": one.name, "ok": one.ok, "found": one.found} for one in findings]
+        print_json({"machine": folder.machine_id, "ok": ok, "checks": rows})
+    else:
+        for one in findings:
+            console_out().print(f"{'✓' if one.ok else '✗'} {one.name:8} {one.found}")
+    if not ok:
+        raise typer.Exit(1)
+
+
+def fork(json: JsonOption = False) -> None:
+    """Start a fork of the desktop's template, to be used by hand; `machine delete` ends it."""
+    from appliance.base.errors import RequirementError
+    from appliance.base.settings import get_settings
+    from provisioning.libvirt.maker import DesktopMaker
+    from provisioning.machine_folder import MachineState
+
+    maker = DesktopMaker(get_settings())
+    made = maker.stand_by()
+    if made is None:
+        raise RequirementError(
+            "There is no template to fork from.", resolution="`mesocosm up` makes it."
+        )
+    try:
+        report = maker.wake(made)
+        made.folder.mark(MachineState.READY)
+    except BaseException:
+        made.delete()
+        raise
+    finally:
+        made.release()
+        made.folder.lock.release()
+    if json:
+        print_json({"machine": made.info.machine_id, "seconds": round(report.seconds, 4)})
+    else:
+        console_out().print(f"{made.info.machine_id} verified after {report.seconds:.3f} s")
+
+
+def snapshot(
+    machine: MachineArgument,
+    name: Annotated[str, typer.Argument(help="Name of the snapshot.")],
+) -> None:
+    """Save a machine that nobody uses as it is now, RAM included."""
+    from appliance.base.settings import get_settings
+    from provisioning.backends import host_makers
+
+    folder, record = _find(machine)
+    with _held(folder):
+        attached = host_makers(get_settings())[record.kind].attach(folder, record)
+        attached.power.start()
+        attached.snapshots.save(name)
+        attached.release()
+
+
+def shell(machine: MachineArgument) -> None:
+    """Open a root shell in a desktop VM over SSH."""
+    import os
+
+    from appliance.base.errors import RequirementError
+    from appliance.base.process import find_tool
+    from appliance.base.settings import get_settings
+    from provisioning.backends import host_makers
+    from provisioning.libvirt.desktop import DesktopVm
+
+    folder, record = _find(machine)
+    attached = host_makers(get_settings())[record.kind].attach(folder, record)
+    if not isinstance(attached, DesktopVm):
+        raise RequirementError(
+            f"{folder.machine_id} has no SSH server.",
+            resolution="Phones: `adb -P 5137 shell`.",
+        )
+    target = attached.ssh_target()
+    ssh = find_tool("ssh")
+    if ssh is None:
+        raise RequirementError("There is no ssh here.", resolution="Install openssh-client.")
+    known = folder.path / "known_hosts"
+    known.write_text(f"[{target.host}]:{target.port} {target.host_key}\n")
+    options = ("-o", f"UserKnownHostsFile={known}", "-o", "StrictHostKeyChecking=yes")
+    where = ("-i", str(target.key_file), "-p", str(target.port), f"{target.user}@{target.host}")
+    os.execv(ssh, [str(ssh), *options, *where])  # noqa: S606  # the command is fixed
+
+
+def start(machine: MachineArgument) -> None:
+    """Start a machine that nobody uses, from its snapshot where it has one."""
+    from appliance.base.settings import get_settings
+    from provisioning.backends import host_makers
+
+    folder, record = _find(machine)
+    with _held(folder):
+        attached = host_makers(get_settings())[record.kind].attach(folder, record)
+        attached.power.start()
+        attached.release()
 
 
 def stop(machine: MachineArgument) -> None:

@@ -224,7 +224,7 @@ class DesktopVm:
         Raises:
             LinkError: nobody answers, or somebody else.
         """
-        return open_ssh(self._ssh_target(), timeout_s=timeout_s)
+        return open_ssh(self.ssh_target(), timeout_s=timeout_s)
 
     @property
     def hypervisor(self) -> Hypervisor:
@@ -295,7 +295,7 @@ class DesktopVm:
         record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
 
     def _wait_for_ssh(self) -> SshSession:
-        target = self._ssh_target()
+        target = self.ssh_target()
         reasons: list[str] = []
 
         def try_login() -> SshSession | None:
@@ -365,7 +365,8 @@ class DesktopVm:
             resolution="`mesocosm image verify desktop` checks the image; `mesocosm doctor` the host.",
         )
 
-    def _ssh_target(self) -> SshTarget:
+    def ssh_target(self) -> SshTarget:
+        """Say where its SSH server answers, with which key."""
         own = self._record.details.get("host_key")
         public = (own or self._image.file(f"{HOST_KEY}.pub").read_text()).split()
         return SshTarget(

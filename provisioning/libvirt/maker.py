@@ -62,7 +62,7 @@ class DesktopMaker:
             self._hypervisor,
             self.image,
             accelerator=accelerator.name,
-            stamp=self._stamp(),
+            stamp=self.stamp(),
         )
         try:
             machine.start()
@@ -80,7 +80,7 @@ class DesktopMaker:
     def _make_template(self, machine: DesktopVm, say: Callable[[str], None]) -> None:
         """Make what forks start from; a desktop without it is slower to multiply, and no worse."""
         try:
-            make_template(self._settings, machine, self._stamp())
+            make_template(self._settings, machine, self.stamp())
         except MesocosmError as exc:
             say(f"no forks: {exc.brief}")
 
@@ -97,7 +97,7 @@ class DesktopMaker:
         Raises:
             MesocosmError: it cannot be started; nothing is left of it.
         """
-        template = find_template(self._settings, self._stamp())
+        template = find_template(self._settings, self.stamp())
         if template is None:
             return None
         accelerator = find_accelerator(self._settings).name
@@ -126,7 +126,7 @@ class DesktopMaker:
 
     def fits(self, record: MachineRecord) -> bool:
         """Tell whether a desktop has today's image, probe, hypervisor, size and accelerator."""
-        return record.details.get("stamp") == self._stamp()
+        return record.details.get("stamp") == self.stamp()
 
     def remove_by_id(self, machine_id: str) -> None:
         """End the domain of that name; without a hypervisor there is none."""
@@ -160,7 +160,7 @@ class DesktopMaker:
             self._image = find("desktop", self._settings)
         return self._image
 
-    def _stamp(self) -> str:
+    def stamp(self) -> str:
         """Digest all that a saved desktop depends on: a snapshot fits nothing else."""
         settings = self._settings
         return digest_json(

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from appliance.base.errors import MachineError, ResetMismatchError
+from appliance.base.errors import MachineError, ResetMismatchError, SnapshotError
 from appliance.base.settings import Settings
 from provisioning.fake import FakeDesktop
 from provisioning.lease import LocalFleet
 from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState, iter_folders
-from provisioning.protocols import READY, Kind
+from provisioning.protocols import READY, Kind, ResetReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +75,9 @@ class FakeMaker:
     def folder(self, name: str) -> MachineFolder:
         return MachineFolder(self.settings.machines_dir / name)
 
-    def write(self, folder: MachineFolder, state: MachineState = MachineState.READY) -> None:
+    def write(
+        self, folder: MachineFolder, state: MachineState = MachineState.READY, **details: str
+    ) -> None:
         record = MachineRecord(
             machine_id=folder.machine_id,
             kind=Kind.DESKTOP,
@@ -84,9 +86,40 @@ class FakeMaker:
             image_digest="0" * 64,
             accelerator="none",
             state=state,
-            details={"stamp": self.stamp},
+            details={"stamp": self.stamp, **details},
         )
         folder.write(record)
+
+
+class ForkingMaker(FakeMaker):
+    """Makes forks too, once there is a template."""
+
+    fork_mib = 1
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.has_template = True
+        self.forks = 0
+        self.broken: set[str] = set()
+
+    def stand_by(self) -> HostMachine | None:
+        if not self.has_template:
+            return None
+        self.forks += 1
+        folder = self.folder(f"desktop-fork-{self.forks}")
+        assert folder.lock.try_acquire()
+        self.write(folder, MachineState.WAITING, template="t")
+        return cast("HostMachine", HostFake(folder, self))
+
+    def wake(self, machine: HostMachine) -> ResetReport:
+        if machine.folder.machine_id in self.broken:
+            raise SnapshotError("It does not wake.")
+        return ResetReport("fork", 0.1)
+
+
+@pytest.fixture
+def forking(tmp_path: Path) -> ForkingMaker:
+    return ForkingMaker(Settings(state_dir=tmp_path, desktop_pool="1"))
 
 
 @pytest.fixture
@@ -232,3 +265,83 @@ def test_stopped_machines_are_kept_and_lent_again(fleet: LocalFleet, maker: Fake
     assert found.state is MachineState.STOPPED
     with fleet.lease(ROLES):
         assert maker.made == 1
+
+
+# -- forks
+
+
+def forks(maker: ForkingMaker, state: MachineState) -> list[str]:
+    found = [(folder, folder.read()) for folder in iter_folders(maker.settings)]
+    return [
+        folder.machine_id for folder, one in found if one and one.is_fork and one.state is state
+    ]
+
+
+def filled(fleet: LocalFleet) -> None:
+    """Wait until the forks that were started in the background stand by."""
+    fleet.fill(Kind.DESKTOP).join(timeout=10.0)
+
+
+def test_a_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingMaker) -> None:
+    fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
+    forking.has_template = False
+    fleet.prepare([Kind.DESKTOP])
+    forking.has_template = True
+    with fleet.lease(ROLES), fleet.lease(ROLES) as second:
+        assert second.resets["desktop"].path == "fork"
+        assert second.machines["desktop"].folder.machine_id == "desktop-fork-1"  # type: ignore[attr-defined]
+    filled(fleet)
+
+    assert forking.made == 1
+    assert forking.deleted == ["desktop-fork-1"]
+    assert forks(forking, MachineState.WAITING) == ["desktop-fork-2"]
+
+
+def test_a_lease_takes_the_fork_that_stands_by(forking: ForkingMaker) -> None:
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
+    fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
+    filled(fleet)
+    assert forks(forking, MachineState.WAITING) == ["desktop-fork-1"]
+
+    with fleet.lease(ROLES) as environment:
+        assert environment.resets["desktop"].path == "fork"
+        assert forks(forking, MachineState.LEASED) == ["desktop-fork-1"]
+    assert forking.made == 0
+
+
+def test_a_fork_that_does_not_wake_is_thrown_away_and_replaced(forking: ForkingMaker) -> None:
+    forking.broken = {"desktop-fork-1"}
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
+    with LocalFleet(settings, {Kind.DESKTOP: forking}).lease(ROLES):
+        assert forks(forking, MachineState.LEASED) == ["desktop-fork-2"]
+    assert forking.deleted[0] == "desktop-fork-1"
+
+
+def test_without_a_template_a_machine_is_made(forking: ForkingMaker) -> None:
+    forking.has_template = False
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
+    with LocalFleet(settings, {Kind.DESKTOP: forking}).lease(ROLES):
+        assert forking.made == 1
+
+
+def test_a_fork_of_another_template_is_not_woken(forking: ForkingMaker) -> None:
+    fleet = LocalFleet(
+        forking.settings.model_copy(update={"desktop_reset": "fork"}), {Kind.DESKTOP: forking}
+    )
+    filled(fleet)
+    forking.stamp = "tomorrow"
+    with fleet.lease(ROLES):
+        assert forks(forking, MachineState.LEASED) == ["desktop-fork-2"]
+
+
+def test_a_sweep_ends_forks_of_dead_leases_and_keeps_those_that_stand_by(
+    forking: ForkingMaker,
+) -> None:
+    fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
+    filled(fleet)
+    forking.write(forking.folder("desktop-fork-dead"), MachineState.LEASED, template="t")
+
+    assert fleet.sweep() == ["desktop-fork-dead: its lease ended"]
+    assert forks(forking, MachineState.WAITING) == ["desktop-fork-1"]
+    assert sorted(fleet.stop_all()) == ["desktop-fork-1"]
+    assert ids(forking) == []

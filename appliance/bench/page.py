@@ -1,0 +1,70 @@
+"""Keep the tables of benchmarks in a Markdown page: one section a benchmark, replaced when rerun."""
+
+from __future__ import annotations
+
+import platform
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from appliance.base.files import write_atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from appliance.bench.rows import Row
+
+_TITLE = """# Benchmarks
+
+Each section was written by the command in its title, with `--page docs/benchmarks.md`. Seconds
+unless said. Failures have no sample. Absolute figures depend on the host: compare within a section.
+"""
+
+
+def section(
+    command: str, rows: list[Row], *, versions: Mapping[str, str], now_s: float, cores: int
+) -> str:
+    """Write one section: title, circumstances, table.
+
+    Args:
+        command: such as ``mesocosm bench reset -n 100``.
+        rows: measured.
+        versions: of what takes part, accelerator included.
+        now_s: unix time.
+        cores: of the host.
+    """
+    day = datetime.fromtimestamp(now_s, tz=UTC).strftime("%Y-%m-%d")
+    facts = ", ".join(f"{name} {value}" for name, value in versions.items())
+    lines = [
+        f"## `{command}`",
+        "",
+        f"{day}, {cores} cores, {facts}, Python {platform.python_version()}.",
+        "",
+        "| row | n | failures | p50 | p95 | p99 | what | more |",
+        "|---|--:|--:|--:|--:|--:|---|---|",
+    ]
+    for row in rows:
+        values = [row.percentile_s(percent) for percent in (50, 95, 99)]
+        shown = [f"{value:.3f}" if value is not None else "-" for value in values]
+        more = ", ".join(f"{name} {value:.4g}" for name, value in row.extra.items())
+        count = str(len(row.samples_s) + row.failures)
+        cells = [row.name, count, str(row.failures), *shown, row.what, more]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def put_section(page: Path, text: str) -> None:
+    """Replace the section with the same command, options aside, or add it at the end."""
+    old = page.read_text(encoding="utf-8") if page.is_file() else _TITLE
+    head, *parts = re.split(r"(?m)^(?=## )", old)
+    sections = {_key(part): part.rstrip() + "\n" for part in parts}
+    sections[_key(text)] = text
+    ordered = [sections[key] for key in sorted(sections)]
+    write_atomic(page, "\n".join([head.rstrip() + "\n", *ordered]))
+
+
+def _key(part: str) -> str:
+    """Give the command without its options."""
+    title = part.splitlines()[0].strip("#` ")
+    return title.split(" -")[0]

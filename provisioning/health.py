@@ -1,0 +1,96 @@
+"""Tell whether a machine is fit to be lent."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import LinkProtocolError, MesocosmError
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.clock import Clock
+    from provisioning.protocols import Machine
+
+MAX_CLOCK_OFF_S = 0.5
+MAX_PING_S = 2.0
+MIN_FREE_MIB = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What one check found.
+
+    Attributes:
+        name: of the check.
+        ok: whether it passed.
+        found: one line.
+    """
+
+    name: str
+    ok: bool
+    found: str
+
+
+def check(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> list[Health]:
+    """Look at link, clock, screen and disk; a check that cannot be made has failed.
+
+    Args:
+        machine: running, held by the caller.
+        clock: what the machine's own is compared with.
+    """
+    checks: dict[str, Callable[[], Health]] = {
+        "link": lambda: _check_link(machine, clock),
+        "clock": lambda: _check_clock(machine, clock),
+        "screen": lambda: _check_screen(machine),
+    }
+    if machine.info.kind is Kind.DESKTOP:
+        checks["disk"] = lambda: _check_disk(machine)
+    findings = []
+    for name, look in checks.items():
+        try:
+            findings.append(look())
+        except MesocosmError as exc:
+            findings.append(Health(name, ok=False, found=exc.brief))
+    return findings
+
+
+def _check_link(machine: Machine, clock: Clock) -> Health:
+    start_s = clock.monotonic_s()
+    machine.link.call("ping", timeout_s=MAX_PING_S)
+    seconds = clock.monotonic_s() - start_s
+    return Health("link", ok=True, found=f"answers after {seconds * 1000:.1f} ms")
+
+
+def _check_clock(machine: Machine, clock: Clock) -> Health:
+    before_s = clock.now_s()
+    reply = machine.link.call("ping", timeout_s=MAX_PING_S)
+    after_s = clock.now_s()
+    if not isinstance(reply, dict) or not isinstance(reply.get("clock_s"), float):
+        raise LinkProtocolError("The probe does not tell the time.")
+    shown_s = float(str(reply["clock_s"]))
+    off_s = max(before_s - shown_s, shown_s - after_s, 0.0)
+    return Health("clock", off_s <= MAX_CLOCK_OFF_S, f"{off_s:.3f} s off the host's")
+
+
+def _check_screen(machine: Machine) -> Health:
+    frame = machine.screen.capture()
+    height, width, _ = frame.shape
+    is_blank = bool(np.all(frame == frame[0, 0]))
+    words = "of one colour" if is_blank else "shows something"
+    return Health("screen", not is_blank, f"{width} x {height} px, {words}")
+
+
+def _check_disk(machine: Machine) -> Health:
+    reply = machine.link.call("exec", {"argv": ["/bin/df", "-m", "--output=avail", "/"]})
+    if not isinstance(reply, dict):
+        raise LinkProtocolError("The probe does not tell the free space.")
+    words = base64.b64decode(str(reply["stdout_b64"])).decode().split()
+    free_mib = int(words[-1]) if words and words[-1].isdigit() else 0
+    return Health("disk", free_mib >= MIN_FREE_MIB, f"{free_mib} MiB free")

@@ -1,0 +1,198 @@
+"""Forks of a real desktop: quick, verified, each a machine of its own, nothing left of them."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import LinkError, MachineStartError, ResetMismatchError, SnapshotError
+from appliance.base.settings import get_settings
+from provisioning.lease import LocalFleet
+from provisioning.libvirt.maker import DesktopMaker
+from provisioning.libvirt.template import DEVICES, DIGEST, find_template, templates_dir
+from provisioning.links.ssh import open_ssh
+from provisioning.machine_folder import iter_folders
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from provisioning.libvirt.desktop import DesktopVm
+    from provisioning.libvirt.template import Template
+
+pytestmark = [
+    pytest.mark.vm,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
+        reason="the appliance is not up; `make test` starts it",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def maker() -> DesktopMaker:
+    """Give the maker, whose template `mesocosm up` made with the first desktop."""
+    return DesktopMaker(get_settings())
+
+
+@pytest.fixture
+def template(maker: DesktopMaker) -> Template:
+    """Give the template."""
+    found = find_template(get_settings(), maker.stamp())
+    assert found is not None, list(templates_dir(get_settings()).iterdir())
+    return found
+
+
+@contextlib.contextmanager
+def forked(maker: DesktopMaker) -> Iterator[DesktopVm]:
+    """Give a fork that was woken."""
+    fork = maker.stand_by()
+    assert fork is not None
+    try:
+        maker.wake(fork)
+        yield fork
+    finally:
+        fork.delete()
+        fork.folder.lock.release()
+
+
+def sh(vm: DesktopVm, script: str, *, user: str = "user") -> str:
+    """Run a script in the guest; gives its output."""
+    reply = vm.link.call(
+        "exec",
+        {"argv": ["/bin/sh", "-c", script], "user": user, "timeout_s": 30.0},
+        timeout_s=40.0,
+    )
+    assert isinstance(reply, dict)
+    return base64.b64decode(str(reply["stdout_b64"])).decode().strip()
+
+
+IDENTITY = (
+    "cat /etc/machine-id; cat /etc/ssh/ssh_host_ed25519_key.pub; cat /sys/class/net/e*/address"
+)
+
+
+def test_eight_forks_at_once_are_eight_machines(maker: DesktopMaker) -> None:
+    with contextlib.ExitStack() as stack:
+        forks = [stack.enter_context(forked(maker)) for _ in range(8)]
+        told = [sh(one, IDENTITY, user="root").split("\n") for one in forks]
+        drawn = [sh(one, "head -c 16 /dev/urandom | od -An -tx1") for one in forks]
+        off_s = []
+        for one in forks:
+            sent_s = SYSTEM_CLOCK.now_s()
+            reply = one.link.call("ping")
+            assert isinstance(reply, dict)
+            off_s.append(abs(float(str(reply["clock_s"])) - sent_s))
+
+        assert [len(set(kind)) for kind in zip(*told, strict=True)] == [8, 8, 8]
+        assert len(set(drawn)) == 8
+        assert max(off_s) < 0.5
+        assert [told[i][2] for i in range(8)] == [one.spec.mac for one in forks]
+        # Each answers over SSH with its own key, under its own address.
+        with forks[3].ssh(timeout_s=60.0) as session:
+            words = session.run(["/bin/cat", "/etc/machine-id"], timeout_s=60.0).stdout
+        assert words.decode().strip() == told[3][0]
+
+
+def test_what_one_fork_writes_no_other_sees(maker: DesktopMaker, template: Template) -> None:
+    disk, ram = template.disk.stat(), template.ram.stat()
+    with forked(maker) as one:
+        sh(one, "echo dirt > ~/dirt; gsettings set org.gnome.desktop.interface gtk-theme Other")
+        with forked(maker) as other:
+            assert sh(other, "ls ~/dirt || echo none") == "none"
+            assert "Other" not in sh(other, "gsettings get org.gnome.desktop.interface gtk-theme")
+    assert template.disk.stat().st_mtime_ns == disk.st_mtime_ns
+    assert template.ram.stat().st_mtime_ns == ram.st_mtime_ns
+
+
+def test_a_fork_ends_and_does_not_start_again(maker: DesktopMaker) -> None:
+    with forked(maker) as fork:
+        fork.stop()
+        with pytest.raises(MachineStartError, match="is a fork"):
+            fork.start()
+
+
+def test_nothing_is_left_of_forks(maker: DesktopMaker) -> None:
+    with forked(maker) as fork:
+        name, folder = fork.info.machine_id, fork.folder.path
+        assert name in fork.hypervisor.names()
+    assert name not in fork.hypervisor.names()
+    assert not folder.exists()
+
+
+def test_a_fork_that_differs_from_its_template_is_refused(
+    maker: DesktopMaker, template: Template
+) -> None:
+    digest = template.path / DIGEST
+    whole = digest.read_text()
+    try:
+        digest.write_text(whole.replace('"Desktop"', '"Forged"'))
+        with pytest.raises(ResetMismatchError, match="Forged"), forked(maker):
+            pass
+    finally:
+        digest.write_text(whole)
+
+
+def test_a_damaged_stream_is_refused_and_leaves_nothing(
+    maker: DesktopMaker, template: Template
+) -> None:
+    stream = template.path / DEVICES
+    whole = stream.read_bytes()
+    before = {folder.machine_id for folder in iter_folders(get_settings())}
+    try:
+        stream.write_bytes(whole[: len(whole) // 2] + b"\0" * (len(whole) - len(whole) // 2))
+        with pytest.raises((SnapshotError, LinkError)), forked(maker):
+            pass
+    finally:
+        stream.write_bytes(whole)
+    assert {folder.machine_id for folder in iter_folders(get_settings())} == before
+    with forked(maker) as fork:
+        assert sh(fork, "echo alive") == "alive"
+
+
+def test_a_template_whose_image_changed_is_not_loaded(
+    maker: DesktopMaker, template: Template
+) -> None:
+    fork = maker.stand_by()
+    assert fork is not None
+    stream = template.path / DEVICES
+    whole = stream.read_bytes()
+    try:
+        stream.write_bytes(whole + b"more")
+        with pytest.raises(SnapshotError, match="damaged"):
+            maker.wake(fork)
+    finally:
+        stream.write_bytes(whole)
+        fork.delete()
+        fork.folder.lock.release()
+
+
+def test_two_leases_at_once_get_a_desktop_each_without_a_boot(maker: DesktopMaker) -> None:
+    settings = get_settings()
+    said: list[str] = []
+    fleet = LocalFleet(settings, {Kind.DESKTOP: maker}, say=said.append)
+    with (
+        fleet.lease({"desktop": Kind.DESKTOP}) as one,
+        fleet.lease({"desktop": Kind.DESKTOP}) as other,
+    ):
+        assert other.resets["desktop"].path == "fork"
+        machines = {each.machines["desktop"].info.machine_id for each in (one, other)}
+        assert len(machines) == 2
+    assert not any("boot" in line for line in said)
+    fleet.fill(Kind.DESKTOP).join(timeout=60.0)
+
+
+def test_a_killed_fork_is_told_by_its_link(maker: DesktopMaker) -> None:
+    with forked(maker) as fork:
+        link = fork.link
+        fork.hypervisor.destroy(fork.info.machine_id)
+        with pytest.raises(LinkError):
+            link.call("ping", timeout_s=5.0)
+        with pytest.raises(LinkError):
+            open_ssh(fork.ssh_target(), timeout_s=3.0)
