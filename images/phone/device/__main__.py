@@ -68,7 +68,7 @@ def run(config: DeviceConfig, ready: Path | None) -> None:
         install(COMMANDS, config.commands_dir, config.socket)
     become_subreaper()
     store = Store(config.database)
-    phone, processes = Phone(store), Processes()
+    phone, processes = Phone(store, config.root), Processes()
     commands = Commands(phone, config)
     environment = ShellEnvironment(config, processes, commands)
     machine = PhoneMachine(config, phone, processes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from images.phone.device.apps.screen import MAX_FIELD_CHARS
+from images.phone.device.ui.keyboard import DIGITS, LETTERS, MORE, SHIFT, SYMBOLS
 
 if TYPE_CHECKING:
     from images.phone.device.apps.screen import Screen
@@ -59,11 +60,30 @@ class Editor:
         if key in CHARACTERS:
             self._insert(CHARACTERS[key])
         elif key in {"ENTER", "NUMPAD_ENTER", "SEARCH"}:
-            self._screen.submit(self._name)
+            if self._name in self._screen.multiline and key != "SEARCH":
+                self._insert("\n")
+            else:
+                self._screen.submit(self._name)
         elif key == "TAB":
             self._focus_next()
         else:
             self._move(key)
+
+    def touch(self, key: str) -> None:
+        """Take a key of the soft keyboard: a character, what it does, or a page's name."""
+        state = self._screen.state
+        if key == SHIFT:
+            state["shift"] = not state.get("shift", False)
+        elif key in {LETTERS, SYMBOLS, MORE, DIGITS}:
+            state["keyboard"] = key
+            state.pop("shift", None)
+        elif key == "HIDE":
+            state["keyboard_hidden"] = True
+        elif len(key) == 1:
+            self._insert(key)
+            state.pop("shift", None)
+        else:
+            self.press(key)
 
     def _kept(self) -> dict[str, Any]:
         fields = self._screen.state.setdefault("fields", {})
@@ -74,19 +94,34 @@ class Editor:
         if not self._name or not text:
             return
         kept = self._kept()
+        self._clear_marked(kept)
         room = max(0, MAX_FIELD_CHARS - len(kept["text"]))
         text, caret = text[:room], kept["caret"]
         kept["text"] = kept["text"][:caret] + text + kept["text"][caret:]
         kept["caret"] = caret + len(text)
+        self._screen.edited(self._name)
+
+    def _clear_marked(self, kept: dict[str, Any]) -> bool:
+        """Remove the text that is selected; False when none is."""
+        self._screen.state.pop("popup", None)
+        if self._screen.state.pop("marked", None) != self._name or not kept["text"]:
+            return False
+        kept.update(text="", caret=0)
+        self._screen.edited(self._name)
+        return True
 
     def _move(self, key: str) -> None:
         kept = self._kept()
+        if key in {"DEL", "FORWARD_DEL"} and self._clear_marked(kept):
+            return
         text, caret = kept["text"], kept["caret"]
         if key == "DEL" and caret:
             kept["text"] = text[: caret - 1] + text[caret:]
             caret -= 1
+            self._screen.edited(self._name)
         elif key == "FORWARD_DEL":
             kept["text"] = text[:caret] + text[caret + 1 :]
+            self._screen.edited(self._name)
         elif key == "DPAD_LEFT":
             caret = max(0, caret - 1)
         elif key == "DPAD_RIGHT":

@@ -6,22 +6,33 @@ import threading
 import time
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from images.phone.device.apps.catalog import SCREENS
-from images.phone.device.apps.directory import APPS, LAUNCHER
+from images.phone.device.apps.directory import APPS, DIALER, LAUNCHER, MESSAGES
 from images.phone.device.apps.launcher import HOME, RECENTS, LauncherScreen
+from images.phone.device.apps.links import find_target
 from images.phone.device.apps.settings import DARK
+from images.phone.device.apps.shade import Shade
 from images.phone.device.apps.stack import Entry, Stack
 from images.phone.device.editing import Editor
-from images.phone.device.scene import Scene, StatusBar, draw, encode_png
+from images.phone.device.scene import SYSTEM_UI, Scene, StatusBar, draw, encode_png
+from images.phone.device.store.messages import MISSED, RECEIVED, add_call, add_message, name_of
+from images.phone.device.store.notifications import (
+    cancel_notifications,
+    list_notifications,
+    post_notification,
+)
 from images.phone.device.ui import hierarchy
-from images.phone.device.ui.metrics import HEIGHT_PX, NAVIGATION_BAR_PX, STATUS_BAR_PX, WIDTH_PX
+from images.phone.device.ui.keyboard import PACKAGE as KEYBOARD
+from images.phone.device.ui.metrics import STATUS_BAR_PX, Display
 from images.phone.device.ui.theme import DARK as DARK_COLORS
 from images.phone.device.ui.theme import LIGHT as LIGHT_COLORS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from images.phone.device.apps.screen import Screen
     from images.phone.device.store.database import Store
@@ -29,7 +40,12 @@ if TYPE_CHECKING:
     from images.phone.device.ui.view import View
 
 HOLD_MS = 500
+CALL_ACTIVITY = "com.android.incallui.InCallActivity"
 _TAP_SLOP_PX = 24
+_CARD = "data/media/0"
+_CLIPBOARD = ("device", "clipboard")
+_ROTATION = ("device", "rotation")
+_MAX_NEWS = 4
 
 
 class Phone:
@@ -37,10 +53,12 @@ class Phone:
 
     Args:
         store: the state.
+        root: folder that tools see as ``/``; without one the phone has no files.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, root: Path | None = None) -> None:
         self.lock = threading.RLock()
+        self._root = root
         self._store = store
         self._stack = self._load()
         self._kept = ""
@@ -64,9 +82,159 @@ class Phone:
         is_dark = self._store.setting("secure", "ui_night_mode") == DARK
         return DARK_COLORS if is_dark else LIGHT_COLORS
 
+    @property
+    def card(self) -> Path | None:
+        """The folder of shared files, ``/sdcard``; None when the phone has none."""
+        return None if self._root is None else self._root / _CARD
+
+    @property
+    def display(self) -> Display:
+        """The screen as it is held."""
+        is_free = self._store.setting("system", "accelerometer_rotation") == "1"
+        key = _ROTATION if is_free else ("system", "user_rotation")
+        value = self._store.setting(*key, "0")
+        return Display(int(value) % 4 if value.isdecimal() else 0)
+
+    @property
+    def clipboard(self) -> str:
+        """The text that was copied last."""
+        return self._store.setting(*_CLIPBOARD)
+
+    @clipboard.setter
+    def clipboard(self, text: str) -> None:
+        with self.lock:
+            self._store.put_setting(*_CLIPBOARD, text)
+
+    @property
+    def keyboard_shown(self) -> bool:
+        """Tell whether the soft keyboard can be seen."""
+        return self.scene().keyboard is not None
+
     def now_s(self) -> float:
         """Give seconds since the epoch."""
         return time.time()
+
+    def now(self) -> datetime:
+        """Give the time in the phone's own zone."""
+        rows = self._store.rows("SELECT value FROM property WHERE key='persist.sys.timezone'")
+        try:
+            zone: ZoneInfo | timezone = ZoneInfo(rows[0]["value"])
+        except (ZoneInfoNotFoundError, ValueError, IndexError, OSError):
+            zone = timezone.utc  # noqa: UP017 - 3.10
+        return datetime.fromtimestamp(self.now_s(), tz=zone)
+
+    def is_24_hours(self) -> bool:
+        """Tell whether times are shown with 24 hours."""
+        return self._store.setting("system", "time_12_24") != "12"
+
+    def rotate(self) -> None:
+        """Turn the phone by a quarter; what is shown turns if the user has allowed it."""
+        with self.event():
+            value = self._store.setting(*_ROTATION, "0")
+            self._store.put_setting(*_ROTATION, str((int(value) + 1) % 4))
+
+    def notify(
+        self,
+        package: str,
+        title: str,
+        text: str,
+        *,
+        tag: str = "",
+        activity: str = "",
+        arguments: dict[str, Any] | None = None,
+    ) -> int:
+        """Post a notification; gives its id. An older one of the same package and tag goes.
+
+        Args:
+            package: of the application that it belongs to.
+            title: first line.
+            text: what is below.
+            tag: several of one application are told apart by it.
+            activity: that a tap opens; the application itself when empty.
+            arguments: of that activity.
+        """
+        with self.lock:
+            return post_notification(
+                self._store,
+                package,
+                title,
+                text,
+                tag=tag,
+                posted_ms=int(self.now_s() * 1000),
+                activity=activity,
+                arguments=arguments or {},
+            )
+
+    def cancel_notifications(self, package: str = "", tag: str = "") -> None:
+        """Take notifications back; empty words stand for any."""
+        with self.lock:
+            cancel_notifications(self._store, package, tag)
+
+    def expand_shade(self) -> None:
+        """Pull the notifications down."""
+        with self._input():
+            self._stack.is_shade_open = True
+
+    def collapse_shade(self) -> None:
+        """Push the notifications up."""
+        with self._input():
+            self._stack.is_shade_open = False
+
+    def receive_sms(self, address: str, body: str) -> int:
+        """Take in a text message; gives its id."""
+        with self.event():
+            number = add_message(self._store, address, body, RECEIVED, int(self.now_s() * 1000))
+            self.notify(MESSAGES, name_of(self._store, address), body, tag=address)
+            return number
+
+    def receive_call(self, number: str) -> None:
+        """Let the phone ring."""
+        with self._input():
+            self._drop_call()
+            self._stack.push(DIALER, Entry(CALL_ACTIVITY, {"number": number, "incoming": True}))
+
+    def end_call(self) -> None:
+        """End the call, from the other side; one that was not taken is missed."""
+        with self._input():
+            entry = self._drop_call()
+            if entry is not None and entry.arguments.get("incoming") and "since" not in entry.state:
+                number = str(entry.arguments["number"])
+                add_call(self._store, number, MISSED, int(self.now_s() * 1000))
+                title = name_of(self._store, number)
+                self.notify(DIALER, "Missed call", title, tag=number)
+
+    def view(self, action: str, uri: str, extras: dict[str, str] | None = None) -> bool:
+        """Open what an intent means; False when no application takes it.
+
+        Args:
+            action: such as ``android.intent.action.VIEW``.
+            uri: such as ``tel:123``, ``geo:0,0?q=Bern``, ``http://…``; may be empty.
+            extras: text values that come with it.
+        """
+        found = find_target(action, uri, extras or {})
+        if found is None:
+            return False
+        package, entry = found
+        with self._input():
+            if self._stack.find(package) is None and entry.activity != APPS[package].main:
+                self._stack.push(package, Entry(APPS[package].main))
+            self._stack.push(package, entry)
+        return True
+
+    def in_background(self, work: Callable[[], Callable[[], None]]) -> None:
+        """Do slow work beside everything; what it gives is then done as a change of the state.
+
+        What was begun before a rewind is forgotten.
+        """
+        epoch = self._store.version[0]
+
+        def run() -> None:
+            then = work()
+            with self.event():
+                if self._store.version[0] == epoch:
+                    then()
+
+        threading.Thread(target=run, name="background", daemon=True).start()
 
     def reload(self) -> None:
         """Take up the state after all of it was replaced."""
@@ -120,14 +288,17 @@ class Phone:
     def tap(self, x: int, y: int) -> None:
         """Touch a place, px."""
         with self._input():
-            if y >= HEIGHT_PX - NAVIGATION_BAR_PX:
+            if y >= self.display.keys_top:
                 self._press_bar(x)
                 return
             slider = self.scene().hit(x, y, lambda view: view.on_slide is not None)
             if slider is not None:
                 _slide(slider, x)
                 return
-            view = self.scene().hit(x, y, lambda view: view.on_tap is not None)
+            scene = self.scene()
+            view = scene.hit(x, y, lambda view: view.on_tap is not None)
+            if scene.shade is None and (scene.keyboard is None or y < scene.keyboard.box.top):
+                scene.screen.state.pop("popup", None)
             if view is not None and view.on_tap is not None and view.traits.enabled:
                 view.on_tap()
 
@@ -145,10 +316,14 @@ class Phone:
             return
         with self._input():
             scene = self.scene()
+            if self._pull_shade(start, dy):
+                return
             slider = scene.hit(*start, lambda view: view.on_slide is not None)
             if slider is not None:
                 _slide(slider, end[0])
-            elif not self._scroll(scene, start, dy):
+            elif scene.keyboard is not None and start[1] >= scene.keyboard.box.top:
+                return
+            elif not self._scroll(scene, start, dy) and scene.shade is None:
                 scene.screen.swipe(dx, dy)
 
     def press(self, key: str) -> None:
@@ -179,7 +354,11 @@ class Phone:
         with self.lock:
             version = self._version()
             if self._scene is None or self._scene[0] != version:
-                self._scene = (version, Scene.of(self.screen()))
+                shade = Shade(self).content() if self._stack.is_shade_open else None
+                self._scene = (
+                    version,
+                    Scene.of(self.screen(), self.display, self._press_key, shade),
+                )
             return self._scene[1]
 
     def dump(self) -> str:
@@ -188,11 +367,25 @@ class Phone:
             version = self._version()
             if self._xml is None or self._xml[0] != version:
                 scene = self.scene()
-                self._xml = (version, hierarchy.dump(scene.window, scene.package))
+                xml = hierarchy.dump(scene.window, scene.package, scene.display.rotation)
+                self._xml = (version, xml)
             return self._xml[1]
 
+    def dump_windows(self) -> str:
+        """Give the UI hierarchy of all windows as XML, the soft keyboard's too."""
+        with self.lock:
+            scene, package = self.scene(), self._stack.front.package
+            windows = [
+                ("NotificationShade", SYSTEM_UI, scene.shade),
+                ("InputMethod", KEYBOARD, scene.keyboard),
+                ("Dialog", package, scene.dialog),
+                (self._stack.top.activity, package, scene.content),
+            ]
+            shown = [(title, owner, view) for title, owner, view in windows if view is not None]
+            return hierarchy.dump_windows(shown, scene.display.rotation)
+
     def screenshot(self) -> bytes:
-        """Give a PNG of the screen, 1080x2400 px."""
+        """Give a PNG of the screen, 1080x2400 px; 2400x1080 px when it lies on its side."""
         with self.lock:
             bar = self._status_bar()
             version = (self._version(), bar)
@@ -219,7 +412,10 @@ class Phone:
             self._kept = document
 
     def _version(self) -> tuple[object, ...]:
-        return (*self._store.version, self._kept)
+        now_s = int(self.now_s())
+        screen = self.screen()
+        unit_s = 1 if screen.is_live else 60
+        return (*self._store.version, self._kept, now_s // unit_s, screen.stamp())
 
     @contextmanager
     def _input(self) -> Iterator[None]:
@@ -228,18 +424,52 @@ class Phone:
             yield
 
     def _home(self, mode: str) -> None:
+        self._stack.is_shade_open = False
         self._stack.bring(LAUNCHER)
         LauncherScreen(self, LAUNCHER, self._stack.top).show(mode)
 
     def _back(self) -> None:
-        if not self.screen().back():
+        """Close what is in front: shade, keyboard, what the screen has open, the screen."""
+        if self._stack.is_shade_open:
+            self._stack.is_shade_open = False
+        elif self.scene().keyboard is not None:
+            self._stack.top.state["keyboard_hidden"] = True
+        elif not self.screen().back():
             self._stack.pop()
 
     def _press_bar(self, x: int) -> None:
-        if x < WIDTH_PX // 3:
+        width = self.display.width_px
+        if x < width // 3:
             self._back()
         else:
-            self._home(HOME if x < WIDTH_PX * 2 // 3 else RECENTS)
+            self._home(HOME if x < width * 2 // 3 else RECENTS)
+
+    def _press_key(self, key: str) -> None:
+        """Do what a key of the soft keyboard does."""
+        Editor(self.screen()).touch(key)
+
+    def _pull_shade(self, start: tuple[int, int], dy: int) -> bool:
+        """Pull the notifications down from the top, or push them up; False for other swipes."""
+        if not self._stack.is_shade_open and start[1] < STATUS_BAR_PX and dy > 0:
+            self._stack.is_shade_open = True
+        elif self._stack.is_shade_open and dy < 0:
+            self._stack.is_shade_open = False
+        else:
+            return False
+        return True
+
+    def _drop_call(self) -> Entry | None:
+        """Close the screen of the call that goes on, if any."""
+        task = self._stack.find(DIALER)
+        found = next(
+            (each for each in (task.entries if task else []) if each.activity == CALL_ACTIVITY),
+            None,
+        )
+        if task is not None and found is not None:
+            task.entries.remove(found)
+            if not task.entries:
+                self._stack.remove(DIALER)
+        return found
 
     def _hold_or_tap(self, place: tuple[int, int], duration_ms: int) -> None:
         view = None
@@ -253,7 +483,7 @@ class Phone:
 
     def _scroll(self, scene: Scene, start: tuple[int, int], dy: int) -> bool:
         view = scene.hit(*start, lambda view: bool(view.scroll))
-        if view is None or not STATUS_BAR_PX <= start[1] < HEIGHT_PX - NAVIGATION_BAR_PX:
+        if view is None or not STATUS_BAR_PX <= start[1] < scene.display.keys_top:
             return False
         most = max(0, view.content_px - view.inner().height)
         offset = max(0, min(most, view.offset_px - dy))
@@ -263,16 +493,18 @@ class Phone:
         return True
 
     def _status_bar(self) -> StatusBar:
-        now = datetime.fromtimestamp(self.now_s(), tz=timezone.utc)  # noqa: UP017 - 3.10
-        is_long = self._store.setting("system", "time_12_24") != "12"
-        clock = f"{now:%H:%M}" if is_long else f"{now:%I:%M}".lstrip("0")
+        now = self.now()
+        clock = f"{now:%H:%M}" if self.is_24_hours() else f"{now:%I:%M}".lstrip("0")
         icons = []
         if self._store.setting("global", "bluetooth_on") == "1":
             icons.append("bluetooth")
         is_offline = self._store.setting("global", "airplane_mode_on") == "1"
         if self._store.setting("global", "wifi_on") == "1" and not is_offline:
             icons.append("wifi")
-        return StatusBar(clock, (*icons, "airplane" if is_offline else "signal", "battery"))
+        packages = dict.fromkeys(row["package"] for row in list_notifications(self._store))
+        news = [APPS[each].icon if each in APPS else "notifications" for each in packages]
+        shown = (*icons, "airplane" if is_offline else "signal", "battery")
+        return StatusBar(clock, shown, tuple(news[:_MAX_NEWS]))
 
 
 def _slide(view: View, x: int) -> None:

@@ -11,16 +11,8 @@ from typing import TYPE_CHECKING
 from PIL import Image, ImageDraw
 
 from images.phone.device.ui.fonts import ICONS, icon_font, measure, text_font
-from images.phone.device.ui.metrics import (
-    CONTENT,
-    HEIGHT_PX,
-    NAVIGATION_BAR_PX,
-    SCREEN,
-    STATUS_BAR_PX,
-    WIDTH_PX,
-    Box,
-    dp,
-)
+from images.phone.device.ui.keyboard import DIGITS, LETTERS, keyboard_height_px, make_keyboard
+from images.phone.device.ui.metrics import NAVIGATION_BAR_PX, STATUS_BAR_PX, Box, Display, dp
 from images.phone.device.ui.paint import Painter
 from images.phone.device.ui.view import Flow, Look, View
 
@@ -30,11 +22,13 @@ if TYPE_CHECKING:
     from images.phone.device.apps.screen import Screen
     from images.phone.device.ui.theme import Color, Theme
 
+SYSTEM_UI = "com.android.systemui"
 _WHITE = (255, 255, 255)
 _SHADE = 0.45
 _STATUS_INK_PX = dp(14)
 _STATUS_ICON_PX = dp(16)
 _PNG_LEVEL = 1
+_POPUP_PX = dp(48)
 
 
 @dataclass(frozen=True)
@@ -42,43 +36,119 @@ class Scene:
     """Laid-out views of the activity in front.
 
     Attributes:
-        package: of the application.
-        window: the window that has the focus: the dialog if one is open.
+        package: of the window that has the focus.
+        window: the window that has the focus: the dialog or the shade if one is open.
         content: the screen's own views.
-        has_dialog: `window` is a dialog above `content`.
         screen: what made the views.
+        display: the screen as it is held.
+        dialog: a window above the screen's own; None when there is none.
+        shade: the window of notifications; None when it is closed.
+        keyboard: None when it is hidden.
+        keyboard_page: what of the keyboard is shown: page, and whether letters are capitals.
     """
 
     package: str
     window: View
     content: View
-    has_dialog: bool
     screen: Screen
+    display: Display
+    dialog: View | None = None
+    shade: View | None = None
+    keyboard: View | None = None
+    keyboard_page: tuple[str, bool] = (LETTERS, False)
 
     @classmethod
-    def of(cls, screen: Screen) -> Scene:
-        """Make and lay out the views of a screen."""
-        content = _as_window(screen.content())
-        dialog = screen.dialog()
-        window = content if dialog is None else _as_window(dialog)
-        return cls(screen.package, window, content, dialog is not None, screen)
+    def of(
+        cls, screen: Screen, display: Display, on_key: Callable[[str], None], shade: View | None
+    ) -> Scene:
+        """Make and lay out the views of a screen.
+
+        Args:
+            screen: in front.
+            display: the screen as it is held.
+            on_key: is told the keys of the soft keyboard.
+            shade: views of the notifications; None when they are not shown.
+        """
+        content, dialog = screen.content(), screen.dialog()
+        field = _focused(dialog or content)
+        has_keyboard = field is not None and not screen.state.get("keyboard_hidden")
+        bottom = display.keys_top - (keyboard_height_px(display) if has_keyboard else 0)
+        content = _as_window(content, display, bottom)
+        dialog = None if dialog is None else _as_window(dialog, display, bottom)
+        window = dialog or content
+        keyboard, page = None, (LETTERS, False)
+        if field is not None and has_keyboard:
+            _reveal(window, field, display)
+            default = DIGITS if field.keys == DIGITS else LETTERS
+            page = (str(screen.state.get("keyboard", default)), bool(screen.state.get("shift")))
+            keyboard = make_keyboard(
+                display, screen.host.theme, page[0], is_upper=page[1], on_key=on_key
+            )
+        popup = screen.popup()
+        if field is not None and popup is not None:
+            _add_popup(window, field, popup)
+        if shade is not None:
+            shade = _as_window(shade, display, display.keys_top)
+        return cls(
+            SYSTEM_UI if shade is not None else screen.package,
+            shade or window,
+            content,
+            screen,
+            display,
+            dialog,
+            shade,
+            None if shade is not None else keyboard,
+            page,
+        )
 
     def hit(self, x: int, y: int, wanted: Callable[[View], bool]) -> View | None:
         """Give the view in front at a place that has something; None when there is none."""
+        if self.keyboard is not None and y >= self.keyboard.box.top:
+            return _hit(self.keyboard, x, y, wanted)
         return _hit(self.window, x, y, wanted)
 
 
-def _as_window(view: View) -> View:
-    """Put views into the frame of a window: below the status bar, above the keys."""
+def _as_window(view: View, display: Display, bottom: int) -> View:
+    """Put views into the frame of a window: below the status bar, above keyboard and keys."""
     frame = View("FrameLayout", "android:id/content", children=[view], flow=Flow.STACK)
     root = View(
         "FrameLayout",
         children=[frame],
         flow=Flow.STACK,
-        padding_px=(0, STATUS_BAR_PX, 0, NAVIGATION_BAR_PX),
+        padding_px=(0, STATUS_BAR_PX, 0, display.height_px - bottom),
     )
-    root.place(SCREEN, SCREEN)
+    root.place(display.screen, display.screen)
     return root
+
+
+def _focused(view: View) -> View | None:
+    """Give the text field that has the focus."""
+    return next((each for each in view.walk() if each.traits.focused), None)
+
+
+def _reveal(view: View, field: View, display: Display) -> None:
+    """Scroll what holds a field until the field can be seen."""
+    for scroller in view.walk():
+        if not scroller.scroll or not any(each is field for each in scroller.walk()):
+            continue
+        inner = scroller.inner()
+        low, high = field.box.bottom - inner.bottom, field.box.top - inner.top
+        shift = max(0, low) if low < high else min(0, high)
+        if low > 0 or high < 0:
+            scroller.offset_px += shift or low
+            view.place(display.screen, display.screen)
+        return
+
+
+def _add_popup(window: View, field: View, popup: View) -> None:
+    """Lay a small window above a field, or below it where there is no room."""
+    width, height = popup.measure(window.box.width)[0], _POPUP_PX
+    top = field.box.top - height
+    if top < STATUS_BAR_PX:
+        top = field.box.bottom
+    left = min(max(0, field.box.left), max(0, window.box.right - width))
+    popup.place(Box(left, top, left + width, top + height), window.box)
+    window.children.append(popup)
 
 
 def _hit(view: View, x: int, y: int, wanted: Callable[[View], bool]) -> View | None:
@@ -98,43 +168,78 @@ class StatusBar:
     Attributes:
         clock: such as ``9:41``.
         icons: names, from left to right.
+        news: names of icons of applications that have notifications.
     """
 
     clock: str
     icons: tuple[str, ...]
+    news: tuple[str, ...] = ()
 
 
 def draw(scene: Scene, theme: Theme, bar: StatusBar, toast: str) -> Image.Image:
-    """Paint a scene with the bars around it: RGB, 1080x2400 px."""
-    has_wallpaper = scene.screen.has_wallpaper
-    image = wallpaper().copy() if has_wallpaper else Image.new("RGB", SCREEN[2:], theme.background)
+    """Paint a scene with the bars around it: RGB, 1080x2400 px, or 2400x1080 on its side."""
+    display, has_wallpaper = scene.display, scene.screen.has_wallpaper
+    size = (display.width_px, display.height_px)
+    ground = scene.screen.ground or theme.background
+    image = wallpaper(size).copy() if has_wallpaper else Image.new("RGB", size, ground)
     painter = Painter(image)
     painter.paint(scene.content)
     ink = theme.ink
     if has_wallpaper and scene.content.children[0].children[0].look.fill is None:
         ink = _WHITE
-    _draw_status_bar(image, bar, ink, theme)
-    if scene.has_dialog:
-        image = Image.blend(image, Image.new("RGB", image.size), _SHADE)
-        Painter(image).paint(scene.window)
+    if scene.screen.ground is not None:
+        ink = _WHITE
+    _draw_status_bar(image, bar, ink, theme, has_wallpaper=has_wallpaper)
+    for window in (scene.dialog, scene.shade):
+        if window is not None:
+            image = Image.blend(image, Image.new("RGB", image.size), _SHADE)
+            Painter(image).paint(window)
+            ink = _WHITE if theme.is_dark else theme.ink_soft
+    if scene.keyboard is not None:
+        _draw_keyboard(image, scene, theme)
+        ink = theme.ink
     if toast:
-        _draw_toast(image, toast, theme)
-    _draw_keys(image, ink if not scene.has_dialog else theme.ink_soft)
+        _draw_toast(image, toast, theme, scene)
+    _draw_keys(image, ink)
     return image
 
 
-def _draw_status_bar(image: Image.Image, bar: StatusBar, ink: Color, theme: Theme) -> None:
-    if ink == theme.ink and image.getpixel((0, STATUS_BAR_PX)) != image.getpixel((0, 0)):
-        # The drawer covers the wallpaper; its bar goes with it.
-        Painter(image).fill(Box(0, 0, WIDTH_PX, STATUS_BAR_PX), theme.background, 0)
-        Painter(image).fill(
-            Box(0, HEIGHT_PX - NAVIGATION_BAR_PX, WIDTH_PX, HEIGHT_PX), theme.background, 0
-        )
+_keyboards: dict[tuple[object, ...], Image.Image] = {}
+
+
+def _draw_keyboard(image: Image.Image, scene: Scene, theme: Theme) -> None:
+    """Draw the keyboard; each of its faces is painted once only."""
+    if scene.keyboard is None:
+        return
+    box = scene.keyboard.box
+    key = (theme.is_dark, scene.display.is_wide, scene.keyboard_page)
+    if key not in _keyboards:
+        layer = Image.new("RGB", (box.width, box.height), theme.surface)
+        Painter(layer, (box.left, box.top)).paint(scene.keyboard)
+        _keyboards[key] = layer
+    image.paste(_keyboards[key], (box.left, box.top))
+
+
+def _draw_status_bar(
+    image: Image.Image, bar: StatusBar, ink: Color, theme: Theme, *, has_wallpaper: bool
+) -> None:
+    width, height = image.size
+    if has_wallpaper and ink == theme.ink:
+        # The drawer covers the wallpaper; its bars go with it.
+        for box in (
+            Box(0, 0, width, STATUS_BAR_PX),
+            Box(0, height - NAVIGATION_BAR_PX, width, height),
+        ):
+            Painter(image).fill(box, theme.background, 0)
     pen = ImageDraw.Draw(image)
     middle = STATUS_BAR_PX // 2 + dp(3)
     font = text_font(_STATUS_INK_PX, bold=True)
     pen.text((dp(20), middle), bar.clock, font=font, fill=ink, anchor="lm")
-    x = WIDTH_PX - dp(20)
+    x = dp(32) + int(font.getlength(bar.clock))
+    for name in bar.news:
+        pen.text((x, middle), ICONS[name], font=icon_font(_STATUS_ICON_PX), fill=ink, anchor="lm")
+        x += _STATUS_ICON_PX + dp(4)
+    x = width - dp(20)
     for name in reversed(bar.icons):
         pen.text((x, middle), ICONS[name], font=icon_font(_STATUS_ICON_PX), fill=ink, anchor="rm")
         x -= _STATUS_ICON_PX + dp(4)
@@ -143,19 +248,21 @@ def _draw_status_bar(image: Image.Image, bar: StatusBar, ink: Color, theme: Them
 def _draw_keys(image: Image.Image, ink: Color) -> None:
     """Draw BACK, HOME and the key of recent applications."""
     pen = ImageDraw.Draw(image)
-    y, side = HEIGHT_PX - NAVIGATION_BAR_PX // 2, dp(8)
-    x = WIDTH_PX // 6
+    width, height = image.size
+    y, side = height - NAVIGATION_BAR_PX // 2, dp(8)
+    x = width // 6
     pen.polygon([(x - side, y), (x + side // 2, y - side), (x + side // 2, y + side)], fill=ink)
-    x = WIDTH_PX // 2
+    x = width // 2
     pen.ellipse((x - side, y - side, x + side, y + side), outline=ink, width=dp(2))
-    x = WIDTH_PX * 5 // 6
+    x = width * 5 // 6
     pen.rectangle((x - side, y - side, x + side, y + side), outline=ink, width=dp(2))
 
 
-def _draw_toast(image: Image.Image, text: str, theme: Theme) -> None:
-    size_px = dp(14)
-    width = min(int(measure(text, size_px)) + dp(48) + 2, WIDTH_PX - dp(48))
-    left, bottom = (WIDTH_PX - width) // 2, CONTENT.bottom - dp(88)
+def _draw_toast(image: Image.Image, text: str, theme: Theme, scene: Scene) -> None:
+    size_px, screen = dp(14), scene.display.screen
+    width = min(int(measure(text, size_px)) + dp(48) + 2, screen.width - dp(48))
+    bottom = scene.keyboard.box.top if scene.keyboard is not None else scene.display.keys_top
+    left, bottom = (screen.width - width) // 2, bottom - dp(88)
     view = View(
         text=text,
         padding_px=(dp(24), 0, dp(24), 0),
@@ -167,24 +274,26 @@ def _draw_toast(image: Image.Image, text: str, theme: Theme) -> None:
             is_centered=True,
         ),
     )
-    view.place(Box(left, bottom - dp(48), left + width, bottom), SCREEN)
+    view.place(Box(left, bottom - dp(48), left + width, bottom), screen)
     Painter(image).paint(view)
 
 
-@lru_cache(maxsize=1)
-def wallpaper() -> Image.Image:
+@lru_cache(maxsize=2)
+def wallpaper(size: tuple[int, int]) -> Image.Image:
     """Make the launcher's background: dusk over three hills."""
+    width, height = size
     column = Image.new("RGB", (1, 256))
     top, low = (38, 50, 86), (226, 143, 112)
     for y in range(256):
         part = (y / 255) ** 1.4
         color = tuple(round(a + (b - a) * part) for a, b in zip(top, low, strict=True))
         column.putpixel((0, y), color)
-    image = column.resize((WIDTH_PX, HEIGHT_PX), Image.Resampling.BICUBIC)
+    image = column.resize(size, Image.Resampling.BICUBIC)
     pen = ImageDraw.Draw(image)
     hills = (((-300, 1560, 980, 3300), (92, 74, 104)), ((360, 1700, 1700, 3300), (70, 58, 92)))
     for box, color in (*hills, ((-500, 1960, 1500, 3600), (45, 41, 72))):
-        pen.ellipse(box, fill=color)
+        across, down = width / 1080, height / 2400
+        pen.ellipse(tuple(v * (down if i % 2 else across) for i, v in enumerate(box)), fill=color)
     return image
 
 

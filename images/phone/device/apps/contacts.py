@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _CARD = "com.android.contacts.quickcontact.QuickContactActivity"
 _EDITOR = "com.android.contacts.activities.ContactEditorActivity"
+# Source: CRAB's evaluators read the ids of the package's older name.
+_OLD = "com.android.contacts"
 _FIELDS = (
     ("first_name", "First name"),
     ("last_name", "Last name"),
@@ -103,10 +105,20 @@ class ContactScreen(Screen):
             "delete", "Delete contact", self.set(deleting=True), name="menu_delete"
         )
         bar = self.widgets.bar("", on_back=back, actions=(star, edit, delete))
-        name = self.widgets.text(draft.name, "large_title", size_px=dp(28), centered=True, lines=3)
+        name = self.widgets.text(
+            draft.name, f"{_OLD}:id/large_title", size_px=dp(28), centered=True, lines=3
+        )
+        photo = View(
+            "FrameLayout",
+            f"{_OLD}:id/photo_touch_intercept_overlay",
+            label=draft.name,
+            children=[self.widgets.monogram(draft.name, dp(112))],
+            width_px=dp(112),
+            height_px=dp(112),
+        )
         head = View(
             "LinearLayout",
-            children=[self.widgets.monogram(draft.name, dp(112)), name],
+            children=[photo, name],
             align=Align.CENTER,
             gap_px=dp(16),
             padding_px=(EDGE_PX, dp(8), EDGE_PX, dp(24)),
@@ -149,7 +161,7 @@ class ContactScreen(Screen):
             value,
             summary="Mobile" if kind == "Phone" else "Home",
             icon=icon,
-            names=("header", "sub_header"),
+            names=(f"{_OLD}:id/header", "sub_header"),
         )
         view.kind, view.label = "RelativeLayout", f"{kind} {value}"
         return view

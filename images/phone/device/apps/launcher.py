@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from images.phone.device.apps.directory import APPS, LAUNCHER
 from images.phone.device.apps.screen import Screen
-from images.phone.device.ui.metrics import WIDTH_PX, dp
+from images.phone.device.ui.metrics import dp
 from images.phone.device.ui.view import Align, Flow, Look, View
 from images.phone.device.ui.widgets import EDGE_PX, RECYCLER, SMALL_PX
 
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from images.phone.device.apps.directory import App
 
 _WHITE = (255, 255, 255)
-_COLUMNS = 4
-_CELL_PX = (WIDTH_PX - 2 * EDGE_PX) // _COLUMNS
+_DOCKED, _SHOWN = 4, 12
 _SWIPE_PX = dp(60)
 _DISC_PX = dp(60)
 HOME, DRAWER, RECENTS = "home", "drawer", "recents"
@@ -69,31 +67,53 @@ class LauncherScreen(Screen):
         self.show(HOME)
         self.host.launch(app.package)
 
+    @property
+    def _columns(self) -> int:
+        return 8 if self.host.display.is_wide else 4
+
+    @property
+    def _cell_px(self) -> int:
+        return (self.host.display.width_px - 2 * EDGE_PX) // self._columns
+
     def _home(self) -> View:
-        now = datetime.fromtimestamp(self.host.now_s(), tz=timezone.utc)  # noqa: UP017 - 3.10
+        now = self.host.now()
         date = self.widgets.text(
             f"{now:%A}, {now.day} {now:%B}", "date", size_px=dp(24), ink=_WHITE
         )
-        date.padding_px = (dp(24), dp(40), dp(24), 0)
+        date.padding_px = (dp(8), dp(24), dp(8), 0)
         hint = self.widgets.text("Swipe up for all apps", size_px=SMALL_PX, ink=_WHITE)
         hint.look.is_centered = True
         hint.is_silent = True
-        listed = [app for app in APPS.values() if app.is_listed][:_COLUMNS]
-        width_px = (WIDTH_PX - 2 * EDGE_PX) // len(listed)
+        listed = [app for app in APPS.values() if app.is_listed]
         hotseat = View(
             "android.view.ViewGroup",
             "hotseat",
-            children=[self._icon(app, width_px, ink=_WHITE) for app in listed],
-            flow=Flow.ACROSS,
-            padding_px=(EDGE_PX, dp(16), EDGE_PX, dp(16)),
+            children=self._grid(listed[:_DOCKED], ink=_WHITE),
+            padding_px=(EDGE_PX, dp(8), EDGE_PX, dp(8)),
         )
-        workspace = View("android.view.ViewGroup", "workspace", children=[date], weight=1)
+        rest = View(weight=1, is_silent=True)
+        workspace = View(
+            "android.view.ViewGroup",
+            "workspace",
+            children=[date, rest, *self._grid(listed[_DOCKED:_SHOWN], ink=_WHITE)],
+            weight=1,
+            padding_px=(EDGE_PX, 0, EDGE_PX, dp(8)),
+        )
         return View("FrameLayout", "launcher", children=[workspace, hint, hotseat])
 
-    def _icon(
-        self, app: App, width_px: int = _CELL_PX, *, ink: tuple[int, int, int] | None = None
-    ) -> View:
+    def _grid(self, apps: list[App], *, ink: tuple[int, int, int] | None = None) -> list[View]:
+        return [
+            View(
+                "LinearLayout",
+                children=[self._icon(app, ink=ink) for app in apps[start : start + self._columns]],
+                flow=Flow.ACROSS,
+            )
+            for start in range(0, len(apps), self._columns)
+        ]
+
+    def _icon(self, app: App, *, ink: tuple[int, int, int] | None = None) -> View:
         """Show an application as a coloured disc with its name."""
+        width_px = self._cell_px
         disc = View(
             width_px=_DISC_PX,
             height_px=_DISC_PX,
@@ -128,14 +148,7 @@ class LauncherScreen(Screen):
         search.look.fill = self.host.theme.surface
         search.look.radius_px = dp(28)
         found = self._found()
-        rows = [
-            View(
-                "LinearLayout",
-                children=[self._icon(app) for app in found[start : start + _COLUMNS]],
-                flow=Flow.ACROSS,
-            )
-            for start in range(0, len(found), _COLUMNS)
-        ]
+        rows = self._grid(found)
         if not rows:
             rows = [self.widgets.text("No apps found", "empty_text", centered=True)]
         grid = View(

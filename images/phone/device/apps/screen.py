@@ -6,14 +6,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from images.phone.device.apps.stack import Entry
-from images.phone.device.ui.widgets import FieldState, Widgets
+from images.phone.device.ui.toolkit import Toolkit
+from images.phone.device.ui.widgets import FieldState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
+    from pathlib import Path
 
     from images.phone.device.apps.stack import Stack
     from images.phone.device.store.database import Store
-    from images.phone.device.ui.theme import Theme
+    from images.phone.device.ui.metrics import Display
+    from images.phone.device.ui.theme import Color, Theme
     from images.phone.device.ui.view import View
 
 MAX_FIELD_CHARS = 10_000
@@ -37,17 +41,70 @@ class Host(Protocol):
         """The colours."""
         ...
 
+    @property
+    def display(self) -> Display:
+        """The screen as it is held."""
+        ...
+
+    @property
+    def card(self) -> Path | None:
+        """The folder of shared files, ``/sdcard``; None when the phone has none."""
+        ...
+
+    @property
+    def clipboard(self) -> str:
+        """The text that was copied last."""
+        ...
+
+    @clipboard.setter
+    def clipboard(self, text: str) -> None: ...
+
     def now_s(self) -> float:
         """Give seconds since the epoch."""
+        ...
+
+    def now(self) -> datetime:
+        """Give the time in the phone's own zone."""
+        ...
+
+    def is_24_hours(self) -> bool:
+        """Tell whether times are shown with 24 hours."""
         ...
 
     def launch(self, package: str) -> None:
         """Bring an application to the front."""
         ...
 
+    def notify(
+        self,
+        package: str,
+        title: str,
+        text: str,
+        *,
+        tag: str = "",
+        activity: str = "",
+        arguments: dict[str, Any] | None = None,
+    ) -> int:
+        """Post a notification; gives its id."""
+        ...
+
+    def cancel_notifications(self, package: str = "", tag: str = "") -> None:
+        """Take notifications back."""
+        ...
+
+    def in_background(self, work: Callable[[], Callable[[], None]]) -> None:
+        """Do slow work beside everything; what it gives is then done as a change of the state."""
+        ...
+
 
 class Screen:
     """One activity, made anew for each picture and each touch.
+
+    Attributes:
+        activity: its class name.
+        has_wallpaper: it lies on the launcher's picture.
+        multiline: fields in which ENTER breaks the line.
+        ground: colour of its ground where that is not the theme's; it is dark.
 
     Args:
         host: the phone.
@@ -57,12 +114,14 @@ class Screen:
 
     activity: ClassVar[str]
     has_wallpaper: ClassVar[bool] = False
+    multiline: ClassVar[frozenset[str]] = frozenset()
+    ground: ClassVar[Color | None] = None
 
     def __init__(self, host: Host, package: str, entry: Entry) -> None:
         self.host = host
         self.package = package
         self.entry = entry
-        self.widgets = Widgets(host.theme)
+        self.widgets = Toolkit(host.theme)
 
     def content(self) -> View:
         """Make the views of the screen."""
@@ -72,12 +131,36 @@ class Screen:
         """Make the views of a window above it; None when there is none."""
         return None
 
+    def popup(self) -> View | None:
+        """Make the small window above the field that is held; None when there is none."""
+        name = self.state.get("focus")
+        if not name or self.state.get("popup") != name:
+            return None
+        actions = [("Paste", self._paste)] if self.host.clipboard else []
+        if self.field_text(name):
+            actions = [("Cut", self._cut), ("Copy", self._copy), *actions]
+            actions.append(("Select all", self.set(marked=name, popup=name)))
+        buttons = [self.widgets.button(words, act) for words, act in actions]
+        return self.widgets.floating(*buttons) if buttons else None
+
     def back(self) -> bool:
         """Close what is open within the screen; False when the screen itself is to be closed."""
         return False
 
+    @property
+    def is_live(self) -> bool:
+        """Tell whether what it shows changes every second."""
+        return False
+
+    def stamp(self) -> object:
+        """Give something that differs when files that it shows have changed."""
+        return None
+
     def submit(self, name: str) -> None:
         """Do what ENTER does in a field."""
+
+    def edited(self, name: str) -> None:
+        """Take note that the content of a field has changed."""
 
     def swipe(self, dx: int, dy: int) -> None:
         """Do what a swipe does that scrolls nothing; px, positive is right and down."""
@@ -92,11 +175,13 @@ class Screen:
         """The phone's state."""
         return self.host.store
 
-    def act(self, work: Callable[..., object], *arguments: object) -> Callable[[], None]:
+    def act(
+        self, work: Callable[..., object], *arguments: object, **named: object
+    ) -> Callable[[], None]:
         """Make a touch handler that calls something."""
 
         def run() -> None:
-            work(*arguments)
+            work(*arguments, **named)
 
         return run
 
@@ -108,13 +193,23 @@ class Screen:
         """Open another activity of this application."""
         self.host.stack.push(self.package, Entry(activity, dict(arguments), state or {}))
 
+    def start(
+        self,
+        package: str,
+        activity: str,
+        state: dict[str, Any] | None = None,
+        **arguments: object,
+    ) -> None:
+        """Open an activity of any application."""
+        self.host.stack.push(package, Entry(activity, dict(arguments), state or {}))
+
     def finish(self) -> None:
         """Close this activity."""
         self.host.stack.pop()
 
     def toast(self, text: str) -> None:
         """Show a short message."""
-        self.host.stack.toast = text
+        self.host.stack.toast = self.host.stack.last_toast = text
 
     def offset(self, name: str) -> int:
         """Give how far something is scrolled, px."""
@@ -131,6 +226,8 @@ class Screen:
     def focus(self, name: str) -> None:
         """Give a field the focus; an empty name takes it from all."""
         self.state["focus"] = name
+        for key in ("keyboard_hidden", "keyboard", "shift", "popup", "marked"):
+            self.state.pop(key, None)
 
     def drop_field(self, name: str) -> None:
         """Forget a field."""
@@ -142,11 +239,54 @@ class Screen:
         """Give what a field shows."""
         kept = self.state.get("fields", {}).get(name, {"text": "", "caret": 0})
         has_focus = self.state.get("focus") == name
-        return FieldState(kept["text"], int(kept["caret"]) if has_focus else None)
+        is_marked = has_focus and self.state.get("marked") == name
+        return FieldState(kept["text"], int(kept["caret"]) if has_focus else None, is_marked)
 
-    def field(self, name: str, *, hint: str, label: str = "", framed: bool = True) -> View:
+    def field(
+        self,
+        name: str,
+        *,
+        hint: str,
+        label: str = "",
+        framed: bool = True,
+        lines: int = 1,
+        keys: str = "letters",
+    ) -> View:
         """Make a text field that keeps its content in this screen's state."""
-        state = self.field_state(name)
-        return self.widgets.field(
-            name, state, self.act(self.focus, name), hint=hint, label=label, framed=framed
+        view = self.widgets.field(
+            name,
+            self.field_state(name),
+            self.act(self.focus, name),
+            hint=hint,
+            label=label,
+            framed=framed,
+            lines=lines,
+            keys=keys,
         )
+        view.on_hold = self.act(self._hold, name)
+        return view
+
+    def _hold(self, name: str) -> None:
+        self.focus(name)
+        self.state["popup"] = name
+
+    def _paste(self) -> None:
+        name = str(self.state["focus"])
+        kept = self.state.setdefault("fields", {}).setdefault(name, {"text": "", "caret": 0})
+        if self.state.pop("marked", None) == name:
+            kept.update(text="", caret=0)
+        text, caret, added = kept["text"], kept["caret"], self.host.clipboard
+        added = added[: max(0, MAX_FIELD_CHARS - len(text))]
+        kept.update(text=text[:caret] + added + text[caret:], caret=caret + len(added))
+        self.state.pop("popup", None)
+        self.edited(name)
+
+    def _copy(self) -> None:
+        self.host.clipboard = self.field_text(str(self.state["focus"]))
+        self.toast("Copied")
+        self.state.pop("popup", None)
+
+    def _cut(self) -> None:
+        self._copy()
+        self.put_field(str(self.state["focus"]), "")
+        self.edited(str(self.state["focus"]))

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from images.phone.device.apps.screen import Screen
+from images.phone.device.apps.times import long_date
 from images.phone.device.ui.metrics import dp
 from images.phone.device.ui.view import Flow, Look, Traits, View
 from images.phone.device.ui.widgets import EDGE_PX
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from images.phone.device.store.database import Store
 
 _PACKAGE = "com.android.settings"
@@ -17,6 +20,22 @@ DARK, LIGHT = "2", "1"
 MAX_BRIGHTNESS = 255
 TIMEOUTS_S = {15: "15 seconds", 30: "30 seconds", 60: "1 minute", 300: "5 minutes"}
 _BOTTOM_PX = dp(24)
+LANGUAGES = {
+    "en-US": "English (United States)",
+    "en-GB": "English (United Kingdom)",
+    "de-CH": "Deutsch (Schweiz)",
+    "es-ES": "Espa\u00f1ol (Espa\u00f1a)",
+    "fr-FR": "Fran\u00e7ais (France)",
+    "it-IT": "Italiano (Italia)",
+    "ja-JP": "\u65e5\u672c\u8a9e (\u65e5\u672c)",
+    "pt-BR": "Portugu\u00eas (Brasil)",
+    "zh-CN": "\u4e2d\u6587 (\u4e2d\u56fd)",
+}
+ZONES = (
+    "UTC", "America/Los_Angeles", "America/New_York", "America/Sao_Paulo", "Europe/London",
+    "Europe/Zurich", "Europe/Athens", "Africa/Cairo", "Asia/Riyadh", "Asia/Kolkata",
+    "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney",
+)  # fmt: skip
 
 
 def is_on(store: Store, namespace: str, key: str, on: str = "1") -> bool:
@@ -66,6 +85,24 @@ class _Page(Screen):
         view.label = ""
         return view
 
+    def choice(self, words: str, on_tap: Callable[[], None], *, is_on: bool) -> View:
+        """Make a row of several of which one is chosen."""
+        mark = View(
+            "RadioButton",
+            "android:id/checkbox",
+            width_px=dp(24),
+            height_px=dp(24),
+            look=Look(
+                icon="radio_on" if is_on else "circle",
+                size_px=dp(24),
+                ink=self.host.theme.primary if is_on else self.host.theme.ink_soft,
+            ),
+            traits=Traits(checkable=True, checked=is_on),
+        )
+        view = self.widgets.item(words, on_tap=on_tap)
+        view.children.insert(0, mark)
+        return view
+
     def link(self, title: str, activity: str, *, icon: str, summary: str = "") -> View:
         """Make a row that opens another page."""
         opener = self.act(self.open, f"{_PACKAGE}.{activity}")
@@ -99,6 +136,12 @@ class SettingsScreen(_Page):
                 "Settings$DisplaySettingsActivity",
                 icon="brightness",
                 summary=f"{'Dark' if dark else 'Light'} theme, brightness, screen timeout",
+            ),
+            self.link(
+                "Language",
+                "Settings$LocalePickerActivity",
+                icon="language",
+                summary=LANGUAGES.get(self.store.properties().get("persist.sys.locale", ""), ""),
             ),
             self.link(
                 "Date & time",
@@ -250,25 +293,27 @@ class DisplayScreen(_Page):
     def _timeout(self, seconds: int, words: str) -> View:
         value = str(seconds * 1000)
         checked = self.store.setting("system", "screen_off_timeout") == value
-        icon = "radio_on" if checked else "circle"
-        mark = View(
-            "RadioButton",
-            "android:id/checkbox",
-            width_px=dp(24),
-            height_px=dp(24),
-            look=Look(
-                icon=icon,
-                size_px=dp(24),
-                ink=self.host.theme.primary if checked else self.host.theme.ink_soft,
-            ),
-            traits=Traits(checkable=True, checked=checked),
-        )
-        view = self.widgets.item(
-            words,
-            on_tap=self.act(self.store.put_setting, "system", "screen_off_timeout", value),
-        )
-        view.children.insert(0, mark)
-        return view
+        act = self.act(self.store.put_setting, "system", "screen_off_timeout", value)
+        return self.choice(words, act, is_on=checked)
+
+
+class LanguageScreen(_Page):
+    """Language: what the phone tells others that it speaks. Its own words stay English."""
+
+    activity = "com.android.settings.Settings$LocalePickerActivity"
+    title = "Language"
+
+    def rows(self) -> list[View]:
+        """Show the languages."""
+        chosen = self.store.properties().get("persist.sys.locale", "")
+        return [
+            self.choice(words, self.act(self._choose, tag), is_on=tag == chosen)
+            for tag, words in LANGUAGES.items()
+        ]
+
+    def _choose(self, tag: str) -> None:
+        self.store.put_property("persist.sys.locale", tag)
+        self.store.put_setting("system", "system_locales", tag)
 
 
 class DateScreen(_Page):
@@ -278,13 +323,42 @@ class DateScreen(_Page):
     title = "Date & time"
 
     def rows(self) -> list[View]:
-        """Show the switches."""
+        """Show the date, the time zones, and the switches."""
+        if self.state.get("choosing"):
+            chosen = self._zone
+            rows = [
+                self.choice(
+                    zone.replace("_", " "), self.act(self._choose, zone), is_on=zone == chosen
+                )
+                for zone in ZONES
+            ]
+            return [self.widgets.section("Time zone"), *rows]
+        now = self.host.now()
         return [
+            self.widgets.item("Date", summary=f"{now:%A}, {long_date(now)}", icon="event"),
+            self.widgets.item(
+                "Time zone",
+                summary=f"{self._zone.replace('_', ' ')} (GMT{now:%z})",
+                icon="language",
+                on_tap=self.set(choosing=True),
+            ),
             self.switch("Set time automatically", ("global", "auto_time"), icon="clock"),
             self.toggle(
                 "Use 24\u2011hour format", ("system", "time_12_24"), ("12", "24"), icon="timer"
             ),
         ]
+
+    def back(self) -> bool:
+        """Close the list of zones."""
+        return bool(self.state.pop("choosing", False))
+
+    @property
+    def _zone(self) -> str:
+        return self.store.properties().get("persist.sys.timezone", "UTC")
+
+    def _choose(self, zone: str) -> None:
+        self.store.put_property("persist.sys.timezone", zone)
+        self.back()
 
 
 class AboutScreen(_Rename):

@@ -41,11 +41,15 @@ class Stack:
         tasks: at least the launcher's.
         next_id: of the next task.
         toast: a short message that shows until the next input.
+        last_toast: the message that was shown last, gone or not.
+        is_shade_open: the notifications are pulled down.
     """
 
     tasks: list[AppTask]
     next_id: int
     toast: str = ""
+    last_toast: str = ""
+    is_shade_open: bool = False
 
     @classmethod
     def of_home(cls, package: str, activity: str) -> Stack:
@@ -117,6 +121,8 @@ class Stack:
             ],
             "next_id": self.next_id,
             "toast": self.toast,
+            "last_toast": self.last_toast,
+            "shade": self.is_shade_open,
         }
         return json.dumps(document, sort_keys=True)
 
@@ -131,4 +137,10 @@ class Stack:
             )
             for task in document["tasks"]
         ]
-        return cls(tasks, int(document["next_id"]), str(document["toast"]))
+        return cls(
+            tasks,
+            int(document["next_id"]),
+            str(document["toast"]),
+            str(document.get("last_toast", "")),
+            bool(document.get("shade", False)),
+        )

@@ -124,4 +124,5 @@ class Store:
             if other.execute("PRAGMA quick_check").fetchone()[0] != "ok":
                 raise sqlite3.DatabaseError("the snapshot's database is damaged")
             other.backup(self._db)
+        prepare(self._db)
         self._epoch += 1

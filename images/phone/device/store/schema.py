@@ -1,4 +1,8 @@
-"""What the state's database holds, and what is in it on a new phone."""
+"""What the state's database holds, and what is in it on a new phone.
+
+The database's ``user_version`` counts the migrations that it has seen; a database, or a snapshot,
+of an older phone is brought up to date when it is opened.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import sqlite3
 
-VERSION = 1
-TABLES = ("setting", "property", "task", "contact", "contact_data", "interface")
+TABLES = (
+    "setting", "property", "task", "contact", "contact_data", "interface", "sms", "call", "event",
+    "note", "mail", "alarm", "timer", "city", "document", "page", "bookmark", "notification",
+)  # fmt: skip
 
-_TABLES = """
+_FIRST = """
 CREATE TABLE setting (
     namespace TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (namespace, key)
@@ -35,6 +41,70 @@ CREATE TABLE contact_data (
 );
 CREATE TABLE interface (id INTEGER PRIMARY KEY CHECK (id = 1), document TEXT NOT NULL);
 """
+
+# Source of the names: Telephony.Sms, CallLog.Calls, CalendarContract.Events, AlarmClock. Points in
+# time are ms since the epoch, lengths of time of calls are s.
+_APPLICATIONS = """
+CREATE TABLE sms (
+    _id INTEGER PRIMARY KEY AUTOINCREMENT, thread_id INTEGER NOT NULL, address TEXT NOT NULL,
+    date INTEGER NOT NULL, read INTEGER NOT NULL DEFAULT 0, type INTEGER NOT NULL,
+    body TEXT NOT NULL
+);
+CREATE TABLE call (
+    _id INTEGER PRIMARY KEY AUTOINCREMENT, number TEXT NOT NULL, date INTEGER NOT NULL,
+    duration INTEGER NOT NULL DEFAULT 0, type INTEGER NOT NULL, name TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE event (
+    _id INTEGER PRIMARY KEY AUTOINCREMENT, calendar_id INTEGER NOT NULL DEFAULT 1,
+    title TEXT NOT NULL, description TEXT NOT NULL DEFAULT '',
+    eventLocation TEXT NOT NULL DEFAULT '', dtstart INTEGER NOT NULL, dtend INTEGER NOT NULL,
+    allDay INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE note (
+    _id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL DEFAULT '',
+    body TEXT NOT NULL DEFAULT '', pinned INTEGER NOT NULL DEFAULT 0,
+    archived INTEGER NOT NULL DEFAULT 0, modified INTEGER NOT NULL
+);
+CREATE TABLE mail (
+    _id INTEGER PRIMARY KEY AUTOINCREMENT,
+    folder TEXT NOT NULL CHECK (folder IN ('inbox', 'sent', 'drafts', 'trash')),
+    sender TEXT NOT NULL, recipients TEXT NOT NULL, subject TEXT NOT NULL DEFAULT '',
+    body TEXT NOT NULL DEFAULT '', date INTEGER NOT NULL, read INTEGER NOT NULL DEFAULT 0,
+    starred INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE alarm (
+    _id INTEGER PRIMARY KEY AUTOINCREMENT, hour INTEGER NOT NULL CHECK (hour BETWEEN 0 AND 23),
+    minutes INTEGER NOT NULL CHECK (minutes BETWEEN 0 AND 59),
+    enabled INTEGER NOT NULL DEFAULT 1, daysofweek INTEGER NOT NULL DEFAULT 0,
+    label TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE timer (
+    _id INTEGER PRIMARY KEY AUTOINCREMENT, length INTEGER NOT NULL, ends INTEGER,
+    left INTEGER NOT NULL, label TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE city (_id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, zone TEXT NOT NULL);
+CREATE TABLE document (
+    _id INTEGER PRIMARY KEY AUTOINCREMENT, parent INTEGER REFERENCES document (_id)
+        ON DELETE CASCADE,
+    name TEXT NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('folder', 'document')),
+    body TEXT NOT NULL DEFAULT '', modified INTEGER NOT NULL
+);
+CREATE TABLE page (
+    _id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT NOT NULL UNIQUE, title TEXT NOT NULL,
+    blocks TEXT NOT NULL, visited INTEGER NOT NULL
+);
+CREATE TABLE bookmark (
+    _id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT NOT NULL UNIQUE, title TEXT NOT NULL
+);
+CREATE TABLE notification (
+    _id INTEGER PRIMARY KEY AUTOINCREMENT, package TEXT NOT NULL, tag TEXT NOT NULL DEFAULT '',
+    title TEXT NOT NULL, text TEXT NOT NULL DEFAULT '', posted INTEGER NOT NULL,
+    activity TEXT NOT NULL DEFAULT '', arguments TEXT NOT NULL DEFAULT '{}'
+);
+"""
+
+MIGRATIONS = (_FIRST, _APPLICATIONS)
+VERSION = len(MIGRATIONS)
 
 SETTINGS = {
     ("global", "airplane_mode_on"): "0",
@@ -75,18 +145,19 @@ PROPERTIES = {
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Make the tables of a new database; refuse one of another version.
+    """Make the tables of a new database, and those that an older one lacks.
 
     Raises:
-        ValueError: the database is of another version.
+        ValueError: the database is of a newer phone.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version == VERSION:
-        return
-    if version != 0:
+    if version > VERSION:
         raise ValueError(f"the state is of version {version}, this phone knows {VERSION}")
-    connection.executescript(f"BEGIN;{_TABLES}PRAGMA user_version = {VERSION};COMMIT;")
-    connection.executemany(
-        "INSERT INTO setting VALUES (?, ?, ?)", [(*key, value) for key, value in SETTINGS.items()]
-    )
-    connection.executemany("INSERT INTO property VALUES (?, ?)", PROPERTIES.items())
+    for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+        connection.executescript(f"BEGIN;{script}PRAGMA user_version = {number};COMMIT;")
+    if version == 0:
+        connection.executemany(
+            "INSERT INTO setting VALUES (?, ?, ?)",
+            [(*key, value) for key, value in SETTINGS.items()],
+        )
+        connection.executemany("INSERT INTO property VALUES (?, ?)", PROPERTIES.items())

@@ -9,8 +9,6 @@ import re
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
-from images.phone.device.ui.metrics import SCREEN
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,14 +19,36 @@ _HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def dump(window: View, package: str) -> str:
+def dump(window: View, package: str, rotation: int = 0) -> str:
     """Give the XML of a window; only nodes that can be seen are in it.
 
     Args:
         window: laid out.
         package: of the application it belongs to.
+        rotation: of the screen, in quarter turns.
     """
-    return f'{_HEAD}<hierarchy rotation="0">{"".join(_nodes(window, 0, package))}</hierarchy>'
+    nodes = "".join(_nodes(window, 0, package))
+    return f'{_HEAD}<hierarchy rotation="{rotation}">{nodes}</hierarchy>'
+
+
+def dump_windows(windows: list[tuple[str, str, View]], rotation: int) -> str:
+    """Give the XML of all windows, as ``uiautomator dump --windows`` does.
+
+    Args:
+        windows: title, package and views of each, the one in front first.
+        rotation: of the screen, in quarter turns.
+    """
+    parts = []
+    for index, (title, package, view) in enumerate(windows):
+        box = view.box
+        parts.append(
+            f'<window index="{index}" id="{index + 1}" title={_quote(title)} layer='
+            f'"{len(windows) - index}" active="{_word(index == 0)}" focused="{_word(index == 0)}" '
+            f'bounds="[{box.left},{box.top}][{box.right},{box.bottom}]">'
+            f'<hierarchy rotation="{rotation}">{"".join(_nodes(view, 0, package))}</hierarchy>'
+            "</window>"
+        )
+    return f'{_HEAD}<displays><display id="0">{"".join(parts)}</display></displays>'
 
 
 def full_class(kind: str) -> str:
@@ -44,7 +64,7 @@ def full_id(name: str, package: str) -> str:
 
 
 def _nodes(view: View, index: int, package: str) -> Iterator[str]:
-    if view.is_silent or view.clip.cut(SCREEN).is_empty:
+    if view.is_silent or view.clip.is_empty:
         return
     yield f"<node {_attributes(view, index, package)}"
     inner = "".join(
@@ -56,7 +76,7 @@ def _nodes(view: View, index: int, package: str) -> Iterator[str]:
 
 
 def _attributes(view: View, index: int, package: str) -> str:
-    traits, clip = view.traits, view.clip.cut(SCREEN)
+    traits, clip = view.traits, view.clip
     values = {
         "index": str(index),
         "text": view.text or view.hint,

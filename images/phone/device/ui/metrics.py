@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 WIDTH_PX = 1080
@@ -57,4 +58,42 @@ class Box(NamedTuple):
 
 NOWHERE = Box(0, 0, 0, 0)
 SCREEN = Box(0, 0, WIDTH_PX, HEIGHT_PX)
-CONTENT = Box(0, STATUS_BAR_PX, WIDTH_PX, HEIGHT_PX - NAVIGATION_BAR_PX)
+
+
+@dataclass(frozen=True)
+class Display:
+    """The screen as it is held.
+
+    Attributes:
+        rotation: quarter turns from upright, 0 to 3, as Android's ``Surface.ROTATION_*``.
+    """
+
+    rotation: int = 0
+
+    @property
+    def is_wide(self) -> bool:
+        """Tell whether it lies on its side."""
+        return self.rotation % 2 == 1
+
+    @property
+    def width_px(self) -> int:
+        """From left to right."""
+        return HEIGHT_PX if self.is_wide else WIDTH_PX
+
+    @property
+    def height_px(self) -> int:
+        """From top to bottom."""
+        return WIDTH_PX if self.is_wide else HEIGHT_PX
+
+    @property
+    def screen(self) -> Box:
+        """All of it."""
+        return Box(0, 0, self.width_px, self.height_px)
+
+    @property
+    def keys_top(self) -> int:
+        """Where the bar with BACK and HOME begins."""
+        return self.height_px - NAVIGATION_BAR_PX
+
+
+UPRIGHT = Display()

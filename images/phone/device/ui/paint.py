@@ -20,6 +20,7 @@ _ASCENT = 0.97
 _CARET_PX = 5
 _OUTLINE_PX = 3
 _STRIKE_PX = 3
+_MARK = (120, 160, 230)
 
 
 class Painter:
@@ -69,7 +70,9 @@ class Painter:
             self.fill(box_in, look.fill or (0, 0, 0), max(0, look.radius_px - inset))
         elif look.fill is not None:
             self.fill(box, look.fill, look.radius_px)
-        if look.icon:
+        if look.picture is not None and not box.is_empty:
+            self._paint_picture(view, box)
+        elif look.icon:
             self._paint_icon(view)
         elif not view.children and (view.text or view.hint or look.caret is not None):
             self._paint_text(view)
@@ -100,6 +103,14 @@ class Painter:
         ):
             self._image.paste(color, (x, y, x + radius_px, y + radius_px), mask)
 
+    def _paint_picture(self, view: View, box: Box) -> None:
+        if view.look.picture is None:
+            return
+        image = view.look.picture(box.width, box.height)
+        seen = self._move(view.clip)
+        part = (seen.left - box.left, seen.top - box.top, seen.right - box.left)
+        self._image.paste(image.crop((*part, seen.bottom - box.top)), (seen.left, seen.top))
+
     def _paint_icon(self, view: View) -> None:
         box = self._move(view.inner())
         center = ((box.left + box.right) // 2, (box.top + box.bottom) // 2)
@@ -112,10 +123,13 @@ class Painter:
         look, box = view.look, self._move(view.inner())
         lines = view.lines(box.width) if view.text or view.hint else ("",)
         step = look.size_px * LINE_HEIGHT
-        y = box.top + max(0.0, (box.height - step * len(lines)) / 2)
+        y = box.top + self._lead(view, box, step * len(lines))
         for line in lines:
             width = measure(line, look.size_px, bold=look.is_bold)
             x = box.left + ((box.width - width) / 2 if look.is_centered else 0.0)
+            if look.is_marked and width:
+                band = (int(x), int(y), int(x + width), int(y + step))
+                self._draw.rectangle(band, fill=_MARK)
             self._paint_line(line, x, y, view)
             if look.strike:
                 middle = y + step * 0.55
@@ -123,6 +137,10 @@ class Painter:
             y += step
         if look.caret is not None:
             self._paint_caret(view, box, lines)
+
+    def _lead(self, view: View, box: Box, height: float) -> float:
+        """Give what is left above the text."""
+        return 0.0 if view.look.is_at_top else max(0.0, (box.height - height) / 2)
 
     def _paint_line(self, line: str, x: float, y: float, view: View) -> None:
         look = view.look
@@ -133,15 +151,10 @@ class Painter:
 
     def _paint_caret(self, view: View, box: Box, lines: tuple[str, ...]) -> None:
         look = view.look
-        before = view.text[: look.caret] if view.text else ""
-        row = before.count("\n")
-        x = box.left
-        if len(lines) == 1 and not view.text.endswith(lines[0]):
-            before = lines[0]
-        x += int(measure(before.rpartition("\n")[2], look.size_px, bold=look.is_bold))
+        row, across = view.caret_place(box.width) if view.text else (0, 0.0)
         step = look.size_px * LINE_HEIGHT
-        y = box.top + max(0.0, (box.height - step * len(lines)) / 2) + row * step
-        x = min(x, box.right - _CARET_PX)
+        y = box.top + self._lead(view, box, step * len(lines)) + row * step
+        x = min(box.left + int(across), box.right - _CARET_PX)
         self._draw.rectangle((x, int(y), x + _CARET_PX - 1, int(y + step)), fill=look.ink)
 
 

@@ -12,6 +12,8 @@ from images.phone.device.ui.metrics import NOWHERE, Box
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from PIL import Image
+
     from images.phone.device.ui.theme import Color
 
 LINE_HEIGHT = 1.3
@@ -49,6 +51,9 @@ class Look:
         strike: a line through the text.
         icon: name of an icon of `images.phone.device.ui.fonts.ICONS`.
         caret: index in the text before which the caret stands.
+        is_marked: the whole text is selected.
+        is_at_top: text begins at the top, not in the middle.
+        picture: makes an RGB image of a width and height, px, that fills the view.
     """
 
     fill: Color | None = None
@@ -62,6 +67,9 @@ class Look:
     strike: bool = False
     icon: str = ""
     caret: int | None = None
+    is_marked: bool = False
+    is_at_top: bool = False
+    picture: Callable[[int, int], Image.Image] | None = None
 
 
 @dataclass
@@ -104,6 +112,7 @@ class View:
         scroll: name under which its scroll offset is kept; makes it scrollable.
         offset_px: how far it is scrolled.
         is_silent: painted only; neither it nor what is in it is in the hierarchy.
+        keys: page of the soft keyboard that suits a text field.
         box: where it is, after layout.
         clip: what of it is visible, after layout.
         content_px: height of what scrolls, after layout.
@@ -131,6 +140,7 @@ class View:
     scroll: str = ""
     offset_px: int = 0
     is_silent: bool = False
+    keys: str = "letters"
     box: Box = NOWHERE
     clip: Box = NOWHERE
     content_px: int = 0
@@ -172,7 +182,26 @@ class View:
         """Give the lines in which the text is shown."""
         text = self.text or self.hint
         look = self.look
+        if look.caret is not None and look.max_lines == 1 and self.text:
+            return (self._around_caret(width_px),)
         return wrap(text, look.size_px, width_px, look.max_lines, bold=look.is_bold)
+
+    def caret_place(self, width_px: int) -> tuple[int, float]:
+        """Give the line in which the caret stands, and how far from its start, px."""
+        look, before = self.look, self.text[: self.look.caret]
+        if look.max_lines == 1:
+            left = len(self.text) - len(self._around_caret(width_px))
+            return 0, measure(before[left:], look.size_px, bold=look.is_bold)
+        lines = wrap(before, look.size_px, width_px, look.max_lines, bold=look.is_bold)
+        return len(lines) - 1, measure(lines[-1], look.size_px, bold=look.is_bold)
+
+    def _around_caret(self, width_px: int) -> str:
+        """Give the end of a line that does not fit, so that the caret can be seen."""
+        look, start = self.look, 0
+        caret = look.caret or 0
+        while start < caret and measure(self.text[start:caret], look.size_px) > width_px:
+            start += max(1, (caret - start) // 8)
+        return self.text[start:]
 
     def measure(self, width_px: int) -> tuple[int, int]:
         """Give the width and height that the view wants.

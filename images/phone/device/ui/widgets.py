@@ -21,6 +21,7 @@ TITLE_PX = dp(22)
 LARGE_PX = dp(32)
 ICON_PX = dp(24)
 TOUCH_PX = dp(48)
+_FEW_LINES = 10
 EDGE_PX = dp(16)
 
 RECYCLER = "androidx.recyclerview.widget.RecyclerView"
@@ -33,10 +34,12 @@ class FieldState:
     Attributes:
         text: its content.
         caret: where the caret stands; None when the field has no focus.
+        is_marked: all of it is selected.
     """
 
     text: str
     caret: int | None
+    is_marked: bool = False
 
 
 class Widgets:
@@ -112,7 +115,9 @@ class Widgets:
             padding_px=(dp(20), 0, dp(20), 0),
         )
 
-    def floating_button(self, label: str, on_tap: Act, *, name: str = "") -> View:
+    def floating_button(
+        self, label: str, on_tap: Act, *, name: str = "", icon: str = "add"
+    ) -> View:
         """Show the button for what is done most; it floats at the bottom right."""
         theme = self.theme
         button = View(
@@ -122,7 +127,7 @@ class Widgets:
             width_px=dp(56),
             height_px=dp(56),
             look=Look(
-                fill=theme.tint, ink=theme.on_tint, radius_px=dp(16), size_px=ICON_PX, icon="add"
+                fill=theme.tint, ink=theme.on_tint, radius_px=dp(16), size_px=ICON_PX, icon=icon
             ),
             on_tap=on_tap,
         )
@@ -255,7 +260,7 @@ class Widgets:
             traits=Traits(checkable=True, checked=checked),
         )
 
-    def field(
+    def field(  # noqa: PLR0913 - what a field can be
         self,
         name: str,
         state: FieldState,
@@ -265,6 +270,7 @@ class Widgets:
         label: str = "",
         lines: int = 1,
         framed: bool = True,
+        keys: str = "letters",
     ) -> View:
         """Show a text field; a tap gives it the focus."""
         theme = self.theme
@@ -277,6 +283,8 @@ class Widgets:
             max_lines=lines,
             size_px=BODY_PX,
             caret=state.caret,
+            is_marked=state.is_marked,
+            is_at_top=lines > _FEW_LINES,
         )
         return View(
             "EditText",
@@ -288,6 +296,7 @@ class Widgets:
             on_tap=on_tap,
             traits=Traits(focusable=True, focused=has_focus),
             padding_px=(EDGE_PX, dp(8), EDGE_PX, dp(8)),
+            keys=keys,
         ).at_least(dp(56))
 
     def monogram(self, text: str, size_px: int) -> View:

@@ -1,0 +1,123 @@
+"""Which activity an intent with an address means.
+
+Source: Android's *Common intents*: ``tel:``, ``smsto:``, ``mailto:``, ``geo:``, ``http:``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, unquote
+
+from images.phone.device.apps.directory import (
+    APPS,
+    BROWSER,
+    CAMERA,
+    CLOCK,
+    CONTACTS,
+    DIALER,
+    MAIL,
+    MAPS,
+    MESSAGES,
+)
+from images.phone.device.apps.stack import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Found = tuple[str, Entry]
+
+COMPOSE = "com.google.android.gm.ComposeActivityGmail"
+CONVERSATION = "com.google.android.apps.messaging.ui.conversation.ConversationActivity"
+CONTACT_EDITOR = "com.android.contacts.activities.ContactEditorActivity"
+_CAPTURE = frozenset(
+    ("android.media.action.IMAGE_CAPTURE", "android.media.action.STILL_IMAGE_CAMERA")
+)
+_VIEWS = frozenset(
+    f"android.intent.action.{name}" for name in ("VIEW", "SENDTO", "DIAL", "CALL", "SEND")
+)
+
+
+def fields_of(values: Mapping[str, str]) -> dict[str, dict[str, object]]:
+    """Give the state of text fields with these contents."""
+    return {name: {"text": text, "caret": len(text)} for name, text in values.items()}
+
+
+def find_target(action: str, uri: str, extras: Mapping[str, str]) -> tuple[str, Entry] | None:
+    """Give package and activity for an intent; None when nothing takes it.
+
+    Args:
+        action: such as ``android.intent.action.VIEW``.
+        uri: may be empty.
+        extras: text values that come with it.
+    """
+    if action in _CAPTURE:
+        return CAMERA, Entry(APPS[CAMERA].main)
+    if action == "android.intent.action.INSERT" and "contact" in uri:
+        return CONTACTS, _new_contact(extras)
+    if action in {"android.intent.action.SHOW_ALARMS", "android.intent.action.SET_ALARM"}:
+        return CLOCK, Entry(APPS[CLOCK].main, {}, {"tab": "alarms"})
+    if action not in _VIEWS:
+        return None
+    scheme, _, rest = uri.partition(":")
+    maker = _SCHEMES.get(scheme.lower())
+    return maker(rest, uri, extras) if maker else None
+
+
+def _new_contact(extras: Mapping[str, str]) -> Entry:
+    first, _, last = extras.get("name", "").partition(" ")
+    values = {
+        "first_name": first,
+        "last_name": last,
+        "phone": extras.get("phone", ""),
+        "email": extras.get("email", ""),
+    }
+    return Entry(CONTACT_EDITOR, {}, {"fields": fields_of(values), "focus": "first_name"})
+
+
+def _dial(rest: str, uri: str, extras: Mapping[str, str]) -> Found:
+    del uri, extras
+    state = {"tab": "dialpad", "digits": unquote(rest)}
+    return DIALER, Entry(APPS[DIALER].main, {}, state)
+
+
+def _message(rest: str, uri: str, extras: Mapping[str, str]) -> Found:
+    del uri
+    address, _, query = rest.partition("?")
+    body = extras.get("sms_body") or parse_qs(query).get("body", [""])[0]
+    state = {"fields": fields_of({"compose_message_text": body})}
+    return MESSAGES, Entry(CONVERSATION, {"address": unquote(address).lstrip("/")}, state)
+
+
+def _mail(rest: str, uri: str, extras: Mapping[str, str]) -> Found:
+    del uri
+    address, _, query = rest.partition("?")
+    asked = parse_qs(query)
+    values = {
+        "subject": extras.get("android.intent.extra.SUBJECT") or asked.get("subject", [""])[0],
+        "body": extras.get("android.intent.extra.TEXT") or asked.get("body", [""])[0],
+    }
+    chips = [unquote(address)] if address else []
+    return MAIL, Entry(COMPOSE, {}, {"fields": fields_of(values), "chips": chips})
+
+
+def _map(rest: str, uri: str, extras: Mapping[str, str]) -> Found:
+    del uri, extras
+    words = parse_qs(rest.partition("?")[2]).get("q", [""])[0]
+    state = {"fields": fields_of({"search_omnibox_edit_text": words}), "query": words}
+    return MAPS, Entry(APPS[MAPS].main, {}, state)
+
+
+def _browse(rest: str, uri: str, extras: Mapping[str, str]) -> Found:
+    del rest, extras
+    return BROWSER, Entry(APPS[BROWSER].main, {"url": uri})
+
+
+_SCHEMES: dict[str, Callable[[str, str, Mapping[str, str]], Found]] = {
+    "tel": _dial,
+    "sms": _message,
+    "smsto": _message,
+    "mailto": _mail,
+    "geo": _map,
+    "http": _browse,
+    "https": _browse,
+}

@@ -1,0 +1,67 @@
+"""Folders and documents of the Drive as rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from images.phone.device.store.database import Row, Store
+
+FOLDER, DOCUMENT = "folder", "document"
+
+
+def list_documents(store: Store, parent: int | None, text: str = "") -> list[Row]:
+    """Give what lies in a folder, folders first; with a text, what is called so anywhere."""
+    order = " ORDER BY kind='document', name COLLATE NOCASE, _id"
+    if text:
+        rows = store.rows(f"SELECT * FROM document{order}")  # noqa: S608 - a constant
+        return [row for row in rows if text.casefold() in row["name"].casefold()]
+    sql = f"SELECT * FROM document WHERE parent IS ?{order}"  # noqa: S608 - a constant
+    return store.rows(sql, (parent,))
+
+
+def recent_documents(store: Store) -> list[Row]:
+    """Give the texts, changed last first."""
+    return store.rows(
+        "SELECT * FROM document WHERE kind='document' ORDER BY modified DESC, _id DESC"
+    )
+
+
+def load_document(store: Store, number: int) -> Row | None:
+    """Give one folder or document; None when there is none."""
+    rows = store.rows("SELECT * FROM document WHERE _id=?", (number,))
+    return rows[0] if rows else None
+
+
+def add_document(
+    store: Store, name: str, kind: str, now_ms: int, *, parent: int | None = None, body: str = ""
+) -> int:
+    """Make a folder or document; gives its id.
+
+    Args:
+        store: the state.
+        name: shown.
+        kind: `FOLDER` or `DOCUMENT`.
+        now_ms: since the epoch.
+        parent: id of the folder it lies in; None for the Drive itself.
+        body: its text.
+    """
+    return store.insert(
+        "INSERT INTO document (parent, name, kind, body, modified) VALUES (?, ?, ?, ?, ?)",
+        (parent, name, kind, body, now_ms),
+    )
+
+
+def rename_document(store: Store, number: int, name: str) -> None:
+    """Give a folder or document another name."""
+    store.change("UPDATE document SET name=? WHERE _id=?", (name, number))
+
+
+def write_document(store: Store, number: int, body: str, now_ms: int) -> None:
+    """Replace the text of a document."""
+    store.change("UPDATE document SET body=?, modified=? WHERE _id=?", (body, now_ms, number))
+
+
+def delete_document(store: Store, number: int) -> int:
+    """Delete a folder with all in it, or a document; gives how many there were."""
+    return store.change("DELETE FROM document WHERE _id=?", (number,))

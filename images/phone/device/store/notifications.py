@@ -1,0 +1,48 @@
+"""Notifications as rows: what an application has to tell."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from images.phone.device.store.database import Row, Store
+
+
+def list_notifications(store: Store) -> list[Row]:
+    """Give all notifications, newest first."""
+    return store.rows("SELECT * FROM notification ORDER BY posted DESC, _id DESC")
+
+
+def post_notification(  # noqa: PLR0913 - the columns of the row
+    store: Store,
+    package: str,
+    title: str,
+    text: str,
+    *,
+    tag: str,
+    posted_ms: int,
+    activity: str,
+    arguments: dict[str, Any],
+) -> int:
+    """Post a notification and give its id; an older one of the same package and tag goes."""
+    if tag:
+        cancel_notifications(store, package, tag)
+    return store.insert(
+        "INSERT INTO notification (package, tag, title, text, posted, activity, arguments)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (package, tag, title, text, posted_ms, activity, json.dumps(arguments, sort_keys=True)),
+    )
+
+
+def cancel_notifications(store: Store, package: str = "", tag: str = "") -> int:
+    """Take notifications back; gives how many. Empty words stand for any."""
+    return store.change(
+        "DELETE FROM notification WHERE (?1='' OR package=?1) AND (?2='' OR tag=?2)",
+        (package, tag),
+    )
+
+
+def arguments_of(row: Row) -> dict[str, Any]:
+    """Give what the activity is opened with that a notification leads to."""
+    return dict(json.loads(row["arguments"]))

@@ -1,0 +1,208 @@
+"""Pages of the web, read into headings, paragraphs, links; history and bookmarks as rows."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from images.phone.device.store.database import Row, Store
+
+_TIMEOUT_S = 8.0
+_MAX_BYTES = 2_000_000
+_MAX_BLOCKS = 600
+_KEPT_PAGES = 50
+_SKIPPED = frozenset(("script", "style", "noscript", "template", "svg", "head", "iframe"))
+_BREAKS = frozenset(
+    ("p", "div", "section", "article", "li", "ul", "ol", "table", "tr", "br", "header", "footer",
+     "nav", "main", "form", "blockquote", "dt", "dd", "figure", "h1", "h2", "h3", "h4", "h5", "h6",
+     "pre", "td", "th", "hr", "body"),
+)  # fmt: skip
+HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+
+
+class Block(NamedTuple):
+    """One part of a page.
+
+    Attributes:
+        kind: ``p``, ``h1`` to ``h6``, ``li``, or ``a``.
+        text: one line or more.
+        url: where a link leads; empty for all else.
+    """
+
+    kind: str
+    text: str
+    url: str = ""
+
+
+class Page(NamedTuple):
+    """A page as it is read."""
+
+    url: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+class _Reader(HTMLParser):
+    """Take the text out of HTML."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.title = ""
+        self.blocks: list[Block] = []
+        self._url = url
+        self._skipped = 0
+        self._in_title = False
+        self._kind, self._href = "p", ""
+        self._text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begin what a tag begins."""
+        if tag == "title":
+            self._in_title = True
+        elif tag in _SKIPPED:
+            self._skipped += tag != "head"
+        elif tag == "a":
+            href = dict(attrs).get("href") or ""
+            self.flush()
+            self._href = urllib.parse.urljoin(self._url, href)
+        elif tag in _BREAKS:
+            self.flush()
+            self._kind = tag if tag in HEADINGS or tag == "li" else "p"
+        elif tag == "img":
+            self._text.append(dict(attrs).get("alt") or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        """End what a tag ends."""
+        if tag == "title":
+            self._in_title = False
+        elif tag in _SKIPPED:
+            self._skipped = max(0, self._skipped - (tag != "head"))
+        elif tag == "a":
+            self.flush()
+            self._href = ""
+        elif tag in _BREAKS:
+            self.flush()
+            self._kind = "p"
+
+    def handle_data(self, data: str) -> None:
+        """Take text."""
+        if self._in_title:
+            self.title += data
+        elif not self._skipped:
+            self._text.append(data)
+
+    def flush(self) -> None:
+        """End the block that was begun."""
+        text = " ".join("".join(self._text).split())
+        self._text = []
+        if not text or len(self.blocks) >= _MAX_BLOCKS:
+            return
+        is_link = self._href.startswith(("http://", "https://"))
+        kind = "a" if is_link and self._kind not in HEADINGS else self._kind
+        self.blocks.append(Block(kind, text, self._href if is_link else ""))
+
+
+def read_html(url: str, text: str) -> Page:
+    """Give the readable part of HTML."""
+    reader = _Reader(url)
+    reader.feed(text)
+    reader.close()
+    reader.flush()
+    title = " ".join(reader.title.split()) or urllib.parse.urlsplit(url).netloc or url
+    return Page(url, title, tuple(reader.blocks))
+
+
+def full_url(words: str) -> str | None:
+    """Give the address that was typed; None when it is none."""
+    words = words.strip()
+    if not words or any(char.isspace() for char in words):
+        return None
+    if not words.lower().startswith(("http://", "https://")):
+        words = f"http://{words}"
+    host = urllib.parse.urlsplit(words).hostname or ""
+    return words if "." in host or host == "localhost" or ":" in words[7:] else None
+
+
+def fetch_page(url: str) -> Page:
+    """Fetch a page, or tell on a page why that cannot be. Only http and https are fetched."""
+    if not url.lower().startswith(("http://", "https://")):
+        return _problem(url, "This address cannot be opened")
+    request = urllib.request.Request(url, headers={"User-Agent": "MesocosmPhone/1.0"})  # noqa: S310 - checked above
+    try:
+        with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - as above
+            raw = answer.read(_MAX_BYTES)
+            kind = answer.headers.get_content_type()
+            charset = answer.headers.get_content_charset() or "utf-8"
+            final = answer.geturl()
+    except urllib.error.HTTPError as exc:
+        exc.close()
+        return _problem(url, f"The server answered: {exc.code} {exc.reason}")
+    except (OSError, ValueError) as exc:
+        reason = getattr(exc, "reason", exc)
+        return _problem(url, f"This site can\u2019t be reached ({reason})")
+    try:
+        text = raw.decode(charset, errors="replace")
+    except LookupError:
+        text = raw.decode("utf-8", errors="replace")
+    if kind in {"text/html", "application/xhtml+xml"}:
+        return read_html(final, text)
+    if kind.startswith("text/") or kind == "application/json":
+        lines = tuple(Block("p", line) for line in text.splitlines() if line.strip())
+        return Page(final, final, lines[:_MAX_BLOCKS])
+    return _problem(url, f"Files of the kind {kind} cannot be shown")
+
+
+def _problem(url: str, words: str) -> Page:
+    return Page(url, "Page not available", (Block("h2", "Page not available"), Block("p", words)))
+
+
+def keep_page(store: Store, page: Page, now_ms: int) -> None:
+    """Keep a page, and forget those visited longest ago."""
+    store.change("DELETE FROM page WHERE url=?", (page.url,))
+    blocks = json.dumps([list(block) for block in page.blocks])
+    store.insert(
+        "INSERT INTO page (url, title, blocks, visited) VALUES (?, ?, ?, ?)",
+        (page.url, page.title, blocks, now_ms),
+    )
+    store.change(
+        "DELETE FROM page WHERE _id NOT IN (SELECT _id FROM page ORDER BY visited DESC, _id DESC"
+        " LIMIT ?)",
+        (_KEPT_PAGES,),
+    )
+
+
+def load_page(store: Store, url: str) -> Page | None:
+    """Give a page that was kept; None when it was not."""
+    rows = store.rows("SELECT * FROM page WHERE url=?", (url,))
+    if not rows:
+        return None
+    blocks = tuple(Block(*block) for block in json.loads(rows[0]["blocks"]))
+    return Page(url, rows[0]["title"], blocks)
+
+
+def list_history(store: Store) -> list[Row]:
+    """Give the pages that are kept, visited last first."""
+    return store.rows("SELECT _id, url, title FROM page ORDER BY visited DESC, _id DESC")
+
+
+def list_bookmarks(store: Store) -> list[Row]:
+    """Give all bookmarks, by title."""
+    return store.rows("SELECT * FROM bookmark ORDER BY title COLLATE NOCASE, _id")
+
+
+def has_bookmark(store: Store, url: str) -> bool:
+    """Tell whether an address is among the bookmarks."""
+    return bool(store.rows("SELECT 1 FROM bookmark WHERE url=?", (url,)))
+
+
+def flip_bookmark(store: Store, url: str, title: str) -> bool:
+    """Add a bookmark, or remove it; True when it is there now."""
+    if store.change("DELETE FROM bookmark WHERE url=?", (url,)):
+        return False
+    store.insert("INSERT INTO bookmark (url, title) VALUES (?, ?)", (url, title))
+    return True
