@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from images.phone.device.apps.catalog import SCREENS
 from images.phone.device.apps.directory import APPS, DIALER, LAUNCHER, MESSAGES
 from images.phone.device.apps.launcher import HOME, RECENTS, LauncherScreen
-from images.phone.device.apps.links import find_target
+from images.phone.device.apps.links import CONVERSATION, find_target
 from images.phone.device.apps.settings import DARK
 from images.phone.device.apps.shade import Shade
 from images.phone.device.apps.stack import Entry, Stack
@@ -184,7 +184,14 @@ class Phone:
         """Take in a text message; gives its id."""
         with self.event():
             number = add_message(self._store, address, body, RECEIVED, int(self.now_s() * 1000))
-            self.notify(MESSAGES, name_of(self._store, address), body, tag=address)
+            self.notify(
+                MESSAGES,
+                name_of(self._store, address),
+                body,
+                tag=address,
+                activity=CONVERSATION,
+                arguments={"address": address},
+            )
             return number
 
     def receive_call(self, number: str) -> None:

@@ -14,7 +14,7 @@ from images.phone.device.ui.fonts import ICONS, icon_font, measure, text_font
 from images.phone.device.ui.keyboard import DIGITS, LETTERS, keyboard_height_px, make_keyboard
 from images.phone.device.ui.metrics import NAVIGATION_BAR_PX, STATUS_BAR_PX, Box, Display, dp
 from images.phone.device.ui.paint import Painter
-from images.phone.device.ui.view import Flow, Look, View
+from images.phone.device.ui.view import LINE_HEIGHT, Flow, Look, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +70,8 @@ class Scene:
             shade: views of the notifications; None when they are not shown.
         """
         content, dialog = screen.content(), screen.dialog()
+        if dialog is None:
+            screen.state.get("scroll", {}).pop("dialog", None)
         field = _focused(dialog or content)
         has_keyboard = field is not None and not screen.state.get("keyboard_hidden")
         bottom = display.keys_top - (keyboard_height_px(display) if has_keyboard else 0)
@@ -127,15 +129,18 @@ def _focused(view: View) -> View | None:
 
 
 def _reveal(view: View, field: View, display: Display) -> None:
-    """Scroll what holds a field until the field can be seen."""
+    """Scroll what holds a field until its caret can be seen."""
     for scroller in view.walk():
         if not scroller.scroll or not any(each is field for each in scroller.walk()):
             continue
-        inner = scroller.inner()
-        low, high = field.box.bottom - inner.bottom, field.box.top - inner.top
-        shift = max(0, low) if low < high else min(0, high)
+        inner, line_px = scroller.inner(), round(field.look.size_px * LINE_HEIGHT)
+        top = field.inner().top if field.look.is_at_top else field.box.top
+        height = line_px if field.look.is_at_top else field.box.height
+        if field.look.is_at_top and field.text:
+            top += line_px * field.caret_place(field.inner().width)[0]
+        low, high = top + height - inner.bottom, top - inner.top
         if low > 0 or high < 0:
-            scroller.offset_px += shift or low
+            scroller.offset_px += min(low, high) if low > 0 else high
             view.place(display.screen, display.screen)
         return
 

@@ -12,6 +12,7 @@ from images.phone.device.store.contacts import (
     load_contact,
     save_contact,
 )
+from images.phone.device.ui.keyboard import DIGITS, LETTERS
 from images.phone.device.ui.metrics import dp
 from images.phone.device.ui.view import Align, Flow, Look, View
 from images.phone.device.ui.widgets import EDGE_PX, SMALL_PX
@@ -221,7 +222,8 @@ class EditorScreen(Screen):
 
     def _labelled(self, name: str, words: str) -> View:
         text = self.widgets.text(words, size_px=SMALL_PX, ink=self.host.theme.ink_soft)
-        field = self.field(name, hint=words, label=words)
+        keys = DIGITS if name == "phone" else LETTERS
+        field = self.field(name, hint=words, label=words, keys=keys)
         return self.widgets.column(text, self.widgets.space(dp(4)), field)
 
     def _save(self) -> None:

@@ -192,9 +192,11 @@ class ConversationScreen(Screen):
             hint = self.widgets.text(words, centered=True, ink=self.host.theme.ink_soft, lines=2)
             return [self.widgets.padded(hint)]
         mark_read(self.store, thread)
-        self.host.cancel_notifications(MESSAGES, self._address)
         day, rows = "", []
-        for row in list_messages(self.store, thread):
+        found = list_messages(self.store, thread)
+        for address in {row["address"] for row in found}:
+            self.host.cancel_notifications(MESSAGES, address)
+        for row in found:
             when = datetime.fromtimestamp(row["date"] / 1000, tz=self.host.now().tzinfo)
             shown = f"{when:%A}, {when.day} {when:%B}"
             if shown != day:

@@ -121,7 +121,7 @@ class Screen:
         self.host = host
         self.package = package
         self.entry = entry
-        self.widgets = Toolkit(host.theme)
+        self.widgets = Toolkit(host.theme, entry.state.get("scroll"))
 
     def content(self) -> View:
         """Make the views of the screen."""

@@ -160,7 +160,7 @@ class Toolkit(Widgets):
         for row in rows:
             row.padding_px = (0, dp(8), 0, dp(8))
         head = [self.text(title, "android:id/alertTitle", size_px=dp(20), lines=2)] if title else []
-        return self.dialog(*head, *rows, on_outside=on_outside)
+        return self.dialog(*head, *rows, self.space(0), on_outside=on_outside)
 
     def ask_text(self, title: str, field: View, yes: str, on_yes: Act, on_no: Act) -> View:
         """Ask for a text."""

@@ -102,6 +102,7 @@ class View:
         height_px: None takes what is needed.
         least_px: it is at least so high.
         weight: share of the space that is left in the parent's direction.
+        shrinks: it takes less height than it wants where the parent lacks room.
         padding_px: left, top, right, bottom.
         gap_px: between children.
         look: how it is painted.
@@ -130,6 +131,7 @@ class View:
     height_px: int | None = None
     least_px: int = 0
     weight: float = 0.0
+    shrinks: bool = False
     padding_px: tuple[int, int, int, int] = (0, 0, 0, 0)
     gap_px: int = 0
     look: Look = field(default_factory=Look)
@@ -317,6 +319,8 @@ class View:
         y = inner.top - self.offset_px
         for child, (width, height) in zip(self.children, sizes, strict=True):
             tall = int(left * child.weight / total) if child.weight else height
+            if child.shrinks:
+                tall = min(tall, inner.height - (wanted - height))
             x = inner.left
             if self.align is Align.STRETCH:
                 width = inner.width  # noqa: PLW2901

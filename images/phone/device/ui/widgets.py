@@ -9,7 +9,7 @@ from images.phone.device.ui.metrics import dp
 from images.phone.device.ui.view import Align, Flow, Look, Traits, View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from images.phone.device.ui.theme import Color, Theme
 
@@ -47,10 +47,12 @@ class Widgets:
 
     Args:
         theme: the colours.
+        offsets: how far each scrolling part of the screen is scrolled, px.
     """
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, offsets: Mapping[str, int] | None = None) -> None:
         self.theme = theme
+        self.offsets = offsets or {}
 
     def text(  # noqa: PLR0913 - each is one thing that text can be
         self,
@@ -318,13 +320,24 @@ class Widgets:
         )
 
     def dialog(self, *children: View, at_bottom: bool = False, on_outside: Act) -> View:
-        """Show a window above the screen; a tap beside it is told."""
+        """Show a window above the screen; a tap beside it is told.
+
+        The last of its views stays in sight where the others need more room than there is.
+        """
         theme = self.theme
         edge = 0 if at_bottom else dp(28)
+        upper = View(
+            "ScrollView",
+            children=list(children[:-1]),
+            weight=1,
+            scroll="dialog",
+            offset_px=self.offsets.get("dialog", 0),
+        )
         panel = View(
             "LinearLayout",
             "android:id/content",
-            children=list(children),
+            children=[upper, children[-1]],
+            shrinks=True,
             look=Look(fill=theme.surface, radius_px=dp(28)),
             padding_px=(dp(24), dp(24), dp(24), dp(16)),
             on_tap=_do_nothing,

@@ -1,0 +1,303 @@
+"""Every application is used from end to end by taps on the screen and on the soft keyboard."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import sqlite3
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from appliance.base.clock import wait_until
+from images.phone.device.ui.keyboard import DIGITS
+from tests.standins.local_phone import Adb, LocalPhone
+from tests.standins.thumbs import Thumbs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.adb
+
+
+@pytest.fixture(scope="module")
+def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalPhone]:
+    found = LocalPhone(tmp_path_factory.mktemp("phone"))
+    with found.console() as console:
+        console.run("avd snapshot save fresh", timeout_s=10)
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def adb(phone: LocalPhone) -> Iterator[Adb]:
+    found = Adb(phone.folder / "home", phone.key)
+    assert "connected to" in found.run("connect", phone.serial).text
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def user(phone: LocalPhone, adb: Adb) -> Thumbs:
+    with phone.console() as console:
+        console.run("avd snapshot load fresh", timeout_s=10)
+    return Thumbs(adb)
+
+
+def rows(phone: LocalPhone, sql: str) -> list[tuple[Any, ...]]:
+    """Look into the phone's state behind its back."""
+    path = phone.root / "data/system/phone.db"
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        return db.execute(sql).fetchall()
+
+
+def open_drawer(user: Thumbs) -> None:
+    user.swipe((540, 1000), (540, 200))
+
+
+def add_contact(user: Thumbs) -> None:
+    user.tap("Contacts", "Create contact")
+    user.type("Ines\nCarvalho\n")
+    user.type("+41445550173\n", DIGITS)
+    user.type("ines@example.org\n")
+
+
+def test_a_contact_is_added(user: Thumbs, phone: LocalPhone) -> None:
+    add_contact(user)
+    assert user.sees("Ines Carvalho")
+    assert rows(phone, "SELECT display_name FROM contact") == [("Ines Carvalho",)]
+    assert rows(phone, "SELECT data1 FROM contact_data ORDER BY _id") == [
+        ("+41445550173",),
+        ("ines@example.org",),
+    ]
+
+
+def test_an_sms_is_sent_to_a_contact(user: Thumbs, phone: LocalPhone) -> None:
+    add_contact(user)
+    user.touch([(540, 2337)])  # HOME
+    user.tap("Messages", "Start chat")
+    user.type("Ines")
+    user.tap("Ines Carvalho")
+    user.type("See you at 10:30, OK?")
+    user.tap("Send SMS")
+    assert user.sees("Ines Carvalho")
+    assert user.sees("See you at 10:30, OK?")
+    assert rows(phone, "SELECT address, type, body FROM sms") == [
+        ("+41445550173", 2, "See you at 10:30, OK?")
+    ]
+
+
+def test_an_alarm_is_set(user: Thumbs, phone: LocalPhone) -> None:
+    user.tap("Clock", "Alarm", "Add alarm", "6 hours", "45 minutes", "OK", "Mon", "Fri")
+    user.tap("edit_label")
+    user.type("Train\n")
+    assert user.sees("06:45")
+    found = rows(phone, "SELECT hour, minutes, enabled, daysofweek, label FROM alarm")
+    assert found == [(6, 45, 1, 0b10001, "Train")]
+
+
+def test_an_event_is_made(user: Thumbs, phone: LocalPhone) -> None:
+    user.tap("Calendar", "Create new event")
+    user.type("Review")
+    user.tap("start_date", "Next month")
+    day = next(
+        line.split('"')[0]
+        for line in user.dump().split('content-desc="')[1:]
+        if line.startswith("15 ")
+    )
+    user.tap(day, "OK", "start_time", "14 hours", "30 minutes", "OK", "Add location")
+    user.type("Room 2")
+    user.tap("Save", "Month", "Next month", day)
+    assert user.sees("Review")
+    (found,) = rows(
+        phone,
+        "SELECT title, eventLocation, strftime('%d %H:%M', dtstart/1000, 'unixepoch'),"
+        " dtend - dtstart FROM event",
+    )
+    assert found == ("Review", "Room 2", "15 14:30", 3_600_000)
+
+
+def test_a_note_is_written(user: Thumbs, phone: LocalPhone) -> None:
+    user.tap("Notes", "New text note")
+    user.type("Milk\nbread")
+    user.tap("Title")
+    user.type("Shopping")
+    user.tap("Navigate up")
+    assert user.sees("Shopping")
+    assert rows(phone, "SELECT title, body FROM note") == [("Shopping", "Milk\nbread")]
+
+
+def test_a_task_is_finished(user: Thumbs, phone: LocalPhone) -> None:
+    user.tap("Tasks", "Create new task")
+    user.type("Call the bank\n")
+    user.tap("Mark as complete")
+    assert rows(phone, "SELECT title, completed FROM task") == [("Call the bank", 1)]
+    assert user.sees("Completed (1)")
+
+
+def test_a_number_is_dialled(user: Thumbs, phone: LocalPhone) -> None:
+    user.tap("Phone", "Key pad", "zero", "four", "four", "Dial")
+    assert user.sees("contactgrid_contact_name")
+    assert user.sees("044")
+    user.tap("End call", "Navigate up")
+    assert user.sees("044")
+    assert rows(phone, "SELECT number, type FROM call") == [("044", 2)]
+
+
+def test_a_place_is_found_and_the_way_to_it(user: Thumbs) -> None:
+    user.tap("Maps", "Search here")
+    user.type("kyoto\n")
+    assert user.sees("Kyoto")
+    user.tap("Directions")
+    user.type("osaka\n")
+    assert user.sees("Start location, Osaka")
+    assert user.sees("Destination, Kyoto")
+    assert user.sees("trip_summary")
+    user.tap("Steps")
+    assert user.sees("Arrive at Kyoto, Japan")
+
+
+def test_bluetooth_is_renamed(user: Thumbs, phone: LocalPhone) -> None:
+    user.tap("Settings", "Connected devices", "Device name")
+    user.type(" two\n")
+    assert user.sees("Reference phone two")
+    assert rows(phone, "SELECT value FROM setting WHERE key='bluetooth_name'") == [
+        ("Reference phone two",)
+    ]
+
+
+def test_the_dark_theme_is_switched_on_and_off(user: Thumbs, phone: LocalPhone) -> None:
+    night = "SELECT value FROM setting WHERE key='ui_night_mode'"
+    user.tap("Settings", "Display", "Dark theme")
+    assert rows(phone, night) == [("2",)]
+    user.tap("Dark theme")
+    assert rows(phone, night) == [("1",)]
+
+
+def test_a_mail_is_sent(user: Thumbs, phone: LocalPhone) -> None:
+    user.tap("Mail", "Compose")
+    user.type("ines@example.org\nLunch\nAt noon?")
+    assert user.sees("peoplekit_chip")
+    user.tap("Send")
+    assert rows(phone, "SELECT folder, recipients, subject, body FROM mail") == [
+        ("sent", "ines@example.org", "Lunch", "At noon?")
+    ]
+    user.tap("Sent")
+    assert user.sees("Lunch")
+
+
+def test_a_mail_to_no_address_is_refused(user: Thumbs, phone: LocalPhone) -> None:
+    user.tap("Mail", "Compose")
+    user.type("nobody\nHi")
+    user.tap("Send")
+    assert user.sees("The address <nobody> in To is invalid.")
+    user.tap("OK")
+    assert rows(phone, "SELECT * FROM mail") == []
+
+
+def test_a_city_joins_the_world_clock_and_a_timer_runs(user: Thumbs, phone: LocalPhone) -> None:
+    user.tap("Clock", "Cities")
+    user.type("tokyo")
+    user.tap("Japan")
+    assert user.sees("city_name")
+    assert rows(phone, "SELECT name, zone FROM city") == [("Tokyo", "Asia/Tokyo")]
+    user.tap("Timer", "5", "0", "0", "Start")
+    assert user.sees("5:00 timer")
+    user.tap("Pause")
+    assert rows(phone, "SELECT length, ends FROM timer") == [(300, None)]
+
+
+def test_a_picture_is_taken_and_looked_at(user: Thumbs, phone: LocalPhone) -> None:
+    user.tap("Camera", "Shutter", "Most recent photo", "Details")
+    (path,) = (phone.root / "data/media/0/DCIM/Camera").glob("IMG_*.jpg")
+    assert user.sees(path.name)
+    assert user.sees("exif_item_layout")
+    user.tap("Delete", "Move to bin")
+    assert not path.exists()
+
+
+def test_files_are_made_renamed_and_deleted(user: Thumbs, phone: LocalPhone) -> None:
+    card = phone.root / "data/media/0"
+    open_drawer(user)
+    user.tap("Files", "New folder")
+    user.type("Trip\n")
+    assert (card / "Trip").is_dir()
+    user.tap("More options for Trip", "Rename")
+    user.type(" one\n")
+    assert (card / "Trip one").is_dir()
+    user.tap("More options for Trip one", "Delete", "Delete")
+    assert not (card / "Trip one").exists()
+
+
+def test_a_folder_and_a_document_are_made_in_the_drive(user: Thumbs, phone: LocalPhone) -> None:
+    open_drawer(user)
+    user.tap("Drive", "Create new", "Folder")
+    user.type("Reports")
+    user.tap("Create")
+    assert user.sees("Reports Folder")
+    user.tap("Reports", "Create new", "Google Docs")
+    user.type("Hello.\nBye.")
+    user.tap("Navigate up")
+    assert rows(phone, "SELECT name, kind, body, parent FROM document ORDER BY _id") == [
+        ("Reports", "folder", "", None),
+        ("Untitled document", "document", "Hello.\nBye.", 1),
+    ]
+    user.touch([(540, 2337)])
+    open_drawer(user)
+    user.tap("Docs", "Untitled document", "Rename")
+    user.type("Letter\n")
+    assert user.sees("Letter")
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    """Two pages, the second behind a link of the first."""
+
+    def do_GET(self) -> None:
+        body = {
+            "/": "<title>Harbour</title><h1>Tides</h1><p>High at six.</p><a href='/b'>More</a>",
+            "/b": "<title>Second</title><script>x()</script><p>Low at noon.</p>",
+        }[self.path]
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *arguments: object) -> None:
+        """Say nothing."""
+
+
+def test_a_page_of_the_web_is_read(user: Thumbs) -> None:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        user.tap("Browser", "url_bar")
+        user.type(f"127.0.0.1:{server.server_port}\n")
+        assert wait_until(lambda: user.sees("High at six."), timeout_s=10)
+        user.tap("Bookmark", "More")
+        assert wait_until(lambda: user.sees("Low at noon."), timeout_s=10)
+        assert not user.sees("x()")
+        user.tap("Home")
+        assert user.sees("Harbour")
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_a_rewind_takes_everything_back(user: Thumbs, phone: LocalPhone, adb: Adb) -> None:
+    before = adb.run("shell", "dumpsys", "reference_phone").text
+    add_contact(user)
+    user.touch([(540, 2337)])
+    user.tap("Notes", "New text note")
+    user.type("gone")
+    user.touch([(540, 2337)])
+    user.tap("Camera", "Shutter")
+    assert adb.run("shell", "dumpsys", "reference_phone").text != before
+    with phone.console() as console:
+        console.run("avd snapshot load fresh", timeout_s=10)
+    assert adb.run("shell", "dumpsys", "reference_phone").text == before
+    assert user.sees("hotseat")
+    assert rows(phone, "SELECT * FROM note") == []
+    assert not list((phone.root / "data/media/0/DCIM").rglob("*.jpg"))

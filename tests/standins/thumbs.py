@@ -1,0 +1,115 @@
+"""Somebody who uses the phone with the thumbs: taps on what the screen shows, nothing else."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+from images.phone.device.ui.keyboard import DIGITS, LETTERS, MORE, SYMBOLS, make_keyboard
+from images.phone.device.ui.metrics import UPRIGHT
+from images.phone.device.ui.theme import LIGHT
+
+if TYPE_CHECKING:
+    from tests.standins.local_phone import Adb
+
+_CLOSING = "UI hierchary dumped to: /dev/tty"
+_BOUNDS = re.compile(r'bounds="\[(\d+),(\d+)\]\[(\d+),(\d+)\]"')
+Place = tuple[int, int]
+
+
+def keys_of(page: str, *, is_upper: bool = False) -> dict[str, Place]:
+    """Give where the keys of the soft keyboard are, as anybody sees on the picture."""
+    keyboard = make_keyboard(UPRIGHT, LIGHT, page, is_upper=is_upper, on_key=lambda _: None)
+    found = {}
+    for view in keyboard.walk():
+        if view.label:
+            box = view.box
+            found[view.label] = ((box.left + box.right) // 2, (box.top + box.bottom) // 2)
+    return found
+
+
+class Thumbs:
+    """Two thumbs.
+
+    Args:
+        adb: a client that is connected to one phone.
+    """
+
+    def __init__(self, adb: Adb) -> None:
+        self._adb = adb
+
+    def dump(self) -> str:
+        """Give the UI hierarchy."""
+        said = self._adb.run("exec-out", "uiautomator", "dump", "/dev/tty").require().text
+        assert said.rstrip().endswith(_CLOSING)
+        return said
+
+    def find(self, words: str, place: int = 0) -> Place | None:
+        """Give the middle of a node with this text, description or short resource id."""
+        shown = escape(words, quote=True).replace("&#x27;", "'")
+        wanted = (f' text="{shown}"', f' content-desc="{shown}"', f':id/{shown}"')
+        hits = [
+            node
+            for node in re.findall(r"<node [^>]*>", self.dump())
+            if any(part in node for part in wanted)
+        ]
+        if len(hits) <= place:
+            return None
+        bounds = _BOUNDS.search(hits[place])
+        assert bounds is not None
+        left, top, right, bottom = (int(number) for number in bounds.groups())
+        return (left + right) // 2, (top + bottom) // 2
+
+    def sees(self, words: str) -> bool:
+        """Tell whether something on the screen is called so."""
+        return self.find(words) is not None
+
+    def tap(self, *names: str) -> None:
+        """Tap on several things, one after the other."""
+        for words in names:
+            found = self.find(words)
+            assert found is not None, f"nothing on the screen is called {words!r}:\n{self.dump()}"
+            self.touch([found])
+
+    def touch(self, places: list[Place]) -> None:
+        """Tap on places."""
+        line = ";".join(f"input tap {x} {y}" for x, y in places)
+        self._adb.run("shell", line).require()
+
+    def swipe(self, start: Place, end: Place) -> None:
+        """Move a thumb over the screen."""
+        words = [str(number) for number in (*start, *end)]
+        self._adb.run("shell", "input", "swipe", *words, "200").require()
+
+    def type(self, text: str, page: str = LETTERS) -> None:
+        """Type on the soft keyboard, whose page of keys is known."""
+        places, first = [], page
+        for char in text:
+            shown = page
+            if char == "\n":
+                places.append(keys_of(page)["Enter"])
+                page = first
+                continue
+            label = {" ": "Space"}.get(char, char)
+            if label in keys_of(shown):
+                places.append(keys_of(shown)[label])
+            elif label.isalpha() and label.isupper():
+                if shown != LETTERS:
+                    places.append(keys_of(shown)["Switch page"])
+                    page = LETTERS
+                places += [keys_of(LETTERS)["Shift"], keys_of(LETTERS, is_upper=True)[label]]
+            elif label in keys_of(LETTERS):
+                places += [keys_of(shown)["Switch page"], keys_of(LETTERS)[label]]
+                page = LETTERS
+            else:
+                page = SYMBOLS if label in keys_of(SYMBOLS) else MORE
+                assert label in keys_of(page), f"the keyboard has no {char!r}"
+                if shown in {LETTERS, DIGITS}:
+                    places.append(keys_of(shown)["Switch page"])
+                if shown == DIGITS:
+                    places.append(keys_of(LETTERS)["Switch page"])
+                if MORE in {page, shown}:
+                    places.append(keys_of(SYMBOLS)["More symbols"])
+                places.append(keys_of(page)[label])
+        self.touch(places)
