@@ -110,7 +110,8 @@ def make_key(path: Path) -> None:
 def center_of(xml: str, words: str) -> tuple[int, int]:
     """Give the middle of the first node with this text, description or short resource id."""
     for node in re.findall(r"<node [^>]*>", xml):
-        if any(part in node for part in (f'="{words}"', f':id/{words}"')):
+        shown = (f' text="{words}"', f'content-desc="{words}"', f':id/{words}"', f'id="{words}"')
+        if any(part in node for part in shown):
             found = re.search(r'bounds="\[(\d+),(\d+)\]\[(\d+),(\d+)\]"', node)
             assert found is not None
             left, top, right, bottom = (int(number) for number in found.groups())

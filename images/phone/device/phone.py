@@ -12,13 +12,21 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from images.phone.device.apps.catalog import SCREENS
 from images.phone.device.apps.directory import APPS, DIALER, LAUNCHER, MESSAGES
 from images.phone.device.apps.launcher import HOME, RECENTS, LauncherScreen
-from images.phone.device.apps.links import CONVERSATION, find_target
+from images.phone.device.apps.links import CALL_ACTIVITY, CONVERSATION, find_target
 from images.phone.device.apps.settings import DARK
 from images.phone.device.apps.shade import Shade
 from images.phone.device.apps.stack import Entry, Stack
 from images.phone.device.editing import Editor
 from images.phone.device.scene import SYSTEM_UI, Scene, StatusBar, draw, encode_png
-from images.phone.device.store.messages import MISSED, RECEIVED, add_call, add_message, name_of
+from images.phone.device.store.messages import (
+    INCOMING,
+    MISSED,
+    OUTGOING,
+    RECEIVED,
+    add_message,
+    log_call,
+    name_of,
+)
 from images.phone.device.store.notifications import (
     cancel_notifications,
     list_notifications,
@@ -40,7 +48,6 @@ if TYPE_CHECKING:
     from images.phone.device.ui.view import View
 
 HOLD_MS = 500
-CALL_ACTIVITY = "com.android.incallui.InCallActivity"
 _TAP_SLOP_PX = 24
 _CARD = "data/media/0"
 _CLIPBOARD = ("device", "clipboard")
@@ -200,13 +207,46 @@ class Phone:
             self._drop_call()
             self._stack.push(DIALER, Entry(CALL_ACTIVITY, {"number": number, "incoming": True}))
 
+    @property
+    def call_number(self) -> str:
+        """The number at the other end of the call; empty when there is none."""
+        entry = self._call()
+        return str(entry.arguments.get("number", "")) if entry is not None else ""
+
+    @property
+    def call_state(self) -> str:
+        """Where the call stands: ``idle``, ``ringing`` or ``offhook``, as telephony names it."""
+        entry = self._call()
+        if entry is None:
+            return "idle"
+        is_waiting = entry.arguments.get("incoming") and "since" not in entry.state
+        return "ringing" if is_waiting else "offhook"
+
+    def answer_call(self) -> None:
+        """Take the call that comes in, or let the other side take the one that goes out."""
+        with self.event():
+            entry = self._call()
+            if entry is not None:
+                entry.state.setdefault("since", int(self.now_s()))
+                entry.state.pop("held", None)
+
+    def hold_call(self) -> None:
+        """Let the call wait."""
+        with self.event():
+            entry = self._call()
+            if entry is not None:
+                entry.state["held"] = True
+
     def end_call(self) -> None:
         """End the call, from the other side; one that was not taken is missed."""
         with self._input():
-            entry = self._drop_call()
-            if entry is not None and entry.arguments.get("incoming") and "since" not in entry.state:
-                number = str(entry.arguments["number"])
-                add_call(self._store, number, MISSED, int(self.now_s() * 1000))
+            state, entry = self.call_state, self._drop_call()
+            if entry is None:
+                return
+            number, is_incoming = str(entry.arguments["number"]), entry.arguments.get("incoming")
+            kind = MISSED if state == "ringing" else INCOMING if is_incoming else OUTGOING
+            log_call(self._store, number, kind, self.now_s(), entry.state.get("since"))
+            if kind == MISSED:
                 title = name_of(self._store, number)
                 self.notify(DIALER, "Missed call", title, tag=number)
 
@@ -465,13 +505,15 @@ class Phone:
             return False
         return True
 
-    def _drop_call(self) -> Entry | None:
-        """Close the screen of the call that goes on, if any."""
+    def _call(self) -> Entry | None:
+        """Give the screen of the call that goes on, or rings."""
         task = self._stack.find(DIALER)
-        found = next(
-            (each for each in (task.entries if task else []) if each.activity == CALL_ACTIVITY),
-            None,
-        )
+        entries = task.entries if task is not None else []
+        return next((each for each in entries if each.activity == CALL_ACTIVITY), None)
+
+    def _drop_call(self) -> Entry | None:
+        """Close the screen of the call, if any."""
+        task, found = self._stack.find(DIALER), self._call()
         if task is not None and found is not None:
             task.entries.remove(found)
             if not task.entries:

@@ -133,11 +133,11 @@ def _reveal(view: View, field: View, display: Display) -> None:
     for scroller in view.walk():
         if not scroller.scroll or not any(each is field for each in scroller.walk()):
             continue
-        inner, line_px = scroller.inner(), round(field.look.size_px * LINE_HEIGHT)
+        inner, line_px = scroller.inner(), field.look.size_px * LINE_HEIGHT
         top = field.inner().top if field.look.is_at_top else field.box.top
-        height = line_px if field.look.is_at_top else field.box.height
+        height = int(line_px) + 1 if field.look.is_at_top else field.box.height
         if field.look.is_at_top and field.text:
-            top += line_px * field.caret_place(field.inner().width)[0]
+            top += int(line_px * field.caret_place(field.inner().width)[0])
         low, high = top + height - inner.bottom, top - inner.top
         if low > 0 or high < 0:
             scroller.offset_px += min(low, high) if low > 0 else high
@@ -283,7 +283,7 @@ def _draw_toast(image: Image.Image, text: str, theme: Theme, scene: Scene) -> No
     Painter(image).paint(view)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def wallpaper(size: tuple[int, int]) -> Image.Image:
     """Make the launcher's background: dusk over three hills."""
     width, height = size

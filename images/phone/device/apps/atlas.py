@@ -75,7 +75,7 @@ def window_of(places: tuple[Place, ...]) -> Window:
     return Window((west + east) / 2, _latitude((low + high) / 2), min(span, 360.0))
 
 
-@lru_cache(maxsize=12)
+@lru_cache(maxsize=2)
 def draw_map(
     window: Window,
     pins: tuple[Place, ...],

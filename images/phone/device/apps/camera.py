@@ -25,7 +25,7 @@ _QUALITY = 85
 _BLACK, _WHITE = rgb("101010"), (255, 255, 255)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=24)
 def thumbnail(card: Path | None, path: str, stamp: int, width: int, height: int) -> Image.Image:
     """Give the middle of a picture in a size: RGB; grey where it cannot be read.
 

@@ -358,14 +358,13 @@ class ClockScreen(Screen):
         start = self.widgets.button("Start", self._start_timer, name="fab", filled=True)
         buttons = [cancel, start] if has_others else [start]
         rest = [View(weight=1, is_silent=True) for _ in range(2)]
-        body = self.widgets.column(
-            self.widgets.bar("Timer"),
-            time,
-            *rows,
-            self.widgets.row(rest[0], *buttons, rest[1], height_px=dp(64)),
+        buttons_row = self.widgets.row(rest[0], *buttons, rest[1], height_px=dp(64))
+        keys_list = self.widgets.list_of(
+            "timer_setup", [time, *rows, buttons_row], self.offset("timer_setup")
         )
-        body.gap_px = dp(8)
-        return View("FrameLayout", children=[body], padding_px=(EDGE_PX, 0, EDGE_PX, 0))
+        keys_list.gap_px = dp(8)
+        keys_list.padding_px = (EDGE_PX, 0, EDGE_PX, 0)
+        return self.widgets.column(self.widgets.bar("Timer"), keys_list)
 
     def _timer_key(self, name: str) -> View:
         look = Look(

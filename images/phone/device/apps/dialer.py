@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from images.phone.device.apps.directory import CONTACTS, DIALER, MESSAGES
-from images.phone.device.apps.links import CONTACT_EDITOR, CONVERSATION, fields_of
+from images.phone.device.apps.directory import CONTACTS, MESSAGES
+from images.phone.device.apps.links import CALL_ACTIVITY, CONTACT_EDITOR, CONVERSATION, fields_of
 from images.phone.device.apps.screen import Screen
 from images.phone.device.apps.times import length_text, short_date
 from images.phone.device.store.contacts import PHONE, find_contacts
@@ -15,8 +15,8 @@ from images.phone.device.store.messages import (
     MISSED,
     OUTGOING,
     REJECTED,
-    add_call,
     list_calls,
+    log_call,
     name_of,
 )
 from images.phone.device.ui.metrics import dp
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from images.phone.device.store.database import Row
     from images.phone.device.ui.theme import Color
 
-CALL_ACTIVITY = "com.android.incallui.InCallActivity"
 _MAX_DIGITS = 60
 _KEYS = (
     ("1", "", "one"),
@@ -294,6 +293,8 @@ class CallScreen(Screen):
     def _status(self) -> str:
         if "since" not in self.state:
             return "Calling\u2026"
+        if self.state.get("held"):
+            return "On hold"
         return length_text(int(self.host.now_s()) - int(self.state["since"]))
 
     def _round(self, icon: str, label: str, act: object, color: Color, name: str) -> View:
@@ -345,13 +346,4 @@ class CallScreen(Screen):
         self.finish()
 
     def _log(self, kind: int) -> None:
-        row = add_call(self.store, self._number, kind, int(self.host.now_s() * 1000))
-        since = self.state.get("since")
-        if since is not None:
-            length_s = int(self.host.now_s()) - int(since)
-            self.store.change("UPDATE call SET duration=? WHERE _id=?", (length_s, row))
-
-
-def open_call(screen: Screen, number: str) -> None:
-    """Call a number."""
-    screen.start(DIALER, CALL_ACTIVITY, number=number)
+        log_call(self.store, self._number, kind, self.host.now_s(), self.state.get("since"))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     Found = tuple[str, Entry]
 
+CALL_ACTIVITY = "com.android.incallui.InCallActivity"
 COMPOSE = "com.google.android.gm.ComposeActivityGmail"
 CONVERSATION = "com.google.android.apps.messaging.ui.conversation.ConversationActivity"
 CONTACT_EDITOR = "com.android.contacts.activities.ContactEditorActivity"

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from images.phone.device.apps.directory import CONTACTS, DIALER, MESSAGES
-from images.phone.device.apps.links import CONTACT_EDITOR, CONVERSATION, fields_of
+from images.phone.device.apps.links import CALL_ACTIVITY, CONTACT_EDITOR, CONVERSATION, fields_of
 from images.phone.device.apps.screen import Screen
 from images.phone.device.apps.times import clock_text, short_date
 from images.phone.device.store.contacts import PHONE, find_contacts
@@ -28,7 +28,6 @@ from images.phone.device.ui.widgets import EDGE_PX
 if TYPE_CHECKING:
     from images.phone.device.store.database import Row
 
-_CALL = "com.android.incallui.InCallActivity"
 _TO, _TEXT = "recipient_text_view", "compose_message_text"
 _MIN_DIGITS = 3
 
@@ -268,7 +267,7 @@ class ConversationScreen(Screen):
             self.state.pop("scroll", None)
 
     def _call(self) -> None:
-        self.start(DIALER, _CALL, number=self._address)
+        self.start(DIALER, CALL_ACTIVITY, number=self._address)
 
     def _add(self) -> None:
         known = any(

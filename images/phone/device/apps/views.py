@@ -15,7 +15,7 @@ _SKIES = (
 _HILLS = ((92, 124, 88), (70, 100, 74), (52, 78, 60))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def landscape(seed: int, width: int, height: int) -> Image.Image:
     """Draw a landscape: RGB.
 

@@ -82,8 +82,8 @@ def resolve(card: Path | None, path: str) -> Path | None:
     if card is None or "\0" in path:
         return None
     real = card / path
-    base = os.path.realpath(card)
-    return real if os.path.realpath(real).startswith(base) else None
+    base, found = os.path.realpath(card), os.path.realpath(real)
+    return real if found == base or found.startswith(f"{base}{os.sep}") else None
 
 
 def stamp_of(card: Path | None, path: str) -> int:
@@ -112,8 +112,11 @@ def read_picture(card: Path | None, path: str) -> Image.Image | None:
 def read_text(card: Path | None, path: str) -> str | None:
     """Give the content of a text file; None when it is no text, or cannot be read."""
     real = resolve(card, path)
+    if real is None:
+        return None
     try:
-        raw = b"" if real is None else real.open("rb").read(_MAX_TEXT_BYTES)
+        with real.open("rb") as file:
+            raw = file.read(_MAX_TEXT_BYTES)
     except OSError:
         return None
     return None if b"\0" in raw else raw.decode("utf-8", errors="replace")

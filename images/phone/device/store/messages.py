@@ -88,12 +88,21 @@ def mark_read(store: Store, thread: int) -> None:
     store.change("UPDATE sms SET read=1 WHERE thread_id=? AND read=0", (thread,))
 
 
-def add_call(store: Store, number: str, kind: int, date_ms: int) -> int:
-    """Write a call into the log; gives the row's id."""
+def log_call(store: Store, number: str, kind: int, now_s: float, since_s: int | None) -> int:
+    """Write a call that has ended into the log; gives the row's id.
+
+    Args:
+        store: the state.
+        number: of the other side.
+        kind: `INCOMING`, `OUTGOING`, `MISSED` or `REJECTED`.
+        now_s: since the epoch.
+        since_s: when it was taken, since the epoch; None when it never was.
+    """
     name = name_of(store, number)
+    length_s = 0 if since_s is None else max(0, int(now_s) - since_s)
     return store.insert(
-        "INSERT INTO call (number, date, type, name) VALUES (?, ?, ?, ?)",
-        (number, date_ms, kind, "" if name == number else name),
+        "INSERT INTO call (number, date, duration, type, name) VALUES (?, ?, ?, ?, ?)",
+        (number, int(now_s * 1000), length_s, kind, "" if name == number else name),
     )
 
 

@@ -106,6 +106,18 @@ CREATE TABLE notification (
 MIGRATIONS = (_FIRST, _APPLICATIONS)
 VERSION = len(MIGRATIONS)
 
+EXTRA_URIS = {
+    "com.android.chrome/bookmarks": "bookmark",
+    "com.android.chrome/history": "page",
+    "com.google.android.apps.docs/documents": "document",
+    "com.google.android.deskclock/alarms": "alarm",
+    "com.google.android.deskclock/cities": "city",
+    "com.google.android.deskclock/timers": "timer",
+    "com.google.android.gm/mails": "mail",
+    "com.google.android.keep/notes": "note",
+}
+"""Tables by the addresses under which ``content`` reaches them. They have no provider on Android."""
+
 SETTINGS = {
     ("global", "airplane_mode_on"): "0",
     ("global", "auto_time"): "1",

@@ -2,49 +2,39 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
 import pytest
 from defusedxml import ElementTree
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PIL import Image
 
 from images.phone.device.apps.catalog import SCREENS
-from images.phone.device.apps.directory import CONTACTS, LAUNCHER, SETTINGS, TASKS
-from images.phone.device.commands.catalog import Commands
-from images.phone.device.config import DeviceConfig
-from images.phone.device.phone import Phone
-from images.phone.device.store.database import Store
+from images.phone.device.apps.directory import (
+    APPS,
+    BROWSER,
+    CALENDAR,
+    CAMERA,
+    CLOCK,
+    CONTACTS,
+    DIALER,
+    DOCS,
+    DRIVE,
+    FILES,
+    LAUNCHER,
+    MAIL,
+    MAPS,
+    MESSAGES,
+    NOTES,
+    PHOTOS,
+    SETTINGS,
+    TASKS,
+)
 from tests.standins.local_phone import center_of
+from tests.standins.phone_user import User
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-class User:
-    """Somebody who sees the screen and touches it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.config = DeviceConfig(folder, folder / "state", folder / "bin")
-        self.config.make_folders()
-        self.phone = Phone(Store(self.config.database))
-        self.commands = Commands(self.phone, self.config)
-
-    def tap(self, words: str) -> None:
-        self.phone.tap(*center_of(self.phone.dump(), words))
-
-    def sees(self, words: str) -> bool:
-        return f'="{words}"' in self.phone.dump()
-
-    def run(self, *argv: str) -> str:
-        result = self.commands.run(list(argv), self.config.root)
-        assert result.exit_code == 0, result.stderr
-        return result.stdout.decode()
-
-    def front(self) -> str:
-        return self.phone.stack.front.package
 
 
 @pytest.fixture
@@ -184,38 +174,62 @@ def test_the_brightness_follows_the_finger(user: User) -> None:
     assert user.run("settings", "get", "system", "screen_brightness") == "255\n"
 
 
-@pytest.mark.parametrize("night", ["yes", "no"])
-def test_every_screen_is_drawn_and_its_texts_do_not_overlap(user: User, night: str) -> None:
+FILL = (
+    ("com.android.contacts/data", "name:s:Ines Carvalho", "phone:s:1", "email:s:a@b.c"),
+    (f"{TASKS}/tasks", "title:s:Milk"),
+)
+# What is tapped after an application was opened; "<" is BACK, which hides the keyboard.
+STEPS = {
+    LAUNCHER: ((),),
+    DIALER: ((), ("Key pad",), ("Key pad", "five", "Dial")),
+    MESSAGES: ((), ("Are you there?",), ("Start chat",)),
+    BROWSER: ((),),
+    CAMERA: ((), ("Shutter",)),
+    MAIL: ((), ("Compose",)),
+    CALENDAR: ((), ("Create new event", "<", "start_date"), ("Month",), ("Day",)),
+    CLOCK: (
+        ("Alarm", "Add alarm"),
+        ("Alarm", "Add alarm", "OK"),
+        ("Timer",),
+        ("Stopwatch",),
+        ("Cities",),
+    ),
+    NOTES: ((), ("New text note",)),
+    TASKS: ((), ("Milk",)),
+    CONTACTS: ((), ("Ines Carvalho",), ("Ines Carvalho", "Edit contact")),
+    MAPS: ((), ("Search here",), ("Directions", "<")),
+    FILES: ((), ("DCIM",), ("New folder",)),
+    PHOTOS: ((), ("photo_tile",), ("photo_tile", "Details")),
+    DRIVE: ((), ("Create new",), ("Create new", "Folder")),
+    DOCS: ((), ("New document",)),
+}
+
+
+@pytest.mark.parametrize(("night", "rotation"), [("no", "0"), ("yes", "0"), ("no", "1")])
+def test_every_screen_is_drawn_and_its_texts_do_not_overlap(
+    user: User, night: str, rotation: str
+) -> None:
     user.run("cmd", "uimode", "night", night)
-    user.run(
-        "content", "insert", "--uri", "content://com.android.contacts/data",
-        "--bind", "name:s:Ines Carvalho", "--bind", "phone:s:1", "--bind", "email:s:a@b.c",
-    )  # fmt: skip
-    user.run("content", "insert", "--uri", f"content://{TASKS}/tasks", "--bind", "title:s:Milk")
-    steps = {TASKS: "Milk", CONTACTS: "Ines Carvalho", SETTINGS: "Display", LAUNCHER: ""}
-    for package, words in steps.items():
-        user.phone.launch(package)
-        check_screen(user)
-        if words:
-            user.tap(words)
-            check_screen(user)
+    for uri, *values in FILL:
+        binds = [word for value in values for word in ("--bind", value)]
+        user.run("content", "insert", "--uri", f"content://{uri}", *binds)
+    user.phone.receive_sms("1", "Are you there?")
     for activity in SCREENS[SETTINGS]:
         user.phone.open(SETTINGS, activity)
-        check_screen(user)
-
-
-def check_screen(user: User) -> None:
-    with Image.open(io.BytesIO(user.phone.screenshot())) as image:
-        assert image.size == (1080, 2400)
-        assert len(image.getcolors(1 << 20) or []) > 20
-    leaves = [
-        view
-        for view in user.phone.scene().window.walk()
-        if view.text and not view.children and not view.is_silent and not view.clip.is_empty
-    ]
-    for index, one in enumerate(leaves):
-        for other in leaves[index + 1 :]:
-            assert one.box.cut(other.box).is_empty, (one.text, other.text)
+        user.check_screen()
+    user.run("settings", "put", "system", "user_rotation", rotation)
+    for package, ways in STEPS.items():
+        for names in ways:
+            user.phone.stop(package)
+            user.phone.launch(package)
+            for words in names:
+                if words == "<":
+                    user.phone.press("BACK")
+                else:
+                    user.tap(words)
+            user.check_screen()
+    user.phone.expand_shade()
+    user.check_screen()
 
 
 event = st.one_of(
@@ -225,6 +239,10 @@ event = st.one_of(
     ),
     st.tuples(st.just("text"), st.text(max_size=20)),
     st.tuples(st.just("swipe"), st.integers(0, 2399), st.integers(0, 2399)),
+    st.tuples(st.just("open"), st.sampled_from(sorted(APPS))),
+    # Taps where views are: what lies on the screen is chosen by its place in the hierarchy.
+    st.tuples(st.just("view"), st.integers(0, 60)),
+    st.tuples(st.just("view"), st.integers(0, 60)),
 )
 
 
@@ -242,8 +260,16 @@ def test_no_input_breaks_the_phone(user: User, events: list[tuple[str, int | str
             user.phone.press(str(values[0]))
         elif kind == "text":
             user.phone.type(str(values[0]))
+        elif kind == "open":
+            user.phone.launch(str(values[0]))
+        elif kind == "view":
+            views = [view for view in user.phone.scene().window.walk() if view.on_tap is not None]
+            box = views[int(values[0]) % len(views)].clip if views else None
+            if box is not None and not box.is_empty:
+                user.phone.tap((box.left + box.right) // 2, (box.top + box.bottom) // 2)
         else:
             user.phone.swipe((540, int(values[0])), (540, int(values[1])), 100)
         ElementTree.fromstring(user.phone.dump())
+    user.phone.screenshot()
     user.phone.press("HOME")
     assert user.front() == LAUNCHER

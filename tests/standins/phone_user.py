@@ -1,0 +1,67 @@
+"""Somebody in front of a phone that runs in the test's own process."""
+
+from __future__ import annotations
+
+import io
+from html import escape
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+from images.phone.device.commands.catalog import Commands
+from images.phone.device.config import DeviceConfig
+from images.phone.device.phone import Phone
+from images.phone.device.store.database import Store
+from tests.standins.local_phone import center_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class User:
+    """Somebody who sees the screen and touches it.
+
+    Args:
+        folder: what the phone sees as its root.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.config = DeviceConfig(folder, folder / "state", folder / "bin")
+        self.config.make_folders()
+        self.phone = Phone(Store(self.config.database), folder)
+        self.commands = Commands(self.phone, self.config)
+
+    def tap(self, *names: str) -> None:
+        """Tap on several things, one after the other."""
+        for words in names:
+            self.phone.tap(*center_of(self.phone.dump(), escape(words)))
+
+    def sees(self, words: str) -> bool:
+        """Tell whether something on the screen is called so."""
+        return f'="{escape(words)}"' in self.phone.dump()
+
+    def run(self, *argv: str) -> str:
+        """Run one of Android's commands."""
+        result = self.commands.run(list(argv), self.config.root)
+        assert result.exit_code == 0, result.stderr
+        return result.stdout.decode()
+
+    def front(self) -> str:
+        """Give the package in front."""
+        return self.phone.stack.front.package
+
+    def check_screen(self) -> None:
+        """Look at the picture: of the right size, not empty, no text over another."""
+        display = self.phone.display
+        with Image.open(io.BytesIO(self.phone.screenshot())) as image:
+            assert image.size == (display.width_px, display.height_px)
+            small = image.resize((image.width // 6, image.height // 6), Image.Resampling.NEAREST)
+            assert len(small.getcolors(small.width * small.height) or ()) > 5
+        leaves = [
+            view
+            for view in self.phone.scene().window.walk()
+            if view.text and not view.children and not view.is_silent and not view.clip.is_empty
+        ]
+        for index, one in enumerate(leaves):
+            for other in leaves[index + 1 :]:
+                assert one.clip.cut(other.clip).is_empty, (one.text, other.text)

@@ -1,0 +1,218 @@
+"""What the applications keep, and what the phone knows without a network."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from images.phone.device.apps.atlas import Window, draw_map, window_of
+from images.phone.device.store import media, schema
+from images.phone.device.store.clock import next_time
+from images.phone.device.store.database import Store
+from images.phone.device.store.messages import (
+    RECEIVED,
+    SENT,
+    add_message,
+    is_same_number,
+    list_threads,
+)
+from images.phone.device.store.notifications import (
+    cancel_notifications,
+    list_notifications,
+    post_notification,
+)
+from images.phone.device.store.places import (
+    all_places,
+    distance_km,
+    find_place,
+    find_places,
+    find_route,
+    heading,
+    land,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    found = Store(tmp_path / "phone.db")
+    yield found
+    found.close()
+
+
+class TestMigrations:
+    def make_old(self, path: Path) -> None:
+        with closing(sqlite3.connect(path)) as db:
+            db.executescript(f"{schema.MIGRATIONS[0]} PRAGMA user_version = 1;")
+            db.execute("INSERT INTO task (title) VALUES ('Milk')")
+            db.commit()
+
+    def test_an_older_state_is_brought_up_to_date_and_keeps_its_rows(self, tmp_path: Path) -> None:
+        self.make_old(tmp_path / "phone.db")
+        with closing(Store(tmp_path / "phone.db")) as store:
+            assert [row["title"] for row in store.rows("SELECT title FROM task")] == ["Milk"]
+            assert store.rows("SELECT * FROM note") == []
+            assert set(store.digest()) == set(schema.TABLES)
+
+    def test_so_is_an_older_snapshot(self, tmp_path: Path, store: Store) -> None:
+        self.make_old(tmp_path / "old.db")
+        store.load_from(tmp_path / "old.db")
+        assert [row["title"] for row in store.rows("SELECT title FROM task")] == ["Milk"]
+        assert store.rows("SELECT * FROM alarm") == []
+
+    def test_a_newer_one_is_refused(self, tmp_path: Path) -> None:
+        with closing(sqlite3.connect(tmp_path / "phone.db")) as db:
+            db.execute("PRAGMA user_version = 99")
+        with pytest.raises(ValueError, match="version 99"):
+            Store(tmp_path / "phone.db")
+
+    def test_the_digest_covers_every_table(self, store: Store) -> None:
+        rows = store.rows(
+            "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'"
+        )
+        assert {row["name"] for row in rows} == set(schema.TABLES)
+
+
+class TestMessages:
+    @pytest.mark.parametrize(
+        ("one", "other", "same"),
+        [
+            ("+41 44 555 01 73", "044 555 01 73", True),
+            ("0445550173", "044/555.01.73", True),
+            ("123", "123", True),
+            ("123", "1123", False),
+            ("+41445550173", "+41445550174", False),
+        ],
+    )
+    def test_numbers_are_compared_as_a_telephone_would(
+        self, one: str, other: str, same: bool
+    ) -> None:
+        assert is_same_number(one, other) is same
+
+    def test_one_conversation_for_one_telephone(self, store: Store) -> None:
+        add_message(store, "+41445550173", "a", SENT, 1)
+        add_message(store, "044 555 01 73", "b", RECEIVED, 2)
+        add_message(store, "999", "c", RECEIVED, 3)
+        found = [(row["body"], row["unread"]) for row in list_threads(store)]
+        assert found == [("c", 1), ("b", 1)]
+
+
+def test_a_notification_of_the_same_tag_replaces_the_older(store: Store) -> None:
+    for title, tag in (("a", "x"), ("b", "x"), ("c", ""), ("d", "")):
+        post_notification(store, "p", title, "", tag=tag, posted_ms=1, activity="", arguments={})
+    assert [row["title"] for row in list_notifications(store)] == ["d", "c", "b"]
+    assert cancel_notifications(store, "p", "x") == 1
+    assert cancel_notifications(store, "q") == 0
+    assert cancel_notifications(store) == 2
+
+
+class TestAlarms:
+    NOW = datetime(2026, 11, 21, 12, 0, tzinfo=timezone.utc)  # noqa: UP017 - a Saturday
+
+    @pytest.mark.parametrize(
+        ("hour", "days", "day"),
+        [(13, 0, 21), (7, 0, 22), (12, 0, 22), (13, 1 << 5, 21), (7, 1 << 5, 28), (7, 1, 23)],
+    )
+    def test_it_rings_next(self, hour: int, days: int, day: int) -> None:
+        found = next_time({"hour": hour, "minutes": 0, "daysofweek": days}, self.NOW)
+        assert (found.day, found.hour) == (day, hour)
+
+
+class TestPlaces:
+    def test_every_place_has_a_zone_and_lies_on_the_earth(self) -> None:
+        for place in all_places():
+            assert ZoneInfo(place.zone)
+            assert -90 < place.latitude < 90
+            assert -180 <= place.longitude <= 180
+
+    def test_the_best_comes_first_and_accents_do_not_matter(self) -> None:
+        assert find_places("zurich")[0].title == "Zürich, Switzerland"
+        assert find_places("paris")[0].region == "France"
+        assert find_places("tokyo tower")[0].name == "Tokyo Tower"
+        assert find_places("no such place") == ()
+        assert find_places("  ") == ()
+
+    def test_a_way_goes_from_one_end_to_the_other(self) -> None:
+        start, end = find_place("Paris"), find_place("Zurich")
+        assert start is not None
+        assert end is not None
+        route = find_route(start, end)
+        assert (route.stops[0], route.stops[-1]) == (start, end)
+        assert pytest.approx(distance_km(start, end), abs=5) == 488
+        assert distance_km(start, end) < route.length_km < 1.4 * distance_km(start, end)
+        assert route.minutes("Walking") > route.minutes("Driving")
+        assert heading(start, end) == "east"
+
+    def test_water_is_water_and_land_is_land(self) -> None:
+        """Three spots in the middle of the continents, three in the oceans, one across 180°."""
+
+        def color(longitude: float, latitude: float) -> tuple[int, int, int]:
+            image = draw_map(Window(longitude, latitude, 4.0), (), (), (300, 300), is_dark=False)
+            found = image.getpixel((150, 150))
+            assert isinstance(found, tuple)
+            return (found[0], found[1], found[2])
+
+        dry = {color(*spot) for spot in ((24.0, 4.0), (-100.0, 43.0), (178.5, 67.5))}
+        wet = {color(*spot) for spot in ((-30.0, 30.0), (80.0, -20.0), (179.9, 20.0))}
+        assert len(dry) == len(wet) == 1
+        assert dry != wet
+        assert len(land()) > 100
+
+    def test_the_map_holds_what_it_is_made_for(self) -> None:
+        places = tuple(find_places("japan"))
+        window = window_of(places)
+        for place in places:
+            assert abs(place.longitude - window.longitude) <= window.span / 2
+
+
+class TestFiles:
+    def test_nothing_leaves_the_shared_folder(self, tmp_path: Path) -> None:
+        card = tmp_path / "card"
+        card.mkdir()
+        (tmp_path / "secret.txt").write_text("x")
+        (card / "link").symlink_to(tmp_path)
+        assert media.read_text(card, "../secret.txt") is None
+        assert media.read_text(card, "link/secret.txt") is None
+        assert media.list_folder(card, "..") == []
+        assert media.list_folder(card, "link") == []
+        assert not media.delete_path(card, "../secret.txt")
+        assert not media.rename_path(card, "link/secret.txt", "y")
+        assert not media.make_folder(card, "..", "z")
+        assert not media.delete_path(card, "")
+        assert (tmp_path / "secret.txt").read_text() == "x"
+
+    def test_names_that_are_taken_get_a_number(self, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_text("1")
+        (tmp_path / "dir").mkdir()
+        assert media.transfer(tmp_path, "a.txt", "", keep=True)
+        assert (tmp_path / "a (1).txt").read_text() == "1"
+        assert media.transfer(tmp_path, "a.txt", "dir", keep=False)
+        assert [entry.path for entry in media.list_folder(tmp_path, "dir")] == ["dir/a.txt"]
+        assert not media.transfer(tmp_path, "dir", "dir", keep=True)
+        assert not media.rename_path(tmp_path, "dir", "a (1).txt")
+
+    @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\0b"])
+    def test_odd_names_are_refused(self, tmp_path: Path, name: str) -> None:
+        assert not media.make_folder(tmp_path, "", name)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_what_is_no_picture_is_none(self, tmp_path: Path) -> None:
+        (tmp_path / "x.jpg").write_bytes(b"no picture")
+        assert media.read_picture(tmp_path, "x.jpg") is None
+        assert media.read_picture(tmp_path, "none.jpg") is None
+
+    def test_sizes_are_written_in_decimal_units(self) -> None:
+        assert [media.size_text(size) for size in (0, 999, 1000, 1_500_000)] == [
+            "0 B",
+            "999 B",
+            "1.00 kB",
+            "1.50 MB",
+        ]
