@@ -42,15 +42,19 @@ def begin_note(user: User, text: str) -> None:
     user.phone.type(text)
 
 
+def has_keyboard(user: User) -> bool:
+    return user.phone.keyboard_shown
+
+
 class TestKeyboard:
     def test_it_types_and_back_hides_it_before_the_screen_closes(self, user: User) -> None:
         begin_note(user, "")
-        assert user.phone.keyboard_shown
+        assert has_keyboard(user)
         for key in ("h", "i"):
             user.phone.tap(*keys_of("letters")[key])
         assert user.sees("hi")
         user.phone.press("BACK")
-        assert not user.phone.keyboard_shown
+        assert not has_keyboard(user)
         assert user.sees("hi")
         user.phone.press("BACK")
         assert user.sees("browse_text_note") or user.sees(f"{NOTES}:id/browse_text_note")
@@ -58,9 +62,9 @@ class TestKeyboard:
     def test_a_tap_on_the_field_brings_it_back(self, user: User) -> None:
         begin_note(user, "")
         user.phone.tap(*keys_of("letters")["Hide keyboard"])
-        assert not user.phone.keyboard_shown
+        assert not has_keyboard(user)
         user.tap("edit_note_text")
-        assert user.phone.keyboard_shown
+        assert has_keyboard(user)
 
     def test_a_capital_is_typed_once(self, user: User) -> None:
         begin_note(user, "")
