@@ -9,8 +9,9 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from images.phone.device.apps.directory import APPS, short_activity
+from images.phone.device.apps.directory import short_activity
 from images.phone.device.commands.base import CommandError
+from images.phone.device.commands.package import describe
 from images.phone.device.ui.metrics import DENSITY_DPI, HEIGHT_PX, WIDTH_PX
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def run_dumpsys(call: Invocation) -> str:
         if name == "window":
             return _window(call)
         if name == "package" and rest:
-            return _package(rest[0])
+            return describe(call, rest[0])
         if name == "reference_phone":
             return "".join(f"{key}={value}\n" for key, value in call.phone.digest().items())
     if name in _CONSTANT:
@@ -90,18 +91,6 @@ def _window(call: Invocation) -> str:
         f"    init={size} {DENSITY_DPI}dpi cur={size} app={size}\n"
         f"  mCurrentFocus=Window{{{number:x} u0 {package}/{activity}}}\n"
         f"  mFocusedApp={_record(stack.front, stack.top)}\n"
-    )
-
-
-def _package(name: str) -> str:
-    app = APPS.get(name)
-    if app is None:
-        raise CommandError(f"Unable to find package: {name}", 0)
-    return (
-        f"Packages:\n  Package [{name}] (1):\n"
-        f"    userId=10001\n    codePath=/system/app/{app.label}\n"
-        f"    versionCode=1 minSdk=33 targetSdk=33\n    versionName={app.version}\n"
-        "    pkgFlags=[ SYSTEM HAS_CODE ]\n"
     )
 
 
