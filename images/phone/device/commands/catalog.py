@@ -14,9 +14,10 @@ from images.phone.device.commands.logcat import follow_log, follows, run_log, ru
 from images.phone.device.commands.network import run_ifconfig, run_ip
 from images.phone.device.commands.package import run_pm
 from images.phone.device.commands.power import run_reboot, run_svc
+from images.phone.device.commands.record import run_screenrecord
 from images.phone.device.commands.screen import run_screencap, run_uiautomator, run_wm
+from images.phone.device.commands.services import run_cmd, run_service
 from images.phone.device.commands.settings import run_getprop, run_setprop, run_settings
-from images.phone.device.commands.system import run_cmd
 
 if TYPE_CHECKING:
     import threading
@@ -43,6 +44,8 @@ COMMANDS: dict[str, Callable[[Invocation], str | bytes]] = {
     "pm": run_pm,
     "reboot": run_reboot,
     "screencap": run_screencap,
+    "screenrecord": lambda call: run_screenrecord(call, None),
+    "service": run_service,
     "setprop": run_setprop,
     "settings": run_settings,
     "svc": run_svc,
@@ -52,6 +55,7 @@ COMMANDS: dict[str, Callable[[Invocation], str | bytes]] = {
 
 LIVE: dict[str, Callable[[Invocation, Running], str | bytes]] = {
     "logcat": follow_log,
+    "screenrecord": run_screenrecord,
 }
 """Commands that can go on until they are ended; only the shell's executables run them so."""
 
