@@ -75,7 +75,7 @@ def run(config: DeviceConfig, ready: Path | None) -> None:
     control = ControlServer(config.socket, commands)
     adb = AdbServer(config, store.properties(), Services(environment, phone, machine))
     machine.at_reboot.append(adb.disconnect_all)
-    console = ConsoleServer(config, machine)
+    console = ConsoleServer(config, machine, phone)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: machine.stop())
     phone.screenshot()
