@@ -73,6 +73,7 @@ class Phone:
         self._kept = ""
         self._resumed = ""
         self._frame: tuple[object, int] = (None, 0)
+        self._pixels: tuple[object, tuple[int, int, bytes]] | None = None
         self._scene: tuple[object, Scene] | None = None
         self._picture: tuple[object, bytes] | None = None
         self._xml: tuple[object, str] | None = None
@@ -448,8 +449,12 @@ class Phone:
     def picture(self) -> tuple[int, int, bytes]:
         """Give the screen as it is: width and height in px, and 8 bits of R, G, B, A a pixel."""
         with self.lock:
-            image = draw(self.scene(), self.theme, self._status_bar(), self._stack.toast)
-        return *image.size, image.convert("RGBA").tobytes()
+            bar = self._status_bar()
+            version = (self._version(), bar)
+            if self._pixels is None or self._pixels[0] != version:
+                image = draw(self.scene(), self.theme, bar, self._stack.toast)
+                self._pixels = (version, (*image.size, image.convert("RGBA").tobytes()))
+            return self._pixels[1]
 
     def frame(self) -> int:
         """Give a number that grows whenever picture or hierarchy may have changed."""

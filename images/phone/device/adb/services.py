@@ -40,10 +40,13 @@ FEATURES = (
 )
 """What is announced to hosts: all of it is there, and nothing else."""
 
-MAX_SERVICES = 256
+MAX_SERVICES = 128
+MAX_SCREENS = 4
+"""How many may read the framebuffer at once: each holds 10 MiB."""
+
 # Source: AOSP framebuffer_service.cpp: version 2, 32 bits a pixel, sRGB, size, width, height,
 # then offset and length in bits of red, blue, green and alpha.
-_FRAMEBUFFER = struct.Struct("<13I")
+_FRAMEBUFFER = struct.Struct("<14I")
 _ROOT_REFUSED = "adbd cannot run as root in production builds\n"
 _NOT_ROOT = "adbd not running as root\n"
 
@@ -63,6 +66,7 @@ class Services:
         self._machine = machine
         self._resolve: Callable[[str], Path] = environment.config.resolve
         self._places = threading.BoundedSemaphore(MAX_SERVICES)
+        self._screens = threading.BoundedSemaphore(MAX_SCREENS)
         self._lock = threading.Lock()
         self._reverses: dict[Connection, Reverses] = {}
 
@@ -128,6 +132,14 @@ class Services:
         return None if work is None else _accepted(stream, work)
 
     def _send_framebuffer(self, stream: Stream) -> None:
+        if not self._screens.acquire(blocking=False):
+            return
+        try:
+            self._send_picture(stream)
+        finally:
+            self._screens.release()
+
+    def _send_picture(self, stream: Stream) -> None:
         width, height, pixels = self._phone.picture()
         layout = (0, 8, 16, 8, 8, 8, 24, 8)
         head = _FRAMEBUFFER.pack(2, 32, 1, len(pixels), width, height, *layout)
