@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.adb, pytest.mark.timeout(900)]
 
-MESSAGES = int(os.environ.get("MESOCOSM_FUZZ_MESSAGES", "20000"))
-LINES = int(os.environ.get("MESOCOSM_FUZZ_LINES", "2000"))
+MESSAGES = int(os.environ.get("MESOCOSM_FUZZ_MESSAGES", "6000"))
+LINES = int(os.environ.get("MESOCOSM_FUZZ_LINES", "600"))
 MAX_RSS_KIB = 220 << 10
 _BATCH = 300
 _COMMANDS = sorted(wire.COMMANDS)
@@ -76,6 +76,12 @@ class Vitals:
             if line.startswith(f"{key}:"):
                 return int(line.split()[1])
         raise KeyError(key)
+
+    def report(self) -> str:
+        """Tell all of it."""
+        names = ("VmRSS", "VmHWM", "Threads")
+        figures = ", ".join(f"{name} {self.status(name)}" for name in names)
+        return f"{figures}, files {self.files()}"
 
     def files(self) -> int:
         """Count open files."""
@@ -142,7 +148,8 @@ def test_odd_messages_do_no_harm(phone: LocalPhone) -> None:
     assert phone.process.poll() is None
     assert wait_until(lambda: vitals.files() <= files + 2, timeout_s=20)
     assert wait_until(lambda: vitals.status("Threads") <= threads + 2, timeout_s=20)
-    assert vitals.status("VmHWM") < MAX_RSS_KIB
+    assert vitals.status("VmHWM") < MAX_RSS_KIB, vitals.report()
+    print(f"{sent} messages: {vitals.report()}")  # noqa: T201 - figures of a long run
     assert shell(phone, "echo alive") == (0, b"alive\n")
 
 
@@ -255,7 +262,8 @@ def test_odd_lines_do_no_harm(phone: LocalPhone) -> None:
     assert codes[0] > LINES // 100
     assert len(codes) > 3
     assert phone.process.poll() is None
-    assert vitals.status("VmHWM") < MAX_RSS_KIB
+    assert vitals.status("VmHWM") < MAX_RSS_KIB, vitals.report()
     assert wait_until(lambda: vitals.files() <= files + 2, timeout_s=20)
     assert wait_until(lambda: vitals.status("Threads") <= threads + 2, timeout_s=20)
+    print(f"{LINES} lines, exit codes {codes}: {vitals.report()}")  # noqa: T201 - as above
     assert shell(phone, "wm size")[1].startswith(b"Physical size: ")
