@@ -146,8 +146,10 @@ def test_odd_messages_do_no_harm(phone: LocalPhone) -> None:
             assert not reader.is_alive()
             sent += count + 1
     assert phone.process.poll() is None
-    assert wait_until(lambda: vitals.files() <= files + 2, timeout_s=20)
-    assert wait_until(lambda: vitals.status("Threads") <= threads + 2, timeout_s=20)
+    assert wait_until(lambda: vitals.files() <= files + 2, timeout_s=60), vitals.report()
+    assert wait_until(lambda: vitals.status("Threads") <= threads + 2, timeout_s=60), (
+        vitals.report()
+    )
     assert vitals.status("VmHWM") < MAX_RSS_KIB, vitals.report()
     print(f"{sent} messages: {vitals.report()}")  # noqa: T201 - figures of a long run
     assert shell(phone, "echo alive") == (0, b"alive\n")
@@ -263,7 +265,9 @@ def test_odd_lines_do_no_harm(phone: LocalPhone) -> None:
     assert len(codes) > 3
     assert phone.process.poll() is None
     assert vitals.status("VmHWM") < MAX_RSS_KIB, vitals.report()
-    assert wait_until(lambda: vitals.files() <= files + 2, timeout_s=20)
-    assert wait_until(lambda: vitals.status("Threads") <= threads + 2, timeout_s=20)
+    assert wait_until(lambda: vitals.files() <= files + 2, timeout_s=60), vitals.report()
+    assert wait_until(lambda: vitals.status("Threads") <= threads + 2, timeout_s=60), (
+        vitals.report()
+    )
     print(f"{LINES} lines, exit codes {codes}: {vitals.report()}")  # noqa: T201 - as above
     assert shell(phone, "wm size")[1].startswith(b"Physical size: ")

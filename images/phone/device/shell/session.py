@@ -179,7 +179,7 @@ def _run_in_terminal(request: ShellRequest, stream: Stream, environment: ShellEn
             stderr=subprocess.DEVNULL,
         )
         _start(_feed, request, stream, terminal)
-        terminal.watch(child)
+        terminal.watch(child, lambda: stream.is_closed)
         _pump(terminal, stream, request, STDOUT)
         environment.processes.kill_group(child, signal.SIGHUP)
         if stream.is_closed:
