@@ -9,8 +9,8 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from images.phone.device.apps.dialer import CALL_ACTIVITY
 from images.phone.device.apps.directory import APPS, DIALER
+from images.phone.device.apps.links import CALL_ACTIVITY
 from images.phone.device.commands.package import user_id
 from images.phone.device.store.notifications import list_notifications
 
