@@ -20,6 +20,7 @@ from PIL import Image
 from appliance.base.clock import wait_until
 from appliance.base.errors import GuestCallError, LinkClosedError
 from images.phone.device.adb import wire
+from images.phone.device.adb.services import FEATURES
 from provisioning.docker.console import ConsoleClient
 from tests.standins.local_phone import Adb, LocalPhone, center_of, make_key
 
@@ -92,7 +93,7 @@ class TestDebiansAdb:
         for _ in range(5):
             data = secrets.token_bytes(2 * MIB)
             adb.run("exec-in", f"cat > {target}", stdin=data)
-            assert wait_until(lambda: target.read_bytes() == data, timeout_s=5)  # noqa: B023
+            assert wait_until(lambda: target.is_file() and target.read_bytes() == data, timeout_s=5)  # noqa: B023
 
     def test_a_terminal_is_given_when_asked_for(self, adb: Adb) -> None:
         result = adb.run("shell", "-tt", "tty; test -t 1 && echo yes; exit 5")
@@ -158,7 +159,6 @@ class TestDebiansAdb:
         assert adb.run("shell", "am", "start", "-n", "no.such/.App").exit_code == 1
         assert adb.run("shell", "input", "keyevent", "NO_SUCH").exit_code == 255
         assert adb.run("shell", "nosuchcommand").exit_code == 127
-        assert adb.run("reboot").exit_code == 1
 
     def test_many_streams_at_once(self, adb: Adb) -> None:
         script = "for i in 1 2 3 4 5 6 7 8; do (seq 1 20000 | tail -1) & done; wait"
@@ -220,12 +220,9 @@ class TestAdbutils:
     def test_properties_and_battery(self, device: adbutils.AdbDevice) -> None:
         assert device.prop.model == "Reference phone"
         assert device.battery().level == 100
-        assert set(device.get_features().split(",")) == {
-            "shell_v2",
-            "stat_v2",
-            "ls_v2",
-            "fixed_push_mkdir",
-        }
+        # adb 29 tells those that it knows itself.
+        known = {"shell_v2", "cmd", "stat_v2", "ls_v2", "fixed_push_mkdir"}
+        assert known <= set(device.get_features().split(",")) <= set(FEATURES)
 
     def test_touch_and_keys(self, device: adbutils.AdbDevice) -> None:
         device.app_start(TASKS)

@@ -17,6 +17,7 @@ from provisioning.docker.console import ConsoleClient
 from tests.standins.phone import free_port
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from appliance.base.process import CommandResult
@@ -78,23 +79,33 @@ class LocalPhone:
 
 
 class Adb:
-    """Debian's adb with a server, a key and a home folder of its own.
+    """A real adb with a server, a key and a home folder of its own.
 
     Args:
         home: for the server.
         key: private key.
+        program: Debian's adb, or the path of another.
+        env: more variables for client and server.
     """
 
-    def __init__(self, home: Path, key: Path) -> None:
+    def __init__(
+        self,
+        home: Path,
+        key: Path,
+        *,
+        program: str = "adb",
+        env: Mapping[str, str] | None = None,
+    ) -> None:
         home.mkdir(exist_ok=True)
         self.port = free_port()
-        self._env = {"HOME": str(home), "TMPDIR": str(home), "ADB_VENDOR_KEYS": str(key)}
+        self.argv = [program, "-P", str(self.port)]
+        self.env = {"HOME": str(home), "TMPDIR": str(home), "ADB_VENDOR_KEYS": str(key)}
+        self.env.update(env or {})
         self.run("start-server")
 
     def run(self, *words: str, stdin: bytes | None = None) -> CommandResult:
         """Run one adb command."""
-        argv = ["adb", "-P", str(self.port), *words]
-        return process.run(argv, timeout_s=30, env=self._env, stdin=stdin)
+        return process.run([*self.argv, *words], timeout_s=30, env=self.env, stdin=stdin)
 
     def close(self) -> None:
         """End the server."""

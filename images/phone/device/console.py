@@ -11,6 +11,7 @@ import hmac
 import socket
 from typing import TYPE_CHECKING
 
+from images.phone.device.console_commands import ConsoleCommands, RefusedError
 from images.phone.device.listener import Listener
 from images.phone.device.store.snapshots import SnapshotRefusedError
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from images.phone.device.config import DeviceConfig
     from images.phone.device.machine import PhoneMachine
+    from images.phone.device.phone import Phone
 
 MAX_CONNECTIONS = 16
 _MAX_LINE_BYTES = 4096
@@ -28,22 +30,16 @@ _HELP = """Android console command help:
 
     help|h|?         print a list of commands
     avd              control virtual device execution
+    event            simulate hardware events
+    geo              Geo-location commands
+    gsm              GSM related commands
     kill             terminate the phone
     ping             check if the phone is alive
+    power            power related commands
     quit|exit        quit control session
+    rotate           rotate the screen by 90 degrees
+    sms              SMS related commands
 """
-_SNAPSHOT_HELP = """allows you to save and restore the virtual device state in snapshots
-
-available sub-commands:
-    list             list available state snapshots
-    save             save state snapshot
-    load             load state snapshot
-    delete           delete state snapshot
-"""
-
-
-class _RefusedError(Exception):
-    """A command is answered by KO and these words."""
 
 
 class ConsoleServer:
@@ -52,11 +48,13 @@ class ConsoleServer:
     Args:
         config: port, token and name.
         machine: what is controlled.
+        phone: what is in it.
     """
 
-    def __init__(self, config: DeviceConfig, machine: PhoneMachine) -> None:
+    def __init__(self, config: DeviceConfig, machine: PhoneMachine, phone: Phone) -> None:
         self._config = config
         self._machine = machine
+        self._phone = phone
         self._listener = Listener(
             config.address,
             config.console_port,
@@ -78,7 +76,7 @@ class ConsoleServer:
         with contextlib.suppress(OSError, UnicodeError):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.settimeout(_IDLE_TIMEOUT_S)
-            ConsoleSession(self._config, self._machine, sock).run()
+            ConsoleSession(self._config, self._machine, self._phone, sock).run()
 
 
 class ConsoleSession:
@@ -87,12 +85,16 @@ class ConsoleSession:
     Args:
         config: token and name.
         machine: what is controlled.
+        phone: what is in it.
         sock: to the client.
     """
 
-    def __init__(self, config: DeviceConfig, machine: PhoneMachine, sock: socket.socket) -> None:
+    def __init__(
+        self, config: DeviceConfig, machine: PhoneMachine, phone: Phone, sock: socket.socket
+    ) -> None:
         self._config = config
         self._machine = machine
+        self._commands = ConsoleCommands(config.name, machine, phone).known
         self._sock = sock
         self._is_trusted = False
 
@@ -117,7 +119,7 @@ class ConsoleSession:
 
     def _answer(self, line: str) -> bool:
         """Carry out one line; False when the session is to end."""
-        name, *words = line.split() or [""]
+        name, _, rest = line.partition(" ")
         if not name:
             return True
         if name in {"quit", "exit"}:
@@ -127,69 +129,27 @@ class ConsoleSession:
                 self._say("OK: killing emulator, bye bye\n")
                 self._machine.stop()
                 return False
-            said = self._find(name)(words)
-        except (_RefusedError, SnapshotRefusedError) as exc:
+            said = self._find(name)(rest.strip())
+        except (RefusedError, SnapshotRefusedError) as exc:
             self._say(f"KO: {exc}\n")
         else:
             self._say(f"{said}OK\n")
         return True
 
-    def _find(self, name: str) -> Callable[[list[str]], str]:
-        commands: dict[str, Callable[[list[str]], str]] = {
-            "help": lambda _: _HELP,
-            "h": lambda _: _HELP,
-            "?": lambda _: _HELP,
-            "auth": self._auth,
-            "avd": self._avd,
-            "ping": lambda _: "I am alive!\n",
-        }
-        is_open = name in {"help", "h", "?", "auth"}
-        if name not in commands or not (is_open or self._is_trusted):
-            raise _RefusedError("unknown command, try 'help'")
-        return commands[name]
+    def _find(self, name: str) -> Callable[[str], str]:
+        if name == "auth":
+            return self._auth
+        if name in {"help", "h", "?"}:
+            return lambda _: _HELP
+        if name not in self._commands or not self._is_trusted:
+            raise RefusedError("unknown command, try 'help'")
+        return self._commands[name]
 
-    def _auth(self, words: list[str]) -> str:
-        if len(words) != 1:
-            raise _RefusedError("missing authentication token")
+    def _auth(self, word: str) -> str:
+        if not word:
+            raise RefusedError("missing authentication token")
         token = self._config.token
-        if not token or not hmac.compare_digest(words[0].encode(), token.encode()):
-            raise _RefusedError("authentication token does not match")
+        if not token or not hmac.compare_digest(word.encode(), token.encode()):
+            raise RefusedError("authentication token does not match")
         self._is_trusted = True
         return "Android Console: type 'help' for a list of commands\n"
-
-    def _avd(self, words: list[str]) -> str:
-        match words:
-            case ["name"]:
-                return f"{self._config.name}\n"
-            case ["status"]:
-                return "virtual device is running\n"
-            case ["snapshot", *rest]:
-                return self._snapshot(rest)
-            case _:
-                raise _RefusedError("bad sub-command: try 'avd name|status|snapshot'")
-
-    def _snapshot(self, words: list[str]) -> str:
-        match words:
-            case ["list"]:
-                return _list(self._machine.snapshot_names())
-            case ["save", name]:
-                self._machine.save(name)
-            case ["load", name]:
-                self._machine.load(name)
-            case ["delete" | "del", name]:
-                self._machine.delete_snapshot(name)
-            case ["save" | "load" | "delete" | "del"]:
-                raise _RefusedError("argument missing, try 'avd snapshot save <name>'")
-            case []:
-                return _SNAPSHOT_HELP
-            case _:
-                raise _RefusedError("bad sub-command")
-        return ""
-
-
-def _list(names: list[str]) -> str:
-    """Give the table that the emulator prints."""
-    if not names:
-        return "There is no snapshot available.\n"
-    head = "List of snapshots present on all disks:\nID        TAG                 VM SIZE\n"
-    return head + "".join(f"--        {name}\n" for name in names)

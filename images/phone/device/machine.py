@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import sqlite3
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from images.phone.device.config import SHARED_FOLDERS
@@ -11,9 +14,14 @@ from images.phone.device.shell.processes import ProcessesLeftError
 from images.phone.device.store.snapshots import SnapshotRefusedError, SnapshotStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from images.phone.device.config import DeviceConfig
     from images.phone.device.phone import Phone
     from images.phone.device.shell.processes import Processes
+
+
+_LOG_KEY = ("device", "log")
 
 
 class PhoneMachine:
@@ -33,6 +41,9 @@ class PhoneMachine:
         self._processes = processes
         self._snapshots = SnapshotStore(config.snapshots_dir, config.root, SHARED_FOLDERS)
         self._stopped = threading.Event()
+        self.booted_s = time.monotonic()
+        self.at_reboot: list[Callable[[], None]] = []
+        """Called once each after every reboot."""
 
     def snapshot_names(self) -> list[str]:
         """Give the names of the snapshots."""
@@ -45,7 +56,13 @@ class PhoneMachine:
             SnapshotRefusedError: it cannot be saved.
         """
         with self._processes.lock, self._phone.event():
-            self._snapshots.save(name, self._phone.store)
+            # The log lies in memory; the copy of the state takes it along.
+            store = self._phone.store
+            store.put_setting(*_LOG_KEY, json.dumps(self._phone.log.to_list()))
+            try:
+                self._snapshots.save(name, store)
+            finally:
+                store.delete_setting(*_LOG_KEY)
 
     def load(self, name: str) -> None:
         """Take everything back.
@@ -60,9 +77,26 @@ class PhoneMachine:
             try:
                 self._processes.kill_all()
                 self._snapshots.load(name, self._phone.store)
+                self._take_log()
                 self._phone.reload()
             except (ProcessesLeftError, sqlite3.Error, OSError, ValueError) as exc:
                 raise SnapshotRefusedError(f"loading failed: {exc}") from exc
+
+    def _take_log(self) -> None:
+        store = self._phone.store
+        kept = store.setting(*_LOG_KEY)
+        store.delete_setting(*_LOG_KEY)
+        self._phone.log.replace(json.loads(kept) if kept else [])
+
+    def reboot(self) -> None:
+        """Start the phone anew: no process is left, home is in front, every host is cut off."""
+        with self._processes.lock, self._phone.lock:
+            with contextlib.suppress(ProcessesLeftError):
+                self._processes.kill_all()
+            self._phone.boot()
+            self.booted_s = time.monotonic()
+        for act in self.at_reboot:
+            act()
 
     def delete_snapshot(self, name: str) -> None:
         """Delete a snapshot.

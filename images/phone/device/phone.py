@@ -17,6 +17,7 @@ from images.phone.device.apps.settings import DARK
 from images.phone.device.apps.shade import Shade
 from images.phone.device.apps.stack import Entry, Stack
 from images.phone.device.editing import Editor
+from images.phone.device.log import LogBuffer
 from images.phone.device.scene import SYSTEM_UI, Scene, StatusBar, draw, encode_png
 from images.phone.device.store.messages import (
     INCOMING,
@@ -65,10 +66,14 @@ class Phone:
 
     def __init__(self, store: Store, root: Path | None = None) -> None:
         self.lock = threading.RLock()
+        self.log = LogBuffer()
         self._root = root
         self._store = store
         self._stack = self._load()
         self._kept = ""
+        self._resumed = ""
+        self._frame: tuple[object, int] = (None, 0)
+        self._pixels: tuple[object, tuple[int, int, bytes]] | None = None
         self._scene: tuple[object, Scene] | None = None
         self._picture: tuple[object, bytes] | None = None
         self._xml: tuple[object, str] | None = None
@@ -441,6 +446,32 @@ class Phone:
                 self._picture = (version, encode_png(image))
             return self._picture[1]
 
+    def picture(self) -> tuple[int, int, bytes]:
+        """Give the screen as it is: width and height in px, and 8 bits of R, G, B, A a pixel."""
+        with self.lock:
+            bar = self._status_bar()
+            version = (self._version(), bar)
+            if self._pixels is None or self._pixels[0] != version:
+                image = draw(self.scene(), self.theme, bar, self._stack.toast)
+                self._pixels = (version, (*image.size, image.convert("RGBA").tobytes()))
+            return self._pixels[1]
+
+    def frame(self) -> int:
+        """Give a number that grows whenever picture or hierarchy may have changed."""
+        with self.lock:
+            version = (self._version(), self._status_bar())
+            if version != self._frame[0]:
+                self._frame = (version, self._frame[1] + 1)
+            return self._frame[1]
+
+    def boot(self) -> None:
+        """Begin anew, as after switching on: home is in front, and nothing else is open."""
+        with self.event():
+            self._stack = Stack.of_home(LAUNCHER, APPS[LAUNCHER].main)
+            self.cancel_notifications()
+            self.log.clear()
+            self.log.write("I", "boot", "Boot is finished")
+
     def digest(self) -> dict[str, str]:
         """Give the SHA-256 of each part of the state, what no screen shows included."""
         with self.lock:
@@ -457,6 +488,10 @@ class Phone:
         if document != self._kept:
             self._store.save_interface(document)
             self._kept = document
+        resumed = f"{self._stack.front.package}/{self._stack.top.activity}"
+        if resumed != self._resumed:
+            self._resumed = resumed
+            self.log.write("I", "ActivityTaskManager", f"Displayed {resumed} for user 0")
 
     def _version(self) -> tuple[object, ...]:
         now_s = int(self.now_s())

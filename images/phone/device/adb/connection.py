@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
 import socket
 import sys
@@ -10,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from images.phone.device.adb.keys import TOKEN_BYTES, is_signed
-from images.phone.device.adb.stream import Stream
+from images.phone.device.adb.stream import WINDOW_BYTES, Budget, Stream
 from images.phone.device.adb.wire import (
     AUTH,
     AUTH_PUBLIC_KEY,
@@ -41,6 +42,8 @@ MAX_STREAMS = 128
 AUTH_TIMEOUT_S = 60.0
 _SEND_TIMEOUT_S = 30.0
 _MAX_SIGNATURES = 32
+_MAX_ID = 0x7FFFFFFF
+DELAYED_ACK = "delayed_ack"
 
 
 class Connection:
@@ -50,7 +53,8 @@ class Connection:
         sock: connected to it; owned from now on.
         banner: what the phone says of itself, such as ``device::ro.product.name=...``.
         keys: gives the known public keys; without any, nobody can connect.
-        serve: runs a service on a stream until it is done; False at once for unknown ones.
+        serve: starts a service on a stream; False at once for unknown ones.
+        budget: memory for what hosts sent and no service has read.
     """
 
     def __init__(
@@ -58,12 +62,14 @@ class Connection:
         sock: socket.socket,
         banner: bytes,
         keys: Callable[[], tuple[PublicKey, ...]],
-        serve: Callable[[str, Stream], bool],
+        serve: Callable[[str, Stream, Connection], bool],
+        budget: Budget | None = None,
     ) -> None:
         self._sock = sock
         self._banner = banner
         self._keys = keys
         self._serve = serve
+        self._budget = budget
         self._send_lock = threading.Lock()
         self._streams_lock = threading.Lock()
         self._streams: dict[int, Stream] = {}
@@ -72,8 +78,11 @@ class Connection:
         self._host_version = VERSION_MIN
         self._host_max_bytes = MAX_PAYLOAD_BEFORE_AUTH_BYTES
         self._is_online = False
+        self._has_delayed_acks = False
         self._token = b""
         self._signatures = 0
+        self.at_end: list[Callable[[], None]] = []
+        """Called once each when the connection ends."""
 
     def run(self) -> None:
         """Talk until either side ends the connection; never raises."""
@@ -93,16 +102,36 @@ class Connection:
 
     def close(self) -> None:
         """End it with all its streams; harmless twice."""
-        with contextlib.suppress(OSError):
-            self._sock.shutdown(socket.SHUT_RDWR)
+        self.disconnect()
         self._sock.close()
         self._end_streams()
+
+    def disconnect(self) -> None:
+        """Let `run` end, from any thread."""
+        with contextlib.suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
+
+    def open(self, destination: str) -> Stream | None:
+        """Open a stream to the host, such as to ``tcp:8000`` there; None when there are too many.
+
+        The host's refusal ends the stream.
+        """
+        if not self._is_online:
+            return None
+        stream = self._add_stream(0, 0)
+        if stream is not None:
+            lent = WINDOW_BYTES if self._has_delayed_acks else 0
+            self.send(Message(OPEN, stream.local_id, lent, destination.encode() + b"\0"))
+        return stream
 
     def _end_streams(self) -> None:
         with self._streams_lock:
             streams = list(self._streams.values())
         for stream in streams:
             stream.drop()
+        ends, self.at_end = self.at_end, []
+        for end in ends:
+            end()
 
     def send(self, message: Message) -> None:
         """Send one message; a host that is gone, or reads nothing for 30 s, ends the connection."""
@@ -132,6 +161,9 @@ class Connection:
         self._end_streams()
         self._host_version = min(message.arg0, VERSION_SKIP_CHECKSUM)
         self._host_max_bytes = max(256, min(message.arg1, MAX_PAYLOAD_BYTES))
+        self._has_delayed_acks = all(
+            DELAYED_ACK in _features(banner) for banner in (message.payload, self._banner)
+        )
         self._ask_signature()
 
     def _ask_signature(self) -> None:
@@ -167,32 +199,45 @@ class Connection:
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
     def _take_open(self, message: Message) -> None:
-        name = message.payload.rstrip(b"\0").decode(errors="replace")
+        name = message.payload.split(b"\0", 1)[0].decode(errors="surrogateescape")
         if message.arg0 == 0:
             raise AdbProtocolError("a stream without an id")
+        # With delayed acknowledgements the host lends bytes at once, without them it may not.
+        is_odd = self._has_delayed_acks != bool(message.arg1)
+        stream = None if is_odd else self._add_stream(message.arg0, message.arg1)
+        if stream is None:
+            self.send(Message(CLSE, 0, message.arg0))
+        elif not self._serve(name, stream, self):
+            stream.refuse()
+
+    def _add_stream(self, remote_id: int, credit_bytes: int) -> Stream | None:
         with self._streams_lock:
-            is_full = len(self._streams) >= MAX_STREAMS
+            if len(self._streams) >= MAX_STREAMS:
+                return None
+            while self._next_id in self._streams:
+                self._next_id = self._next_id % _MAX_ID + 1
             local_id = self._next_id
-            self._next_id = local_id % 0x7FFFFFFF + 1
-        if is_full:
-            self.send(Message(CLSE, 0, message.arg0))
-            return
-        stream = Stream(local_id, message.arg0, self.send, self._host_max_bytes, self._forget)
-        with self._streams_lock:
-            self._streams[local_id] = stream
-        if not self._serve(name, stream):
-            self._forget(local_id)
-            self.send(Message(CLSE, 0, message.arg0))
+            self._next_id = local_id % _MAX_ID + 1
+            self._streams[local_id] = Stream(
+                local_id,
+                remote_id,
+                self.send,
+                self._host_max_bytes,
+                self._forget,
+                credit_bytes if self._has_delayed_acks else None,
+                self._budget,
+            )
+            return self._streams[local_id]
 
     def _take_for_stream(self, message: Message) -> None:
         with self._streams_lock:
             stream = self._streams.get(message.arg1)
-        if stream is None or (message.arg0 and stream.remote_id != message.arg0):
+        if stream is None or (message.arg0 and stream.remote_id not in {0, message.arg0}):
             if message.command == WRTE:
                 self.send(Message(CLSE, 0, message.arg0))
             return
         if message.command == OKAY:
-            stream.take_okay()
+            stream.take_okay(message.payload, message.arg0)
         elif message.command == CLSE:
             stream.take_close()
         elif message.command == WRTE and not stream.take_data(message.payload):
@@ -201,3 +246,9 @@ class Connection:
     def _forget(self, local_id: int) -> None:
         with self._streams_lock:
             self._streams.pop(local_id, None)
+
+
+def _features(banner: bytes) -> list[str]:
+    """Give the features that a banner names."""
+    found = re.search(rb"features=([^;\0]*)", banner)
+    return found[1].decode(errors="replace").split(",") if found else []

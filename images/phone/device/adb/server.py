@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from images.phone.device.adb.connection import Connection
 from images.phone.device.adb.keys import parse_keys
 from images.phone.device.adb.services import FEATURES
+from images.phone.device.adb.stream import Budget
 from images.phone.device.listener import Listener
 
 if TYPE_CHECKING:
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from images.phone.device.config import DeviceConfig
 
 MAX_CONNECTIONS = 32
+UNREAD_BYTES = 32 << 20
+"""What all hosts together may have sent that no service has read yet."""
+
 _BANNER_PROPERTIES = ("ro.product.name", "ro.product.model", "ro.product.device")
 
 
@@ -42,6 +47,9 @@ class AdbServer:
         self._config = config
         self._banner = make_banner(properties)
         self._services = services
+        self._budget = Budget(UNREAD_BYTES)
+        self._lock = threading.Lock()
+        self._connections: set[Connection] = set()
         self._listener = Listener(
             config.address,
             config.adb_port,
@@ -59,8 +67,22 @@ class AdbServer:
         """Accept no more."""
         self._listener.stop()
 
+    def disconnect_all(self) -> None:
+        """End the connections of all hosts; they may come again."""
+        with self._lock:
+            connections = list(self._connections)
+        for connection in connections:
+            connection.disconnect()
+
     def _keys(self) -> tuple[PublicKey, ...]:
         return parse_keys(self._config.key_lines())
 
     def _serve(self, sock: socket.socket) -> None:
-        Connection(sock, self._banner, self._keys, self._services.serve).run()
+        connection = Connection(sock, self._banner, self._keys, self._services.serve, self._budget)
+        with self._lock:
+            self._connections.add(connection)
+        try:
+            connection.run()
+        finally:
+            with self._lock:
+                self._connections.discard(connection)

@@ -1,7 +1,13 @@
-"""One of the many byte streams of a connection, with one message in flight each way."""
+"""One of the many byte streams of a connection, and how much of it may be on its way.
+
+Source: AOSP ``packages/modules/adb/protocol.txt``, *delayed acks*: with them each side lends the
+other a number of bytes and gives back what it has worked off; without them one message is in
+flight each way.
+"""
 
 from __future__ import annotations
 
+import struct
 import threading
 from typing import TYPE_CHECKING
 
@@ -12,44 +18,86 @@ if TYPE_CHECKING:
 
 
 MAX_PENDING_BYTES = 4 << 20
+"""The most that may wait in one stream: what adb 29 still sends when it closes one."""
+
+WINDOW_BYTES = 1 << 20
+"""What a host is lent at the start of a stream with delayed acknowledgements."""
+
+_COUNT = struct.Struct("<i")
 
 
 class StreamClosedError(Exception):
     """The stream ended while bytes were wanted or waited to be sent."""
 
 
+class Budget:
+    """Memory that all streams of a phone share for what hosts sent and no service has read.
+
+    Args:
+        size_bytes: of it.
+    """
+
+    def __init__(self, size_bytes: int) -> None:
+        self._left_bytes = size_bytes
+        self._lock = threading.Lock()
+
+    @property
+    def left_bytes(self) -> int:
+        """What is left."""
+        return self._left_bytes
+
+    def take(self, count: int) -> bool:
+        """Take some; False, and nothing is taken, when there is not enough."""
+        with self._lock:
+            if count > self._left_bytes:
+                return False
+            self._left_bytes -= count
+        return True
+
+    def give(self, count: int) -> None:
+        """Give some back."""
+        with self._lock:
+            self._left_bytes += count
+
+
 class Stream:
     """The device's end of a stream.
 
-    A `write` waits until the host has acknowledged the one before; what the host sends is
-    acknowledged when a service has read it, so neither side can fill the other's memory. Only a
-    host that closes a stream sends what it still holds without waiting, as adb 29 does.
+    A `write` waits until the host may be sent more; what the host sends is acknowledged when a
+    service has read it, so neither side can fill the other's memory. Only a host that closes a
+    stream sends what it still holds without waiting, as adb 29 does.
 
     Args:
         local_id: this end's id, not 0.
-        remote_id: the host's id.
+        remote_id: the host's id; 0 until the host has answered to a stream that the device opens.
         send: sends a message.
         max_bytes: longest payload the host takes.
         forget: called once, when the stream has ended on both sides.
+        credit_bytes: what the host lends, with delayed acknowledgements; None without.
+        budget: where the memory of unread bytes comes from.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - made in two places only
         self,
         local_id: int,
         remote_id: int,
         send: Callable[[Message], None],
         max_bytes: int,
         forget: Callable[[int], None],
+        credit_bytes: int | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.local_id = local_id
         self.remote_id = remote_id
         self._send = send
         self._max_bytes = max_bytes
         self._forget = forget
+        self._credit_bytes = credit_bytes
+        self._budget = budget or Budget(MAX_PENDING_BYTES)
         self._changed = threading.Condition()
         self._pending = bytearray()
         self._unacknowledged = 0
-        self._may_write = True
+        self._may_write = remote_id != 0
         self._is_closed = False
 
     @property
@@ -59,7 +107,12 @@ class Stream:
 
     def accept(self) -> None:
         """Tell the host that the service is there."""
-        self._send(Message(OKAY, self.local_id, self.remote_id))
+        self._acknowledge(1, WINDOW_BYTES)
+
+    def refuse(self) -> None:
+        """Tell the host that the service is not there; instead of `accept`."""
+        if self._end():
+            self._send(Message(CLSE, 0, self.remote_id))
 
     def read(self) -> bytes:
         """Wait for bytes and give what there is; empty once the stream has ended."""
@@ -69,12 +122,13 @@ class Stream:
             data = bytes(self._pending)
             self._pending.clear()
             count, self._unacknowledged = self._unacknowledged, 0
-        for _ in range(0 if self._is_closed else count):
-            self._send(Message(OKAY, self.local_id, self.remote_id))
+        self._budget.give(len(data))
+        if data and not self._is_closed:
+            self._acknowledge(count, len(data))
         return data
 
     def write(self, data: bytes) -> None:
-        """Send all bytes, each message once the one before was acknowledged.
+        """Send all bytes, each message once the host may be sent more.
 
         Raises:
             StreamClosedError: the stream has ended.
@@ -83,46 +137,76 @@ class Stream:
         while view:
             piece, view = bytes(view[: self._max_bytes]), view[self._max_bytes :]
             with self._changed:
-                while not self._may_write and not self._is_closed:
+                while not self._is_free() and not self._is_closed:
                     self._changed.wait()
                 if self._is_closed:
                     raise StreamClosedError
-                self._may_write = False
+                if self._credit_bytes is None:
+                    self._may_write = False
+                else:
+                    self._credit_bytes -= len(piece)
             self._send(Message(WRTE, self.local_id, self.remote_id, piece))
 
     def close(self) -> None:
-        """End the stream and tell the host; harmless twice."""
-        if self._end():
-            self._send(Message(CLSE, self.local_id, self.remote_id))
+        """End the stream, tell the host, and drop what was not read; harmless twice."""
+        self.take_close()
+        with self._changed:
+            count = len(self._pending)
+            self._pending.clear()
+        self._budget.give(count)
 
     def take_data(self, data: bytes) -> bool:
         """Take what the host sent; False when it sends much more than was acknowledged."""
         if not data:
-            self._send(Message(OKAY, self.local_id, self.remote_id))
+            if self._credit_bytes is None:
+                self._acknowledge(1, 0)
             return True
         with self._changed:
             if self._is_closed:
                 return True
             if len(self._pending) + len(data) > MAX_PENDING_BYTES:
                 return False
+            if not self._budget.take(len(data)):
+                return False
             self._pending += data
             self._unacknowledged += 1
             self._changed.notify_all()
         return True
 
-    def take_okay(self) -> None:
-        """Note that the host has taken the last message."""
+    def take_okay(self, payload: bytes = b"", remote_id: int = 0) -> None:
+        """Note that the host has taken something.
+
+        Args:
+            payload: how many bytes, with delayed acknowledgements.
+            remote_id: the host's id, which the first answer tells.
+        """
         with self._changed:
-            self._may_write = True
+            self.remote_id = self.remote_id or remote_id
+            if self._credit_bytes is None:
+                self._may_write = True
+            elif len(payload) == _COUNT.size:
+                self._credit_bytes += _COUNT.unpack(payload)[0]
+                self._may_write = True
             self._changed.notify_all()
 
     def take_close(self) -> None:
-        """Note that the host has ended the stream, and confirm it."""
-        self.close()
+        """Note that the host has ended the stream, and confirm it; what came before stays."""
+        if self._end():
+            self._send(Message(CLSE, self.local_id, self.remote_id))
 
     def drop(self) -> None:
         """Note that the connection has ended, and with it the stream."""
         self._end()
+
+    def _is_free(self) -> bool:
+        return self._may_write and (self._credit_bytes is None or self._credit_bytes > 0)
+
+    def _acknowledge(self, messages: int, count: int) -> None:
+        if self._credit_bytes is not None:
+            self._send(Message(OKAY, self.local_id, self.remote_id, _COUNT.pack(count)))
+            return
+        for _ in range(messages):
+            self._send(Message(OKAY, self.local_id, self.remote_id))
 
     def _end(self) -> bool:
         with self._changed:

@@ -1,4 +1,4 @@
-"""The file service: STAT, LIST, SEND, RECV, and the second forms of STAT and LIST.
+"""The file service: STAT, LIST, SEND, RECV, and the second forms of all four.
 
 Source: AOSP ``packages/modules/adb/file_sync_protocol.h`` and ``SYNC.TXT``.
 """
@@ -25,6 +25,8 @@ _MAX_PATH_BYTES = 1024
 _U32 = 0xFFFFFFFF
 # Source: file_sync_protocol.h, sync_stat_v2 and sync_dent_v2.
 _STAT2 = struct.Struct("<4sIQQIIIIQqqq")
+# The second forms of SEND and RECV: no compression is announced, so none may be asked for.
+_FLAG_DRY_RUN = 0x80000000
 
 
 class _FailedError(Exception):
@@ -63,7 +65,12 @@ class SyncService:
 
     def _answer(self, name: bytes, text: str) -> None:
         if name == b"SEND":
-            self._send(text)
+            self._send(*self._read_mode(text))
+            return
+        if name == b"SND2":
+            mode, flags = self._setup(name, "<4sII")
+            self._check(flags, _FLAG_DRY_RUN)
+            self._send(text, mode, is_dry=bool(flags))
             return
         handlers: dict[bytes, Callable[[Path], None]] = {
             b"STAT": self._stat,
@@ -72,6 +79,7 @@ class SyncService:
             b"LIST": self._list,
             b"LIS2": self._list2,
             b"RECV": self._recv,
+            b"RCV2": self._recv2,
         }
         if name not in handlers:
             raise _FailedError(f"unknown command {name!r}")
@@ -126,13 +134,33 @@ class SyncService:
                 self._stream.write(b"DATA" + struct.pack("<I", len(data)) + data)
         self._stream.write(b"DONE" + struct.pack("<I", 0))
 
-    def _send(self, text: str) -> None:
-        name, _, mode_text = text.rpartition(",")
-        if not name or not mode_text.isdigit():
+    def _recv2(self, path: Path) -> None:
+        self._check(self._setup(b"RCV2", "<4sI")[0], 0)
+        self._recv(path)
+
+    def _setup(self, name: bytes, layout: str) -> tuple[int, ...]:
+        """Read what follows the path in the second forms of SEND and RECV."""
+        again, *numbers = struct.unpack(layout, self._take(struct.calcsize(layout)))
+        if again != name:
+            raise _FailedError(f"{again!r} where {name!r} goes on")
+        return tuple(numbers)
+
+    def _check(self, flags: int, known: int) -> None:
+        if flags & ~known:
+            raise _FailedError(f"unknown flags {flags:#x}: nothing is compressed here")
+
+    def _read_mode(self, text: str) -> tuple[str, int]:
+        name, _, mode = text.rpartition(",")
+        if not name or not (mode.isascii() and mode.isdigit()):
             self._drain()
             raise _FailedError("SEND needs a path, a comma and a mode")
-        path, mode = self._resolve(name), int(mode_text)
-        if stat.S_ISLNK(mode):
+        return name, int(mode)
+
+    def _send(self, name: str, mode: int, *, is_dry: bool = False) -> None:
+        path = self._resolve(name)
+        if is_dry:
+            self._drain()
+        elif stat.S_ISLNK(mode):
             self._receive_link(path)
         else:
             self._receive_file(path, mode & 0o777)
@@ -161,10 +189,18 @@ class SyncService:
 
     def _receive_link(self, path: Path) -> None:
         target = bytearray()
-        self._copy(target.extend)
+
+        def take(data: bytes) -> None:
+            if len(target) <= _MAX_PATH_BYTES:
+                target.extend(data)
+
+        mtime_s = self._copy(take)
+        if len(target) > _MAX_PATH_BYTES:
+            raise ValueError("the target of the link is too long")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
         path.symlink_to(os.fsdecode(bytes(target).rstrip(b"\0")))
+        os.utime(path, (mtime_s, mtime_s), follow_symlinks=False)
 
     def _drain(self) -> None:
         """Read what the host goes on sending, so that it comes to read why it failed."""

@@ -15,11 +15,14 @@ from images.phone.device.commands.base import CommandError
 if TYPE_CHECKING:
     from images.phone.device.commands.base import Invocation
 
+_VIEW = "android.intent.action.VIEW"
 _MAIN = "android.intent.action.MAIN"
 _LAUNCH = "android.intent.category.LAUNCHER"
+_CLOSE_DIALOGS = "android.intent.action.CLOSE_SYSTEM_DIALOGS"
+_IDLE = "All broadcast queues are idle!\n"
 _HOME = "android.intent.category.HOME"
 _TWO_VALUES = frozenset(("--es", "-e", "--ei", "--ez", "--el", "--ef", "--eu"))
-_ONE_VALUE = frozenset(("-d", "-t", "-f", "--user", "--display", "--windowingMode", "-i"))
+_ONE_VALUE = frozenset(("-f", "--user", "--display", "--windowingMode", "-i"))
 
 
 @dataclass
@@ -30,6 +33,9 @@ class Intent:
     categories: list[str] = field(default_factory=list)
     component: str = ""
     package: str = ""
+    data: str = ""
+    mime_type: str = ""
+    extras: dict[str, str] = field(default_factory=dict)
 
     def describe(self) -> str:
         """Give the words that ``am`` prints."""
@@ -38,10 +44,16 @@ class Intent:
             parts.append(f"act={self.action}")
         if self.categories:
             parts.append(f"cat=[{','.join(self.categories)}]")
+        if self.data:
+            parts.append(f"dat={self.data}")
+        if self.mime_type:
+            parts.append(f"typ={self.mime_type}")
         if self.package:
             parts.append(f"pkg={self.package}")
         if self.component:
             parts.append(f"cmp={self.component}")
+        if self.extras:
+            parts.append("(has extras)")
         return f"Intent {{ {' '.join(parts)} }}"
 
 
@@ -53,10 +65,14 @@ def run_am(call: Invocation) -> str:
     if name in {"force-stop", "kill"} and words:
         call.phone.stop(_positional(words))
         return ""
-    if name == "kill-all":
-        return ""
-    if name == "get-current-user":
-        return "0\n"
+    if name == "broadcast":
+        return _broadcast(call, words)
+    if name in {"startservice", "start-service", "start-foreground-service", "stopservice"}:
+        intent, _ = _read_intent(words)
+        raise CommandError(f"Starting service: {intent.describe()}\nError: Not found; no service")
+    said = {"kill-all": "", "get-current-user": "0\n", "wait-for-broadcast-idle": _IDLE}
+    if name in said:
+        return said[name]
     raise CommandError(f"Error: unknown command '{name}'", 255)
 
 
@@ -87,14 +103,17 @@ def _read_intent(words: list[str]) -> tuple[Intent, bool]:
         word = rest.pop(0)
         if word == "-S":
             stop_first = True
-        elif word in {"-a", "-c", "-n", "-p"} or word in _ONE_VALUE:
+        elif word in {"-a", "-c", "-d", "-n", "-p", "-t"} or word in _ONE_VALUE:
             if not rest:
                 raise CommandError(f'Error: Argument expected after "{word}"', 255)
             _set(intent, word, rest.pop(0))
         elif word in _TWO_VALUES:
-            del rest[:2]
+            if len(rest) < 2:  # noqa: PLR2004
+                raise CommandError(f'Error: Argument expected after "{word}"', 255)
+            intent.extras[rest.pop(0)] = rest.pop(0)
         elif not word.startswith("-"):
-            _set(intent, "-n" if "/" in word else "-p", word)
+            is_address = ":" in word and not word.startswith(".")
+            _set(intent, "-d" if is_address else "-n" if "/" in word else "-p", word)
     return intent, stop_first
 
 
@@ -107,6 +126,11 @@ def _set(intent: Intent, option: str, value: str) -> None:
         intent.component = value
     elif option == "-p":
         intent.package = value
+    elif option == "-d":
+        intent.data = value
+        intent.action = intent.action or _VIEW
+    elif option == "-t":
+        intent.mime_type = value
 
 
 def _resolve(intent: Intent) -> tuple[str, str] | None:
@@ -125,10 +149,28 @@ def _resolve(intent: Intent) -> tuple[str, str] | None:
     return None
 
 
+def _broadcast(call: Invocation, words: list[str]) -> str:
+    intent, _ = _read_intent(words)
+    if not intent.action and not intent.component:
+        raise CommandError("Error: no intent supplied", 255)
+    if intent.action == _CLOSE_DIALOGS:
+        call.phone.collapse_shade()
+    return f"Broadcasting: {intent.describe()}\nBroadcast completed: result=0\n"
+
+
+def _log_start(call: Invocation, intent: Intent) -> None:
+    call.phone.log.write(
+        "I", "ActivityTaskManager", f"START u0 {{{intent.describe()[9:-2]}}} from uid 2000"
+    )
+
+
 def _start(call: Invocation, words: list[str]) -> str:
     intent, stop_first = _read_intent(words)
     goal = _resolve(intent)
+    _log_start(call, intent)
     if goal is None:
+        if not intent.component and call.phone.view(intent.action, intent.data, intent.extras):
+            return f"Starting: {intent.describe()}\n"
         if intent.component:
             package, _, activity = intent.component.partition("/")
             name = f"{package}/{full_activity(package, activity)}"

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import threading
     from pathlib import Path
 
     from images.phone.device.config import DeviceConfig
+    from images.phone.device.machine import PhoneMachine
     from images.phone.device.phone import Phone
 
 EXIT_USAGE = 255
+
+Write = Callable[[bytes], None]
+"""Takes a piece of a command's standard output."""
 
 
 class CommandError(Exception):
@@ -45,13 +51,35 @@ class Invocation:
         config: where the phone's files are.
         cwd: the folder it was called in.
         words: its arguments, without its name.
+        machine: the phone as a whole; None when only its state is there.
+        skip_input: reads so many bytes of its standard input, and drops them.
     """
 
     phone: Phone
     config: DeviceConfig
     cwd: Path
     words: list[str]
+    machine: PhoneMachine | None = None
+    skip_input: Callable[[int], None] = lambda _: None
 
     def resolve(self, path: str) -> Path:
         """Give the real path of a path as the caller wrote it."""
         return self.config.resolve(path) if path.startswith("/") else self.cwd / path
+
+
+@dataclass(frozen=True)
+class Running:
+    """A command that goes on until it is done, or its caller ends it.
+
+    Attributes:
+        ended: set when the caller wants no more.
+        write: takes standard output.
+    """
+
+    ended: threading.Event
+    write: Write
+
+
+def option_value(words: list[str], name: str, default: str = "") -> str:
+    """Give the word after an option; the default when it is not there."""
+    return words[words.index(name) + 1] if name in words[:-1] else default

@@ -6,19 +6,27 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from images.phone.device.commands.activity import run_am, run_monkey
-from images.phone.device.commands.base import CommandError, Invocation, Result
+from images.phone.device.commands.base import CommandError, Invocation, Result, Running
 from images.phone.device.commands.content import run_content
 from images.phone.device.commands.dumpsys import run_dumpsys
 from images.phone.device.commands.input import run_input
+from images.phone.device.commands.logcat import follow_log, follows, run_log, run_logcat
+from images.phone.device.commands.network import run_ifconfig, run_ip
+from images.phone.device.commands.package import run_pm
+from images.phone.device.commands.power import run_reboot, run_svc
+from images.phone.device.commands.record import run_screenrecord
 from images.phone.device.commands.screen import run_screencap, run_uiautomator, run_wm
+from images.phone.device.commands.services import run_cmd, run_service
 from images.phone.device.commands.settings import run_getprop, run_setprop, run_settings
-from images.phone.device.commands.system import run_cmd, run_pm, run_svc
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from images.phone.device.commands.base import Write
     from images.phone.device.config import DeviceConfig
+    from images.phone.device.machine import PhoneMachine
     from images.phone.device.phone import Phone
 
 COMMANDS: dict[str, Callable[[Invocation], str | bytes]] = {
@@ -27,16 +35,29 @@ COMMANDS: dict[str, Callable[[Invocation], str | bytes]] = {
     "content": run_content,
     "dumpsys": run_dumpsys,
     "getprop": run_getprop,
+    "ifconfig": run_ifconfig,
     "input": run_input,
+    "ip": run_ip,
+    "log": run_log,
+    "logcat": run_logcat,
     "monkey": run_monkey,
     "pm": run_pm,
+    "reboot": run_reboot,
     "screencap": run_screencap,
+    "screenrecord": lambda call: run_screenrecord(call, None),
+    "service": run_service,
     "setprop": run_setprop,
     "settings": run_settings,
     "svc": run_svc,
     "uiautomator": run_uiautomator,
     "wm": run_wm,
 }
+
+LIVE: dict[str, Callable[[Invocation, Running], str | bytes]] = {
+    "logcat": follow_log,
+    "screenrecord": run_screenrecord,
+}
+"""Commands that can go on until they are ended; only the shell's executables run them so."""
 
 
 class Commands:
@@ -45,11 +66,15 @@ class Commands:
     Args:
         phone: what they work on.
         config: where its files are.
+        machine: the phone as a whole, for what starts it anew.
     """
 
-    def __init__(self, phone: Phone, config: DeviceConfig) -> None:
+    def __init__(
+        self, phone: Phone, config: DeviceConfig, machine: PhoneMachine | None = None
+    ) -> None:
         self._phone = phone
         self._config = config
+        self._machine = machine
 
     def __contains__(self, name: object) -> bool:
         return name in COMMANDS
@@ -57,27 +82,53 @@ class Commands:
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)
 
-    def run(self, argv: list[str], cwd: Path) -> Result:
+    def is_live(self, argv: list[str]) -> bool:
+        """Tell whether a command goes on until it is ended."""
+        name, *words = argv or [""]
+        return name in LIVE and (name != "logcat" or follows(words))
+
+    def run(
+        self, argv: list[str], cwd: Path, skip_input: Callable[[int], None] = lambda _: None
+    ) -> Result:
         """Carry out one command line; never raises.
 
         Args:
             argv: name and arguments.
             cwd: the folder it was called in.
+            skip_input: reads so many bytes of its standard input, and drops them.
         """
         name, *words = argv or [""]
         if name not in COMMANDS:
             return Result(127, b"", f"/system/bin/sh: {name}: inaccessible or not found\n".encode())
-        try:
-            said = COMMANDS[name](Invocation(self._phone, self._config, cwd, words))
-        except CommandError as exc:
-            return _failed(str(exc), exc.exit_code)
-        except OSError as exc:
-            return _failed(f"{name}: {exc.filename or ''}: {exc.strerror or exc}", 1)
-        except (ValueError, sqlite3.Error, OverflowError) as exc:
-            return _failed(f"{name}: {exc}", 1)
-        raw = said if isinstance(said, bytes) else said.encode(errors="surrogateescape")
-        return Result(0, raw)
+        call = Invocation(self._phone, self._config, cwd, words, self._machine, skip_input)
+        return _carry_out(name, lambda: COMMANDS[name](call))
+
+    def run_live(self, argv: list[str], cwd: Path, ended: threading.Event, write: Write) -> Result:
+        """Carry out a command that goes on; never raises.
+
+        Args:
+            argv: name and arguments.
+            cwd: the folder it was called in.
+            ended: set when the caller wants no more.
+            write: takes what it writes meanwhile.
+        """
+        name, *words = argv
+        call = Invocation(self._phone, self._config, cwd, words, self._machine)
+        return _carry_out(name, lambda: LIVE[name](call, Running(ended, write)))
+
+
+def _carry_out(name: str, work: Callable[[], str | bytes]) -> Result:
+    try:
+        said = work()
+    except CommandError as exc:
+        return _failed(str(exc), exc.exit_code)
+    except OSError as exc:
+        return _failed(f"{name}: {exc.filename or ''}: {exc.strerror or exc}", 1)
+    except (ValueError, sqlite3.Error, OverflowError) as exc:
+        return _failed(f"{name}: {exc}", 1)
+    raw = said if isinstance(said, bytes) else said.encode(errors="surrogateescape")
+    return Result(0, raw)
 
 
 def _failed(words: str, exit_code: int) -> Result:
-    return Result(exit_code, b"", f"{words}\n".encode(errors="replace"))
+    return Result(exit_code, b"", f"{words}\n".encode(errors="replace") if words else b"")

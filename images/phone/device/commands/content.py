@@ -1,24 +1,22 @@
-"""The command ``content``: rows of tasks and contacts.
+"""The command ``content``: rows of providers.
 
 Source: AOSP ``Content.java``: a row reads ``Row: 0 _id=1, title=Milk``; nothing is quoted.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from images.phone.device.commands.base import CommandError
 from images.phone.device.commands.providers import find_provider
+from images.phone.device.commands.selection import select
 
 if TYPE_CHECKING:
     from images.phone.device.commands.base import Invocation
-    from images.phone.device.commands.providers import Provider, Value
+    from images.phone.device.commands.provider import Provider, Value
     from images.phone.device.store.database import Row
 
-_WHERE = re.compile(r"\s*(\w+)\s*=\s*(?:'((?:[^']|'')*)'|(\d+))\s*")
-_SORT = re.compile(r"\s*(\w+)(?:\s+(ASC|DESC))?\s*", re.IGNORECASE)
 _USAGE = "usage: adb shell content query|insert|update|delete --uri <URI> ..."
 
 
@@ -39,22 +37,23 @@ def run_content(call: Invocation) -> str:
     if found is None:
         raise CommandError(f"[ERROR] Unknown URI: {request.uri}\n{_USAGE}")
     provider, row_id = found
-    store = call.phone.store
-    with call.phone.event():
+    phone = call.phone
+    with phone.event():
         if verb == "insert":
-            provider.insert(store, request.bindings)
+            provider.insert(phone, request.bindings)
             return ""
-        rows = _select(provider.rows(store), request.where, row_id)
+        rows = [row for row in provider.rows(phone) if row_id in {None, row["_id"]}]
+        rows = select(rows, provider.columns, request.where, request.sort)
         if verb == "query":
-            return _print(_sort(rows, request.sort), provider, request.projection)
+            return _print(rows, provider, request.projection)
         ids = [int(row["_id"]) for row in rows]
         if verb == "delete":
             for number in ids:
-                provider.delete(store, number)
+                provider.delete(phone, number)
             return ""
         if verb == "update":
             for number in ids:
-                provider.update(store, number, request.bindings)
+                provider.update(phone, number, request.bindings)
             return ""
     raise CommandError(f"[ERROR] Unsupported operation: {verb}\n{_USAGE}")
 
@@ -95,38 +94,6 @@ def _read_binding(text: str) -> tuple[str, Value]:
     if kind in {"f", "d"}:
         return name, float(value)
     return name, None if kind == "n" else value
-
-
-def _select(rows: list[Row], where: str, row_id: int | None) -> list[Row]:
-    """Keep the rows that meet a condition: equalities, joined by AND."""
-    if row_id is not None:
-        rows = [row for row in rows if row["_id"] == row_id]
-    if not where:
-        return rows
-    for part in re.split(r"\s+AND\s+", where, flags=re.IGNORECASE):
-        found = _WHERE.fullmatch(part)
-        if not found:
-            raise CommandError(f"[ERROR] This phone knows only NAME='VALUE' AND ...: {where}")
-        name = found[1]
-        value = found[3] if found[3] is not None else found[2].replace("''", "'")
-        if rows and name not in rows[0]:
-            raise CommandError(f"[ERROR] no such column: {name}")
-        rows = [row for row in rows if str(row[name]) == value]
-    return rows
-
-
-def _sort(rows: list[Row], order: str) -> list[Row]:
-    if not order:
-        return rows
-    found = _SORT.fullmatch(order)
-    if not found or (rows and found[1] not in rows[0]):
-        raise CommandError(f"[ERROR] cannot sort by: {order}")
-    descending = (found[2] or "").upper() == "DESC"
-    return sorted(
-        rows,
-        key=lambda row: (isinstance(row[found[1]], str), row[found[1]]),
-        reverse=descending,
-    )
 
 
 def _print(rows: list[Row], provider: Provider, projection: list[str]) -> str:

@@ -1,7 +1,8 @@
 """The command ``dumpsys``: what other tools read of it, in the words of several Androids.
 
 Source: AOSP ``ActivityTaskManagerService.java``, ``WindowManagerService.java``,
-``BatteryService.java``; ``mResumedActivity`` up to Android 9, ``topResumedActivity`` later.
+``BatteryService.java``, ``WifiServiceImpl.java``, ``DisplayManagerService.java``;
+``mResumedActivity`` up to Android 9, ``topResumedActivity`` later.
 """
 
 from __future__ import annotations
@@ -9,35 +10,50 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from images.phone.device.apps.directory import APPS, short_activity
+from images.phone.device.apps.directory import short_activity
+from images.phone.device.commands import notices
 from images.phone.device.commands.base import CommandError
+from images.phone.device.commands.package import describe
 from images.phone.device.ui.metrics import DENSITY_DPI, HEIGHT_PX, WIDTH_PX
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from images.phone.device.apps.stack import AppTask, Entry
     from images.phone.device.commands.base import Invocation
+    from images.phone.device.store.database import Store
 
-SERVICES = ("activity", "battery", "display", "package", "power", "reference_phone", "window")
+DEVICE = "device"
+"""Namespace of the settings that hold battery and place; no ``settings`` command sees it."""
+
+BATTERY = {
+    "ac": "true",
+    "health": "2",
+    "level": "100",
+    "present": "true",
+    "status": "2",
+}
+"""What the battery says until the console changes it; numbers as in ``BatteryManager``."""
 
 
 def run_dumpsys(call: Invocation) -> str:
     """Carry out ``dumpsys``."""
-    words = [word for word in call.words if word == "-l" or not word.startswith("-")]
+    words = list(call.words)
+    if words[:1] == ["-t"]:
+        del words[:2]
+    words = [word for word in words if word in {"-l", "--display-id"} or not word.startswith("-")]
     if not words or words[0] == "-l":
         return "Currently running services:\n" + "".join(f"  {name}\n" for name in SERVICES)
     name, *rest = words
+    if name not in _SERVICES:
+        raise CommandError(f"Can't find service: {name}")
     with call.phone.lock:
-        if name == "activity":
-            return _activity(call, rest[0] if rest else "activities")
-        if name == "window":
-            return _window(call)
-        if name == "package" and rest:
-            return _package(rest[0])
-        if name == "reference_phone":
-            return "".join(f"{key}={value}\n" for key, value in call.phone.digest().items())
-    if name in _CONSTANT:
-        return _CONSTANT[name]
-    raise CommandError(f"Can't find service: {name}", 0 if name in SERVICES else 1)
+        return _SERVICES[name](call, rest)
+
+
+def battery(store: Store) -> dict[str, str]:
+    """Give what the battery says."""
+    return {key: store.setting(DEVICE, f"battery.{key}", value) for key, value in BATTERY.items()}
 
 
 def _record(task: AppTask, entry: Entry) -> str:
@@ -48,13 +64,16 @@ def _record(task: AppTask, entry: Entry) -> str:
     return f"ActivityRecord{{{number:x} u0 {name} t{task.task_id}}}"
 
 
-def _activity(call: Invocation, what: str) -> str:
+def _activity(call: Invocation, rest: list[str]) -> str:
+    what = rest[0] if rest else "activities"
     stack = call.phone.stack
     top = _record(stack.front, stack.top)
     if what == "top":
         name = f"{stack.front.package}/{short_activity(stack.front.package, stack.top.activity)}"
         return f"TASK {stack.front.package} id={stack.front.task_id}\n  ACTIVITY {name} 0 pid=1\n"
-    if what not in {"activities", "a", "recents"}:
+    if what in {"services", "s"}:
+        return "ACTIVITY MANAGER SERVICES (dumpsys activity services)\n  (nothing)\n"
+    if what not in {"activities", "a", "recents", "r"}:
         raise CommandError(f"Bad activity command, or no activities match: {what}", 0)
     lines = [
         "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)",
@@ -79,45 +98,120 @@ def _activity(call: Invocation, what: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _window(call: Invocation) -> str:
-    stack = call.phone.stack
+def _window(call: Invocation, _: list[str]) -> str:
+    stack, display = call.phone.stack, call.phone.display
     package, activity = stack.front.package, stack.top.activity
     number = zlib.crc32(f"{stack.front.task_id}/{activity}".encode()) & 0xFFFFFFF
-    size = f"{WIDTH_PX}x{HEIGHT_PX}"
+    size = f"{display.width_px}x{display.height_px}"
+    focus = "NotificationShade" if stack.is_shade_open else f"{package}/{activity}"
     return (
         "WINDOW MANAGER WINDOWS (dumpsys window windows)\n"
         "  Display: mDisplayId=0\n"
-        f"    init={size} {DENSITY_DPI}dpi cur={size} app={size}\n"
-        f"  mCurrentFocus=Window{{{number:x} u0 {package}/{activity}}}\n"
+        f"    init={WIDTH_PX}x{HEIGHT_PX} {DENSITY_DPI}dpi cur={size} app={size}\n"
+        f"  mCurrentFocus=Window{{{number:x} u0 {focus}}}\n"
         f"  mFocusedApp={_record(stack.front, stack.top)}\n"
+        f"  mDisplayRotation=ROTATION_{display.rotation * 90}\n"
+        f"  mRotation={display.rotation}\n"
+        "  isKeyguardShowing=false\n  mDreamingLockscreen=false\n"
     )
 
 
-def _package(name: str) -> str:
-    app = APPS.get(name)
-    if app is None:
-        raise CommandError(f"Unable to find package: {name}", 0)
+def _battery(call: Invocation, _: list[str]) -> str:
+    now = battery(call.phone.store)
     return (
-        f"Packages:\n  Package [{name}] (1):\n"
-        f"    userId=10001\n    codePath=/system/app/{app.label}\n"
-        f"    versionCode=1 minSdk=33 targetSdk=33\n    versionName={app.version}\n"
-        "    pkgFlags=[ SYSTEM HAS_CODE ]\n"
+        f"Current Battery Service state:\n  AC powered: {now['ac']}\n  USB powered: false\n"
+        f"  Wireless powered: false\n  Dock powered: false\n  Max charging current: 0\n"
+        f"  Max charging voltage: 0\n  Charge counter: {int(now['level']) * 40000}\n"
+        f"  status: {now['status']}\n  health: {now['health']}\n  present: {now['present']}\n"
+        f"  level: {now['level']}\n  scale: 100\n  voltage: 5000\n  temperature: 250\n"
+        "  technology: Li-ion\n"
     )
 
 
-_CONSTANT = {
-    "battery": (
-        "Current Battery Service state:\n  AC powered: true\n  USB powered: false\n"
-        "  Wireless powered: false\n  status: 2\n  health: 2\n  present: true\n  level: 100\n"
-        "  scale: 100\n  voltage: 5000\n  temperature: 250\n  technology: Li-ion\n"
-    ),
-    "display": (
+def _display(call: Invocation, _: list[str]) -> str:
+    return (
         "DISPLAY MANAGER (dumpsys display)\n"
-        f"  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, displayId=0, orientation=0, "
+        "  mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, "
+        f"uniqueId='local:0', physicalPort=0, orientation={call.phone.display.rotation}, "
         f"deviceWidth={WIDTH_PX}, deviceHeight={HEIGHT_PX}}}]\n"
-    ),
-    "power": (
+        "  mScreenState=ON\n"
+    )
+
+
+def _surface(_: Invocation, rest: list[str]) -> str:
+    if rest[:1] == ["--display-id"]:
+        return 'Display 0 (HWC display 0): port=0 pnpId=MSC displayName="reference"\n'
+    return f"Display 0: {WIDTH_PX}x{HEIGHT_PX}\n"
+
+
+def _wifi(call: Invocation, _: list[str]) -> str:
+    is_on = call.phone.store.setting("global", "wifi_on") == "1"
+    is_off = call.phone.store.setting("global", "airplane_mode_on") == "1"
+    state = "enabled" if is_on and not is_off else "disabled"
+    return f"Wi-Fi is {state}\nmNetworkInfo [type: WIFI[], state: {_joined(state)}]\n"
+
+
+def _joined(state: str) -> str:
+    return "CONNECTED/CONNECTED" if state == "enabled" else "DISCONNECTED/DISCONNECTED"
+
+
+def _input_method(call: Invocation, _: list[str]) -> str:
+    shown = str(call.phone.keyboard_shown).lower()
+    return (
+        "Current Input Method Manager state:\n"
+        f"  mInputShown={shown}\n  mCurMethodId=org.mesocosm.keyboard/.Keyboard\n"
+    )
+
+
+def _location(call: Invocation, _: list[str]) -> str:
+    latitude, longitude, altitude = (
+        call.phone.store.setting(DEVICE, f"geo.{name}")
+        for name in ("latitude", "longitude", "altitude")
+    )
+    last = f"Location[gps {latitude},{longitude} alt={altitude or 0} hAcc=1]"
+    return f"Location Manager State:\n  gps provider:\n    last location={last if latitude else 'null'}\n"
+
+
+def _telephony(call: Invocation, _: list[str]) -> str:
+    return (
+        "last known state:\n"
+        f"  mCallState={notices.call_state(call.phone)}\n"
+        f"  mCallIncomingNumber={notices.call_number(call.phone)}\n"
+        "  mServiceState=0\n"
+    )
+
+
+def _reference(call: Invocation, rest: list[str]) -> str:
+    """Tell what no Android tells: digests of the state, the last toast, the picture's number."""
+    if rest == ["frame"]:
+        return f"frame={call.phone.frame()}\n"
+    if rest == ["toast"]:
+        text = call.phone.stack.last_toast
+        return f"package={call.phone.stack.front.package}\ntext={text}\n" if text else ""
+    return "".join(f"{key}={value}\n" for key, value in call.phone.digest().items())
+
+
+def _power(_: Invocation, __: list[str]) -> str:
+    return (
         "POWER MANAGER (dumpsys power)\n  mWakefulness=Awake\n"
-        "  mHoldingDisplaySuspendBlocker=true\n"
-    ),
+        "  mHoldingDisplaySuspendBlocker=true\nDisplay Power: state=ON\n"
+    )
+
+
+_SERVICES: dict[str, Callable[[Invocation, list[str]], str]] = {
+    "SurfaceFlinger": _surface,
+    "activity": _activity,
+    "battery": _battery,
+    "display": _display,
+    "input_method": _input_method,
+    "location": _location,
+    "notification": lambda call, _: notices.describe_notifications(call.phone),
+    "package": lambda call, rest: describe(call, rest[0] if rest else ""),
+    "power": _power,
+    "reference_phone": _reference,
+    "telephony.registry": _telephony,
+    "wifi": _wifi,
+    "window": _window,
 }
+SERVICES = tuple(sorted(_SERVICES))
+"""Names of the services that tell something."""

@@ -8,15 +8,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from images.phone.device.apps.directory import APPS, CALENDAR, CAMERA, CONTACTS, DIALER, SETTINGS
 from images.phone.device.commands.base import EXIT_USAGE, CommandError
 from images.phone.device.commands.keycodes import KEYS_BY_NUMBER
 from images.phone.device.phone import HOLD_MS
-from images.phone.device.ui.metrics import SCREEN
 
 if TYPE_CHECKING:
     from images.phone.device.commands.base import Invocation
 
 _DEFAULT_SWIPE_MS = 300
+_LAUNCHING = {
+    "CALENDAR": CALENDAR,
+    "CALL": DIALER,
+    "CAMERA": CAMERA,
+    "CONTACTS": CONTACTS,
+    "SETTINGS": SETTINGS,
+}
+_VOLUME = ("system", "volume_music")
+_MAX_VOLUME = 15
+_VOLUME_STEPS = {"VOLUME_UP": 1, "VOLUME_DOWN": -1, "VOLUME_MUTE": -_MAX_VOLUME}
+# Keys that together do what a key alone does.
+_COMBINATIONS = {"A": "SELECT_ALL", "C": "COPY", "V": "PASTE", "X": "CUT"}
+_MODIFIERS = frozenset(
+    f"{name}_{side}" for name in ("ALT", "CTRL", "META", "SHIFT") for side in ("LEFT", "RIGHT")
+)
 _SOURCES = frozenset(
     (
         "touchscreen",
@@ -33,10 +48,11 @@ _USAGE = """Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]
 
 The commands and default sources are:
       text <string> (Default: touchscreen)
-      keyevent [--longpress] <key code number or name> ... (Default: keyboard)
+      keyevent [--longpress|--doubletap] <key code number or name> ... (Default: keyboard)
       tap <x> <y> (Default: touchscreen)
       swipe <x1> <y1> <x2> <y2> [duration(ms)] (Default: touchscreen)
-      draganddrop <x1> <y1> <x2> <y2> [duration(ms)] (Default: touchscreen)"""
+      draganddrop <x1> <y1> <x2> <y2> [duration(ms)] (Default: touchscreen)
+      keycombination <key code number or name> <key code number or name> ..."""
 
 
 def run_input(call: Invocation) -> str:
@@ -48,29 +64,65 @@ def run_input(call: Invocation) -> str:
         del words[:2]
     name, *values = words or [""]
     if name == "tap":
-        x, y = _place(values, 2)
+        x, y = _place(call, values, 2)
         call.phone.tap(x, y)
     elif name in {"swipe", "draganddrop"}:
         _swipe(call, values)
-    elif name == "text" and len(values) == 1:
+    elif name == "text" and values:
         call.phone.type(values[0].replace("%s", " "))
-    elif name in {"keyevent", "keycombination"} and values:
+    elif name == "keyevent" and values:
         for key in [_key(word) for word in values if word not in {"--longpress", "--doubletap"}]:
-            call.phone.press(key)
+            _press(call, key)
+    elif name == "keycombination" and len(values) > 1:
+        _combine(call, [_key(word) for word in values if word != "-t"])
     else:
         problem = f"Error: Unknown command: {name}\n" if name else ""
         raise CommandError(f"{problem}{_USAGE}", EXIT_USAGE)
     return ""
 
 
+def _press(call: Invocation, key: str) -> None:
+    """Press a key; those that need more than the screen in front are carried out here."""
+    if key in _LAUNCHING and _LAUNCHING[key] in APPS:
+        call.phone.launch(_LAUNCHING[key])
+    elif key == "ENDCALL":
+        call.phone.end_call()
+    elif key == "PASTE":
+        call.phone.type(call.phone.clipboard)
+    elif key == "NOTIFICATION":
+        call.phone.expand_shade()
+    elif key in _VOLUME_STEPS:
+        with call.phone.event():
+            now = call.phone.store.setting(*_VOLUME, "5")
+            volume = (int(now) if now.isdecimal() else 0) + _VOLUME_STEPS[key]
+            call.phone.store.put_setting(*_VOLUME, str(max(0, min(_MAX_VOLUME, volume))))
+    else:
+        call.phone.press(key)
+
+
+def _combine(call: Invocation, keys: list[str]) -> None:
+    """Press keys together: CTRL with a letter edits, SHIFT types a capital letter."""
+    modifiers, others = set(keys) & _MODIFIERS, [key for key in keys if key not in _MODIFIERS]
+    has_control = any(name.startswith("CTRL") for name in modifiers)
+    has_shift = any(name.startswith("SHIFT") for name in modifiers)
+    for key in others:
+        if has_control:
+            if key in _COMBINATIONS:
+                _press(call, _COMBINATIONS[key])
+        elif has_shift and len(key) == 1:
+            call.phone.type(key)
+        elif not modifiers or has_shift:
+            _press(call, key)
+
+
 def _swipe(call: Invocation, values: list[str]) -> None:
-    numbers = _place(values, 4) if len(values) == 4 else _place(values, 5)  # noqa: PLR2004
+    numbers = _place(call, values, 4 if len(values) == 4 else 5)  # noqa: PLR2004
     duration_ms = numbers[4] if len(numbers) > 4 else _DEFAULT_SWIPE_MS  # noqa: PLR2004
     start, end = (numbers[0], numbers[1]), (numbers[2], numbers[3])
     call.phone.swipe(start, end, min(duration_ms, 60 * HOLD_MS))
 
 
-def _place(values: list[str], count: int) -> list[int]:
+def _place(call: Invocation, values: list[str], count: int) -> list[int]:
     """Read coordinates; those beyond the edge of the screen are moved onto it."""
     if len(values) != count:
         raise CommandError(f"Error: Invalid arguments for command\n{_USAGE}", EXIT_USAGE)
@@ -78,7 +130,8 @@ def _place(values: list[str], count: int) -> list[int]:
         numbers = [int(float(value)) for value in values]
     except (ValueError, OverflowError) as exc:
         raise CommandError(f"Error: {exc}", EXIT_USAGE) from exc
-    limits = (SCREEN.right - 1, SCREEN.bottom - 1) * 2
+    display = call.phone.display
+    limits = (display.width_px - 1, display.height_px - 1) * 2
     return [
         max(0, min(number, limits[index])) if index < len(limits) else max(0, number)
         for index, number in enumerate(numbers)

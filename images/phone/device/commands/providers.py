@@ -6,10 +6,11 @@ Source: Android's ``ContactsContract``. Google Tasks has no public provider; thi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 from images.phone.device.commands.base import CommandError
+from images.phone.device.commands.provider import Provider, Value
+from images.phone.device.commands.tables import TABLES
 from images.phone.device.store.contacts import (
     EMAIL,
     NAME,
@@ -21,30 +22,10 @@ from images.phone.device.store.contacts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from images.phone.device.store.database import Row, Store
-
-Value = Union[None, int, float, str]  # noqa: UP007 - evaluated by Python 3.10
-
-
-@dataclass(frozen=True)
-class Provider:
-    """One table of a provider.
-
-    Attributes:
-        columns: that a query gives.
-        rows: gives all rows.
-        insert: adds one.
-        update: changes one, by its id.
-        delete: removes one, by its id.
-    """
-
-    columns: tuple[str, ...]
-    rows: Callable[[Store], list[Row]]
-    insert: Callable[[Store, Mapping[str, Value]], object]
-    update: Callable[[Store, int, Mapping[str, Value]], object]
-    delete: Callable[[Store, int], object]
+    from images.phone.device.phone import Phone
+    from images.phone.device.store.database import Row
 
 
 def find_provider(uri: str) -> tuple[Provider, int | None] | None:
@@ -58,8 +39,8 @@ def find_provider(uri: str) -> tuple[Provider, int | None] | None:
     return (PROVIDERS[head], int(last)) if head in PROVIDERS and last.isdigit() else None
 
 
-def _tasks(store: Store) -> list[Row]:
-    rows = store.rows("SELECT * FROM task ORDER BY _id")
+def _tasks(phone: Phone) -> list[Row]:
+    rows = phone.store.rows("SELECT * FROM task ORDER BY _id")
     return [{**row, "done": row["completed"]} for row in rows]
 
 
@@ -74,91 +55,91 @@ def _read_task(values: Mapping[str, Value]) -> dict[str, Value]:
     return read
 
 
-def _insert_task(store: Store, values: Mapping[str, Value]) -> None:
+def _insert_task(phone: Phone, values: Mapping[str, Value]) -> None:
     row = {"title": "", "notes": "", "completed": 0, **_read_task(values)}
     if not str(row["title"] or "").strip():
         raise CommandError("[ERROR] a task needs a title")
-    store.insert(
+    phone.store.insert(
         "INSERT INTO task (title, notes, completed) VALUES (?, ?, ?)",
         (row["title"], row["notes"], row["completed"]),
     )
 
 
-def _update_task(store: Store, task_id: int, values: Mapping[str, Value]) -> None:
+def _update_task(phone: Phone, task_id: int, values: Mapping[str, Value]) -> None:
     for name, value in _read_task(values).items():
         # The name is one of the three of _read_task.
-        store.change(f"UPDATE task SET {name}=? WHERE _id=?", (value, task_id))  # noqa: S608
+        phone.store.change(f"UPDATE task SET {name}=? WHERE _id=?", (value, task_id))  # noqa: S608
 
 
-def _delete_task(store: Store, task_id: int) -> None:
-    store.change("DELETE FROM task WHERE _id=?", (task_id,))
+def _delete_task(phone: Phone, task_id: int) -> None:
+    phone.store.change("DELETE FROM task WHERE _id=?", (task_id,))
 
 
-def _contacts(store: Store) -> list[Row]:
-    return store.rows("SELECT * FROM contact ORDER BY _id")
+def _contacts(phone: Phone) -> list[Row]:
+    return phone.store.rows("SELECT * FROM contact ORDER BY _id")
 
 
-def _insert_contact(store: Store, values: Mapping[str, Value]) -> int:
+def _insert_contact(phone: Phone, values: Mapping[str, Value]) -> int:
     name = str(values.get("display_name") or values.get("name") or "")
-    return save_contact(store, ContactDraft(name)) if name else _insert_raw(store)
+    return save_contact(phone.store, ContactDraft(name)) if name else _insert_raw(phone)
 
 
-def _insert_raw(store: Store) -> int:
+def _insert_raw(phone: Phone) -> int:
     """Add a contact that gets its name from a row of data, as Android's raw contacts do."""
-    return store.insert("INSERT INTO contact (display_name) VALUES ('')")
+    return phone.store.insert("INSERT INTO contact (display_name) VALUES ('')")
 
 
-def _update_contact(store: Store, contact_id: int, values: Mapping[str, Value]) -> None:
+def _update_contact(phone: Phone, contact_id: int, values: Mapping[str, Value]) -> None:
     for name, value in values.items():
         if name not in {"display_name", "starred"}:
             raise CommandError(f"[ERROR] no such column: {name}")
-        store.change(f"UPDATE contact SET {name}=? WHERE _id=?", (value, contact_id))  # noqa: S608
+        phone.store.change(f"UPDATE contact SET {name}=? WHERE _id=?", (value, contact_id))  # noqa: S608
 
 
-def _data(store: Store, kind: str = "") -> list[Row]:
-    rows = store.rows(
+def _data(phone: Phone, kind: str = "") -> list[Row]:
+    rows = phone.store.rows(
         "SELECT d._id, d.contact_id, d.contact_id AS raw_contact_id, d.mimetype, d.data1,"
         " c.display_name FROM contact_data d JOIN contact c ON c._id = d.contact_id ORDER BY d._id"
     )
     return [row for row in rows if not kind or row["mimetype"] == kind]
 
 
-def _insert_data(store: Store, values: Mapping[str, Value]) -> None:
+def _insert_data(phone: Phone, values: Mapping[str, Value]) -> None:
     """Add a row of data; without an owner, a whole contact of ``name``, ``phone``, ``email``."""
     owner = values.get("raw_contact_id", values.get("contact_id"))
     if owner is None:
         name = str(values.get("name") or "").strip()
         if not name:
             raise CommandError("[ERROR] raw_contact_id, or a name, is needed")
-        phone, email = (str(values.get(key) or "").strip() for key in ("phone", "email"))
+        number, email = (str(values.get(key) or "").strip() for key in ("phone", "email"))
         save_contact(
-            store,
-            ContactDraft(name, (phone,) if phone else (), (email,) if email else ()),
+            phone.store,
+            ContactDraft(name, (number,) if number else (), (email,) if email else ()),
         )
         return
     kind, value = str(values.get("mimetype", "")), str(values.get("data1") or "")
     if kind == NAME:
-        store.change("UPDATE contact SET display_name=? WHERE _id=?", (value, int(owner)))
+        phone.store.change("UPDATE contact SET display_name=? WHERE _id=?", (value, int(owner)))
     elif kind in {PHONE, EMAIL} and value:
-        add_data(store, int(owner), kind, value)
+        add_data(phone.store, int(owner), kind, value)
     else:
         raise CommandError(f"[ERROR] unsupported data: {kind}")
 
 
-def _update_data(store: Store, data_id: int, values: Mapping[str, Value]) -> None:
+def _update_data(phone: Phone, data_id: int, values: Mapping[str, Value]) -> None:
     if set(values) != {"data1"}:
         raise CommandError("[ERROR] only data1 can be changed")
-    store.change("UPDATE contact_data SET data1=? WHERE _id=?", (values["data1"], data_id))
+    phone.store.change("UPDATE contact_data SET data1=? WHERE _id=?", (values["data1"], data_id))
 
 
-def _delete_data(store: Store, data_id: int) -> None:
-    store.change("DELETE FROM contact_data WHERE _id=?", (data_id,))
+def _delete_data(phone: Phone, data_id: int) -> None:
+    phone.store.change("DELETE FROM contact_data WHERE _id=?", (data_id,))
 
 
 def _data_provider(kind: str = "") -> Provider:
     columns = ("_id", "contact_id", "raw_contact_id", "mimetype", "data1", "display_name")
     return Provider(
-        columns, lambda store: _data(store, kind), _insert_data, _update_data, _delete_data
+        columns, lambda phone: _data(phone, kind), _insert_data, _update_data, _delete_data
     )
 
 
@@ -174,9 +155,10 @@ _CONTACTS = Provider(
     _contacts,
     _insert_contact,
     _update_contact,
-    delete_contact,
+    lambda phone, number: delete_contact(phone.store, number),
 )
 PROVIDERS = {
+    **TABLES,
     "com.google.android.apps.tasks/tasks": _TASKS,
     "org.mesocosm.tasks/tasks": _TASKS,
     "com.android.contacts/contacts": _CONTACTS,

@@ -15,6 +15,7 @@ from images.phone.device.adb.shell_protocol import EXIT, STDERR, STDOUT, encode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from images.phone.device.commands.base import Result
     from images.phone.device.commands.catalog import Commands
 
 _MAX_REQUEST_BYTES = 1 << 20
@@ -22,6 +23,7 @@ _TIMEOUT_S = 10.0
 
 _CLIENT = '''#!{python} -IS
 """Ask the phone's daemon to carry this command out; made by images.phone.device.shell.control."""
+import _signal
 import _socket
 import os
 import sys
@@ -29,6 +31,18 @@ import sys
 name = os.path.basename(sys.argv[0])
 request = b"\\0".join(os.fsencode(word) for word in (os.getcwd(), name, *sys.argv[1:]))
 sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+
+
+def end(*_):
+    try:
+        sock.shutdown(_socket.SHUT_WR)
+    except OSError:
+        pass
+
+
+# A command that goes on until it is stopped, such as screenrecord, brings its work to an end.
+for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
+    _signal.signal(number, end)
 try:
     sock.connect({socket!r})
 except OSError as error:
@@ -37,20 +51,22 @@ data = len(request).to_bytes(4, "little") + request
 while data:
     data = data[sock.send(data):]
 reply = b""
-while chunk := sock.recv(1 << 20):
-    reply += chunk
 try:
-    while reply:
-        kind, end = reply[0], 5 + int.from_bytes(reply[1:5], "little")
+    while True:
+        while len(reply) < 5 or len(reply) < 5 + int.from_bytes(reply[1:5], "little"):
+            chunk = sock.recv(1 << 20)
+            if not chunk:
+                sys.exit(f"{{name}}: the phone ended in the middle")
+            reply += chunk
+        kind, length = reply[0], int.from_bytes(reply[1:5], "little")
         if kind == 3:
             os._exit(reply[5])
-        view = memoryview(reply)[5:end]
+        view = memoryview(reply)[5:5 + length]
         while view:
             view = view[os.write(kind, view):]
-        reply = reply[end:]
+        reply = reply[5 + length:]
 except BrokenPipeError:
     os._exit(141)
-sys.exit(f"{{name}}: the phone ended in the middle")
 '''
 
 
@@ -115,13 +131,32 @@ class ControlServer:
             if length > _MAX_REQUEST_BYTES:
                 return
             cwd, *words = _take(sock, length).decode(errors="surrogateescape").split("\0")
-            result = self._commands.run(words, Path(cwd))
+            if self._commands.is_live(words):
+                result = self._run_live(sock, words, Path(cwd))
+            else:
+                result = self._commands.run(words, Path(cwd))
             reply = [
                 encode(kind, data)
                 for kind, data in ((STDOUT, result.stdout), (STDERR, result.stderr))
                 if data
             ]
             sock.sendall(b"".join([*reply, encode(EXIT, bytes([result.exit_code & 0xFF]))]))
+
+    def _run_live(self, sock: socket.socket, words: list[str], cwd: Path) -> Result:
+        """Run a command that writes as it goes on, until it is done or its caller ends it."""
+        sock.settimeout(None)
+        ended = threading.Event()
+
+        def watch() -> None:
+            with contextlib.suppress(OSError):
+                while sock.recv(4096):
+                    pass
+            ended.set()
+
+        threading.Thread(target=watch, name="control-watch", daemon=True).start()
+        return self._commands.run_live(
+            words, cwd, ended, lambda data: sock.sendall(encode(STDOUT, data))
+        )
 
 
 def _take(sock: socket.socket, length: int) -> bytes:

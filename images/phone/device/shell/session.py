@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from images.phone.device.adb.shell_protocol import (
@@ -95,9 +96,11 @@ def run_session(request: ShellRequest, stream: Stream, environment: ShellEnviron
         StreamClosedError: the host went away.
     """
     words = split_plain(request.command)
-    if words and words[0] in environment.commands and not request.has_terminal:
+    is_plain = words and words[0] in environment.commands and not request.has_terminal
+    if words and is_plain and not environment.commands.is_live(words):
         # Without a detour over /bin/sh and the command's executable: the same code answers.
-        result = environment.commands.run(words, environment.config.root)
+        skip = partial(_skip, stream, request)
+        result = environment.commands.run(words, environment.config.root, skip)
         _put(stream, request, STDOUT, result.stdout)
         _put(stream, request, STDERR, result.stderr)
         code = result.exit_code
@@ -107,6 +110,19 @@ def run_session(request: ShellRequest, stream: Stream, environment: ShellEnviron
         code = _run_with_pipes(request, stream, environment)
     if request.has_packets:
         stream.write(encode(EXIT, bytes([code & 0xFF])))
+
+
+def _skip(stream: Stream, request: ShellRequest, count: int) -> None:
+    """Read so much of what the host sends and drop it, so that it goes on to read the answer."""
+    reader = PacketReader()
+    while count > 0 and (data := stream.read()):
+        if request.has_packets:
+            packets = list(reader.feed(data))
+            count -= sum(len(packet.data) for packet in packets if packet.kind == STDIN)
+            if any(packet.kind == CLOSE_STDIN for packet in packets):
+                return
+        else:
+            count -= len(data)
 
 
 def _put(stream: Stream, request: ShellRequest, kind: int, data: bytes) -> None:
@@ -163,7 +179,7 @@ def _run_in_terminal(request: ShellRequest, stream: Stream, environment: ShellEn
             stderr=subprocess.DEVNULL,
         )
         _start(_feed, request, stream, terminal)
-        terminal.watch(child)
+        terminal.watch(child, lambda: stream.is_closed)
         _pump(terminal, stream, request, STDOUT)
         environment.processes.kill_group(child, signal.SIGHUP)
         if stream.is_closed:

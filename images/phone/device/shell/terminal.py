@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Callable
     from types import TracebackType
 
 _SIZE = re.compile(rb"(\d{1,5})x(\d{1,5}),(\d{1,5})x(\d{1,5})")
@@ -33,6 +34,7 @@ class Terminal:
         # Kept open: without any opener the master would read an error before the command starts.
         self._slave = slave
         self._child: subprocess.Popen[bytes] | None = None
+        self._is_over: Callable[[], bool] = lambda: False
 
     def __enter__(self) -> Terminal:  # noqa: PYI034 - Self is of 3.11
         return self
@@ -47,9 +49,15 @@ class Terminal:
         os.close(master)
         os.close(self._slave)
 
-    def watch(self, child: subprocess.Popen[bytes]) -> None:
-        """Let `read` end when this process has ended and all it wrote is read."""
+    def watch(self, child: subprocess.Popen[bytes], is_over: Callable[[], bool]) -> None:
+        """Let `read` end when this process has ended and all it wrote is read, or nobody listens.
+
+        Args:
+            child: the process.
+            is_over: tells that nobody listens any more.
+        """
         self._child = child
+        self._is_over = is_over
 
     def read(self, size: int) -> bytes:
         """Wait for output; empty when the command has ended."""
@@ -59,7 +67,7 @@ class Terminal:
             ready, _, _ = select.select([self._master], [], [], 0 if has_ended else _POLL_S)
             if ready:
                 return os.read(self._master, size)
-            if has_ended:
+            if has_ended or self._is_over():
                 return b""
 
     def write(self, data: bytes) -> None:

@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import struct
 import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from appliance.base.clock import wait_until
 from images.phone.device.adb import wire
 from images.phone.device.adb.shell_protocol import PacketReader, encode
-from images.phone.device.adb.stream import Stream, StreamClosedError
+from images.phone.device.adb.stream import WINDOW_BYTES, Budget, Stream, StreamClosedError
 
 
 class Bytes:
@@ -90,6 +92,45 @@ def test_a_host_that_never_waits_is_refused() -> None:
     for _ in range(4):
         assert stream.take_data(bytes(1 << 20))
     assert not stream.take_data(b"x")
+
+
+class TestDelayedAcknowledgements:
+    def make(self, credit_bytes: int) -> tuple[Stream, list[wire.Message]]:
+        sent: list[wire.Message] = []
+        stream = Stream(1, 7, sent.append, 4, lambda _: None, credit_bytes=credit_bytes)
+        return stream, sent
+
+    def test_a_writer_stops_when_what_was_lent_is_used(self) -> None:
+        stream, sent = self.make(6)
+        writer = threading.Thread(target=stream.write, args=(b"abcdefghijkl",))
+        writer.start()
+        # The host gives back less than was sent: four bytes of twelve wait on.
+        assert wait_until(lambda: len(sent) == 2, timeout_s=5)
+        stream.take_okay(struct.pack("<i", 1))
+        assert not wait_until(lambda: len(sent) > 2, timeout_s=0.05)
+        stream.take_okay(struct.pack("<i", 7))
+        writer.join(5)
+        assert [message.payload for message in sent] == [b"abcd", b"efgh", b"ijkl"]
+
+    def test_what_was_read_is_given_back_in_bytes(self) -> None:
+        stream, sent = self.make(6)
+        stream.accept()
+        assert sent == [wire.Message(wire.OKAY, 1, 7, struct.pack("<i", WINDOW_BYTES))]
+        for data in (b"one", b"twice"):
+            assert stream.take_data(data)
+        assert stream.read() == b"onetwice"
+        assert sent[1:] == [wire.Message(wire.OKAY, 1, 7, struct.pack("<i", 8))]
+
+
+def test_all_streams_share_one_budget_and_give_it_back() -> None:
+    budget = Budget(10)
+    one, two = (Stream(n, 7, lambda _: None, 4, lambda _: None, budget=budget) for n in (1, 2))
+    assert one.take_data(b"sixsix")
+    assert not two.take_data(b"sixsix")
+    assert one.read() == b"sixsix"
+    assert two.take_data(b"sixsix")
+    two.close()
+    assert budget.left_bytes == 10
 
 
 def test_what_came_before_the_close_is_still_read() -> None:

@@ -1,0 +1,105 @@
+"""Notifications, toasts and calls in the words of ``dumpsys`` and of the console.
+
+Source: AOSP ``NotificationManagerService.java``, ``NotificationRecord.java``,
+``TelephonyRegistry.java``.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+from images.phone.device.apps.directory import APPS, DIALER
+from images.phone.device.apps.links import CALL_ACTIVITY
+from images.phone.device.commands.package import user_id
+from images.phone.device.store.notifications import list_notifications
+
+if TYPE_CHECKING:
+    from images.phone.device.apps.stack import Entry
+    from images.phone.device.phone import Phone
+    from images.phone.device.store.database import Row
+
+IDLE, RINGING, OFFHOOK = range(3)
+"""States of the telephone, as ``TelephonyManager.CALL_STATE_*``."""
+
+SHELL = "com.android.shell"
+"""The package that ``cmd notification post`` posts for."""
+
+_SHELL_UID = 2000
+
+
+def notification_keys(phone: Phone) -> list[str]:
+    """Give the key of each notification, newest first."""
+    return [_key(row) for row in list_notifications(phone.store)]
+
+
+def describe_notifications(phone: Phone) -> str:
+    """Give what ``dumpsys notification`` prints, the toast that is shown included."""
+    rows = list_notifications(phone.store)
+    listed = "".join(_describe(row) for row in rows)
+    text = phone.stack.toast
+    toast = ""
+    if text:
+        package = phone.stack.front.package
+        toast = (
+            f"    TextToastRecord{{{zlib.crc32(text.encode()):x} 1:{package}/{_uid(package)} "
+            f"isSystemToast=false token=android.os.Binder@1 text={text} duration=0}}\n"
+        )
+    return (
+        "Current Notification Manager state:\n"
+        f"  Toast Queue:\n{toast}\n  Notification List:\n{listed}\n"
+    )
+
+
+def call_entry(phone: Phone) -> Entry | None:
+    """Give the activity of the call that rings or goes on; None when there is none."""
+    task = phone.stack.find(DIALER)
+    entries = task.entries if task is not None else []
+    return next((each for each in entries if each.activity == CALL_ACTIVITY), None)
+
+
+def call_state(phone: Phone) -> int:
+    """Tell whether the telephone rings or is in use."""
+    entry = call_entry(phone)
+    if entry is None:
+        return IDLE
+    is_ringing = entry.arguments.get("incoming") and "since" not in entry.state
+    return RINGING if is_ringing else OFFHOOK
+
+
+def call_number(phone: Phone) -> str:
+    """Give the number of the other side; empty when there is no call."""
+    entry = call_entry(phone)
+    return "" if entry is None else str(entry.arguments.get("number", ""))
+
+
+def answer_call(phone: Phone) -> None:
+    """Let the call that rings, here or at the other side, be taken."""
+    with phone.event():
+        entry = call_entry(phone)
+        if entry is not None:
+            entry.state.setdefault("since", int(phone.now_s()))
+
+
+def _uid(package: str) -> int:
+    return user_id(package) if package in APPS else _SHELL_UID
+
+
+def _key(row: Row) -> str:
+    return f"0|{row['package']}|{row['_id']}|{row['tag'] or 'null'}|{_uid(row['package'])}"
+
+
+def _describe(row: Row) -> str:
+    number = zlib.crc32(f"{row['package']}/{row['_id']}".encode())
+    return (
+        f"    NotificationRecord(0x{number:08x}: pkg={row['package']} user=UserHandle{{0}} "
+        f"id={row['_id']} tag={row['tag'] or 'null'} importance=3 key={_key(row)}: "
+        "Notification(channel=default shortcut=null contentView=null vibrate=null sound=null "
+        "defaults=0x0 flags=0x10 color=0x00000000 vis=PRIVATE))\n"
+        f"      uid={_uid(row['package'])} userId=0\n"
+        "      extras={\n"
+        f"        android.title=String ({row['title']})\n"
+        f"        android.text=String ({row['text']})\n"
+        "      }\n"
+        f"      mCreationTimeMs={row['posted']}\n"
+    )
