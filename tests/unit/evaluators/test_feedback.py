@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluators.catalogue import builtin_evaluators
@@ -77,6 +77,7 @@ def test_an_unknown_evaluator_is_named_and_no_more() -> None:
     ("place", "name"),
     [(place, name) for place, tools in builtin_evaluators().items() for name in tools],
 )
+@settings(max_examples=10, deadline=None)
 @given(secret=st.text("qxz0123456789", min_size=6, max_size=12))
 def test_no_argument_is_ever_told(place: str, name: str, secret: str) -> None:
     role = {"desktop": "pc", "phone": "handset", "session": "session"}[place]
