@@ -2,40 +2,51 @@
 
 What exactly is meant (every corner is pinned by a property test against a slow reference):
 
-* A node is **active** when all nodes of its ``after`` are met and itself is not. Only active
-  nodes are evaluated. There may be any number of sources and of sinks.
+* **Shape.** Any number of sources, of sinks, of ways through a node. A node is **active** when all
+  nodes of its ``after`` are met and itself is not. Only active nodes are evaluated.
+* **Alternatives.** A node with several checks (``or``) is met when any of them is, on whichever
+  role. None met and one undecided: inconclusive. A hold node may be held by another of its checks
+  than the one that met it.
 * **Step.** One `step` runs waves: all active nodes of one role go to that role's runner in one
-  round trip; nodes that this makes active form the next wave. No node is evaluated twice in a
-  step, so the waves end.
+  round trip, the roles side by side; nodes that this makes active form the next wave. No node is
+  evaluated twice in a step, so the waves end; their number is at most the depth of the graph.
 * **once** nodes latch. **hold** nodes latch during the trial too, and are all evaluated once more
   by `finish`: one that is no longer so is *undone* and loses its credit. What happens between
-  (undone and done again) does not count.
+  (undone and done again) does not count. What the last step itself has met is not checked again.
 * **Descendants of an undone node keep their credit**: ``after`` says when a node begins to count,
   not that it must stay so. A descendant that is a state is a hold node and was itself checked
   again. The verdict is FAIL anyway, as not every node is met.
-* **Inconclusive.** An evaluator that raises, gives no bool, or whose machine is lost makes its
-  node inconclusive with the reason, never unmet. It stays active and is asked again by the next
-  step; only the last word counts. The same goes for a hold node that cannot be checked again.
+* **Inconclusive.** An evaluator that raises, gives no bool, misses its deadline, or whose machine
+  is lost makes its node inconclusive with the reason, never unmet. It stays active and is asked
+  again by the next step; only the last word counts. The same goes for a hold node that cannot be
+  checked again: it has no credit. Nodes of other machines go on as if nothing had been.
 * **Verdict.** PASS if every node is met. Else INCONCLUSIVE if any node is inconclusive, even when
   another is known to be unmet (the trouble may have kept the agent from meeting it). Else FAIL.
 * **At the start** nothing may be met. `check_start` evaluates *every* node, active or not, and
-  gives what is met already; the trial must then not be run.
-* The same evaluator may stand in several nodes, with the same or other arguments; each node is
-  evaluated for itself. Evaluators read state and must not act.
+  gives what is met already; the trial must then not be run. Nothing latches. A node that is so at
+  the start and that the first `step` finds active is met by that step like any other.
+* **The same evaluator** may stand in several nodes, with the same or other arguments; each node is
+  evaluated for itself and nothing is shared between them.
+* **Evaluators that act** are wrong: they must only read. Should one act all the same: the calls of
+  a role are made in the task's order, a later call or wave sees what it did, and a hold node
+  stands as it is found at the end.
+* **Going on after a crash.** `to_dict` is the whole state; `from_events` takes the last one that
+  stands in a log. Steps that were not logged have never been.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import networkx as nx
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from appliance.base.errors import GraphError, UnknownNameError
-from evaluators.outcome import Call, Verdict, match_outcomes
+from evaluators.outcome import Verdict
 from evaluators.task import Mode
+from evaluators.waves import Waves
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -129,16 +140,13 @@ def build_graph(nodes: Sequence[Node]) -> nx.DiGraph[str]:
 class GraphEvaluator:
     """The graph of one trial and how far it is met; see the module for what exactly is meant.
 
-    Not safe among threads: it belongs to the thread of its trial.
+    Not safe among threads: it belongs to the thread of its trial, and runners are called from
+    that thread and from others, never two at a time on one role.
 
     Args:
         nodes: of the task.
-        runners: by role, every role that a node is ``on``.
+        runners: by role, every role that a node or an alternative is ``on``.
         wave_timeout_s: bound of one round trip.
-
-    Attributes:
-        round_trips: how many there were, by role.
-        evaluations: how many evaluators were run in all.
 
     Raises:
         GraphError: see `build_graph`; or a role without a runner.
@@ -151,25 +159,37 @@ class GraphEvaluator:
         *,
         wave_timeout_s: float = WAVE_TIMEOUT_S,
     ) -> None:
-        self._graph = build_graph(nodes)
+        graph = build_graph(nodes)
         self._nodes = {node.id: node for node in nodes}
         self._rank = {name: rank for rank, name in enumerate(self._nodes)}
         for node in nodes:
-            if node.on not in runners:
-                raise GraphError(f"Node {node.id!r} is on {node.on!r}, which has no runner.")
-        self._runners = runners
-        self._wave_timeout_s = wave_timeout_s
+            for check in node.checks:
+                if check.on not in runners:
+                    raise GraphError(f"Node {node.id!r} is on {check.on!r}, which has no runner.")
+        self._successors = {name: tuple(graph.successors(name)) for name in self._nodes}
+        self._missing = dict(graph.in_degree)
+        """How many predecessors are not met, by node."""
+        self._active = {name for name, missing in self._missing.items() if not missing}
+        self._waves = Waves(nodes, runners, timeout_s=wave_timeout_s)
         self._met_at: dict[str, int] = {}
         self._undone: set[str] = set()
         self._troubles: dict[str, str] = {}
         self._steps = 0
         self._is_finished = False
-        self.round_trips: dict[str, int] = {}
-        self.evaluations = 0
+
+    @property
+    def round_trips(self) -> Mapping[str, int]:
+        """How many round trips there were, by role."""
+        return self._waves.round_trips
+
+    @property
+    def evaluations(self) -> int:
+        """How many checks were run in all."""
+        return self._waves.evaluations
 
     def check_start(self) -> StartReport:
         """Evaluate every node, whether active or not, before the agent acts; nothing latches."""
-        outcomes = self._evaluate(self._nodes)
+        outcomes = self._waves.run(self.nodes)
         return StartReport(
             met=tuple(outcome.node for outcome in outcomes if outcome.met is True),
             inconclusive={
@@ -187,12 +207,12 @@ class GraphEvaluator:
             raise GraphError("The graph was finished; no further step is possible.")
         self._steps += 1
         newly: list[str] = []
-        wave = [name for name in self._nodes if self._is_active(name)]
+        wave = self._in_order(self._active)
         while wave:
-            fresh = self._take(self._evaluate(wave))
+            fresh = self._take(self._waves.run(wave))
             newly += fresh
-            reached = {after for name in fresh for after in self._graph.successors(name)}
-            wave = [name for name in self._in_order(reached) if self._is_active(name)]
+            reached = {after for name in fresh for after in self._successors[name]}
+            wave = self._in_order(reached & self._active)
         return tuple(newly)
 
     def finish(self) -> tuple[str, ...]:
@@ -205,7 +225,7 @@ class GraphEvaluator:
             held = [name for name in self._met_at if self._nodes[name].mode is Mode.HOLD]
             self.step()
             self._is_finished = True
-            for outcome in self._evaluate(self._in_order(held)):
+            for outcome in self._waves.run(self._in_order(held)):
                 if outcome.met is False:
                     self._undone.add(outcome.node)
                 elif outcome.met is None:
@@ -225,7 +245,7 @@ class GraphEvaluator:
     @property
     def is_complete(self) -> bool:
         """Tell whether every node is met."""
-        return len(self.met) == len(self._nodes)
+        return len(self._met_at) == len(self._nodes) and not self._undone and not self._troubles
 
     @property
     def inconclusive(self) -> Mapping[str, str]:
@@ -246,7 +266,17 @@ class GraphEvaluator:
             return NodeState.UNDONE
         if name in self._met_at:
             return NodeState.MET
-        return NodeState.ACTIVE if self._is_active(name) else NodeState.WAITING
+        return NodeState.ACTIVE if name in self._active else NodeState.WAITING
+
+    def waits_for(self, name: str) -> tuple[str, ...]:
+        """Give the unmet nodes that a node comes after, in the task's order.
+
+        Raises:
+            UnknownNameError: there is no such node.
+        """
+        if name not in self._nodes:
+            raise UnknownNameError.of("node", name, self._nodes)
+        return tuple(one for one in self._nodes[name].after if one not in self._met_at)
 
     def verdict(self) -> Verdict:
         """Judge the state of now; it is final once `finish` was called."""
@@ -294,21 +324,58 @@ class GraphEvaluator:
         graph._restore(record)
         return graph
 
+    @classmethod
+    def from_events(
+        cls,
+        nodes: Sequence[Node],
+        runners: Mapping[str, WaveRunner],
+        events: Iterable[Mapping[str, Any]],
+        *,
+        wave_timeout_s: float = WAVE_TIMEOUT_S,
+    ) -> Self:
+        """Go on from the last state in a trial's log; one without any begins anew.
+
+        Args:
+            nodes: of the task.
+            runners: see the class.
+            events: rows of the log, oldest first; those with a ``graph`` count.
+            wave_timeout_s: see the class.
+
+        Raises:
+            GraphError: the state is not one of this graph.
+        """
+        states = [event["graph"] for event in events if isinstance(event.get("graph"), dict)]
+        if not states:
+            return cls(nodes, runners, wave_timeout_s=wave_timeout_s)
+        return cls.from_dict(nodes, runners, states[-1], wave_timeout_s=wave_timeout_s)
+
     def _restore(self, record: _GraphRecord) -> None:
         self._steps = record.steps
         self._is_finished = record.finished
-        for name, node in record.nodes.items():
+        for name in self._in_order(record.nodes):
+            node = record.nodes[name]
             if node.met_at_step is not None:
                 self._met_at[name] = node.met_at_step
+        for name in self._met_at:
+            if any(before not in self._met_at for before in self._nodes[name].after):
+                raise GraphError(
+                    "The saved state is none that this graph can be in.",
+                    details=f"Node {name!r} is met, but not all that it comes after.",
+                )
+            self._latch(name)
+        for name, node in record.nodes.items():
             if node.state is NodeState.UNDONE:
                 self._undone.add(name)
             if node.state is NodeState.INCONCLUSIVE:
                 self._troubles[name] = node.reason
 
-    def _is_active(self, name: str) -> bool:
-        return name not in self._met_at and all(
-            before in self._met_at for before in self._graph.predecessors(name)
-        )
+    def _latch(self, name: str) -> None:
+        """Take a met node from the active ones and make active what waited for it alone."""
+        self._active.discard(name)
+        for after in self._successors[name]:
+            self._missing[after] -= 1
+            if not self._missing[after] and after not in self._met_at:
+                self._active.add(after)
 
     def _in_order(self, names: Collection[str]) -> list[str]:
         return sorted(names, key=self._rank.__getitem__)
@@ -321,19 +388,6 @@ class GraphEvaluator:
                 self._troubles[outcome.node] = outcome.reason
             elif outcome.met:
                 self._met_at[outcome.node] = self._steps
+                self._latch(outcome.node)
                 fresh.append(outcome.node)
         return fresh
-
-    def _evaluate(self, names: Iterable[str]) -> list[Outcome]:
-        """Run the evaluators of `names`, one round trip a role; outcomes in the task's order."""
-        waves: dict[str, list[Call]] = {}
-        for name in names:
-            node = self._nodes[name]
-            waves.setdefault(node.on, []).append(Call(node.id, node.check, node.args))
-        outcomes: list[Outcome] = []
-        for role, calls in waves.items():
-            self.round_trips[role] = self.round_trips.get(role, 0) + 1
-            self.evaluations += len(calls)
-            given = self._runners[role].evaluate(calls, timeout_s=self._wave_timeout_s)
-            outcomes += match_outcomes(calls, given)
-        return sorted(outcomes, key=lambda outcome: self._rank[outcome.node])

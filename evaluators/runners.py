@@ -103,18 +103,33 @@ class HostRunner(Generic[S]):
     Args:
         tools: the evaluators it knows, by name.
         subject: makes what they look at; is given the wave's time in s, which it must keep to.
+        clock: whose time counts.
     """
 
-    def __init__(self, tools: Mapping[str, Tool], subject: Callable[[float], S]) -> None:
+    def __init__(
+        self,
+        tools: Mapping[str, Tool],
+        subject: Callable[[float], S],
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
         self._tools = tools
         self._subject = subject
+        self._clock = clock
 
     def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
-        """Run `calls` one after the other; one that raises is inconclusive, the others go on."""
-        subject = self._subject(timeout_s)
-        return [self._run(call, subject) for call in calls]
+        """Run `calls` one after the other; one that raises is inconclusive, the others go on.
 
-    def _run(self, call: Call, subject: S) -> Outcome:
+        None is begun after the wave's time; those are inconclusive.
+        """
+        deadline_s = self._clock.monotonic_s() + timeout_s
+        subject = self._subject(timeout_s)
+        return [self._run(call, subject, deadline_s, timeout_s) for call in calls]
+
+    def _run(self, call: Call, subject: S, deadline_s: float, timeout_s: float) -> Outcome:
+        if self._clock.monotonic_s() > deadline_s:
+            words = f"the wave's time of {timeout_s:g} s was up before {call.check}"
+            return Outcome(call.node, None, words)
         tool = self._tools.get(call.check)
         if tool is None:
             return Outcome(call.node, None, f"there is no evaluator called {call.check!r}")
@@ -140,7 +155,7 @@ def phone_runner(shell: Shell, *, clock: Clock = SYSTEM_CLOCK) -> HostRunner[Pho
     def view(timeout_s: float) -> PhoneView:
         return PhoneView(shell, timeout_s=timeout_s, clock=clock)
 
-    return HostRunner(builtin_evaluators()[Kind.PHONE.value], view)
+    return HostRunner(builtin_evaluators()[Kind.PHONE.value], view, clock=clock)
 
 
 def session_runner(session: SessionView) -> HostRunner[SessionView]:

@@ -39,6 +39,8 @@ def check_task(source: Source, task: Task, vocabulary: Vocabulary) -> None:
         if node.id in ids[:number]:
             raise source.error(("graph", number, "id"), f"another node is called {node.id!r}.")
         speller.check(("graph", number), node, vocabulary.evaluators)
+        for place, other in enumerate(node.alternatives):
+            speller.check(("graph", number, "or", place), other, vocabulary.evaluators)
         for place, name in enumerate(node.after):
             speller.known(
                 ("graph", number, "after", place), "node", name, [n.id for n in task.graph]

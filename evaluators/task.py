@@ -77,12 +77,37 @@ class Check(Strict):
     args: dict[str, JsonValue] = Field(default_factory=dict, alias="with")
 
 
+def _is_empty(value: object) -> bool:
+    return not value
+
+
 class Node(Check):
-    """A node of a task's graph; active once all nodes of `after` are met."""
+    """A node of a task's graph; active once all nodes of `after` are met.
+
+    Attributes:
+        id: its name in the graph.
+        mode: whether it can lose its credit.
+        after: ids of the nodes that must be met before it counts.
+        alternatives: further checks (written ``or`` in task files), on any role; one of all is
+            enough.
+        app: the application worked in, for metrics about switching; the role when empty.
+        hint: what an agent may be told while the node is unmet; must not give the answer away.
+    """
 
     id: Name
     mode: Annotated[Mode, Field(strict=False)] = Mode.HOLD
     after: tuple[str, ...] = Field(default=(), strict=False)
+    # Left out of dumps when not given: digests of suites from before these keys stay as they were.
+    alternatives: tuple[Check, ...] = Field(
+        default=(), alias="or", strict=False, exclude_if=_is_empty
+    )
+    app: str = Field(default="", exclude_if=_is_empty)
+    hint: str = Field(default="", exclude_if=_is_empty)
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The checks of which one must be met; the node's own comes first."""
+        return (self, *self.alternatives)
 
 
 class SetupStep(Strict):

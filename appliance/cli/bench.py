@@ -12,7 +12,9 @@ from appliance.cli.output import JsonOption, console_err, console_out, print_jso
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+    from rich.table import Table
 
+    from appliance.bench.graph import GraphRow
     from appliance.bench.rows import Row
 
 KindOption = Annotated[
@@ -30,6 +32,7 @@ def register(app: typer.Typer) -> None:
     group.command("reset")(reset)
     group.command("fork")(fork)
     group.command("density")(density)
+    group.command("graph")(graph)
     app.add_typer(group, name="bench")
 
 
@@ -116,6 +119,44 @@ def _versions() -> dict[str, str]:
         return Hypervisor(get_settings().libvirt_uri).version()
     except MesocosmError:
         return {}
+
+
+def graph(count: CountOption = 200, json: JsonOption = False) -> None:
+    """Measure what the graph of evaluators costs a step, without evaluators; in milliseconds."""
+    from appliance.bench.graph import SHAPES, SIZES, bench_graphs, growth
+
+    with progress() as bar:
+        task = bar.add_task("graphs", total=len(SHAPES) * len(SIZES))
+        rows = bench_graphs(SHAPES, SIZES, count, partial(_tick, bar, task))
+    growths = {shape: growth(rows, shape) for shape in SHAPES}
+    if json:
+        print_json({"rows": [row.to_dict() for row in rows], "growth_exponents": growths})
+    else:
+        console_out().print(_graph_table(rows))
+        words = ", ".join(f"{shape} {value:.2f}" for shape, value in growths.items() if value)
+        console_out().print(f"Growth of the median step with the nodes (1 is linear): {words}.")
+
+
+def _graph_table(rows: list[GraphRow]) -> Table:
+    from rich.table import Table
+
+    drawn = Table(title="framework cost, ms")
+    keys = ("step_p50_ms", "step_p99_ms", "idle_step_p50_ms", "whole_step_p50_ms")
+    for name in ("shape", "nodes", "edges", *keys, "waves", "round trips", "one a wave"):
+        title = name.removesuffix("_ms").replace("_", " ")
+        drawn.add_column(title, justify="left" if name == "shape" else "right")
+    for row in rows:
+        told = row.to_dict()
+        drawn.add_row(
+            row.shape,
+            str(row.nodes),
+            str(row.edges),
+            *(f"{told[key]:.2f}" for key in keys),
+            str(row.waves),
+            str(row.round_trips),
+            "yes" if row.has_one_trip_a_wave else "NO",
+        )
+    return drawn
 
 
 def _tick(bar: Progress, task: TaskID, name: str) -> None:

@@ -12,6 +12,8 @@ from appliance.cli.output import JsonOption, console_out, print_json
 
 if TYPE_CHECKING:
     from controller.index import RunRow
+    from controller.store import Store
+    from provisioning.protocols import Json
 
 
 def _runs() -> list[str]:
@@ -25,6 +27,22 @@ Run = Annotated[
     str | None,
     typer.Argument(help="Id of a run, or latest; without it all runs.", autocompletion=_runs),
 ]
+MetricsOption = Annotated[
+    str,
+    typer.Option(
+        "--metrics",
+        help="Groups joined by commas: rates, repeats, coverage, consistency, complexity, "
+        "capabilities; or all.",
+    ),
+]
+CompareOption = Annotated[
+    str,
+    typer.Option("--compare", help="Another run of the same suite, compared task by task."),
+]
+SuiteOption = Annotated[
+    str,
+    typer.Option("--suite", help="Folder of the run's suite, when it is no built-in one."),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -32,8 +50,15 @@ def register(app: typer.Typer) -> None:
     app.command("results")(results)
 
 
-def results(run: Run = None, json: JsonOption = False) -> None:
+def results(
+    run: Run = None,
+    json: JsonOption = False,
+    metrics: MetricsOption = "",
+    compare: CompareOption = "",
+    suite: SuiteOption = "",
+) -> None:
     """Show the results of a run, or list all runs."""
+    from appliance.base.errors import UsageError
     from appliance.base.settings import get_settings
     from controller.index import list_runs
     from controller.results import read_report
@@ -41,6 +66,8 @@ def results(run: Run = None, json: JsonOption = False) -> None:
 
     store = Store(get_settings().runs_dir)
     if run is None:
+        if metrics or compare:
+            raise UsageError("Metrics are of one run.", resolution="Give its id, or latest.")
         rows = list_runs(store)
         if json:
             print_json({"runs": [asdict(row) for row in rows]})
@@ -48,10 +75,71 @@ def results(run: Run = None, json: JsonOption = False) -> None:
             _print_runs(rows)
         return
     report = read_report(store.open(run))
+    more = _measure(store, run, metrics, compare, suite)
     if json:
-        print_json(report.to_dict())
+        print_json({**report.to_dict(), **more})
     else:
         console_out().print(report.table())
+        for name, value in more.items():
+            _print_measured(name, value)
+
+
+def _measure(
+    store: Store, run: str, metrics: str, against: str, reference: str
+) -> dict[str, dict[str, Json]]:
+    """Compute what was asked for beyond the report: ``measured`` and ``comparison``."""
+    from controller.measured import NEED_SUITE, Measured, chosen_groups
+    from controller.wiring import open_suite
+
+    groups = chosen_groups(metrics)
+    if not groups and not against:
+        return {}
+    folder = store.open(run)
+    needs_suite = bool(NEED_SUITE.intersection(groups))
+    measured = Measured(folder, open_suite(reference or folder.spec.suite) if needs_suite else None)
+    found: dict[str, dict[str, Json]] = {}
+    if groups:
+        found["measured"] = measured.to_dict(groups)
+    if against:
+        other = Measured(store.open(against), None)
+        found["comparison"] = {name: row.to_dict() for name, row in measured.compare(other).items()}
+    return found
+
+
+def _print_measured(title: str, groups: dict[str, Json]) -> None:
+    """Print figures as an indented list: they are of many shapes, and few."""
+    from rich.text import Text
+
+    console_out().print(Text(f"\n{title}", style="bold"))
+    for line in _lines(groups, 1):
+        console_out().print(Text(line))
+
+
+def _lines(value: Json, depth: int) -> list[str]:
+    indent = "  " * depth
+    if isinstance(value, list) and any(isinstance(one, dict) for one in value):
+        return [line for one in value for line in [f"{indent}-", *_lines(one, depth + 1)]]
+    if not isinstance(value, dict):
+        return [f"{indent}{_shown(value)}"]
+    lines = []
+    for name, one in value.items():
+        if isinstance(one, dict) or (isinstance(one, list) and one and isinstance(one[0], dict)):
+            lines += [f"{indent}{name}", *_lines(one, depth + 1)]
+        elif one != "":
+            lines.append(f"{indent}{name}: {_shown(one)}")
+    return lines
+
+
+def _shown(value: Json) -> str:
+    match value:
+        case None:
+            return "-"
+        case float():
+            return f"{value:.4g}"
+        case list():
+            return " to ".join(_shown(one) for one in value)
+        case _:
+            return str(value)
 
 
 def _print_runs(rows: list[RunRow]) -> None:

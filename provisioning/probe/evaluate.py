@@ -2,13 +2,17 @@
 
 It has one thread, which makes forking safe, and is started apart from the probe, so that a wave
 costs a fork and not the start of Python. Waves run side by side; a wave that crashes or misses its
-deadline is killed and costs only its own unanswered nodes.
+deadline is killed and costs only its own unanswered nodes. Within a wave each evaluator has its own
+deadline, so that a slow one does not keep the others from being asked. A wave's process is bounded
+in memory, processor time, files and what it may write; it dumps no core.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
+import resource
 import selectors
 import signal
 import sys
@@ -30,6 +34,14 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 MAX_BUNDLES = 4
+MEMORY_BYTES = 1 << 30
+"""Address space of a wave's process, and of each program that it runs."""
+
+MAX_FILES = 1024
+MAX_WRITTEN_BYTES = 64 << 20
+CALL_SHARE = 0.5
+"""Of a wave's time that one evaluator may take at most."""
+
 MARK = "__mesocosm_mark__"
 _MAX_REASON = 1000
 
@@ -39,6 +51,7 @@ Outcome = Dict[str, Any]
 def main(user: str) -> None:
     """Serve until the probe goes away."""
     in_fd, out_fd = worker.claim_streams()
+    _outlive_shortage()
     with contextlib.suppress(ImportError):
         import Xlib.display  # noqa: F401 - loaded before any fork
     Judge(Sessions(user), in_fd, out_fd).run()
@@ -118,25 +131,31 @@ class Judge:
         if bundle is None:
             raise ProbeError("unknown_bundle", f"no bundle {params.text('bundle')!r} is loaded")
         calls = _read_calls(params)
-        self._sessions.find()
+        timeout_s = params.number("timeout_s", params.timeout_s)
+        if "session" in params.values:
+            self._sessions.adopt(params.values["session"])
         read_fd, write_fd = os.pipe()
         pid = os.fork()
         if pid == 0:
             os.close(read_fd)
-            self._be_child(bundle, calls, write_fd)
+            self._be_child(bundle, calls, write_fd, timeout_s)
         os.close(write_fd)
         with contextlib.suppress(OSError):
             os.setpgid(pid, pid)
-        wave = _Wave(request_id, pid, read_fd, calls, params.number("timeout_s", params.timeout_s))
+        wave = _Wave(request_id, pid, read_fd, calls, timeout_s)
         self._waves[read_fd] = wave
         self._selector.register(read_fd, selectors.EVENT_READ)
 
-    def _be_child(self, bundle: CodeBundle, calls: list[dict[str, Any]], write_fd: int) -> NoReturn:
+    def _be_child(
+        self, bundle: CodeBundle, calls: list[dict[str, Any]], write_fd: int, timeout_s: float
+    ) -> NoReturn:
         try:
             os.setpgid(0, 0)
             for fd in (self._in_fd, self._out_fd, *self._waves):
                 os.close(fd)
-            for outcome in run_calls(bundle, calls, Guest(self._sessions)):
+            _bound(timeout_s)
+            guest = Guest(self._sessions)
+            for outcome in run_calls(bundle, calls, guest, call_timeout_s=timeout_s * CALL_SHARE):
                 worker.write_all(write_fd, encode(outcome))
         except BaseException as exc:  # noqa: BLE001 - the child must not return into the parent
             sys.stderr.write(f"evaluating failed: {exc!r}\n")
@@ -198,11 +217,52 @@ class _Wave:
         return len(self.outcomes) < len(self.calls)
 
 
-def run_calls(bundle: CodeBundle, calls: list[dict[str, Any]], guest: Guest) -> Any:  # noqa: ANN401
+class _TooSlowError(BaseException):
+    """An evaluator's time is up; no `except Exception` of its own may stop this."""
+
+
+def run_calls(
+    bundle: CodeBundle, calls: list[dict[str, Any]], guest: Guest, *, call_timeout_s: float
+) -> Any:  # noqa: ANN401
     """Import the bundle and carry out calls one by one, giving an outcome for each."""
     evaluators = _find_evaluators(bundle.install())
+    signal.signal(signal.SIGALRM, _stop_call)
     for call in calls:
-        yield _judge(call, evaluators.get(call["name"]), guest)
+        try:
+            # Again and again: a first one may be lost in a finaliser, which swallows exceptions.
+            signal.setitimer(signal.ITIMER_REAL, call_timeout_s, 1.0)
+            try:
+                outcome = _judge(call, evaluators.get(call["name"]), guest)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        except _TooSlowError:
+            outcome = undecided(call, f"{call['name']} took longer than {call_timeout_s:g} s")
+        yield outcome
+
+
+def _stop_call(*_: object) -> NoReturn:
+    raise _TooSlowError
+
+
+def _bound(timeout_s: float) -> None:
+    """Bound this process, and what it starts, for good."""
+    cpu_s = math.ceil(timeout_s) + 1
+    for what, most in (
+        (resource.RLIMIT_AS, MEMORY_BYTES),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, cpu_s),
+        (resource.RLIMIT_FSIZE, MAX_WRITTEN_BYTES),
+        (resource.RLIMIT_NOFILE, MAX_FILES),
+    ):
+        hard = resource.getrlimit(what)[1]
+        bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(what, (bound, bound))
+
+
+def _outlive_shortage() -> None:
+    """Ask the kernel to end the agent's processes first when memory runs out."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("-900")
 
 
 def undecided(call: dict[str, Any], reason: str) -> Outcome:
@@ -215,6 +275,8 @@ def _judge(call: dict[str, Any], function: Callable[..., Any] | None, guest: Gue
         return undecided(call, f"there is no evaluator {call['name']!r} in the bundle")
     try:
         met = function(guest, **call["args"])
+    except MemoryError:
+        return undecided(call, f"{call['name']} needs more memory than evaluators may use")
     except Exception as exc:  # noqa: BLE001 - raising is how an evaluator says: cannot decide
         return undecided(call, f"{call['name']} raised {type(exc).__name__}: {exc}")
     if not isinstance(met, bool):

@@ -2,26 +2,45 @@
 
 Evaluators run as root in a child of the probe, with programs named by absolute path and an
 environment that owes nothing to the agent; what they read is cached for the one wave they are in.
+
+What the agent's user can do to that, and why it does not help:
+
+* Links put in the way of a file are not followed, see `paths`.
+* A program run as the user has a group of its own. The kernel lets a process look into another one
+  (its memory, its open files, its standard output) only when user *and* group are the same, so the
+  agent can end or stop such a program, but not answer in its place.
+* Settings are read with the schemas of the system alone; those in the user's home folder, where a
+  schema with another default would look like a changed setting, are left out.
+* A window's class counts only where the program that made the window may bear it, see `owners`.
+  Its title is whatever somebody of the user's wrote there; do not take it for evidence alone.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING, Any
 
-from provisioning.probe import proc
+from provisioning.probe import owners, proc
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.files import open_regular
+from provisioning.probe.paths import open_trusted
 from provisioning.probe.run import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from Xlib.display import Display
+
+    from provisioning.probe.identity import Identity
     from provisioning.probe.proc import Process
     from provisioning.probe.session import Sessions
 
 MAX_READ_BYTES = 1 << 20
 _GSETTINGS = "/usr/bin/gsettings"
+_READ_SETTINGS = frozenset({_GSETTINGS, "/usr/bin/dconf"})
+_DCONF_PROFILE = "/etc/dconf/profile/user"
+_SHIELD_GID = 64197
+"""Group of programs run for evaluators; nobody is in it."""
 
 
 class GuestFileMissingError(Exception):
@@ -80,20 +99,21 @@ class Guest:
             raise GuestFileMissingError(str(exc)) from exc
 
     def read_bytes(self, path: str, max_bytes: int = MAX_READ_BYTES) -> bytes:
-        """Read a regular file.
+        """Read a regular file; symbolic links count only where they are root's.
 
         Raises:
-            GuestFileMissingError: there is no such file.
+            GuestFileMissingError: there is no such file, or only a link leads to one.
             GuestError: it is no regular file, larger than `max_bytes`, or cannot be read.
         """
         full = self.path(path)
         try:
-            fd = open_regular(full)
-            with os.fdopen(fd, "rb") as file:
+            with os.fdopen(open_trusted(full), "rb") as file:
                 data = file.read(max_bytes + 1)
         except (FileNotFoundError, NotADirectoryError) as exc:
             raise GuestFileMissingError(str(exc)) from exc
-        except (OSError, ProbeError) as exc:
+        except OSError as exc:
+            if exc.errno == errno.ELOOP:
+                raise GuestFileMissingError(str(exc)) from exc
             raise GuestError(str(exc)) from exc
         if len(data) > max_bytes:
             raise GuestError(f"{full} is larger than {max_bytes} bytes")
@@ -105,6 +125,8 @@ class Guest:
 
     def run_as_user(self, argv: Sequence[str], timeout_s: float = 10.0) -> tuple[int, bytes, bytes]:
         """Run a program as the session's user, in a clean environment, and wait.
+
+        It has the user's rights, but not the user's primary group.
 
         Args:
             argv: the program's absolute path and its arguments; no shell sees them.
@@ -121,8 +143,8 @@ class Guest:
         try:
             done = run_program(
                 argv,
-                identity=self._sessions.identity,
-                env=self._sessions.clean_environment(),
+                identity=_shielded(self._sessions.identity),
+                env={**self._sessions.clean_environment(), **_settings_environment(argv[0])},
                 timeout_s=timeout_s,
                 cwd=self.home if os.path.isdir(self.home) else "/",
             )
@@ -150,7 +172,11 @@ class Guest:
         return self._processes
 
     def windows(self) -> list[dict[str, Any]]:
-        """Give the managed windows: id, title, wm_class, pid, geometry, active.
+        """Give the managed windows: id, title, wm_class, pid, geometry, active, program.
+
+        ``program`` is the path of the file that the window's process runs, as server and kernel
+        know it, empty when they do not. In ``wm_class`` names that cannot be that program's are
+        empty. Title and ``pid`` are as the window has them.
 
         Raises:
             GuestError: there is no graphical session.
@@ -174,6 +200,30 @@ class Guest:
         except (DisplayError, OSError) as exc:
             raise GuestError(str(exc)) from exc
         try:
-            return windows.list_windows(display)
+            return [_checked(display, row) for row in windows.list_windows(display)]
         finally:
             display.close()
+
+
+def _checked(display: Display, row: dict[str, Any]) -> dict[str, Any]:
+    """Add a window's program and blank the names that it cannot bear."""
+    program = owners.program_of(display, row["id"])
+    if program is None:
+        raise GuestError("the X server cannot tell whose windows they are")
+    names = [name if owners.is_credible(name, program) else "" for name in row["wm_class"]]
+    return {**row, "program": program, "wm_class": names}
+
+
+def _shielded(identity: Identity) -> Identity:
+    """Give the user a group that keeps other processes of the user out."""
+    return identity if identity.uid == os.getuid() else identity._replace(gid=_SHIELD_GID)
+
+
+def _settings_environment(program: str) -> dict[str, str]:
+    """Leave out what the user's folders say about schemas and profiles, for who reads settings."""
+    if program not in _READ_SETTINGS:
+        return {}
+    env = {"XDG_DATA_HOME": "/usr/share", "XDG_DATA_DIRS": "/usr/share"}
+    if os.path.exists(_DCONF_PROFILE):
+        env["DCONF_PROFILE"] = "user"
+    return env

@@ -179,7 +179,10 @@ class Ops:
     def evaluate(self, params: Params) -> Any:  # noqa: ANN401 - JSON
         """Run one wave of evaluators."""
         wave_s = params.number("timeout_s", max(0.1, params.timeout_s - 1.0))
-        return self._evaluator.call("evaluate", {**params.values, "timeout_s": wave_s}, wave_s)
+        found = self._sessions.find()
+        session = None if found is None else list(found[1:])
+        wave = {**params.values, "timeout_s": wave_s, "session": session}
+        return self._evaluator.call("evaluate", wave, wave_s)
 
     def warm(self, params: Params) -> dict[str, str]:
         """Start all helper processes, so that a snapshot holds them; give what failed."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from provisioning.probe import proc
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.identity import Identity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Short names (15 characters at most) of who carries a session, the best source first.
 LEADERS = (
@@ -68,6 +71,9 @@ class Session(NamedTuple):
 class Sessions:
     """Know the session of one user; looked for again when its leader has gone.
 
+    The display and bus of the first session found stay the only ones: the agent may start
+    processes that look like a session on a display of its own, and end the real leader.
+
     Args:
         user: login name.
     """
@@ -75,14 +81,29 @@ class Sessions:
     def __init__(self, user: str) -> None:
         self.identity = Identity.of(user)
         self._found: Session | None = None
+        self._place: tuple[str | None, ...] | None = None
+        self._is_adopted = False
         self._lock = threading.Lock()
 
     def find(self) -> Session | None:
         """Give the session; None while there is none."""
         with self._lock:
-            if self._found is None or not _is_alive(self._found):
-                self._found = find_session(self.identity)
+            if not self._is_adopted and (self._found is None or not _is_alive(self._found)):
+                found = find_session(self.identity, self._place)
+                if found is not None:
+                    self._place = _place(found.environment)
+                self._found = found
             return self._found
+
+    def adopt(self, session: Sequence[Any] | None) -> None:
+        """Believe from now on what the probe itself has found, and look no more."""
+        with self._lock:
+            self._is_adopted = True
+            if session is None:
+                self._found = None
+            else:
+                pid, ticks, environment = session
+                self._found = Session(self.identity, int(pid), int(ticks), dict(environment))
 
     def require(self) -> Session:
         """Give the session.
@@ -107,18 +128,31 @@ class Sessions:
         return env
 
 
-def find_session(identity: Identity) -> Session | None:
-    """Look through the user's processes for the best one that has a display."""
-    processes = proc.list_processes(identity.uid)
+def find_session(identity: Identity, place: tuple[str | None, ...] | None = None) -> Session | None:
+    """Look through the user's processes for the best one that has a display.
+
+    Args:
+        identity: whose session.
+        place: display and bus that it must have; any when None.
+    """
     rank = {comm: index for index, comm in enumerate(LEADERS)}
-    for process in sorted(processes, key=lambda one: (rank.get(one.comm, len(rank)), one.pid)):
-        if process.pid == os.getpid():
-            continue
-        environment = proc.environment_of(process.pid)
+    found = []
+    for process in proc.list_processes(identity.uid):
         ticks = proc.start_ticks(process.pid)
-        if environment.get("DISPLAY") and ticks is not None:
-            return Session(identity, process.pid, ticks, _completed(identity, environment))
+        if process.pid != os.getpid() and ticks is not None:
+            # The oldest first: numbers come round again, and what the agent starts is younger.
+            found.append((rank.get(process.comm, len(rank)), ticks, process.pid))
+    for _, ticks, pid in sorted(found):
+        environment = proc.environment_of(pid)
+        if environment.get("DISPLAY"):
+            completed = _completed(identity, environment)
+            if place is None or _place(completed) == place:
+                return Session(identity, pid, ticks, completed)
     return None
+
+
+def _place(environment: dict[str, str]) -> tuple[str | None, ...]:
+    return tuple(environment.get(name) for name in ("DISPLAY", "DBUS_SESSION_BUS_ADDRESS"))
 
 
 def _completed(identity: Identity, environment: dict[str, str]) -> dict[str, str]:

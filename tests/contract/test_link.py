@@ -374,7 +374,7 @@ def test_a_pipe_is_refused_and_never_waited_for(link: LinkClient, tmp_path: Path
 # -- evaluators
 
 EVALUATORS = """
-import os, time
+import os, signal, tempfile, time
 from evaluators.decorators import evaluator
 from provisioning.probe.guest import Guest
 
@@ -397,6 +397,36 @@ def vague(guest):
 def hangs(guest):
     "Hang."
     time.sleep(1000)
+
+@evaluator(on="desktop")
+def hangs_deaf(guest):
+    "Hang, and hear no alarm."
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    while True:
+        time.sleep(1000)
+
+@evaluator(on="desktop")
+def swallows(guest) -> bool:
+    "Hang, and take every exception for a sign to go on."
+    while True:
+        try:
+            time.sleep(1000)
+        except Exception:
+            pass
+
+@evaluator(on="desktop")
+def devours(guest) -> bool:
+    "Take more memory than there is."
+    return bool(bytearray(1 << 40))
+
+@evaluator(on="desktop")
+def floods(guest) -> bool:
+    "Write more than is allowed."
+    with open(os.devnull, "wb"), tempfile.TemporaryFile() as file:
+        file.seek(1 << 30)
+        file.write(b"x")
+        file.flush()
+    return True
 
 @evaluator(on="desktop")
 def crashes(guest):
@@ -457,7 +487,23 @@ def test_an_evaluator_that_cannot_tell_leaves_its_node_undecided(
     assert word in outcomes[0]["reason"]
 
 
-@pytest.mark.parametrize(("name", "word"), [("hangs", "deadline"), ("crashes", "signal 6")])
+@pytest.mark.parametrize("name", ["hangs", "swallows"])
+def test_a_slow_evaluator_costs_its_own_node_alone(link: LinkClient, name: str) -> None:
+    outcomes = judge(link, (name, {}), ("exists", {"path": "/"}), timeout_s=1.0)
+    assert [one["met"] for one in outcomes] == [None, True]
+    assert outcomes[0]["reason"] == f"{name} took longer than 0.5 s"
+
+
+@pytest.mark.parametrize(("name", "word"), [("devours", "memory"), ("floods", "File too large")])
+def test_an_evaluator_that_takes_too_much_costs_its_own_node_alone(
+    link: LinkClient, name: str, word: str
+) -> None:
+    outcomes = judge(link, (name, {}), ("exists", {"path": "/"}))
+    assert [one["met"] for one in outcomes] == [None, True]
+    assert word in outcomes[0]["reason"]
+
+
+@pytest.mark.parametrize(("name", "word"), [("hangs_deaf", "deadline"), ("crashes", "signal 6")])
 def test_a_killed_wave_keeps_what_was_answered(link: LinkClient, name: str, word: str) -> None:
     outcomes = judge(
         link, ("exists", {"path": "/"}), (name, {}), ("exists", {"path": "/"}), timeout_s=1.0

@@ -135,6 +135,46 @@ def test_run_prints_json_alone_and_results_gives_it_again(
     assert (row["run"], row["state"], row["passed"]) == (first["run"], "finished", 1)
 
 
+def test_metrics_are_added_to_what_results_says(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", str(TINY), "--fleet", "fake", "--json", "--agent"]
+    assert cli.main([*words, "oracle", "-k", "2"]) == 0
+    oracle = json.loads(capsys.readouterr().out)
+    assert cli.main([*words, "noop"]) == 0
+    noop = json.loads(capsys.readouterr().out)
+    asked = ["results", oracle["run"], "--metrics", "all", "--suite", str(TINY)]
+    assert cli.main([*asked, "--compare", noop["run"], "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    measured, compared = found.pop("measured"), found.pop("comparison")
+    assert found == oracle
+    tasks = len({trial["task"] for trial in oracle["trials"]})
+    rates = measured["rates"]
+    assert (rates["SR"], rates["SR_bootstrap_95"], rates["tasks"]) == (1.0, [1.0, 1.0], tasks)
+    assert [row["pass^k"] for row in measured["repeats"]] == [1.0, 1.0]
+    assert measured["coverage"]["coverage"] == 1.0
+    assert measured["consistency"]["switching"] == {"mean": 1.0, "trials": 2 * tasks}
+    assert set(measured["complexity"]) == {trial["task"] for trial in oracle["trials"]}
+    assert len(measured["capabilities"]) == 10
+    assert (compared["SR"]["difference"], compared["SR"]["worse"]) == (-1.0, tasks)
+    assert cli.main(asked) == 0
+    shown = capsys.readouterr().out
+    assert "SR_bootstrap_95: 1 to 1" in shown
+    assert "pass^k: 1" in shown
+
+
+def test_metrics_of_graphs_need_the_suite_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*ANSWER, "oracle", "--json"]) == 0
+    run = json.loads(capsys.readouterr().out)["run"]
+    assert cli.main(["results", run, "--metrics", "rates,repeats", "--json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)["measured"]) == ["rates", "repeats"]
+    for words, said in (
+        (["--metrics", "coverage", "--suite", "smoke"], "is not as it was"),
+        (["--metrics", "coverages"], "Did you mean 'coverage'?"),
+    ):
+        assert cli.main(["results", run, *words]) == 2
+        assert said in capsys.readouterr().err
+    assert cli.main(["results", "--metrics", "all"]) == 2
+
+
 def test_a_failed_trial_is_a_completed_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*ANSWER, "noop"]) == 0
     out, err = capsys.readouterr()

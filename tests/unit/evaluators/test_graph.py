@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import networkx as nx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from appliance.base.errors import GraphError, UnknownNameError
+from appliance.base.errors import GraphError, LinkClosedError, UnknownNameError
 from evaluators.graph import GraphEvaluator, NodeState, build_graph
 from evaluators.outcome import Call, Outcome, Verdict
-from evaluators.task import Mode, Node
+from evaluators.task import Check, Mode, Node
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
 
 Truth = dict[str, bool | None]
 ROLES = ("desktop", "phone")
+# More in a night: MESOCOSM_EXAMPLES=20000 pytest tests/unit/evaluators/test_graph.py
+stories_in_number = settings(
+    max_examples=int(os.environ.get("MESOCOSM_EXAMPLES", "200")), deadline=None
+)
 
 
 @dataclass
@@ -39,9 +46,16 @@ class World:
 
 
 def node(
-    name: str, *after: str, mode: Mode = Mode.HOLD, on: str = "desktop", check: str = "c"
+    name: str,
+    *after: str,
+    mode: Mode = Mode.HOLD,
+    on: str = "desktop",
+    check: str = "c",
+    others: Sequence[str] = (),
 ) -> Node:
-    return Node(id=name, on=on, check=check, mode=mode, after=after)
+    """Make a node; `others` are the roles of its alternatives, called ``name#1``, ``name#2``..."""
+    alternatives = tuple(Check(on=role, check=check) for role in others)
+    return Node(id=name, on=on, check=check, mode=mode, after=after, alternatives=alternatives)
 
 
 def runners(world: World) -> Mapping[str, WaveRunner]:
@@ -63,6 +77,16 @@ class Reference:
     undone: set[str] = field(default_factory=set)
     troubled: set[str] = field(default_factory=set)
 
+    def so(self, each: Node, truth: Truth) -> bool | None:
+        """Look at a node's checks one by one."""
+        is_troubled = False
+        for number in range(1 + len(each.alternatives)):
+            value = truth[f"{each.id}#{number}" if number else each.id]
+            if value:
+                return True
+            is_troubled = is_troubled or value is None
+        return None if is_troubled else False
+
     def step(self, truth: Truth) -> None:
         asked: set[str] = set()
         moved = True
@@ -74,16 +98,17 @@ class Reference:
                 asked.add(each.id)
                 moved = True
                 self.troubled.discard(each.id)
-                if truth[each.id] is None:
+                so = self.so(each, truth)
+                if so is None:
                     self.troubled.add(each.id)
-                elif truth[each.id]:
+                elif so:
                     self.met.add(each.id)
 
     def finish(self, truth: Truth) -> None:
-        held = {each.id for each in self.nodes if each.mode is Mode.HOLD and each.id in self.met}
+        held = [each for each in self.nodes if each.mode is Mode.HOLD and each.id in self.met]
         self.step(truth)
-        self.undone = {name for name in held if truth[name] is False}
-        self.troubled |= {name for name in held if truth[name] is None}
+        self.undone = {each.id for each in held if self.so(each, truth) is False}
+        self.troubled |= {each.id for each in held if self.so(each, truth) is None}
 
     @property
     def credit(self) -> set[str]:
@@ -106,16 +131,23 @@ def stories(draw: st.DrawFn) -> tuple[list[Node], list[Truth]]:
             *(before for before in names[:number] if draw(st.booleans())),
             mode=draw(st.sampled_from(Mode)),
             on=draw(st.sampled_from(ROLES)),
+            others=draw(st.lists(st.sampled_from(ROLES), max_size=2)),
         )
         for number, name in enumerate(names)
     ]
+    checks = [
+        f"{each.id}#{number}" if number else each.id
+        for each in nodes
+        for number in range(len(each.checks))
+    ]
     truths = st.fixed_dictionaries(
-        dict.fromkeys(names, st.sampled_from([True, True, False, None])),
+        dict.fromkeys(checks, st.sampled_from([True, True, False, None])),
     )
     steps = draw(st.lists(truths, min_size=1, max_size=5))
     return draw(st.permutations(nodes)), steps
 
 
+@stories_in_number
 @given(stories())
 def test_agrees_with_the_reference_in_every_story(story: tuple[list[Node], list[Truth]]) -> None:
     nodes, truths = story
@@ -139,6 +171,7 @@ def test_agrees_with_the_reference_in_every_story(story: tuple[list[Node], list[
     assert graph.verdict() is reference.verdict
 
 
+@stories_in_number
 @given(stories())
 def test_asks_each_node_at_most_once_a_step(story: tuple[list[Node], list[Truth]]) -> None:
     nodes, truths = story
@@ -151,19 +184,24 @@ def test_asks_each_node_at_most_once_a_step(story: tuple[list[Node], list[Truth]
         assert max(asked.values(), default=0) <= 1
 
 
+@stories_in_number
 @given(stories())
 def test_asks_each_role_at_most_once_a_wave(story: tuple[list[Node], list[Truth]]) -> None:
     nodes, truths = story
-    deepest = len(nodes)
     world = World()
     graph = GraphEvaluator(nodes, runners(world))
-    for number, world.truth in enumerate(truths, 1):
-        graph.step()
-        assert max(graph.round_trips.values()) <= number * deepest
+    for world.truth in truths:
+        before = dict(graph.round_trips)
+        newly = set(graph.step())
+        # A wave is the nodes that stand equally deep below what was met before.
+        waves = len(list(nx.topological_generations(build_graph(nodes).subgraph(newly))))
+        for role, count in graph.round_trips.items():
+            assert count - before.get(role, 0) <= waves + 1
     assert sum(graph.round_trips.values()) == len(world.waves)
     assert graph.evaluations == sum(len(wave) for wave in world.waves)
 
 
+@stories_in_number
 @given(stories(), st.integers(0, 5))
 def test_goes_on_from_its_saved_state_as_if_nothing_had_been(
     story: tuple[list[Node], list[Truth]], cut: int
@@ -371,7 +409,138 @@ def test_the_state_of_another_graph_is_refused() -> None:
         GraphEvaluator.from_dict([node("a")], runners(world), {"steps": 1})
 
 
-def test_asking_for_an_unknown_node_is_an_error() -> None:
+@pytest.mark.parametrize("asked", ["state_of", "waits_for"])
+def test_asking_for_an_unknown_node_is_an_error(asked: str) -> None:
     graph, _ = evaluator(node("a"))
     with pytest.raises(UnknownNameError):
-        graph.state_of("b")
+        getattr(graph, asked)("b")
+
+
+def test_one_of_several_checks_is_enough() -> None:
+    graph, world = evaluator(node("a", others=["phone"]), node("b", "a"))
+    world.truth = {"a": False, "a#1": True, "b": True}
+    assert graph.step() == ("a", "b")
+    assert graph.round_trips == {"desktop": 2, "phone": 1}
+
+
+def test_an_undecided_alternative_counts_only_when_no_other_is_met() -> None:
+    graph, world = evaluator(node("a", others=["phone", "phone"]))
+    world.truth = {"a": False, "a#1": None, "a#2": False}
+    graph.step()
+    assert graph.inconclusive == {"a": "lost"}
+    world.truth = {"a": False, "a#1": None, "a#2": True}
+    assert graph.step() == ("a",)
+    assert graph.inconclusive == {}
+
+
+def test_another_alternative_may_hold_a_node_than_met_it() -> None:
+    graph, world = evaluator(node("a", others=["phone"]))
+    world.truth = {"a": True, "a#1": False}
+    graph.step()
+    world.truth = {"a": False, "a#1": True}
+    assert graph.finish() == ()
+    assert graph.verdict() is Verdict.PASS
+
+
+def test_a_role_of_an_alternative_needs_a_runner_too() -> None:
+    with pytest.raises(GraphError, match="watch"):
+        GraphEvaluator([node("a", others=["watch"])], runners(World()))
+
+
+def test_the_machines_of_a_wave_are_asked_at_the_same_time() -> None:
+    both = threading.Barrier(2)
+
+    class Meeting:
+        """Answers only once the other role is being asked too."""
+
+        def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
+            both.wait(timeout=20)
+            return [Outcome(call.node, met=True) for call in calls]
+
+    graph = GraphEvaluator(
+        [node("a"), node("b", on="phone")], {"desktop": Meeting(), "phone": Meeting()}
+    )
+    assert graph.step() == ("a", "b")
+
+
+def test_a_machine_lost_in_the_middle_leaves_the_other_ones_nodes_alone() -> None:
+    class Lost:
+        def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
+            raise LinkClosedError("The link is gone.")
+
+    world = World({"a": True, "b": True, "c": True})
+    line: dict[str, WaveRunner] = {"desktop": world, "phone": world}
+    nodes = [node("a"), node("b", on="phone"), node("c", "b", on="phone")]
+    graph = GraphEvaluator(nodes, line)
+    world.truth = {"b": True}
+    graph.step()
+    line["phone"] = Lost()
+    world.truth = {"a": True, "b": True, "c": True}
+    assert graph.step() == ("a",)
+    assert graph.inconclusive == {"c": "phone could not be asked: The link is gone."}
+    graph.finish()
+    assert graph.met == ("a",)
+    assert set(graph.inconclusive) == {"b", "c"}
+    assert graph.verdict() is Verdict.INCONCLUSIVE
+
+
+def test_a_fault_of_a_runner_comes_through_from_its_thread() -> None:
+    class Faulty:
+        def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
+            raise ZeroDivisionError
+
+    nodes = [node("a"), node("b", on="phone")]
+    graph = GraphEvaluator(nodes, {"desktop": World(), "phone": Faulty()})
+    with pytest.raises(ZeroDivisionError):
+        graph.step()
+
+
+def test_what_an_acting_evaluator_did_is_seen_by_later_calls_and_at_the_end() -> None:
+    class Acting:
+        """``a`` breaks what ``b`` looks at, which stands before it, and mends ``c``."""
+
+        def __init__(self) -> None:
+            self.state: Truth = {"a": True, "b": True, "c": False}
+
+        def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
+            outcomes = []
+            for call in calls:
+                outcomes.append(Outcome(call.node, self.state[call.node]))
+                if call.node == "a":
+                    self.state.update(b=False, c=True)
+            return outcomes
+
+    graph = GraphEvaluator([node("b"), node("a"), node("c")], {"desktop": Acting()})
+    assert graph.step() == ("b", "a", "c")
+    assert graph.finish() == ("b",)
+
+
+def test_a_node_met_at_the_start_latches_at_the_first_step_and_not_before() -> None:
+    graph, world = evaluator(node("a"), node("b", "a"))
+    world.truth = {"a": True}
+    assert graph.check_start().met == ("a",)
+    assert graph.state_of("a") is NodeState.ACTIVE
+    assert graph.step() == ("a",)
+
+
+def test_goes_on_from_the_last_state_in_a_log() -> None:
+    graph, world = evaluator(node("a"), node("b", "a"))
+    rows: list[dict[str, object]] = [{"type": "start"}, {"type": "end", "graph": None}]
+    fresh = GraphEvaluator.from_events([node("a"), node("b", "a")], runners(world), rows)
+    assert fresh.to_dict() == graph.to_dict()
+    world.truth = {"a": True}
+    for _ in range(2):
+        graph.step()
+        rows.append({"type": "step", "graph": json.loads(json.dumps(graph.to_dict()))})
+    again = GraphEvaluator.from_events([node("a"), node("b", "a")], runners(world), rows)
+    assert again.to_dict() == graph.to_dict()
+    assert again.waits_for("b") == ()
+
+
+def test_a_saved_state_that_no_story_leads_to_is_refused() -> None:
+    nodes = [node("a"), node("b", "a")]
+    graph, world = evaluator(*nodes)
+    state = json.loads(json.dumps(graph.to_dict()))
+    state["nodes"]["b"].update(state="met", met_at_step=1)
+    with pytest.raises(GraphError, match="none that this graph can be in"):
+        GraphEvaluator.from_dict(nodes, runners(world), state)

@@ -201,6 +201,21 @@ def test_reasons_of_the_guest_are_handed_on() -> None:
     assert list(outcomes) == [Outcome("a", None, "r"), Outcome("b", None, "r")]
 
 
+def test_no_evaluator_is_begun_after_the_waves_time() -> None:
+    clock = FakeClock()
+
+    def is_slow(session: int) -> bool:
+        """Tell whether it is slow, slowly."""
+        clock.advance(4)
+        return True
+
+    tools = {"is_slow": describe(evaluator(on="session")(is_slow))}
+    runner = HostRunner(tools, lambda _: 5, clock=clock)
+    rows = runner.evaluate([Call(name, "is_slow") for name in "abc"], timeout_s=5)
+    assert [row.met for row in rows] == [True, True, None]
+    assert rows[2].reason == "the wave's time of 5 s was up before is_slow"
+
+
 # --- the bundle and the catalogue ---
 
 

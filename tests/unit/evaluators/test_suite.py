@@ -214,6 +214,20 @@ def test_the_digest_is_over_what_is_said_not_over_how(tmp_path: Path) -> None:
         assert digest(TASK.replace(old, new)) != first
 
 
+def test_alternatives_are_read_checked_and_part_of_the_digest(tmp_path: Path) -> None:
+    other = "    or:\n      - {on: session, check: answer_equals, with: {expected: yes it is}}\n"
+    plain = load_suite(write(tmp_path, TASK), VOCABULARY)
+    text = TASK.replace("    after: [opened]\n", f"    after: [opened]\n{other}")
+    suite = load_suite(write(tmp_path, text), VOCABULARY)
+    assert [check.on for check in suite.task("one").graph[1].checks] == ["desktop", "session"]
+    assert suite.digest != plain.digest
+    # Suites from before there were alternatives keep their digest.
+    dumped = plain.task("one").graph[1].model_dump(mode="json", by_alias=True)
+    assert set(dumped) == {"on", "check", "with", "id", "mode", "after"}
+    with pytest.raises(SpecError, match=r"t0.yaml:21: .*no evaluator for session called"):
+        load_suite(write(tmp_path, text.replace("answer_equals", "answer_equal")), VOCABULARY)
+
+
 def test_suites_are_found_by_name_folder_or_file(tmp_path: Path) -> None:
     write(tmp_path, TASK)
     by_folder, by_file = load_suite(str(tmp_path)), load_suite(tmp_path / "suite.yaml")

@@ -21,14 +21,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evaluators.metrics.intervals import wilson_interval
 from evaluators.outcome import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from provisioning.protocols import Json
-
-_Z_95 = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,33 +122,6 @@ def measure(scores: Sequence[TrialScore]) -> Metrics:
         trials=len(conclusive),
         inconclusive=len(scores) - len(conclusive),
     )
-
-
-def wilson_interval(successes: int, trials: int, *, z: float = _Z_95) -> tuple[float, float]:
-    """Give the Wilson score interval of a share.
-
-    It treats trials as independent; repeats of one task are not quite, so with few tasks and many
-    repeats it is too narrow.
-
-    Args:
-        successes: from 0 to `trials`.
-        trials: at least 1.
-        z: quantile of the normal distribution; 1.96 is 95 %, two-sided.
-
-    Raises:
-        ValueError: the counts are out of range.
-
-    Source: E. B. Wilson, Journal of the American Statistical Association 22 (1927), 209-212.
-    """
-    if not 0 <= successes <= trials or trials < 1:
-        raise ValueError(f"{successes} successes in {trials} trials cannot be")
-    share = successes / trials
-    scale = 1 + z * z / trials
-    middle = (share + z * z / (2 * trials)) / scale
-    half = z / scale * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    low = 0.0 if successes == 0 else middle - half
-    high = 1.0 if successes == trials else middle + half
-    return low, high
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -1,0 +1,205 @@
+"""What the graph itself costs a step of a trial, beside evaluators and round trips.
+
+Evaluators that answer at once from memory stand for two machines, so that all time is the graph's
+own: choosing the active nodes, the threads that ask two machines side by side, taking the
+outcomes, and giving the state for the event log, as each step of a trial does.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import networkx as nx
+import numpy as np
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import UnknownNameError
+from evaluators.graph import GraphEvaluator, build_graph
+from evaluators.outcome import Outcome, Verdict
+from evaluators.task import Node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from appliance.base.clock import Clock
+    from evaluators.outcome import Call
+
+SIZES = (10, 50, 100, 200, 1000)
+SHAPES = ("chain", "wide", "random")
+ROLES = ("desktop", "phone")
+TARGET_MS = 5.0
+"""What a step may cost at `TARGET_NODES` nodes."""
+TARGET_NODES = 200
+
+_STEPS = 20
+_SEED = 20261121
+_MOST_PREDECESSORS = 3
+
+
+@dataclass(slots=True)
+class GraphRow:
+    """Costs of one graph.
+
+    Attributes:
+        shape: of `SHAPES`.
+        nodes: how many.
+        edges: how many.
+        steps_ms: cost of each step of trials that meet a twentieth of the nodes a step.
+        idle_ms: cost of each step in which nothing is met although every source is asked.
+        whole_ms: cost of single steps in which every node is met, wave after wave.
+        waves: how many such a step takes.
+        round_trips: how many such a step took, both machines together.
+        expected_round_trips: one for each machine that a wave concerns, counted on the graph.
+    """
+
+    shape: str
+    nodes: int
+    edges: int
+    steps_ms: list[float] = field(default_factory=list)
+    idle_ms: list[float] = field(default_factory=list)
+    whole_ms: list[float] = field(default_factory=list)
+    waves: int = 0
+    round_trips: int = 0
+    expected_round_trips: int = 0
+
+    @property
+    def has_one_trip_a_wave(self) -> bool:
+        """Tell whether the counters show one round trip for each wave and machine."""
+        return self.round_trips == self.expected_round_trips
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the row as machines read it."""
+        costs = {"step": self.steps_ms, "idle_step": self.idle_ms, "whole_step": self.whole_ms}
+        return {
+            "shape": self.shape,
+            "nodes": self.nodes,
+            "edges": self.edges,
+            **{
+                f"{name}_p{percent}_ms": round(float(np.percentile(samples, percent)), 4)
+                for name, samples in costs.items()
+                for percent in (50, 95, 99)
+            },
+            "n": len(self.steps_ms),
+            "waves": self.waves,
+            "round_trips": self.round_trips,
+            "one_round_trip_a_wave": self.has_one_trip_a_wave,
+        }
+
+
+class _Memory:
+    """A runner for all roles: what is among `true` is met."""
+
+    def __init__(self) -> None:
+        self.true: set[str] = set()
+
+    def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> list[Outcome]:  # noqa: ARG002
+        return [Outcome(call.node, call.node in self.true) for call in calls]
+
+
+def make_nodes(shape: str, size: int) -> list[Node]:
+    """Make a graph; its nodes stand on two machines in turn.
+
+    Args:
+        shape: ``chain`` (each after the one before), ``wide`` (one source, one sink, all others
+            between) or ``random`` (each after up to three of those before, the same at every call).
+        size: number of nodes, at least 3.
+
+    Raises:
+        UnknownNameError: there is no such shape.
+    """
+    if shape not in SHAPES:
+        raise UnknownNameError.of("shape", shape, SHAPES)
+    chance = random.Random(_SEED)  # noqa: S311 - no secret
+    names = [f"n{number}" for number in range(size)]
+    nodes = []
+    for number, name in enumerate(names):
+        after: list[str] = []
+        if shape == "chain":
+            after = names[max(0, number - 1) : number]
+        elif shape == "wide":
+            after = names[1:-1] if number == size - 1 else names[: min(number, 1)]
+        elif number:
+            count = chance.randint(0, min(number, _MOST_PREDECESSORS))
+            after = chance.sample(names[:number], count)
+        nodes.append(Node(id=name, on=ROLES[number % 2], check="c", after=tuple(after)))
+    return nodes
+
+
+def bench_graph(shape: str, size: int, count: int, *, clock: Clock = SYSTEM_CLOCK) -> GraphRow:
+    """Play trials on one graph until there are `count` steps of each kind.
+
+    Args:
+        shape: see `make_nodes`.
+        size: see `make_nodes`.
+        count: samples of each kind.
+        clock: measures.
+
+    Raises:
+        AssertionError: a trial in which everything was met did not pass.
+    """
+    nodes = make_nodes(shape, size)
+    graph = build_graph(nodes)
+    row = GraphRow(shape, size, graph.number_of_edges())
+    order = list(nx.topological_sort(graph))
+    waves = [set(wave) for wave in nx.topological_generations(graph)]
+    row.waves = len(waves)
+    role_of = {node.id: node.on for node in nodes}
+    row.expected_round_trips = sum(len({role_of[name] for name in wave}) for wave in waves)
+    memory = _Memory()
+    runners = dict.fromkeys(ROLES, memory)
+    portion = math.ceil(size / _STEPS)
+
+    def timed(evaluator: GraphEvaluator, samples: list[float]) -> None:
+        start_s = clock.monotonic_s()
+        evaluator.step()
+        evaluator.to_dict()
+        is_complete = evaluator.is_complete
+        samples.append((clock.monotonic_s() - start_s) * 1e3)
+        assert is_complete == (len(memory.true) == size)  # noqa: S101 - keeps the figure honest
+
+    while len(row.steps_ms) < count:
+        memory.true = set()
+        evaluator = GraphEvaluator(nodes, runners)
+        for done in range(portion, size + portion, portion):
+            timed(evaluator, row.idle_ms)
+            memory.true = set(order[:done])
+            timed(evaluator, row.steps_ms)
+        assert evaluator.verdict() is Verdict.PASS  # noqa: S101
+    for _ in range(max(5, count // _STEPS)):
+        evaluator = GraphEvaluator(nodes, runners)
+        timed(evaluator, row.whole_ms)
+        row.round_trips = sum(evaluator.round_trips.values())
+    return row
+
+
+def bench_graphs(
+    shapes: Sequence[str], sizes: Sequence[int], count: int, tick: Callable[[str], None]
+) -> list[GraphRow]:
+    """Measure every shape in every size; `tick` is told the name of each when it is done."""
+    rows = []
+    for shape in shapes:
+        for size in sizes:
+            rows.append(bench_graph(shape, size, count))
+            tick(f"{shape} {size}")
+    return rows
+
+
+def growth(rows: Sequence[GraphRow], shape: str) -> float | None:
+    """Give the exponent of the median step's cost in the number of nodes, by least squares.
+
+    1 is linear. Graphs below 50 nodes are left out: their cost is all threads. None without at
+    least two sizes.
+    """
+    smallest = 50
+    points = [
+        (math.log(row.nodes), math.log(float(np.median(row.steps_ms))))
+        for row in rows
+        if row.shape == shape and row.nodes >= smallest
+    ]
+    if len(points) < 2:  # noqa: PLR2004 - a slope needs two
+        return None
+    x, y = zip(*points, strict=True)
+    return float(np.polyfit(x, y, 1)[0])

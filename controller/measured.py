@@ -1,0 +1,250 @@
+"""Compute metrics of a finished or unfinished run from its logs, group by group."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from appliance.base.errors import UnknownNameError, UsageError
+from evaluators.metrics.capabilities import AMENDED
+from evaluators.metrics.categories import CATEGORIES
+from evaluators.metrics.complexity import measure_complexity
+from evaluators.metrics.consistency import logical_consistency
+from evaluators.metrics.intervals import Comparison, bootstrap_interval, compare
+from evaluators.metrics.progress import coverage_rate
+from evaluators.metrics.repeats import measure_repeats
+from evaluators.metrics.structure import Structure
+from evaluators.metrics.trials import measure
+from evaluators.outcome import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from controller.store import RunFolder
+    from controller.trial import TrialResult
+    from evaluators.metrics.complexity import Complexity
+    from evaluators.task import Suite
+    from provisioning.protocols import Json
+
+RATES, REPEATS, COVERAGE = "rates", "repeats", "coverage"
+CONSISTENCY, COMPLEXITY, CAPABILITIES = "consistency", "complexity", "capabilities"
+GROUPS = (RATES, REPEATS, COVERAGE, CONSISTENCY, COMPLEXITY, CAPABILITIES)
+ALL = "all"
+NEED_SUITE = frozenset({COVERAGE, CONSISTENCY, COMPLEXITY, CAPABILITIES})
+"""Groups that look at the tasks' graphs, which are in the suite and not in the logs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """One finished trial and its way through the graph.
+
+    Attributes:
+        result: how it ended.
+        steps: nodes newly met by each step, in order; those met by the last look are the last.
+        credit: nodes that are met at the end.
+    """
+
+    result: TrialResult
+    steps: tuple[tuple[str, ...], ...]
+    credit: frozenset[str]
+
+    @property
+    def is_conclusive(self) -> bool:
+        """Tell whether it says anything about the agent."""
+        return self.result.verdict is not Verdict.INCONCLUSIVE
+
+
+def read_tracks(folder: RunFolder) -> list[Track]:
+    """Read the finished trials of a run, in the order planned.
+
+    Raises:
+        StoreError: a log is damaged.
+    """
+    found = []
+    for task, repeat in folder.spec.planned:
+        result = folder.result(task, repeat)
+        if result is not None:
+            found.append(_track(result, folder.events(task, repeat)))
+    return found
+
+
+def _track(result: TrialResult, events: Sequence[Mapping[str, Any]]) -> Track:
+    steps = [tuple(row["met"]) for row in events if row["type"] == "step"]
+    ends = [row["graph"] for row in events if row["type"] == "end"]
+    nodes = ends[-1]["nodes"] if ends and ends[-1] else {}
+    seen = {name for step in steps for name in step}
+    late = [name for name, row in nodes.items() if row["met_at_step"] and name not in seen]
+    credit = frozenset(name for name, row in nodes.items() if row["state"] == "met")
+    return Track(result, (*steps, tuple(late)), credit)
+
+
+def chosen_groups(words: str) -> tuple[str, ...]:
+    """Read names of groups joined by commas, or ``all``.
+
+    Raises:
+        UnknownNameError: there is no such group, with the nearest.
+    """
+    names = [word.strip() for word in words.split(",") if word.strip()]
+    for name in names:
+        if name not in (*GROUPS, ALL):
+            raise UnknownNameError.of("group of metrics", name, (*GROUPS, ALL))
+    return GROUPS if ALL in names else tuple(name for name in GROUPS if name in names)
+
+
+class Measured:
+    """The metrics of one run.
+
+    Args:
+        folder: of the run.
+        suite: what was run; None leaves the groups of `NEED_SUITE` out of reach.
+
+    Raises:
+        StoreError: a log is damaged.
+        UsageError: the suite is another one than was run.
+    """
+
+    def __init__(self, folder: RunFolder, suite: Suite | None) -> None:
+        if suite is not None and suite.digest != folder.spec.suite_digest:
+            raise UsageError(
+                f"The suite {suite.name} is not as it was when {folder.spec.run} ran.",
+                details=f"Its digest is {suite.digest}, the run's {folder.spec.suite_digest}.",
+                resolution=f"Give the suite as it was with --suite, or only {RATES},{REPEATS}.",
+            )
+        self._folder = folder
+        self._suite = suite
+        self._tracks = [track for track in read_tracks(folder) if track.is_conclusive]
+        self._results = folder.results()
+
+    def to_dict(self, groups: Iterable[str]) -> dict[str, Json]:
+        """Compute some of `GROUPS`.
+
+        Raises:
+            UsageError: a group needs the suite and there is none.
+        """
+        compute: Mapping[str, Callable[[], Json]] = {
+            RATES: self._rates,
+            REPEATS: self._repeats,
+            COVERAGE: self._coverage,
+            CONSISTENCY: self._consistency,
+            COMPLEXITY: lambda: {name: one.to_dict() for name, one in self._complexities.items()},
+            CAPABILITIES: self._capabilities,
+        }
+        return {group: compute[group]() for group in groups}
+
+    def compare(self, other: Measured) -> dict[str, Comparison]:
+        """Compare with another run of the same suite, by SR and CR; this run is the first.
+
+        Raises:
+            UsageError: the other run is of another suite.
+        """
+        ours, theirs = self._folder.spec, other._folder.spec
+        if ours.suite_digest != theirs.suite_digest:
+            raise UsageError(
+                f"{ours.run} and {theirs.run} are not of the same suite.",
+                details=f"{ours.suite} {ours.suite_digest[:12]}, "
+                f"{theirs.suite} {theirs.suite_digest[:12]}",
+            )
+        return {
+            "SR": compare(self._by_task(_passed), other._by_task(_passed)),
+            "CR": compare(self._by_task(_completed), other._by_task(_completed)),
+        }
+
+    def _rates(self) -> Json:
+        metrics = measure([result.score for result in self._results])
+        return {
+            **metrics.to_dict(),
+            "SR_bootstrap_95": _listed(bootstrap_interval(self._by_task(_passed))),
+            "CR_bootstrap_95": _listed(bootstrap_interval(self._by_task(_completed))),
+            "tasks": len(self._by_task(_passed)),
+        }
+
+    def _repeats(self) -> Json:
+        counts = [(int(sum(one)), len(one)) for one in self._by_task(_passed).values()]
+        most = max((trials for _, trials in counts), default=0)
+        return [measure_repeats(counts, k).to_dict() for k in range(1, most + 1)]
+
+    def _coverage(self) -> Json:
+        values = self._by_task(self._covered)
+        return {
+            "coverage": _mean(value for group in values.values() for value in group),
+            "bootstrap_95": _listed(bootstrap_interval(values)),
+            "trials": len(self._tracks),
+            "by_task": {name: _mean(group) for name, group in values.items()},
+        }
+
+    def _consistency(self) -> Json:
+        rows = [
+            logical_consistency(self._structures[track.result.task], track.steps)
+            for track in self._tracks
+        ]
+        variants = {
+            "full": [row.full for row in rows],
+            "prefix": [row.prefix for row in rows],
+            "switching": [row.switching for row in rows],
+        }
+        known = {name: [one for one in row if one is not None] for name, row in variants.items()}
+        return {
+            name: {"mean": _mean(values), "trials": len(values)} for name, values in known.items()
+        }
+
+    def _capabilities(self) -> Json:
+        found: dict[str, Json] = {}
+        for name, capability in AMENDED.items():
+            fitting = {task for task, one in self._complexities.items() if capability.fits(one)}
+            values = [
+                self._covered(track) for track in self._tracks if track.result.task in fitting
+            ]
+            found[name] = {
+                "short": capability.short,
+                "coverage": _mean(values),
+                "tasks": len(fitting),
+                "trials": len(values),
+                "doubt": capability.doubt,
+            }
+        return found
+
+    def _covered(self, track: Track) -> float:
+        return coverage_rate(self._structures[track.result.task], track.credit)
+
+    def _by_task(self, value: Callable[[Track], float]) -> dict[str, list[float]]:
+        found: dict[str, list[float]] = {}
+        for track in self._tracks:
+            found.setdefault(track.result.task, []).append(value(track))
+        return found
+
+    @cached_property
+    def _structures(self) -> Mapping[str, Structure]:
+        if self._suite is None:
+            raise UsageError(
+                f"These metrics need the suite {self._folder.spec.suite}, which is not at hand.",
+                resolution="Give its folder with --suite.",
+            )
+        return {
+            name: Structure.of(self._suite.task(name).graph) for name in self._folder.spec.tasks
+        }
+
+    @cached_property
+    def _complexities(self) -> Mapping[str, Complexity]:
+        return {
+            name: measure_complexity(structure, CATEGORIES)
+            for name, structure in self._structures.items()
+        }
+
+
+def _passed(track: Track) -> float:
+    return float(track.result.verdict is Verdict.PASS)
+
+
+def _completed(track: Track) -> float:
+    return track.result.score.completion_ratio
+
+
+def _listed(interval: tuple[float, float] | None) -> Json:
+    return None if interval is None else list(interval)
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    known = list(values)
+    return math.fsum(known) / len(known) if known else None

@@ -1,0 +1,97 @@
+"""Ask the runners: one round trip a role, the machines side by side."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import MesocosmError
+from evaluators.outcome import Call, Outcome, match_outcomes, undecided
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evaluators.outcome import WaveRunner
+    from evaluators.task import Node
+
+
+class Waves:
+    """Evaluates sets of nodes and counts what that took.
+
+    A node's checks go out together, each as a call of its own: to one role in one round trip, to
+    several roles at the same time. One check that is met is enough. None met and one that could
+    not decide leaves the node undecided, with the reasons; all unmet, unmet.
+
+    The first role of a wave is asked in the caller's thread and each further one in a thread of
+    its own. Runners keep to the wave's time themselves, and a runner that raises one of our errors
+    leaves its calls undecided; any other exception is a fault and comes through.
+
+    Args:
+        nodes: all that will ever be evaluated.
+        runners: by role.
+        timeout_s: bound of one round trip.
+
+    Attributes:
+        round_trips: how many there were, by role.
+        evaluations: how many checks were run in all.
+    """
+
+    def __init__(
+        self, nodes: Sequence[Node], runners: Mapping[str, WaveRunner], *, timeout_s: float
+    ) -> None:
+        self._runners = runners
+        self._timeout_s = timeout_s
+        self._calls = {node.id: _calls_of(node) for node in nodes}
+        self._pool: ThreadPoolExecutor | None = None
+        self.round_trips: dict[str, int] = {}
+        self.evaluations = 0
+
+    def run(self, names: Sequence[str]) -> list[Outcome]:
+        """Evaluate the nodes of these ids; one outcome for each, in their order."""
+        by_role: dict[str, list[Call]] = {}
+        for name in names:
+            for role, call in self._calls[name]:
+                by_role.setdefault(role, []).append(call)
+        for role, calls in by_role.items():
+            self.round_trips[role] = self.round_trips.get(role, 0) + 1
+            self.evaluations += len(calls)
+        given = {outcome.node: outcome for outcome in self._ask_all(by_role)}
+        return [
+            _any_of(name, [given[call.node] for _, call in self._calls[name]]) for name in names
+        ]
+
+    def _ask_all(self, by_role: Mapping[str, Sequence[Call]]) -> list[Outcome]:
+        if not by_role:
+            return []
+        first, *others = by_role
+        futures = []
+        if others:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(len(self._runners), "evaluate")
+            futures = [self._pool.submit(self._ask, role, by_role[role]) for role in others]
+        outcomes = self._ask(first, by_role[first])
+        for future in futures:
+            outcomes += future.result()
+        return outcomes
+
+    def _ask(self, role: str, calls: Sequence[Call]) -> list[Outcome]:
+        try:
+            given = self._runners[role].evaluate(calls, timeout_s=self._timeout_s)
+        except MesocosmError as exc:
+            given = undecided(calls, f"{role} could not be asked: {exc.brief}")
+        return match_outcomes(calls, given)
+
+
+def _calls_of(node: Node) -> list[tuple[str, Call]]:
+    """Give role and call of each check; a further one's name has a # that no node's id has."""
+    return [
+        (check.on, Call(f"{node.id}#{number}" if number else node.id, check.check, check.args))
+        for number, check in enumerate(node.checks)
+    ]
+
+
+def _any_of(name: str, outcomes: Sequence[Outcome]) -> Outcome:
+    if any(outcome.met is True for outcome in outcomes):
+        return Outcome(name, met=True)
+    reasons = [outcome.reason for outcome in outcomes if outcome.met is None]
+    return Outcome(name, None, "; ".join(reasons)) if reasons else Outcome(name, met=False)

@@ -1,0 +1,91 @@
+"""What an agent may be told about nodes that are not met."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluators.catalogue import builtin_evaluators
+from evaluators.feedback import explain
+from evaluators.graph import GraphEvaluator, NodeState
+from evaluators.outcome import Call, Outcome
+from evaluators.task import Task
+
+TASK = {
+    "id": "t",
+    "instruction": "Do it.",
+    "roles": {"pc": "desktop", "handset": "phone"},
+    "graph": [
+        {"id": "a", "on": "pc", "check": "file_exists", "with": {"path": "~/secret-a"}},
+        {
+            "id": "b",
+            "on": "pc",
+            "check": "file_text_equals",
+            "with": {"path": "~/secret-b", "text": "secret"},
+            "after": ["a"],
+            "or": [{"on": "session", "check": "answer_equals", "with": {"expected": "secret"}}],
+        },
+        {"id": "c", "on": "pc", "check": "no_such", "hint": "Look into the attic.", "mode": "once"},
+    ],
+    "oracle": [{"do": "complete"}],
+}
+
+
+class Runner:
+    def __init__(self) -> None:
+        self.said: dict[str, bool | None] = {}
+
+    def evaluate(self, calls: list[Call], *, timeout_s: float) -> list[Outcome]:
+        rows = [Outcome(call.node, self.said.get(call.node, False)) for call in calls]
+        return [Outcome(r.node, None, "secret reason") if r.met is None else r for r in rows]
+
+
+def graph_of(task: Task) -> tuple[GraphEvaluator, Runner]:
+    runner = Runner()
+    return GraphEvaluator(task.graph, dict.fromkeys(("pc", "handset", "session"), runner)), runner  # type: ignore[arg-type]
+
+
+def test_each_state_is_said_in_its_words() -> None:
+    task = Task.model_validate(TASK)
+    graph, runner = graph_of(task)
+    told = {row.node: row for row in explain(graph, task, builtin_evaluators())}
+    assert told["a"].why == "Not so yet: a regular file stands at this path; it may be empty (pc)."
+    assert told["b"].why.startswith("Counts only after a. Then: a file holds exactly this text")
+    assert ", or the submitted answer is the expected one" in told["b"].why
+    assert told["c"].why == "Not so yet: Look into the attic."
+    runner.said = {"a": True, "b": None, "c": True}
+    graph.step()
+    told = {row.node: row for row in explain(graph, task, builtin_evaluators())}
+    assert list(told) == ["b"]
+    assert told["b"].state is NodeState.INCONCLUSIVE
+    assert "secret" not in told["b"].why
+    runner.said = {"a": False, "b": True}
+    graph.finish()
+    (undone,) = explain(graph, task, builtin_evaluators())
+    assert (undone.node, undone.state) == ("a", NodeState.UNDONE)
+    assert undone.why.startswith("It was so, and no longer is at the end: ")
+
+
+def test_an_unknown_evaluator_is_named_and_no_more() -> None:
+    task = Task.model_validate(TASK | {"graph": [{"id": "c", "on": "pc", "check": "no_such"}]})
+    (row,) = explain(graph_of(task)[0], task, builtin_evaluators())
+    assert row.why == "Not so yet: no_such (pc)."
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [(place, name) for place, tools in builtin_evaluators().items() for name in tools],
+)
+@settings(max_examples=10, deadline=None)
+@given(secret=st.text("qxz0123456789", min_size=6, max_size=12))
+def test_no_argument_is_ever_told(place: str, name: str, secret: str) -> None:
+    role = {"desktop": "pc", "phone": "handset", "session": "session"}[place]
+    tool = builtin_evaluators()[place][name]
+    args = dict.fromkeys(tool.parameters()["properties"], secret)
+    node = {"id": "n", "on": role, "check": name, "with": args, "or": [
+        {"on": role, "check": name, "with": args}]}  # fmt: skip
+    task = Task.model_validate(TASK | {"graph": [node]})
+    (row,) = explain(graph_of(task)[0], task, builtin_evaluators())
+    assert secret not in row.why
+    assert len(row.why) > len("Not so yet: ")

@@ -1,0 +1,90 @@
+"""Which session the probe takes for the user's, when processes only look like one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base import process
+from appliance.base.clock import wait_until
+from provisioning.probe import proc
+from provisioning.probe.identity import Identity
+from provisioning.probe.session import LEADERS, Sessions
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Started = subprocess.Popen[bytes]  # noqa: TID251 (a type only)
+    Leader = Callable[[str], Started]
+
+DISPLAY = f":{70000 + os.getpid() % 10000}"
+
+
+@pytest.fixture
+def leader(tmp_path: Path) -> Iterator[Leader]:
+    """Start processes with the name of a session's leader, on a display that nobody has."""
+    program = tmp_path / LEADERS[0]
+    shutil.copy(shutil.which("sleep") or "/bin/sleep", program)
+    started: list[Started] = []
+
+    def start(display: str) -> Started:
+        one = process.start([str(program), "600"], env={"DISPLAY": display})
+        started.append(one)
+        assert wait_until(
+            lambda: proc.environment_of(one.pid).get("DISPLAY") == display, timeout_s=10
+        )
+        return one
+
+    yield start
+    for one in started:
+        end(one)
+        for pipe in (one.stdout, one.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+def end(one: Started) -> None:
+    process.kill_group(one)
+    one.wait()
+
+
+def sessions() -> Sessions:
+    return Sessions(Identity.own().name)
+
+
+def test_the_oldest_of_equal_leaders_is_the_sessions(leader: Leader) -> None:
+    first, _ = leader(DISPLAY), leader(DISPLAY + "1")
+    found = sessions().find()
+    assert found is not None
+    assert (found.leader_pid, found.display) == (first.pid, DISPLAY)
+
+
+def test_another_display_is_never_taken_for_the_sessions_when_its_leader_has_gone(
+    leader: Leader,
+) -> None:
+    known = sessions()
+    real = leader(DISPLAY)
+    assert known.find() is not None
+    leader(DISPLAY + "1")
+    end(real)
+    assert known.find() is None
+    again = leader(DISPLAY)
+    found = known.find()
+    assert found is not None
+    assert found.leader_pid == again.pid
+
+
+def test_what_was_adopted_stays(leader: Leader) -> None:
+    known = sessions()
+    known.adopt([4194303, 1, {"DISPLAY": ":1"}])
+    leader(DISPLAY)
+    found = known.find()
+    assert found is not None
+    assert (found.leader_pid, found.display) == (4194303, ":1")
+    known.adopt(None)
+    assert known.find() is None
