@@ -93,7 +93,7 @@ def query_rows(
         OSError: the copy could not be written.
     """
     data = read_bytes(guest, path, _MAX_BYTES)
-    if data is None or not data.startswith(_HEAD):
+    if data is None or not data.startswith(_HEAD) or len(data) % _page_bytes(data):
         return None
     log = read_bytes(guest, f"{path}-wal", _MAX_BYTES)
     with tempfile.TemporaryDirectory(prefix="mesocosm-") as folder:
@@ -106,6 +106,15 @@ def query_rows(
                 return _select(connection, query, values)
         except (sqlite3.Error, UnicodeDecodeError, OverflowError):
             return None
+
+
+def _page_bytes(data: bytes) -> int:
+    """Give the size of a page; a file that is no multiple of it was cut off.
+
+    Source: SQLite's file format, section 1.3: two bytes at 16, big-endian, 1 meaning 65536.
+    """
+    size = int.from_bytes(data[16:18], "big")
+    return 1 << 16 if size <= 1 else size
 
 
 def _select(

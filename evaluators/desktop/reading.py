@@ -77,11 +77,14 @@ def opened(guest: Guest, path: str) -> Iterator[BinaryIO | None]:
     fd = -1
     with _Absence(), _parent(guest, path) as (folder, name):
         fd = os.open(name, _FILE, dir_fd=folder)
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            os.close(fd)
+            fd = -1
     if fd < 0:
         yield None
         return
     with os.fdopen(fd, "rb") as file:
-        yield file if stat.S_ISREG(os.fstat(fd).st_mode) else None
+        yield file
 
 
 def read_bytes(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> bytes | None:
