@@ -163,7 +163,7 @@ def _collection(address: str, query: str) -> list[str] | None:
     answer = ask("REPORT", urlunsplit(parts._replace(netloc=place)), headers, query.encode())
     if answer.status == _NOT_FOUND:
         return None
-    if answer.status != _MULTI_STATUS or b"<!DOCTYPE" in answer.body:
+    if answer.status != _MULTI_STATUS or answer.body is None or b"<!DOCTYPE" in answer.body:
         raise ValueError(f"the server answers {answer.status}, not as a collection does")
     try:
         root = ET.fromstring(answer.body)  # noqa: S314  (without a DTD no entities)

@@ -30,11 +30,11 @@ class Answer(NamedTuple):
 
     Attributes:
         status: HTTP's; 0 when the connection was refused.
-        body: at most 4 MiB; empty when there is more.
+        body: None when there is more than 4 MiB.
     """
 
     status: int
-    body: bytes
+    body: bytes | None
 
 
 @evaluator(on="desktop")
@@ -68,7 +68,9 @@ def http_text_equals(guest: Guest, url: str, text: str) -> bool:
         text: the whole body, in UTF-8.
     """
     answer = ask("GET", url)
-    return answer.status == _OK and answer.body.strip() == text.strip().encode()
+    if answer.status != _OK or answer.body is None:
+        return False
+    return answer.body.strip() == text.strip().encode()
 
 
 @evaluator(on="desktop")
@@ -88,7 +90,7 @@ def http_json_equals(guest: Guest, url: str, pointer: str, value: object) -> boo
         value: any JSON value.
     """
     answer = ask("GET", url)
-    if answer.status != _OK:
+    if answer.status != _OK or answer.body is None:
         return False
     try:
         document = json.loads(answer.body, object_pairs_hook=json_object)
@@ -121,4 +123,4 @@ def ask(
             return Answer(0, b"")
         response = connection.getresponse()
         data = response.read(_MAX_BYTES + 1)
-        return Answer(response.status, data if len(data) <= _MAX_BYTES else b"")
+        return Answer(response.status, data if len(data) <= _MAX_BYTES else None)

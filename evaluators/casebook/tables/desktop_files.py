@@ -46,7 +46,10 @@ def _all(*states: State) -> State:
 
 
 def _pipe(path: str) -> State:
-    return lambda b: os.mkfifo(b.at(path))
+    def make(b: DesktopBench) -> None:
+        os.mkfifo(b.at(path))
+
+    return make
 
 
 def _out(content: str = "x") -> State:
@@ -468,7 +471,7 @@ FOLDERS = (
             hostile("within the source", _files("~/s/a", "~/s/t/a"), source="~/s", target="~/s/t"),
             hostile(
                 "a pipe for a file",
-                lambda b: (b.write("~/s/a", "x"), b.folder_at("~/t"), os.mkfifo(b.at("~/t/a"))),
+                _all(_files("~/s/a", "~/t/b"), _pipe("~/t/a")),
                 source="~/s",
                 target="~/t",
             ),
