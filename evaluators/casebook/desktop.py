@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evaluators.casebook.case import Damage
     from provisioning.probe.proc import Process
 
-USER = "ann"
+USER = "user"
 UID = 1000
 
 Answers = dict[tuple[str, ...], tuple[int, bytes, bytes]]

@@ -48,7 +48,7 @@ def mail_in_folder(
 
     Example:
         ``{on: desktop, check: mail_in_folder, with: {account: "imap://ann:pass@mail.test", folder:
-        Sent, subject: Lunch, text: At noon?}}``
+        Sent, subject: Lunch, text: "At noon?"}}``
 
     Args:
         guest: the desktop.

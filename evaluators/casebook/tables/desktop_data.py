@@ -814,8 +814,8 @@ DATABASES = (
         equivalent={
             "*: args.query: swap case": "SQL knows no letter case",
             "*: * flip a byte": "the middle of the file holds nothing",
-            "in the log: home/ann/f: *": "what is asked for is in the log, and the file is made up from it",
-            "in the log: home/ann/f-wal: link": "nothing",
+            "in the log: home/user/f: *": "what is asked for is in the log, and the file is made up from it",
+            "in the log: home/user/f-wal: link": "nothing",
             "with a common*: args.query: append": "raises or names a column",
             "*: args.query: append": "names the last column anew",
         },

@@ -107,7 +107,7 @@ FILES = (
         ),
         equivalent={
             "gone: no state": "nothing is absence",
-            "gone: home/ann/b.txt: *": "another file does not count",
+            "gone: home/user/b.txt: *": "another file does not count",
             "gone: args.path: append": "that is not there either",
             "gone: args.path: cut": "that is not there either",
             "gone: args.path: swap case": "that is not there either",
@@ -285,7 +285,7 @@ FILES = (
                 target="/srv/t",
             ),
         ),
-        equivalent={"into the home: home/ann/t: *": "where a link leads may be missing"},
+        equivalent={"into the home: home/user/t: *": "where a link leads may be missing"},
     ),
 )
 
@@ -310,7 +310,7 @@ FOLDERS = (
         ),
         inapplicable={Kind.CORRUPT: NO_CONTENT},
         equivalent={
-            "a folder: home/ann/d/a.txt: *": "what is in it does not count",
+            "a folder: home/user/d/a.txt: *": "what is in it does not count",
             "the home itself: no state": "the home is always there",
             "the home itself: args.path: empty": "the empty path is the home",
             "the home itself: args.path: cut": "the empty path is the home",
@@ -343,7 +343,7 @@ FOLDERS = (
             **WHATEVER_CONTENT,
             "*: * folder": "an entry may be a folder",
             "*: * link": "an entry may be a link",
-            "*: home/ann/d/.x: *": "hidden entries do not count",
+            "*: home/user/d/.x: *": "hidden entries do not count",
         },
     ),
     Table(
@@ -388,7 +388,7 @@ FOLDERS = (
             "*: * folder": "an entry may be a folder",
             "*: * link": "an entry may be a link",
             "*: * rename": "names do not count, or only their end",
-            "of a kind: home/ann/d/b.txt: *": "other kinds do not count",
+            "of a kind: home/user/d/b.txt: *": "other kinds do not count",
         },
     ),
     Table(
@@ -599,7 +599,7 @@ TEXTS = (
             hostile("a link out", _out("7"), path="~/a.txt", pattern="7"),
             hostile("huge", lambda b: b.huge("~/a.txt"), path="~/a.txt", pattern="(?s).*"),
         ),
-        equivalent={"a date: home/ann/a.txt: flip a byte": "nothing"},
+        equivalent={"a date: home/user/a.txt: flip a byte": "nothing"},
     ),
     Table(
         texts.file_line_count,

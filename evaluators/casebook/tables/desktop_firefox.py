@@ -263,37 +263,37 @@ TABLES = (
         (
             positive(
                 "loaded",
-                _load(FORM, "file:///home/ann/Downloads/form%201.pdf"),
+                _load(FORM, "file:///home/user/Downloads/form%201.pdf"),
                 url=FORM,
                 path="~/Downloads/form 1.pdf",
             ),
             negative(
                 "another file",
-                _load(FORM, "file:///home/ann/Downloads/x.pdf", file="~/Downloads/x.pdf"),
+                _load(FORM, "file:///home/user/Downloads/x.pdf", file="~/Downloads/x.pdf"),
                 url=FORM,
                 path="~/Downloads/form 1.pdf",
             ),
             near_miss(
                 "from another address",
-                _load("http://evil.test/form.pdf", "file:///home/ann/Downloads/form%201.pdf"),
+                _load("http://evil.test/form.pdf", "file:///home/user/Downloads/form%201.pdf"),
                 url=FORM,
                 path="~/Downloads/form 1.pdf",
             ),
             near_miss(
                 "to another folder",
-                _load(FORM, "file:///home/ann/form%201.pdf"),
+                _load(FORM, "file:///home/user/form%201.pdf"),
                 url=FORM,
                 path="~/Downloads/form 1.pdf",
             ),
             near_miss(
                 "another note",
-                _load(FORM, "file:///home/ann/Downloads/form%201.pdf", attribute=2),
+                _load(FORM, "file:///home/user/Downloads/form%201.pdf", attribute=2),
                 url=FORM,
                 path="~/Downloads/form 1.pdf",
             ),
             near_miss(
                 "no file's address",
-                _load(FORM, "http:////home/ann/Downloads/form%201.pdf"),
+                _load(FORM, "http:////home/user/Downloads/form%201.pdf"),
                 url=FORM,
                 path="~/Downloads/form 1.pdf",
             ),
@@ -305,7 +305,7 @@ TABLES = (
             ),
             missing(
                 "the file is gone",
-                _load(FORM, "file:///home/ann/Downloads/form%201.pdf", file=""),
+                _load(FORM, "file:///home/user/Downloads/form%201.pdf", file=""),
                 url=FORM,
                 path="~/Downloads/form 1.pdf",
             ),
@@ -316,7 +316,7 @@ TABLES = (
             hostile(
                 "a link for the file",
                 lambda b: (
-                    _load(FORM, "file:///home/ann/l", file="")(b),
+                    _load(FORM, "file:///home/user/l", file="")(b),
                     b.write("/srv/l", "x"),
                     b.link("~/l", "/srv/l"),
                 ),

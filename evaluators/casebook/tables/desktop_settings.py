@@ -91,7 +91,7 @@ def _run(pid: int = 0, uid_off: int = 0) -> State:
     return make
 
 
-URI = "file:///home/ann/p%20q.png"
+URI = "file:///home/user/p%20q.png"
 NO_TEXT = "Error: target UTF8_STRING not available"
 ENTRY = "[Desktop Entry]\nType=Application\nName=C\nExec=/usr/bin/calc --mini %u\n"
 
@@ -194,7 +194,7 @@ SETTINGS = (
             near_miss(
                 "of that name elsewhere", _wallpaper("file:///srv/p%20q.png"), path="~/p q.png"
             ),
-            near_miss("on the web", _wallpaper("http:///home/ann/p%20q.png"), path="~/p q.png"),
+            near_miss("on the web", _wallpaper("http:///home/user/p%20q.png"), path="~/p q.png"),
             corrupt(
                 "gsettings fails",
                 lambda b: (_wallpaper(URI)(b), _gsetting(BACKGROUND, "picture-uri", "", 1)(b)),
@@ -328,7 +328,7 @@ SETTINGS = (
         equivalent={
             "*: * rename": "the entry's own name does not count",
             "*: * flip a byte": "nothing",
-            "beside broken ones: home/ann/.config/autostart/a.desktop: *": "another entry does not count",
+            "beside broken ones: home/user/.config/autostart/a.desktop: *": "another entry does not count",
         },
     ),
 )

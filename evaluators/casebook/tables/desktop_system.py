@@ -19,8 +19,8 @@ from evaluators.casebook.repository import RepositoryBench
 from evaluators.desktop import git, network, system
 
 STATUS = "/var/lib/dpkg/status"
-CRON = "/var/spool/cron/crontabs/ann"
-PASSWD = "root:x:0:0:root:/root:/bin/bash\nbob:x:1001:1001:,,,:/home/bob:/bin/sh\n"
+CRON = "/var/spool/cron/crontabs/user"
+PASSWD = "root:x:0:0:root:/root:/bin/bash\nbob:x:1001:1001:,,,:/srv/bob:/bin/sh\n"
 GROUP = "audio:x:29:pulse,bob\nbob:x:1001:\nvideo:x:44:\n"
 TCP = (
     "  sl  local_address rem_address   st tx_queue\n"
@@ -145,7 +145,7 @@ SYSTEM = (
                 _files(passwd=PASSWD),
                 name="bob",
                 shell="/bin/sh",
-                home="/home/bob",
+                home="/srv/bob",
             ),
             negative("not there", _files(passwd="root:x:0:0:root:/root:/bin/bash\n"), name="bob"),
             near_miss("part of a name", _files(passwd=PASSWD.replace("bob", "bobby")), name="bob"),
@@ -153,7 +153,7 @@ SYSTEM = (
             near_miss("another home", _files(passwd=PASSWD), name="bob", home="/root"),
             near_miss("as a full name", _files(passwd="eve:x:1:1:bob:/:/bin/sh\n"), name="bob"),
             corrupt(
-                "a field less", _files(passwd="bob:x:1001:1001:/home/bob:/bin/sh\n"), name="bob"
+                "a field less", _files(passwd="bob:x:1001:1001:/srv/bob:/bin/sh\n"), name="bob"
             ),
             missing("no list", nothing, name="bob"),
             empty("an empty list", _files(passwd=""), name="bob"),
