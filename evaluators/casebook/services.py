@@ -122,6 +122,8 @@ class WebBench(ServerBench):
 class _WebHandler(http.server.BaseHTTPRequestHandler):
     """Answers from the bench's pages."""
 
+    disable_nagle_algorithm = True
+
     def do_GET(self) -> None:
         """Answer a GET."""
         self._answer()
@@ -203,6 +205,8 @@ class _MailHandler(socketserver.StreamRequestHandler):
 
     Source: RFC 3501.
     """
+
+    disable_nagle_algorithm = True
 
     def handle(self) -> None:
         """Answer until the client leaves."""

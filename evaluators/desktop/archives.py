@@ -79,7 +79,6 @@ def _members(guest: Guest, path: str, wanted: str) -> list[tuple[str, bytes | No
     with opened(guest, path) as file:
         if file is None or file.seek(0, 2) > _MAX_ARCHIVE_BYTES:
             return None
-        file.seek(0)
         with contextlib.suppress(*_BROKEN):
             read = _zipped if zipfile.is_zipfile(file) else _tarred
             file.seek(0)

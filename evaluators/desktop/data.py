@@ -133,7 +133,7 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
     except configparser.Error:
         return False
     found = parser.get(section, key, fallback=None)
-    return found is not None and found.strip() == value.strip()
+    return found is not None and found == value.strip()
 
 
 @evaluator(on="desktop")

@@ -122,8 +122,6 @@ def _select(
 ) -> list[tuple[object, ...]]:
     steps = iter(range(_MAX_STEPS))
     connection.set_progress_handler(lambda: next(steps, None) is None, _OPERATIONS_A_STEP)
-    connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA query_only = ON")
     views = {
         name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'")
     }

@@ -108,6 +108,16 @@ DATA = (
         data.json_value_equals,
         DesktopBench,
         (
+            near_miss("a list for an object", _file("[]"), path="~/f", pointer="", value={}),
+            near_miss("an object for a list", _file("{}"), path="~/f", pointer="", value=[]),
+            near_miss("one item other", _file("[1, 2]"), path="~/f", pointer="", value=[1, 3]),
+            near_miss(
+                "one value other",
+                _file('{"a": 1, "b": 2}'),
+                path="~/f",
+                pointer="",
+                value={"a": 1, "b": 3},
+            ),
             positive("a number", _file(JSON), path="~/f", pointer="/w/size", value=800),
             positive("a bool", _file(JSON), path="~/f", pointer="/w/on", value=True),
             positive(
@@ -307,6 +317,7 @@ DATA = (
         data.csv_rows_equal,
         DesktopBench,
         (
+            missing("nothing, and XX", nothing, path="~/f", rows=[["XX"]]),
             positive(
                 "the rows", _file("a,b\n1, 2\n\n"), path="~/f", rows=[["a", "b"], ["1 ", "2"]]
             ),
@@ -439,6 +450,13 @@ DATA = (
         DesktopBench,
         (
             positive(
+                "blanks asked for",
+                _file("<r><t>News</t></r>"),
+                path="~/f",
+                element="./t",
+                text=" News ",
+            ),
+            positive(
                 "an element",
                 _file("<r><c><t> News </t></c><t>x</t></r>"),
                 path="~/f",
@@ -507,7 +525,7 @@ ARCHIVES = (
         (
             positive(
                 "zip",
-                _file(_zip(("a.txt", "hi"), ("d/b.txt", "ho"))),
+                _file(_zip(("d/b.txt", "ho"), ("a.txt", "hi"))),
                 path="~/f",
                 names=["d/b.txt", "a.txt"],
             ),
@@ -680,6 +698,20 @@ DATABASES = (
         database.sqlite_query_equals,
         DesktopBench,
         (
+            positive(
+                "blanks before it",
+                _database(*ITEMS),
+                path="~/f",
+                query=f" {NAMES}",
+                rows=[["fig", 1], ["pear", 2]],
+            ),
+            positive(
+                "large pages",
+                _database("PRAGMA page_size = 65536", *ITEMS),
+                path="~/f",
+                query=NAMES,
+                rows=[["fig", 1], ["pear", 2]],
+            ),
             positive(
                 "rows", _database(*ITEMS), path="~/f", query=NAMES, rows=[["fig", 1], ["pear", 2]]
             ),

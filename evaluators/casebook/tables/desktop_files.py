@@ -67,6 +67,11 @@ FILES = (
         files.file_exists,
         DesktopBench,
         (
+            positive(
+                "by a link outside the home",
+                lambda b: (b.write("/srv/o/a", "x"), b.link("/srv/l", "/srv/o")),
+                path="/srv/l/a",
+            ),
             positive("a file", _file(), path="~/a.txt"),
             positive("an absolute path", _file("x", "/srv/a.txt"), path="/srv/a.txt"),
             positive("in a folder below", _file("x", "~/c/d/a.txt"), path="~/c/d/a.txt"),
@@ -160,6 +165,7 @@ FILES = (
         files.file_sha256_equals,
         DesktopBench,
         (
+            positive("digest in capitals", _file(), path="~/a.txt", sha256=SHA_X.upper()),
             positive("the content", _file(), path="~/a.txt", sha256=SHA_X),
             positive("an empty file's", _file(""), path="~/a.txt", sha256=SHA_NONE),
             positive(
@@ -563,6 +569,7 @@ TEXTS = (
         texts.file_text_contains,
         DesktopBench,
         (
+            missing("nothing, and X", nothing, path="~/a.txt", text="X"),
             positive("in the middle", _file("Dear Ann, come"), path="~/a.txt", text="Ann, c"),
             negative("another text", _file("Hello"), path="~/a.txt", text="Ann"),
             near_miss("letter case", _file("ann"), path="~/a.txt", text="Ann"),
