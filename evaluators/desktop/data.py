@@ -5,7 +5,6 @@ A file that is missing, above 1 MiB, or not of its format is unmet.
 
 from __future__ import annotations
 
-import configparser
 import csv
 import io
 import json
@@ -13,6 +12,7 @@ import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Any
 
 from evaluators.decorators import evaluator
+from evaluators.desktop.ini import parse_ini
 from evaluators.desktop.reading import read_text
 
 if TYPE_CHECKING:
@@ -126,13 +126,7 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
         key: its name.
         value: what must stand behind ``=``.
     """
-    parser = configparser.ConfigParser(interpolation=None, default_section="\0")
-    parser.optionxform = str  # type: ignore[assignment,method-assign]
-    try:
-        parser.read_string(read_text(guest, path) or "")
-    except configparser.Error:
-        return False
-    found = parser.get(section, key, fallback=None)
+    found = parse_ini(read_text(guest, path)).get(section, key, fallback=None)
     return found is not None and found == value.strip()
 
 

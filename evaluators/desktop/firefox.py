@@ -10,7 +10,6 @@ writes them.
 
 from __future__ import annotations
 
-import configparser
 import json
 import re
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,9 @@ from urllib.parse import unquote
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.database import query_rows
+from evaluators.desktop.ini import parse_ini
 from evaluators.desktop.lz4 import unpack
-from evaluators.desktop.reading import is_file, read_bytes, read_text
+from evaluators.desktop.reading import is_file, lines_of, read_bytes, read_text
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
@@ -143,7 +143,8 @@ def firefox_pref_equals(guest: Guest, name: str, value: str | int | bool) -> boo
         value: text, whole number or bool.
     """
     found: object = None
-    for line in (_read_text(guest, "prefs.js") or "").splitlines():
+    profile = _profile(guest)
+    for line in lines_of(guest, f"{profile}/prefs.js") if profile else []:
         entry = _PREF.match(line)
         if entry and _decoded(f'"{entry[1]}"') == name:
             found = _decoded(entry[2])
@@ -152,11 +153,7 @@ def firefox_pref_equals(guest: Guest, name: str, value: str | int | bool) -> boo
 
 def _profile(guest: Guest) -> str | None:
     """Give the default profile's folder: that of the installation, else the marked or only one."""
-    parser = configparser.RawConfigParser(strict=True)
-    try:
-        parser.read_string(read_text(guest, f"{_ROOT}/profiles.ini") or "")
-    except configparser.Error:
-        return None
+    parser = parse_ini(read_text(guest, f"{_ROOT}/profiles.ini"))
     sections = [(name, parser[name]) for name in parser.sections()]
     installed = [
         each["Default"]
@@ -170,11 +167,6 @@ def _profile(guest: Guest) -> str | None:
     if path is None or path not in known:
         return None
     return path if path.startswith("/") else f"{_ROOT}/{path}"
-
-
-def _read_text(guest: Guest, name: str) -> str | None:
-    profile = _profile(guest)
-    return None if profile is None else read_text(guest, f"{profile}/{name}")
 
 
 def _places(guest: Guest, query: str, url: str) -> list[tuple[Any, ...]]:

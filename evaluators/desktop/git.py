@@ -15,13 +15,13 @@ from evaluators.desktop.reading import is_folder
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
 
-_GIT = (
+GIT = (
     "/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "LANG=C.UTF-8", "HOME=/nonexistent",
     "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_NO_REPLACE_OBJECTS=1",
     "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "/usr/bin/git", "--no-pager",
     "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never",
 )  # fmt: skip
-_CANNOT_RUN = (125, 126, 127)
+_CANNOT_RUN = (126, 127)
 
 
 @evaluator(on="desktop")
@@ -124,7 +124,7 @@ def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HE
     commit = _commit(guest, path, ref)
     words = ("diff-tree", "--no-commit-id", "--root", "-r", "-z", "--name-only", "--no-renames")
     said = commit and _said(guest, path, *words, commit)
-    return bool(said) and sorted(str(said).strip("\0").split("\0")) == sorted(files)
+    return bool(said) and str(said).strip("\0").split("\0") == sorted(files)
 
 
 @evaluator(on="desktop")
@@ -149,9 +149,14 @@ def git_file_equals(guest: Guest, path: str, file: str, text: str, ref: str = "H
 
 
 def _commit(guest: Guest, path: str, ref: str) -> str | None:
-    """Give the digest of the commit that a reference leads to; None when it leads to none."""
-    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-    return _said(guest, path, *words)
+    """Give the digest of the commit that a reference leads to; None when it leads to none.
+
+    Raises:
+        ValueError: `ref` is an option.
+    """
+    if ref.startswith("-"):
+        raise ValueError(f"{ref!r} is no branch, tag or commit")
+    return _said(guest, path, "rev-parse", "--verify", f"{ref}^{{commit}}")
 
 
 def _said(guest: Guest, path: str, *words: str) -> str | None:
@@ -163,7 +168,7 @@ def _said(guest: Guest, path: str, *words: str) -> str | None:
     folder = f"{guest.path(path)}/.git"
     if not is_folder(guest, folder):
         return None
-    code, out, _ = guest.run_as_user([*_GIT, f"--git-dir={folder}", *words])
+    code, out, _ = guest.run_as_user([*GIT, f"--git-dir={folder}", *words])
     if code in _CANNOT_RUN:
         raise ValueError("git is not installed on the desktop")
     try:

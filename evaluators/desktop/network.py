@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import configparser
 import ipaddress
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.reading import names_in, read_text
+from evaluators.desktop.ini import parse_ini
+from evaluators.desktop.reading import lines_of, names_in, read_text
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _CONNECTIONS = "/etc/NetworkManager/system-connections"
 _LISTENS = "0A"
 _ROUTE_UP = 0x1
+_ANY = "00000000"
 
 
 @evaluator(on="desktop")
@@ -34,12 +35,12 @@ def hosts_entry(guest: Guest, name: str, address: str) -> bool:
     """
     wanted = ipaddress.ip_address(address)
     found = []
-    for line in (read_text(guest, "/etc/hosts") or "").splitlines():
-        first, *names = [*line.partition("#")[0].split(), ""]
-        given = _address(first)
-        if given and given.version == wanted.version and name.lower() in map(str.lower, names):
+    for line in lines_of(guest, "/etc/hosts"):
+        words = line.partition("#")[0].lower().split()
+        given = _address(words[0]) if name.lower() in words[1:] else None
+        if given and given.version == wanted.version:
             found.append(given)
-    return bool(name) and found[:1] == [wanted] and set(found) == {wanted}
+    return set(found) == {wanted}
 
 
 @evaluator(on="desktop")
@@ -61,7 +62,7 @@ def dns_servers_are(guest: Guest, addresses: list[str]) -> bool:
     if not addresses:
         raise ValueError("give at least one address")
     wanted = [ipaddress.ip_address(each) for each in addresses]
-    rows = [line.split() for line in (read_text(guest, "/etc/resolv.conf") or "").splitlines()]
+    rows = [line.split() for line in lines_of(guest, "/etc/resolv.conf")]
     return [_address(row[1]) for row in rows if row[:1] == ["nameserver"] and row[1:]] == wanted
 
 
@@ -85,9 +86,9 @@ def default_gateway_is(guest: Guest, address: str) -> bool:
     """
     wanted = ipaddress.IPv4Address(address)
     routes = []
-    for row in map(str.split, (read_text(guest, "/proc/net/route") or "").splitlines()[1:]):
+    for row in map(str.split, lines_of(guest, "/proc/net/route")[1:]):
         _, target, gateway, flags, _, _, metric, mask = row[:8]
-        if int(target, 16) == int(mask, 16) == 0 and int(flags, 16) & _ROUTE_UP:
+        if target == mask == _ANY and int(flags, 16) & _ROUTE_UP:
             routes.append((int(metric), bytes.fromhex(gateway)[::-1]))
     return bool(routes) and min(routes)[1] == wanted.packed
 
@@ -109,7 +110,7 @@ def port_listening(guest: Guest, port: int) -> bool:
     """
     lines: list[str] = []
     for name in ("tcp", "tcp6"):
-        lines += (read_text(guest, f"/proc/net/{name}") or "").splitlines()[1:]
+        lines += lines_of(guest, f"/proc/net/{name}")[1:]
     rows = [line.split() for line in lines]
     return any(row[3] == _LISTENS and int(row[1].rpartition(":")[2], 16) == port for row in rows)
 
@@ -135,15 +136,9 @@ def connection_setting_equals(
     """
     found = []
     for name in names_in(guest, _CONNECTIONS) or []:
-        parser = configparser.RawConfigParser(default_section="\0")
-        try:
-            parser.read_string(read_text(guest, f"{_CONNECTIONS}/{name}") or "")
-        except configparser.Error:
-            continue
-        if (
-            name.endswith(".nmconnection")
-            and parser.get("connection", "id", fallback="") == connection
-        ):
+        parser = parse_ini(read_text(guest, f"{_CONNECTIONS}/{name}"))
+        is_meant = parser.get("connection", "id", fallback=None) == connection
+        if name.endswith(".nmconnection") and is_meant:
             found.append(parser.get(section, key, fallback=None))
     return found == [value]
 

@@ -107,6 +107,12 @@ def read_text(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> str | None
         return None
 
 
+def lines_of(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> list[str]:
+    """Give the lines of a file that `read_text` gives; none when it gives none."""
+    text = read_text(guest, path, max_bytes)
+    return [] if text is None else text.splitlines()
+
+
 def sha256_of(guest: Guest, path: str) -> str | None:
     """Give the SHA-256 of a file, 64 hex digits; None when it is missing or above 256 MiB."""
     with opened(guest, path) as file:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import configparser
 import re
 import shlex
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from evaluators.decorators import evaluator
+from evaluators.desktop.ini import parse_ini
 from evaluators.desktop.reading import is_file, names_in, read_text
 
 if TYPE_CHECKING:
@@ -136,15 +136,14 @@ def autostart_runs(guest: Guest, program: str) -> bool:
 
 
 def _runs(content: str | None, program: str) -> bool:
-    parser = configparser.RawConfigParser(default_section="\0", strict=True)
+    parser = parse_ini(content)
     try:
-        parser.read_string(content or "")
         words = shlex.split(parser.get(_ENTRY, "Exec", fallback=""))
-    except (configparser.Error, ValueError):
+    except ValueError:
         return False
     is_on = (
-        parser.get(_ENTRY, "Hidden", fallback="false").strip() != "true"
-        and parser.get(_ENTRY, "X-GNOME-Autostart-enabled", fallback="true").strip() != "false"
-        and parser.get(_ENTRY, "Type", fallback="").strip() == "Application"
+        parser.get(_ENTRY, "Hidden", fallback=None) != "true"
+        and parser.get(_ENTRY, "X-GNOME-Autostart-enabled", fallback=None) != "false"
+        and parser.get(_ENTRY, "Type", fallback=None) == "Application"
     )
     return is_on and words[:1] == [program]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.reading import link_target, read_text
+from evaluators.desktop.reading import lines_of, link_target
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
 
 _STATUS = "/var/lib/dpkg/status"
 _MAX_STATUS_BYTES = 1 << 25
+_INSTALLED = ("install ok installed", "hold ok installed")
 _ZONES = "/usr/share/zoneinfo/"
 _CRON_FIELDS = 5
 
@@ -31,8 +31,8 @@ def package_installed(guest: Guest, name: str, version: str = "") -> bool:
         name: of the package.
         version: the whole version; any when empty.
     """
-    found = _packages(guest).get(name)
-    return found is not None and version in {"", found}
+    packages = _packages(guest)
+    return name in packages and version in {"", packages[name]}
 
 
 @evaluator(on="desktop")
@@ -117,10 +117,10 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
     fields = schedule.split()
     if len(fields) != (1 if schedule.startswith("@") else _CRON_FIELDS):
         raise ValueError("a schedule is five fields, or a word with @")
-    content = read_text(guest, f"/var/spool/cron/crontabs/{user or guest.user}") or ""
+    lines = lines_of(guest, f"/var/spool/cron/crontabs/{user or guest.user}")
     return any(
         [*line.split(None, len(fields))] == [*fields, command.strip()]
-        for line in map(str.strip, content.splitlines())
+        for line in map(str.strip, lines)
         if not line.startswith("#")
     )
 
@@ -136,7 +136,7 @@ def hostname_is(guest: Guest, name: str) -> bool:
         guest: the desktop.
         name: what ``/etc/hostname`` must hold, without comments.
     """
-    lines = (read_text(guest, "/etc/hostname") or "").splitlines()
+    lines = lines_of(guest, "/etc/hostname")
     return [line.strip() for line in lines if line.strip() and line[0] != "#"] == [name]
 
 
@@ -151,9 +151,8 @@ def timezone_is(guest: Guest, zone: str) -> bool:
         guest: the desktop.
         zone: its name in the tz database; another name of the same zone is unmet.
     """
-    target = link_target(guest, "/etc/localtime") or ""
-    found = re.sub(r"\A(\.\./|/)", "/", target)
-    return bool(zone) and found == _ZONES + zone
+    target = link_target(guest, "/etc/localtime")
+    return bool(zone) and target in {_ZONES + zone, f"..{_ZONES}{zone}"}
 
 
 @evaluator(on="desktop")
@@ -170,26 +169,26 @@ def shell_history_has(guest: Guest, command: str) -> bool:
         guest: the desktop.
         command: the whole line; white space around it does not count.
     """
-    lines = (read_text(guest, "~/.bash_history") or "").splitlines()
+    lines = lines_of(guest, "~/.bash_history")
     return bool(command.strip()) and command.strip() in {
         line.strip() for line in lines if not line.startswith("#")
     }
 
 
-def _packages(guest: Guest) -> dict[str, str]:
+def _packages(guest: Guest) -> dict[str, str | None]:
     """Give the versions of the packages that are installed, by name."""
-    found: dict[str, str] = {}
-    for paragraph in (read_text(guest, _STATUS, _MAX_STATUS_BYTES) or "").split("\n\n"):
-        fields = dict(
-            line.split(": ", 1)
-            for line in paragraph.splitlines()
-            if ": " in line and line[0] != " "
-        )
-        if fields.get("Status", "").split()[2:] == ["installed"] and "Package" in fields:
-            found[fields["Package"]] = fields.get("Version", "")
+    found: dict[str, str | None] = {}
+    fields: dict[str, str] = {}
+    for line in [*lines_of(guest, _STATUS, _MAX_STATUS_BYTES), ""]:
+        name, _, value = line.partition(": ")
+        fields[name] = value
+        if not line:
+            if fields.get("Status") in _INSTALLED and "Package" in fields:
+                found[fields["Package"]] = fields.get("Version")
+            fields = {}
     return found
 
 
 def _rows(guest: Guest, path: str, width: int) -> list[list[str]]:
-    lines = (read_text(guest, path) or "").splitlines()
+    lines = lines_of(guest, path)
     return [row for row in (line.split(":") for line in lines) if len(row) == width]

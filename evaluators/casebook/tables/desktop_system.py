@@ -46,7 +46,7 @@ def _files(**contents: str) -> State:
 def _package(name: str, status: str = "install ok installed", version: str = "2.1-3") -> str:
     return (
         f"Package: {name}\nStatus: {status}\nPriority: optional\nVersion: {version}\n"
-        f"Description: x\n Package: inner\n Status: install ok installed\n\n"
+        f"Description: x: y: z\n Package: inner\n Status: install ok installed\n\n"
     )
 
 
@@ -291,6 +291,7 @@ SYSTEM = (
         system.hostname_is,
         DesktopBench,
         (
+            positive("blank lines", _files(hostname=" \n atelier \n"), name="atelier"),
             positive("the name", _files(hostname="# x\natelier\n"), name="atelier"),
             negative("another", _files(hostname="desk\n"), name="atelier"),
             near_miss("with a domain", _files(hostname="atelier.test\n"), name="atelier"),
@@ -459,6 +460,7 @@ NETWORK = (
         network.default_gateway_is,
         DesktopBench,
         (
+            positive("other flags", _route(ROUTE.replace("0003", "0013")), address="192.0.2.1"),
             positive(
                 "the gateway",
                 _route("eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\n", ROUTE),
@@ -487,7 +489,11 @@ NETWORK = (
             empty("no routes", _route(), address="192.0.2.1"),
             hostile("no address", _route(ROUTE), address="localhost").undecided(),
         ),
-        equivalent={"of two*: * flip a byte": "nothing", "of two*: * cut": "nothing"},
+        equivalent={
+            "the gateway: * flip a byte": "the other route",
+            "of two*: * flip a byte": "nothing",
+            "of two*: * cut": "nothing",
+        },
     ),
     Table(
         network.port_listening,
@@ -504,6 +510,7 @@ NETWORK = (
             hostile("the head", _tcp("a b:1F90 c 0A\n"), port=0x1F90),
         ),
         equivalent={
+            "IPv6: proc/net/tcp6: flip a byte": "a digit of the other end",
             "IPv4: proc/net/tcp: flip a byte": "nothing",
             "IPv4: proc/net/tcp6: *": "the other table",
             "IPv6: proc/net/tcp: *": "the other table",
@@ -676,6 +683,44 @@ GIT = (
         git.git_branch_is,
         RepositoryBench,
         (
+            missing(
+                "no git",
+                lambda b: (
+                    b.commit("one"),
+                    b.prints(
+                        (
+                            *git.GIT,
+                            f"--git-dir={b.at('~/r/.git')}",
+                            "symbolic-ref",
+                            "--quiet",
+                            "HEAD",
+                        ),
+                        "",
+                        127,
+                    ),
+                ),
+                path=R,
+                branch="main",
+            ).undecided(),
+            missing(
+                "git may not run",
+                lambda b: (
+                    b.commit("one"),
+                    b.prints(
+                        (
+                            *git.GIT,
+                            f"--git-dir={b.at('~/r/.git')}",
+                            "symbolic-ref",
+                            "--quiet",
+                            "HEAD",
+                        ),
+                        "",
+                        126,
+                    ),
+                ),
+                path=R,
+                branch="main",
+            ).undecided(),
             positive("main", _commits("one"), path=R, branch="main"),
             positive(
                 "with a slash", _then("checkout", "-q", "-b", "fix/a"), path=R, branch="fix/a"
@@ -711,7 +756,7 @@ GIT = (
                 branch="main",
             ),
         ),
-        equivalent={},
+        equivalent={"*: repository: empty objects": "the branch is checked out all the same"},
     ),
     Table(
         git.git_branch_exists,
@@ -792,6 +837,16 @@ GIT = (
         RepositoryBench,
         (
             positive(
+                "blanks around",
+                lambda b: (
+                    b.start(),
+                    b.git("commit", "-q", "--allow-empty", "--cleanup=verbatim", "-m", " one \n\n"),
+                ),
+                path=R,
+                message="one",
+            ),
+            hostile("an option", _commits("one"), path=R, message="one", ref="--all").undecided(),
+            positive(
                 "the last",
                 _commits("one", "Fix typo\n\nIt was wrong."),
                 path=R,
@@ -816,7 +871,7 @@ GIT = (
             hostile("programs in its settings", _config, path=R, message="one").still_met(),
             hostile("a link out", _outside, path=R, message="one"),
         ),
-        equivalent={},
+        equivalent={"the last: args.message: cut": "white space at the end does not count"},
     ),
     Table(
         git.git_commit_count,
@@ -851,7 +906,7 @@ GIT = (
         RepositoryBench,
         (
             positive(
-                "the first", lambda b: b.commit("one", b="1", a="2"), path=R, files=["a", "b"]
+                "the first", lambda b: b.commit("one", X="1", a="2"), path=R, files=["a", "X"]
             ),
             positive(
                 "changed and deleted",
@@ -973,7 +1028,7 @@ GIT = (
             ),
             hostile("a link out", _outside, path=R, file="f0", text="one"),
         ),
-        equivalent={},
+        equivalent={"before: args.text: cut": "one newline at the end does not count"},
     ),
 )
 
