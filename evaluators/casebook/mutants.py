@@ -44,6 +44,7 @@ class Mutant:
         what: the fault, in words.
         code: of the function with the fault; of the expression for a constant.
         is_constant: of the module, not in a function.
+        uses: lines of the module's functions that name the constant.
     """
 
     module: str
@@ -53,6 +54,7 @@ class Mutant:
     what: str
     code: CodeType
     is_constant: bool = False
+    uses: frozenset[int] = frozenset()
 
     @property
     def name(self) -> str:
@@ -86,21 +88,28 @@ def mutants_of(module: str, source: str) -> list[Mutant]:
     tree = ast.parse(source)
     found: list[Mutant] = []
     for statement in tree.body:
-        found += _of_constant(module, statement)
+        found += _of_constant(module, tree, statement)
     for name, function in _functions(tree.body, ""):
         found += _of_function(module, tree, name, function)
     return found
 
 
-def _of_constant(module: str, statement: ast.stmt) -> Iterator[Mutant]:
+def _of_constant(module: str, tree: ast.Module, statement: ast.stmt) -> Iterator[Mutant]:
     """Mutate ``NAME = ...`` at module level."""
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
         return
     span = (statement.lineno, statement.end_lineno or statement.lineno)
+    name = statement.targets[0].id
+    uses = frozenset(
+        node.lineno
+        for _, function in _functions(tree.body, "")
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and node.id == name
+    )
     for spot in _spots(statement, "value", statement.value, span):
         for what in _applied(spot):
             code = compile(ast.Expression(statement.value), "<mutant>", "eval")
-            yield Mutant(module, statement.targets[0].id, *span, what, code, is_constant=True)
+            yield Mutant(module, name, *span, what, code, is_constant=True, uses=uses)
 
 
 def _of_function(

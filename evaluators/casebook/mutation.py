@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
     from evaluators.casebook.case import Table
 
-_DEADLINE_S = 20.0
+_CPU_S = 30.0
+_WALL_S = 120.0
 _MAX_MEMORY_BYTES = 1 << 30
 _SURVIVED, _KILLED = 0, 1
 
@@ -111,7 +112,9 @@ def mutate_code(
         ]
         cases = _by_time(cases)
         seen = [_lines_of(case) for case in cases]
-        mutants = [mutant for module in _modules(tables) for mutant in _mutants(module)]
+        touched = {module for lines in seen for module, _ in lines}
+        modules = [one for one in _modules(tables) if is_whole or one.__name__ in touched]
+        mutants = [mutant for module in modules for mutant in _mutants(module)]
         todo = [(mutant, _concerned(mutant, cases, seen)) for mutant in mutants]
         if not is_whole:
             todo = [(mutant, concerned) for mutant, concerned in todo if concerned]
@@ -183,10 +186,10 @@ def _lines_of(case: Prepared) -> set[Line]:
 
 
 def _concerned(mutant: Mutant, cases: list[Prepared], seen: list[set[Line]]) -> list[Prepared]:
-    lines = range(mutant.first_line, mutant.last_line + 1)
+    lines = mutant.uses if mutant.is_constant else range(mutant.first_line, mutant.last_line + 1)
 
     def is_run(done: set[Line]) -> bool:
-        if mutant.is_constant:
+        if mutant.is_constant and not lines:  # it is used elsewhere, or in other constants
             return any(module == mutant.module for module, _ in done)
         return any((mutant.module, line) in done for line in lines)
 
@@ -216,8 +219,10 @@ def _try(mutant: Mutant, cases: list[Prepared]) -> Fate:
 def _be_child(mutant: Mutant, cases: list[Prepared], write_fd: int) -> None:
     """Judge with the fault in place; end the process with what became of it."""
     try:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, _DEADLINE_S)
+        for number in (signal.SIGALRM, signal.SIGPROF):
+            signal.signal(number, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, _CPU_S)
+        signal.setitimer(signal.ITIMER_REAL, _WALL_S)
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         bound = pages * resource.getpagesize() + _MAX_MEMORY_BYTES
         resource.setrlimit(resource.RLIMIT_AS, (bound, resource.getrlimit(resource.RLIMIT_AS)[1]))

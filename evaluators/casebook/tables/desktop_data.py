@@ -353,6 +353,14 @@ DATA = (
         data.ini_value_equals,
         DesktopBench,
         (
+            hostile(
+                "a section twice",
+                _file("[W]\nsize=800\n[W]\n"),
+                path="~/f",
+                section="W",
+                key="size",
+                value="800",
+            ),
             positive(
                 "a value",
                 _file("[W]\nx = 1\nsize= 800 \n[V]\nsize=7\n"),
