@@ -59,6 +59,12 @@ class ScratchGuest(Guest):
             return super().run_as_user(argv, timeout_s)
         raise GuestError(f"cannot start {argv[0]}: nobody answers for {list(argv)}")
 
+    def windows(self) -> list[dict[str, Any]]:
+        """Give the windows of the bench; a display of this host is not looked at."""
+        if self._windows is None:
+            raise GuestError("there is no graphical session")
+        return self._windows
+
     def show(self, rows: list[dict[str, Any]]) -> None:
         """Have these windows."""
         self._windows = rows

@@ -54,6 +54,9 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.reading._digest: *: 0 -> 1": _BOUND,
     "evaluators.desktop.reading._parent: *full.rpartition*": "benches have a folder for their root",
     "evaluators.desktop.reading._parent: *: '/' -> '/XX'": "benches have a folder for their root",
+    # windows and clipboard
+    "evaluators.desktop.windows.window_at: * raise *": "too few numbers raise anyhow",
+    "evaluators.desktop.*: 'replace' -> 'replaceXX'": "only for bytes that no program prints there",
     # git
     "evaluators.desktop.git.GIT: *=*": _ANY,
     "evaluators.desktop.git.git_branch_is: *: '--quiet' -> *": "what it says beside is not read",

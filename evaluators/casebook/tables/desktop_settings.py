@@ -449,6 +449,11 @@ WINDOWS = (
         DesktopBench,
         (
             positive(
+                "by class, not by instance",
+                lambda b: (b.show("Gedit", "x"), b.windows[0].update(wm_class=["main", "Gedit"])),
+                app="gedit",
+            ),
+            positive(
                 "by class", _show(("Gedit", "notes.txt", False), ("X", "x", True)), app="GEDIT"
             ),
             positive(
@@ -475,7 +480,7 @@ WINDOWS = (
         equivalent={
             "*: args.app: swap case": "letter case of the class does not count",
             "by class: window 1: *": "another window does not count",
-            "by class: window 0: other title": "the title does not count",
+            "by class*: window 0: other title": "the title does not count",
             "and title: args.title_contains: *": "part of the title, or any",
             "*: window *: move": "the place does not count",
             "*: window *: resize": "the size does not count",
