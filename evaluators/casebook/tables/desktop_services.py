@@ -516,6 +516,15 @@ DAV = (
         dav.calendar_has_event,
         WebBench,
         (
+            positive(
+                "blanks, small letters",
+                _calendar(
+                    _event("SUMMARY:Dentist", "DTSTART;tzid=Europe/Zurich: 20261124T093000 ")
+                ),
+                calendar=CALENDAR,
+                summary="Dentist",
+                start="2026-11-24T08:30Z",
+            ),
             positive("local time", _calendar(DAY, DENTIST), **NINE),
             positive(
                 "end and place",
@@ -685,6 +694,13 @@ DAV = (
         dav.address_book_has,
         WebBench,
         (
+            positive(
+                "blanks around",
+                _people(_card("FN: Bob Ray ", "EMAIL: bob@mail.test ")),
+                address_book=PEOPLE,
+                name="Bob Ray",
+                email=" bob@mail.test",
+            ),
             positive(
                 "by name", _people(_card("FN:Eve"), BOB), address_book=PEOPLE, name="Bob Ray "
             ),
