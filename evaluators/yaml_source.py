@@ -93,6 +93,15 @@ def read_yaml(path: Path) -> Source:
     return Source(path, data, lines)
 
 
+def parse_yaml(text: str) -> Any:  # noqa: ANN401
+    """Read a piece of YAML as task files are read: ``on`` is a text.
+
+    Raises:
+        yaml.YAMLError: it is none.
+    """
+    return yaml.load(text, _CoreLoader)  # noqa: S506  (a SafeLoader)
+
+
 def _read_text(path: Path) -> str:
     try:
         raw = path.read_bytes()

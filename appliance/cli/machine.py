@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,10 +11,12 @@ import typer
 from appliance.cli.output import JsonOption, console_err, console_out, print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from appliance.base.files import FileLock
     from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.makers import HostMachine
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -249,6 +252,27 @@ def sweep(json: JsonOption = False) -> None:
         print_json(removed)
     else:
         console_out().print("\n".join(removed) or "Nothing to remove.")
+
+
+@contextlib.contextmanager
+def attached(machine: str) -> Iterator[HostMachine]:
+    """Hold a machine that nobody uses, started and as it is, for the length of a block.
+
+    Raises:
+        UnknownNameError: there is no such machine.
+        MachineBusyError: somebody uses it.
+    """
+    from appliance.base.settings import get_settings
+    from provisioning.backends import host_makers
+
+    folder, record = _find(machine)
+    with _held(folder):
+        found = host_makers(get_settings())[record.kind].attach(folder, record)
+        found.power.start()
+        try:
+            yield found
+        finally:
+            found.release()
 
 
 def _find(machine: str) -> tuple[MachineFolder, MachineRecord]:

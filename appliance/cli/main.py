@@ -23,6 +23,7 @@ _COMMANDS = (
     "image",
     "machine",
     "suite",
+    "evaluators",
     "run",
     "results",
     "bench",

@@ -1,4 +1,4 @@
-"""What stands in a desktop's file system.
+"""Single files of a desktop.
 
 Paths are absolute, or start with ``~/`` for the agent's home folder. Symbolic links do not count,
 neither at the end of a path nor below the home folder on the way: a link to the right thing is
@@ -7,127 +7,137 @@ not the right thing.
 
 from __future__ import annotations
 
-import os
 import stat
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
+from evaluators.desktop.reading import is_file, link_target, look, sha256_of
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
 
-_MAX_BYTES = 1 << 20
+_PERMISSIONS = 0o7777
 
 
 @evaluator(on="desktop")
 def file_exists(guest: Guest, path: str) -> bool:
     """Tell whether a regular file stands at this path; it may be empty.
 
+    Example:
+        ``{on: desktop, check: file_exists, with: {path: ~/Documents/report.odt}}``
+
     Args:
         guest: the desktop.
         path: of the file.
     """
-    found = _look(guest, path)
-    return found is not None and stat.S_ISREG(found.st_mode)
-
-
-@evaluator(on="desktop")
-def directory_exists(guest: Guest, path: str) -> bool:
-    """Tell whether a folder stands at this path; it may be empty.
-
-    Args:
-        guest: the desktop.
-        path: of the folder.
-    """
-    found = _look(guest, path)
-    return found is not None and stat.S_ISDIR(found.st_mode)
-
-
-@evaluator(on="desktop")
-def directory_lists(guest: Guest, path: str, names: list[str]) -> bool:
-    """Tell whether a folder holds exactly these entries, no fewer and no more.
-
-    Entries whose name begins with a dot do not count. A folder that is missing is unmet.
-
-    Args:
-        guest: the desktop.
-        path: of the folder.
-        names: of files and folders in it, in any order; none for an empty folder.
-    """
-    if not directory_exists(guest, path):
-        return False
-    seen = [name for name in guest.list_folder(path) if not name.startswith(".")]
-    return sorted(seen) == sorted(names)
+    return is_file(guest, path)
 
 
 @evaluator(on="desktop")
 def path_absent(guest: Guest, path: str) -> bool:
     """Tell whether nothing stands at this path: no file, no folder, not even a dangling link.
 
+    Example:
+        ``{on: desktop, check: path_absent, with: {path: ~/Desktop/old.txt}}``
+
     Args:
         guest: the desktop.
         path: where nothing should be.
     """
-    return not os.path.lexists(guest.path(path))
+    return look(guest, path) is None
 
 
 @evaluator(on="desktop")
-def file_text_equals(guest: Guest, path: str, text: str) -> bool:
-    """Tell whether a file holds exactly this text, in UTF-8.
+def file_moved(guest: Guest, source: str, target: str, sha256: str) -> bool:
+    """Tell whether a file has gone from one path and stands, unchanged, at another.
 
-    One newline at the end, as editors add it, does not count; nothing else is forgiven. A file
-    that is missing, no regular file, not UTF-8 or larger than 1 MiB is unmet.
+    A copy whose original is still there is unmet, and so is a file that only bears the name.
+
+    Example:
+        ``{on: desktop, check: file_moved, with: {source: ~/a.txt, target: ~/old/a.txt, sha256:
+        e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855}}``
+
+    Args:
+        guest: the desktop.
+        source: where it was.
+        target: where it should be now.
+        sha256: of its content, 64 hex digits.
+    """
+    return look(guest, source) is None and sha256_of(guest, target) == sha256.lower()
+
+
+@evaluator(on="desktop")
+def file_sha256_equals(guest: Guest, path: str, sha256: str) -> bool:
+    """Tell whether a file's content has this digest; one above 256 MiB is unmet.
+
+    Example:
+        ``{on: desktop, check: file_sha256_equals, with: {path: ~/photo.jpg, sha256:
+        e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855}}``
 
     Args:
         guest: the desktop.
         path: of the file.
-        text: the whole content.
+        sha256: 64 hex digits; letter case does not count.
     """
-    content = _read(guest, path)
-    return content is not None and _without_newline(content) == _without_newline(text)
+    return sha256_of(guest, path) == sha256.lower()
 
 
 @evaluator(on="desktop")
-def file_has_line(guest: Guest, path: str, line: str) -> bool:
-    """Tell whether one line of a file is exactly this, beside any others.
+def file_size_between(guest: Guest, path: str, least_bytes: int, most_bytes: int) -> bool:
+    """Tell whether a file's size is within bounds, both included.
 
-    White space at the ends of lines does not count. A file that is missing, no regular file, not
-    UTF-8 or larger than 1 MiB is unmet.
+    Example:
+        ``{on: desktop, check: file_size_between, with: {path: ~/out.png, least_bytes: 1000,
+        most_bytes: 200000}}``
 
     Args:
         guest: the desktop.
         path: of the file.
-        line: the whole line.
+        least_bytes: no smaller than this.
+        most_bytes: no larger than this.
     """
-    content = _read(guest, path)
-    return content is not None and line.strip() in {each.strip() for each in content.split("\n")}
+    found = look(guest, path)
+    if found is None or not stat.S_ISREG(found.st_mode):
+        return False
+    return least_bytes <= found.st_size <= most_bytes
 
 
-def _look(guest: Guest, path: str) -> os.stat_result | None:
-    """Give what stands at a path, not following links; None when nothing or only a link leads."""
-    full = guest.path(path)
-    home = os.path.normpath(guest.home)
-    if os.path.commonpath([home, full]) == home:
-        straight = Path(os.path.realpath(home)) / os.path.relpath(full, home)
-        if os.path.realpath(full) != str(straight):
-            return None
-    try:
-        return Path(full).lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
+@evaluator(on="desktop")
+def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
+    """Tell whether a file or folder has exactly these permissions.
+
+    Example:
+        ``{on: desktop, check: file_mode_equals, with: {path: ~/run.sh, mode: "755"}}``
+
+    Args:
+        guest: the desktop.
+        path: of the file or folder; a link has none.
+        mode: in octal digits as for ``chmod``, such as ``644`` or ``4755``.
+
+    Raises:
+        ValueError: `mode` is not octal.
+    """
+    wanted = int(mode, 8)
+    found = look(guest, path)
+    if found is None or stat.S_ISLNK(found.st_mode):
+        return False
+    return found.st_mode & _PERMISSIONS == wanted
 
 
-def _read(guest: Guest, path: str) -> str | None:
-    """Give a file's text; None for what cannot hold a text that a task asks for."""
-    found = _look(guest, path)
-    if found is None or not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_BYTES:
-        return None
-    try:
-        return guest.read_bytes(path, _MAX_BYTES).decode("utf-8")
-    except UnicodeDecodeError:
-        return None
+@evaluator(on="desktop")
+def symlink_leads_to(guest: Guest, path: str, target: str) -> bool:
+    """Tell whether a symbolic link stands at a path and leads to another; that may be missing.
 
+    Example:
+        ``{on: desktop, check: symlink_leads_to, with: {path: ~/latest, target: ~/runs/7}}``
 
-def _without_newline(text: str) -> str:
-    return text.removesuffix("\n")
+    Args:
+        guest: the desktop.
+        path: of the link.
+        target: where it should lead; a relative link is taken from the folder it stands in.
+    """
+    words = link_target(guest, path)
+    if words is None:
+        return False
+    folder = guest.path(path).rpartition("/")[0]
+    return guest.path(f"{folder}/{words}" if words[0] != "/" else words) == guest.path(target)

@@ -1,9 +1,9 @@
-"""What runs on a desktop and what it shows."""
+"""What runs on a desktop."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
 
@@ -18,6 +18,9 @@ def process_running(guest: Guest, program: str) -> bool:
     The kernel's own link to the program's file is looked at, not the name that a process gives
     itself. Of a script that is the interpreter.
 
+    Example:
+        ``{on: desktop, check: process_running, with: {program: /usr/bin/gedit}}``
+
     Args:
         guest: the desktop.
         program: absolute path of the program's file, such as ``/usr/bin/gedit``.
@@ -27,36 +30,24 @@ def process_running(guest: Guest, program: str) -> bool:
 
 
 @evaluator(on="desktop")
-def window_in_front(guest: Guest, app: str, title_contains: str = "") -> bool:
-    """Tell whether the window in front belongs to an application and has a title.
+def process_absent(guest: Guest, program: str) -> bool:
+    """Tell whether the agent's user runs no process of a program.
+
+    A program that is not there at all cannot be decided: its name may be misspelt.
+
+    Example:
+        ``{on: desktop, check: process_absent, with: {program: /usr/bin/gedit}}``
 
     Args:
         guest: the desktop.
-        app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
-        title_contains: what its title must hold, letter case counting; any title when empty.
+        program: absolute path of the program's file, such as ``/usr/bin/gedit``.
+
+    Raises:
+        ValueError: there is no such program.
     """
-    return any(
-        window["active"] and _is_of(window, app) and title_contains in window["title"]
-        for window in guest.windows()
-    )
-
-
-@evaluator(on="desktop")
-def window_open(guest: Guest, app: str, title_contains: str = "") -> bool:
-    """Tell whether an application has a window, in front or not, with a title.
-
-    Args:
-        guest: the desktop.
-        app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
-        title_contains: what its title must hold, letter case counting; any title when empty.
-    """
-    return any(
-        _is_of(window, app) and title_contains in window["title"] for window in guest.windows()
-    )
-
-
-def _is_of(window: dict[str, Any], app: str) -> bool:
-    return app.lower() in {part.lower() for part in window["wm_class"]}
+    if not Path(program).is_file():
+        raise ValueError(f"there is no program {program}")
+    return not process_running(guest, program)
 
 
 def _file_of(pid: int) -> str:

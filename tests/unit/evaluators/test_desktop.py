@@ -11,16 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evaluators.bundle import desktop_bundle
-from evaluators.desktop.files import (
-    directory_exists,
-    directory_lists,
-    file_exists,
-    file_has_line,
-    file_text_equals,
-    path_absent,
-)
-from evaluators.desktop.programs import process_running, window_in_front, window_open
+from evaluators.desktop.files import file_exists, path_absent
+from evaluators.desktop.folders import directory_exists, directory_lists
+from evaluators.desktop.programs import process_running
 from evaluators.desktop.settings import gsetting_equals
+from evaluators.desktop.texts import file_has_line, file_text_equals
+from evaluators.desktop.windows import window_in_front, window_open
 from provisioning.probe.guest import Guest, GuestError
 from provisioning.probe.identity import Identity
 from provisioning.probe.session import Sessions

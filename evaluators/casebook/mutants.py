@@ -1,0 +1,263 @@
+"""Make small faults in the source of a module, one at a time.
+
+Faults are those of mutation testing: an operator for its neighbour, a constant for another, a
+condition turned round, a statement left out, ``any`` for ``all``. What has no behaviour is left
+alone: docstrings, annotations, defaults, decorators, the words of errors.
+
+Source: the operators are a choice from Offutt et al., "An Experimental Determination of Sufficient
+Mutant Operators" (1996), and those that mutmut applies.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType
+
+_COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+_OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr,
+    ast.LShift: ast.RShift, ast.RShift: ast.LShift,
+}  # fmt: skip
+_NAMES = {"any": "all", "all": "any", "min": "max", "max": "min", "sorted": "list"}
+_METHODS = {"startswith": "endswith", "endswith": "startswith", "find": "rfind"}
+_CLEANING = {"strip", "rstrip", "lstrip", "lower", "upper", "casefold"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One fault.
+
+    Attributes:
+        module: dotted name.
+        function: qualified name of the function it is in; a constant's name at module level.
+        first_line: of the statement, from 1.
+        last_line: likewise, included.
+        what: the fault, in words.
+        code: of the function with the fault; of the expression for a constant.
+        is_constant: of the module, not in a function.
+        uses: lines of the module's functions that name the constant.
+    """
+
+    module: str
+    function: str
+    first_line: int
+    last_line: int
+    what: str
+    code: CodeType
+    is_constant: bool = False
+    uses: frozenset[int] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """Where it is and what it is; the same in every run."""
+        return f"{self.module}.{self.function}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """A place in the tree that can hold another node: ``parent.field`` or ``parent.field[index]``."""
+
+    parent: ast.AST
+    field: str
+    index: int | None
+    span: tuple[int, int]
+
+    def put(self, node: ast.AST) -> None:
+        if self.index is None:
+            setattr(self.parent, self.field, node)
+        else:
+            getattr(self.parent, self.field)[self.index] = node
+
+    def get(self) -> ast.AST:
+        held = getattr(self.parent, self.field)
+        found: ast.AST = held if self.index is None else held[self.index]
+        return found
+
+
+def mutants_of(module: str, source: str) -> list[Mutant]:
+    """Make all mutants of a module, in the order of its text."""
+    tree = ast.parse(source)
+    found: list[Mutant] = []
+    for statement in tree.body:
+        found += _of_constant(module, tree, statement)
+    for name, function in _functions(tree.body, ""):
+        found += _of_function(module, tree, name, function)
+    return found
+
+
+def _of_constant(module: str, tree: ast.Module, statement: ast.stmt) -> Iterator[Mutant]:
+    """Mutate ``NAME = ...`` at module level."""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+        return
+    span = (statement.lineno, statement.end_lineno or statement.lineno)
+    name = statement.targets[0].id
+    uses = frozenset(
+        node.lineno
+        for _, function in _functions(tree.body, "")
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and node.id == name
+    )
+    for spot in _spots(statement, "value", statement.value, span):
+        for what in _applied(spot):
+            code = compile(ast.Expression(statement.value), "<mutant>", "eval")
+            yield Mutant(module, name, *span, what, code, is_constant=True, uses=uses)
+
+
+def _of_function(
+    module: str, tree: ast.Module, name: str, function: ast.FunctionDef
+) -> Iterator[Mutant]:
+    for spot in _in_body(function):
+        for what in _applied(spot):
+            code = code_of(compile(tree, f"<mutant of {module}>", "exec"), name)
+            if code is not None:
+                yield Mutant(module, name, *spot.span, what, code)
+
+
+def code_of(code: CodeType, name: str) -> CodeType | None:
+    """Find the code of a function by its qualified name in that of its module."""
+    for each in code.co_consts:
+        if hasattr(each, "co_qualname"):
+            if each.co_qualname == name:
+                found: CodeType = each
+                return found
+            if name.startswith(f"{each.co_qualname}."):
+                return code_of(each, name)
+    return None
+
+
+def _functions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef):
+            yield f"{prefix}{statement.name}", statement
+        elif isinstance(statement, ast.ClassDef):
+            yield from _functions(statement.body, f"{prefix}{statement.name}.")
+
+
+def _in_body(holder: ast.AST) -> Iterator[_Spot]:
+    """Walk the statements in ``body`` and its like."""
+    for field in ("body", "orelse", "finalbody"):
+        statements = getattr(holder, field, None)
+        for index, statement in enumerate(statements if isinstance(statements, list) else ()):
+            is_docstring = isinstance(statement, ast.Expr) and isinstance(
+                statement.value, ast.Constant
+            )
+            if not is_docstring:
+                yield from _in_statement(holder, field, index, statement)
+    for handler in getattr(holder, "handlers", ()):
+        yield from _in_body(handler)
+
+
+def _in_statement(holder: ast.AST, field: str, index: int, statement: ast.stmt) -> Iterator[_Spot]:
+    first = statement.lineno
+    is_compound = hasattr(statement, "body")
+    span = (first, first if is_compound else statement.end_lineno or first)
+    yield _Spot(holder, field, index, span)
+    if isinstance(statement, ast.Raise):
+        return
+    for name, value in ast.iter_fields(statement):
+        for number, each in enumerate(value) if isinstance(value, list) else ((None, value),):
+            if isinstance(each, (ast.expr, ast.withitem)) and name not in _UNSEEN:
+                inner = each.context_expr if isinstance(each, ast.withitem) else each
+                reach = (first, max(span[1], inner.end_lineno or first))
+                if isinstance(each, ast.withitem):
+                    yield from _spots(each, "context_expr", inner, reach)
+                else:
+                    yield from _spots(statement, name, each, reach, number)
+    if is_compound:
+        yield from _in_body(statement)
+
+
+_UNSEEN = {"annotation", "returns", "decorator_list", "targets", "target"}
+
+
+def _spots(
+    parent: ast.AST, field: str, node: ast.AST, span: tuple[int, int], index: int | None = None
+) -> Iterator[_Spot]:
+    """Give the place of an expression and of all in it."""
+    yield _Spot(parent, field, index, span)
+    for name, value in ast.iter_fields(node):
+        for number, each in enumerate(value) if isinstance(value, list) else ((None, value),):
+            if isinstance(each, (ast.expr, ast.comprehension, ast.keyword)) and name != "target":
+                yield from _spots(node, name, each, span, number)
+
+
+def _applied(spot: _Spot) -> Iterator[str]:
+    """Put each fault of a place into the tree in turn, say what it is, and take it out again."""
+    node = spot.get()
+    before = ast.unparse(node).split("\n")[0]
+    for other in _faults(spot, node):
+        spot.put(ast.fix_missing_locations(ast.copy_location(other, node)))
+        after = ast.unparse(other).split("\n")[0]
+        try:
+            yield f"line {spot.span[0]}: {before} -> {after}"
+        finally:
+            spot.put(node)
+
+
+def _faults(spot: _Spot, node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.stmt):
+        yield from _of_statement(node)
+    elif isinstance(node, ast.expr):
+        if spot.field in {"test", "ifs"} and not isinstance(node, (ast.Compare, ast.UnaryOp)):
+            yield ast.UnaryOp(ast.Not(), node)
+        yield from _of_expression(node)
+
+
+def _of_statement(node: ast.stmt) -> Iterator[ast.AST]:
+    if isinstance(node, (ast.Expr, ast.AugAssign, ast.Raise)) and not isinstance(
+        getattr(node, "value", None), (ast.Yield, ast.YieldFrom)
+    ):
+        yield ast.Pass()
+    elif isinstance(node, ast.Continue):
+        yield ast.Break()
+    elif isinstance(node, ast.Break):
+        yield ast.Continue()
+
+
+def _of_expression(node: ast.expr) -> Iterator[ast.AST]:  # noqa: C901  (one case a kind of node)
+    match node:
+        case ast.Compare(left, [operator], [right]) if type(operator) in _COMPARISONS:
+            yield ast.Compare(left, [_COMPARISONS[type(operator)]()], [right])
+        case ast.Compare(left, operators, rights):
+            for number, operator in enumerate(operators):
+                if type(operator) in _COMPARISONS:
+                    others = list(operators)
+                    others[number] = _COMPARISONS[type(operator)]()
+                    yield ast.Compare(left, others, rights)
+        case ast.BoolOp(operator, values):
+            yield ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values)
+        case ast.UnaryOp(ast.Not(), operand):
+            yield operand
+        case ast.BinOp(left, operator, right) if type(operator) in _OPERATORS:
+            yield ast.BinOp(left, _OPERATORS[type(operator)](), right)
+        case ast.Constant(value):
+            yield from (ast.Constant(other) for other in _other_values(value))
+        case ast.Call(ast.Name(name), arguments, keywords) if name in _NAMES:
+            kept = [] if _NAMES[name] == "list" else keywords
+            yield ast.Call(ast.Name(_NAMES[name], ast.Load()), arguments, kept)
+        case ast.Call(ast.Attribute(value, name), [], []) if name in _CLEANING:
+            yield value
+        case ast.Call(ast.Attribute(value, name), arguments, keywords) if name in _METHODS:
+            method = ast.Attribute(value, _METHODS[name], ast.Load())
+            yield ast.Call(method, arguments, keywords)
+
+
+def _other_values(value: object) -> Iterator[bool | float | str | bytes]:
+    match value:
+        case bool():
+            yield not value
+        case int() | float():
+            yield value + 1
+        case str():
+            yield f"{value}XX"
+        case bytes():
+            yield value + b"XX"

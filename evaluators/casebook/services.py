@@ -1,0 +1,263 @@
+"""Benches with servers on the loopback: HTTP, with DAV's collections, and IMAP.
+
+They speak just as much of their protocols as a client needs that only reads. The evaluators were
+also let look at servers that others wrote: Radicale 3.9 and pymap 0.36.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import re
+import socketserver
+import threading
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
+
+from evaluators.casebook.desktop import DesktopBench
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from evaluators.casebook.case import Damage
+    from provisioning.protocols import Json
+
+USER, PASSWORD = "ann", "p@ss"
+_LOGIN = "Basic YW5uOnBAc3M="
+_NAMESPACES = {
+    "calendar": ("urn:ietf:params:xml:ns:caldav", "calendar-data"),
+    "people": ("urn:ietf:params:xml:ns:carddav", "address-data"),
+}
+
+Page = tuple[int, bytes]
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    """Takes connections in threads of its own."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+    bench: Any
+
+
+class ServerBench(DesktopBench):
+    """A desktop with a server; arguments have its port for ``{port}``.
+
+    Args:
+        folder: an empty scratch folder.
+        handler: takes one connection.
+    """
+
+    def __init__(self, folder: Path, handler: type[socketserver.BaseRequestHandler]) -> None:
+        super().__init__(folder)
+        self._server = _Server(("127.0.0.1", 0), handler)
+        self._server.bench = self
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), daemon=True
+        )
+        self._thread.start()
+
+    def arguments(self, args: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Fill in the port."""
+        port = str(self._server.server_address[1])
+        return {
+            name: value.replace("{port}", port) if isinstance(value, str) else value
+            for name, value in args.items()
+        }
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class WebBench(ServerBench):
+    """A desktop with a web server.
+
+    Attributes:
+        pages: status and body by method and path.
+        raw: sent instead of any answer, when not empty.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.pages: dict[str, Page] = {}
+        self.raw = b""
+        super().__init__(folder, _WebHandler)
+
+    def page(self, path: str, body: str | bytes, status: int = 200, method: str = "GET") -> None:
+        """Serve a page."""
+        self.pages[f"{method} {path}"] = (status, body.encode() if isinstance(body, str) else body)
+
+    def collection(self, path: str, kind: str, *texts: str) -> None:
+        """Serve a ``calendar`` or ``people`` collection, for the user and password of the bench."""
+        space, tag = _NAMESPACES[kind]
+        rows = "".join(
+            f"<D:response><D:href>{path}{number}</D:href><D:propstat><D:prop>"
+            f"<X:{tag}>{escape(text)}</X:{tag}></D:prop><D:status>HTTP/1.1 200 OK</D:status>"
+            f"</D:propstat></D:response>"
+            for number, text in enumerate(texts)
+        )
+        body = f'<D:multistatus xmlns:D="DAV:" xmlns:X="{space}">{rows}</D:multistatus>'
+        self.page(path, body, 207, "REPORT")
+
+    def perturbations(self) -> list[Damage]:
+        """Spoil each page."""
+        return [damage for where, page in self.pages.items() for damage in self._spoil(where, page)]
+
+    def _spoil(self, where: str, page: Page) -> list[Damage]:
+        def put(status: int, body: bytes) -> Callable[[], object]:
+            return lambda: self.pages.update({where: (status, body)})
+
+        return [
+            ("server: gone", lambda: self.pages.pop(where)),
+            ("server: error", put(500, page[1])),
+            ("server: empty", put(page[0], b"")),
+            ("server: cut", put(page[0], page[1][: len(page[1]) // 2])),
+            ("server: other", put(page[0], page[1].swapcase())),
+        ]
+
+
+class _WebHandler(http.server.BaseHTTPRequestHandler):
+    """Answers from the bench's pages."""
+
+    disable_nagle_algorithm = True
+
+    def do_GET(self) -> None:
+        """Answer a GET."""
+        self._answer()
+
+    def do_REPORT(self) -> None:
+        """Answer a REPORT, to the right user only."""
+        self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        is_welcome = self.headers.get("Authorization") == _LOGIN
+        self._answer(None if is_welcome else (401, b"who?"))
+
+    def _answer(self, page: Page | None = None) -> None:
+        bench: WebBench = self.server.bench  # type: ignore[attr-defined]
+        if bench.raw:
+            self.wfile.write(bench.raw)
+            return
+        status, body = page or bench.pages.get(f"{self.command} {self.path}", (404, b"not there"))
+        with contextlib.suppress(OSError):
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing."""
+
+
+class MailBench(ServerBench):
+    """A desktop with a mail server.
+
+    Attributes:
+        folders: flags and bytes of each message, by folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folders: dict[str, list[tuple[str, bytes]]] = {"INBOX": []}
+        super().__init__(folder, _MailHandler)
+
+    def mail(
+        self,
+        subject: str,
+        text: str = "",
+        *,
+        folder: str = "INBOX",
+        flags: str = "",
+        head: Sequence[str] = ("From: Bob <bob@mail.test>", "To: ann@mail.test"),
+    ) -> None:
+        """Put a message into a folder."""
+        lines = [*head, f"Subject: {subject}", "Content-Type: text/plain; charset=utf-8", "", text]
+        raw = "\r\n".join(lines).encode()
+        self.folders.setdefault(folder, []).append((flags, raw))
+
+    def perturbations(self) -> list[Damage]:
+        """Spoil each message and folder."""
+        damages: list[Damage] = []
+        for folder, messages in self.folders.items():
+            for number in range(len(messages)):
+                damages += self._spoil(folder, number)
+        return damages
+
+    def _spoil(self, folder: str, number: int) -> list[Damage]:
+        messages = self.folders[folder]
+        flags, raw = messages[number]
+
+        def put(flags: str, raw: bytes) -> Callable[[], object]:
+            return lambda: messages.__setitem__(number, (flags, raw))
+
+        where = f"{folder} {number}"
+        return [
+            (f"{where}: delete", lambda: messages.pop(number)),
+            (f"{where}: move", lambda: self.folders.update({folder: [], "Else": messages})),
+            (f"{where}: no flags", put("", raw)),
+            (f"{where}: empty", put(flags, b"")),
+            (f"{where}: other", put(flags, raw.swapcase())),
+        ]
+
+
+class _MailHandler(socketserver.StreamRequestHandler):
+    """Speaks IMAP4rev1: CAPABILITY, LOGIN, SELECT and EXAMINE, FETCH of all, LOGOUT.
+
+    Source: RFC 3501.
+    """
+
+    disable_nagle_algorithm = True
+
+    def handle(self) -> None:
+        """Answer until the client leaves."""
+        self._messages: list[tuple[str, bytes]] = []
+        self._is_known = False
+        self._say(b"* OK ready")
+        with contextlib.suppress(OSError):
+            for line in self.rfile:
+                tag, _, rest = line.decode("utf-8", "replace").strip().partition(" ")
+                verb, _, words = rest.partition(" ")
+                self._say(f"{tag} {self._do(verb.upper(), words)}".encode())
+                if verb.upper() == "LOGOUT":
+                    return
+
+    def _do(self, verb: str, words: str) -> str:
+        if verb == "CAPABILITY":
+            self._say(b"* CAPABILITY IMAP4rev1")
+        elif verb == "LOGIN":
+            self._is_known = words == f'{USER} "{PASSWORD}"'
+            return "OK hello" if self._is_known else "NO who are you"
+        elif verb == "LOGOUT":
+            self._say(b"* BYE")
+        elif not self._is_known:
+            return "BAD log in first"
+        elif verb == "EXAMINE":
+            return self._open(words[1:-1].replace('\\"', '"'))
+        elif verb == "FETCH":
+            return self._fetch(words)
+        else:
+            return "BAD what"
+        return "OK done"
+
+    def _open(self, folder: str) -> str:
+        bench: MailBench = self.server.bench  # type: ignore[attr-defined]
+        if folder not in bench.folders:
+            return "NO there is no such folder"
+        self._messages = bench.folders[folder]
+        self._say(b"* %d EXISTS" % len(self._messages))
+        return "OK [READ-ONLY] open"
+
+    def _fetch(self, words: str) -> str:
+        asked = re.fullmatch(r"(\d+):(\d+) \(FLAGS BODY\.PEEK\[\]<0\.(\d+)>\)", words)
+        if asked is None:
+            return "BAD what"
+        first, last, most = map(int, asked.groups())
+        for number in range(first, last + 1):
+            flags, raw = self._messages[number - 1]
+            part = raw[:most]
+            head = f"* {number} FETCH (FLAGS ({flags}) BODY[]<0> {{{len(part)}}}\r\n"
+            self.wfile.write(head.encode() + part + b")\r\n")
+        return "OK done"
+
+    def _say(self, line: bytes) -> None:
+        self.wfile.write(line + b"\r\n")

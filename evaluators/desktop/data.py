@@ -1,0 +1,202 @@
+"""Structured data in files: JSON, CSV, INI, XML; paths are as for files.
+
+A file that is missing, above 1 MiB, or not of its format is unmet.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING, Any
+
+from evaluators.decorators import evaluator
+from evaluators.desktop.ini import parse_ini
+from evaluators.desktop.reading import read_text
+
+if TYPE_CHECKING:
+    from provisioning.probe.guest import Guest
+
+_NOTHING = object()
+
+
+@evaluator(on="desktop")
+def json_value_equals(guest: Guest, path: str, pointer: str, value: object) -> bool:
+    """Tell whether a JSON file has this value at a place.
+
+    Numbers are compared by value and type: 1 is neither 1.0 nor true. Objects and lists must be
+    equal as wholes. A file in which an object has one key twice is unmet.
+
+    Source: RFC 6901 for the pointer.
+
+    Example:
+        ``{on: desktop, check: json_value_equals, with: {path: ~/app.json, pointer: /window/width,
+        value: 800}}``
+
+    Args:
+        guest: the desktop.
+        path: of the file.
+        pointer: a JSON pointer such as ``/items/0/name``; the whole document when empty.
+        value: any JSON value.
+
+    Raises:
+        ValueError: `pointer` neither is empty nor begins with a slash.
+    """
+    if pointer and pointer[0] != "/":
+        raise ValueError(f"a JSON pointer begins with a slash, not {pointer!r}")
+    try:
+        document = json.loads(read_text(guest, path) or "", object_pairs_hook=json_object)
+    except (ValueError, RecursionError):
+        return False
+    return exactly(resolve(document, pointer), value)
+
+
+@evaluator(on="desktop")
+def csv_cell_equals(
+    guest: Guest, path: str, row: int, column: str, text: str, *, delimiter: str = ","
+) -> bool:
+    """Tell whether a cell of a CSV file holds this text; its first line names the columns.
+
+    White space around the cell's text does not count. A column name that stands twice is unmet.
+
+    Example:
+        ``{on: desktop, check: csv_cell_equals, with: {path: ~/pay.csv, row: 1, column: name, text:
+        Ann}}``
+
+    Args:
+        guest: the desktop.
+        path: of the file.
+        row: from 1, the line with the columns' names not counted.
+        column: its name.
+        text: what must stand there.
+        delimiter: between cells, one character.
+    """
+    rows = _rows(guest, path, delimiter)
+    if not rows or rows[0].count(column) != 1 or not 1 <= row < len(rows):
+        return False
+    place = rows[0].index(column)
+    return place < len(rows[row]) and rows[row][place].strip() == text.strip()
+
+
+@evaluator(on="desktop")
+def csv_rows_equal(
+    guest: Guest, path: str, rows: list[list[str]], *, delimiter: str = ",", ordered: bool = True
+) -> bool:
+    """Tell whether a CSV file holds exactly these rows, the line with names included.
+
+    White space around cells and lines without any cell do not count.
+
+    Example:
+        ``{on: desktop, check: csv_rows_equal, with: {path: ~/pay.csv, rows: [[name, sum], [Ann,
+        "7"]]}}``
+
+    Args:
+        guest: the desktop.
+        path: of the file.
+        rows: all rows, cell by cell; at least one.
+        delimiter: between cells, one character.
+        ordered: whether their order counts.
+
+    Raises:
+        ValueError: `rows` is empty.
+    """
+    if not rows:
+        raise ValueError("give at least one row")
+    wanted = [[cell.strip() for cell in row] for row in rows]
+    found = [[cell.strip() for cell in row] for row in _rows(guest, path, delimiter)]
+    return found == wanted if ordered else sorted(found) == sorted(wanted)
+
+
+@evaluator(on="desktop")
+def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str) -> bool:
+    """Tell whether a section of an INI file has a key with this value.
+
+    Names of sections and keys count with their letter case. White space around the value does not
+    count. A key or section that stands twice makes the file unmet.
+
+    Example:
+        ``{on: desktop, check: ini_value_equals, with: {path: ~/.config/app.conf, section: Window,
+        key: width, value: "800"}}``
+
+    Args:
+        guest: the desktop.
+        path: of the file.
+        section: its name, without brackets.
+        key: its name.
+        value: what must stand behind ``=``.
+    """
+    found = parse_ini(read_text(guest, path)).get(section, key, fallback=None)
+    return found is not None and found == value.strip()
+
+
+@evaluator(on="desktop")
+def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
+    """Tell whether exactly one element of an XML file is at a place, and holds this text.
+
+    White space around the text does not count. A document with a DTD is unmet: entities can hide
+    anything and grow without bounds.
+
+    Example:
+        ``{on: desktop, check: xml_text_equals, with: {path: ~/feed.xml, element: ./channel/title,
+        text: News}}``
+
+    Args:
+        guest: the desktop.
+        path: of the file.
+        element: in the part of XPath that Python's ElementTree knows, from the root element.
+        text: of the element, without that of elements in it.
+    """
+    content = read_text(guest, path)
+    if content is None or "<!DOCTYPE" in content:
+        return False
+    try:
+        found = ET.fromstring(content).findall(element)  # noqa: S314  (without a DTD no entities)
+    except ET.ParseError:
+        return False
+    return len(found) == 1 and (found[0].text or "").strip() == text.strip()
+
+
+def json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of JSON; for `json.loads`.
+
+    Raises:
+        ValueError: a key stands twice.
+    """
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def resolve(document: object, pointer: str) -> object:
+    """Give what a JSON pointer leads to; something that equals no JSON when it leads nowhere."""
+    found = document
+    for token in pointer.split("/")[1:]:
+        name = token.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, dict):
+            found = found.get(name, _NOTHING)
+        elif isinstance(found, list) and name.isdecimal() and int(name) < len(found):
+            found = found[int(name)]
+        else:
+            return _NOTHING
+    return found
+
+
+def exactly(found: object, wanted: object) -> bool:
+    """Tell whether JSON values are equal, their types included."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        return found.keys() == wanted.keys() and all(exactly(found[k], wanted[k]) for k in wanted)
+    if isinstance(found, list) and isinstance(wanted, list):
+        return len(found) == len(wanted) and all(map(exactly, found, wanted))
+    return type(found) is type(wanted) and found == wanted
+
+
+def _rows(guest: Guest, path: str, delimiter: str) -> list[list[str]]:
+    """Give the rows of a CSV file; none for what is no CSV."""
+    content = (read_text(guest, path) or "").removeprefix("\ufeff")
+    reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
+    try:
+        return [row for row in reader if row]
+    except csv.Error:
+        return []

@@ -1,0 +1,145 @@
+"""SQLite databases on a desktop; paths are as for files.
+
+A database is copied, with its write-ahead log, to a folder only the evaluators' user can enter, and
+read there: the original may be locked, and is never written to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evaluators.decorators import evaluator
+from evaluators.desktop.reading import read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from provisioning.probe.guest import Guest
+
+_MAX_BYTES = 1 << 27
+_MAX_ROWS = 10_000
+_MAX_STEPS = 2_000
+_OPERATIONS_A_STEP = 10_000
+_HEAD = b"SQLite format 3\0"
+
+
+@evaluator(on="desktop")
+def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[object]]) -> bool:
+    """Tell whether a query on an SQLite database gives exactly these rows, in their order.
+
+    Texts and numbers are told apart, whole numbers and decimal ones are not. What the query looks at
+    must be a table: a view of that name can say anything. A database that is missing, broken or
+    above 128 MiB, or has no such tables or columns, is unmet.
+
+    Example:
+        ``{on: desktop, check: sqlite_query_equals, with: {path: ~/shop.db, query: "SELECT name FROM
+        item ORDER BY name", rows: [[apple], [pear]]}}``
+
+    Args:
+        guest: the desktop.
+        path: of the database.
+        query: one SELECT, with ORDER BY if there is more than one row.
+        rows: what it must give, cell by cell.
+
+    Raises:
+        ValueError: `query` is no SELECT.
+    """
+    if not query.lstrip().upper().startswith(("SELECT ", "WITH ")):
+        raise ValueError("the query must be a SELECT")
+    found = query_rows(guest, path, query)
+    return found is not None and [list(row) for row in found] == rows
+
+
+@evaluator(on="desktop")
+def sqlite_row_count(guest: Guest, path: str, table: str, count: int) -> bool:
+    """Tell whether a table of an SQLite database has this many rows.
+
+    A database that is missing, broken or above 128 MiB, or has no such table, is unmet; a view is
+    no table.
+
+    Example:
+        ``{on: desktop, check: sqlite_row_count, with: {path: ~/shop.db, table: item, count: 2}}``
+
+    Args:
+        guest: the desktop.
+        path: of the database.
+        table: its name.
+        count: how many rows.
+    """
+    name = table.replace('"', '""')
+    return query_rows(guest, path, f'SELECT count(*) FROM "{name}"') == [(count,)]  # noqa: S608
+
+
+def query_rows(
+    guest: Guest, path: str, query: str, values: Sequence[object] = ()
+) -> list[tuple[object, ...]] | None:
+    """Run a SELECT on a copy of a database.
+
+    Args:
+        guest: the desktop.
+        path: of the database.
+        query: one SELECT of tables; views are as good as not there.
+        values: for its question marks.
+
+    Returns:
+        At most 10 000 rows; None when there is no such database, table or column, it is broken, or
+        the query takes too long.
+
+    Raises:
+        OSError: the copy could not be written.
+    """
+    data = read_bytes(guest, path, _MAX_BYTES)
+    if data is None or not data.startswith(_HEAD) or len(data) % _page_bytes(data):
+        return None
+    log = read_bytes(guest, f"{path}-wal", _MAX_BYTES)
+    with tempfile.TemporaryDirectory(prefix="mesocosm-") as folder:
+        copy = Path(folder, "copy.db")
+        copy.write_bytes(data)
+        if log:
+            Path(folder, "copy.db-wal").write_bytes(log)
+        try:
+            with contextlib.closing(sqlite3.connect(copy)) as connection:
+                return _select(connection, query, values)
+        except (sqlite3.Error, UnicodeDecodeError, OverflowError):
+            return None
+
+
+def _page_bytes(data: bytes) -> int:
+    """Give the size of a page; a file that is no multiple of it was cut off.
+
+    Source: SQLite's file format, section 1.3: two bytes at 16, big-endian, 1 meaning 65536.
+    """
+    size = int.from_bytes(data[16:18], "big")
+    return 1 << 16 if size <= 1 else size
+
+
+def _select(
+    connection: sqlite3.Connection, query: str, values: Sequence[object]
+) -> list[tuple[object, ...]]:
+    steps = iter(range(_MAX_STEPS))
+    connection.set_progress_handler(lambda: next(steps, None) is None, _OPERATIONS_A_STEP)
+    views = {
+        name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'")
+    }
+    connection.set_authorizer(lambda *asked: _may(asked, views))
+    rows = connection.execute(query, tuple(values)).fetchmany(_MAX_ROWS + 1)
+    if len(rows) > _MAX_ROWS:
+        raise sqlite3.DataError("too many rows")
+    return rows
+
+
+def _may(asked: tuple[object, ...], views: set[str]) -> int:
+    """Let SQLite read tables and nothing else."""
+    action, first, *_, inner = asked
+    allowed = {
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_FUNCTION,
+        sqlite3.SQLITE_RECURSIVE,
+    }
+    is_view = first in views or inner in views
+    return sqlite3.SQLITE_OK if action in allowed and not is_view else sqlite3.SQLITE_DENY

@@ -1,0 +1,91 @@
+"""Folders of a desktop, and whole trees of them; paths are as for files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluators.decorators import evaluator
+from evaluators.desktop.reading import is_folder, names_in, tree_of
+
+if TYPE_CHECKING:
+    from provisioning.probe.guest import Guest
+
+
+@evaluator(on="desktop")
+def directory_exists(guest: Guest, path: str) -> bool:
+    """Tell whether a folder stands at this path; it may be empty.
+
+    Example:
+        ``{on: desktop, check: directory_exists, with: {path: ~/Projects}}``
+
+    Args:
+        guest: the desktop.
+        path: of the folder.
+    """
+    return is_folder(guest, path)
+
+
+@evaluator(on="desktop")
+def directory_lists(guest: Guest, path: str, names: list[str]) -> bool:
+    """Tell whether a folder holds exactly these entries, no fewer and no more.
+
+    Entries whose name begins with a dot do not count. A folder that is missing, or holds more than
+    10 000 entries, is unmet.
+
+    Example:
+        ``{on: desktop, check: directory_lists, with: {path: ~/inbox, names: [a.txt, b.txt]}}``
+
+    Args:
+        guest: the desktop.
+        path: of the folder.
+        names: of files and folders in it, in any order; none for an empty folder.
+    """
+    seen = _shown(guest, path)
+    return seen is not None and seen == sorted(names)
+
+
+@evaluator(on="desktop")
+def directory_counts(guest: Guest, path: str, count: int, suffix: str = "") -> bool:
+    """Tell whether a folder holds this many entries whose names end so.
+
+    Entries whose name begins with a dot do not count. A folder that is missing, or holds more than
+    10 000 entries, is unmet.
+
+    Example:
+        ``{on: desktop, check: directory_counts, with: {path: ~/scans, count: 12, suffix: .png}}``
+
+    Args:
+        guest: the desktop.
+        path: of the folder.
+        count: how many there must be.
+        suffix: the end of names that count, letter case counting; all when empty.
+    """
+    seen = _shown(guest, path)
+    return seen is not None and sum(name.endswith(suffix) for name in seen) == count
+
+
+@evaluator(on="desktop")
+def directories_equal(guest: Guest, source: str, target: str) -> bool:
+    """Tell whether two folders hold the same files with the same content, in the same subfolders.
+
+    Times, owners and permissions do not count; entries whose name begins with a dot do. Links must
+    have the same words. An empty source is unmet, for nothing shows that it was copied; so are
+    folders above 10 000 entries or 256 MiB, and a target that is the source or lies within it.
+
+    Example:
+        ``{on: desktop, check: directories_equal, with: {source: ~/work, target: /srv/backup/work}}``
+
+    Args:
+        guest: the desktop.
+        source: the one folder.
+        target: the other.
+    """
+    if f"{guest.path(target)}/".startswith(f"{guest.path(source)}/"):
+        return False
+    original = tree_of(guest, source)
+    return bool(original) and tree_of(guest, target) == original
+
+
+def _shown(guest: Guest, path: str) -> list[str] | None:
+    names = names_in(guest, path)
+    return None if names is None else [name for name in names if not name.startswith(".")]

@@ -1,0 +1,68 @@
+"""Unpack Mozilla's own compressed files (mozLz4): a head, the size, one LZ4 block.
+
+Source: the LZ4 block format description (lz4_Block_format.md of the LZ4 project); Firefox'
+``toolkit/components/lz4`` for the head ``mozLz40`` (with a NUL behind it) and the size as 32 bits, little-endian.
+"""
+
+from __future__ import annotations
+
+_HEAD = b"mozLz40\0"
+_LONG = 15
+_LEAST_MATCH = 4
+_MAX_BYTES = 1 << 25
+
+
+def unpack(data: bytes) -> bytes:
+    """Give the content of a mozLz4 file.
+
+    Raises:
+        ValueError: it is none, is broken, or holds more than 32 MiB.
+    """
+    size = int.from_bytes(data[8:12], "little")
+    if not data.startswith(_HEAD) or size > _MAX_BYTES:
+        raise ValueError("this is no mozLz4 file, or a very large one")
+    out = bytearray()
+    try:
+        _unpack_block(memoryview(data)[12:], out, size)
+    except IndexError as exc:
+        raise ValueError("the LZ4 block ends in the middle") from exc
+    if len(out) != size:
+        raise ValueError(f"the LZ4 block holds {len(out)} bytes instead of {size}")
+    return bytes(out)
+
+
+def _unpack_block(block: memoryview, out: bytearray, size: int) -> None:
+    at = 0
+    while at < len(block):
+        token = block[at]
+        count, at = _length(block, at + 1, token >> 4)
+        if at + count > len(block) or len(out) + count > size:
+            raise ValueError("the LZ4 block says more than it has")
+        out += block[at : at + count]
+        at += count
+        if at == len(block):
+            return
+        back = block[at] | block[at + 1] << 8
+        count, at = _length(block, at + 2, token & _LONG)
+        _repeat(out, back, count + _LEAST_MATCH, size)
+
+
+def _length(block: memoryview, at: int, count: int) -> tuple[int, int]:
+    if count == _LONG:
+        more = 255
+        while more == 255:  # noqa: PLR2004  (a full byte says that another follows)
+            more = block[at]
+            count += more
+            at += 1
+    return count, at
+
+
+def _repeat(out: bytearray, back: int, count: int, size: int) -> None:
+    if not 0 < back <= len(out) or len(out) + count > size:
+        raise ValueError("the LZ4 block refers to what is not there")
+    start = len(out) - back
+    while count > 0:
+        piece = out[start : start + min(count, back)]
+        out += piece
+        start += len(piece)
+        count -= len(piece)

@@ -1,0 +1,211 @@
+"""Read what stands on a desktop without being led astray, choked or kept waiting.
+
+Below the agent's home folder no symbolic link is followed, neither at the end of a path nor on the
+way; elsewhere none at the end. Each folder on the way is opened from the one above it, so that a
+link put in place between look and read changes nothing. All reads are bounded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import itertools
+import os
+import stat
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from provisioning.probe.guest import Guest
+
+MAX_BYTES = 1 << 20
+"""Of a text; larger files hold no text that a task asks for."""
+
+MAX_HASHED_BYTES = 1 << 28
+"""Of a file, or of all files of a tree together, whose content is compared by digest."""
+
+MAX_ENTRIES = 10_000
+"""Of a folder, or of a tree."""
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENXIO}
+
+
+def look(guest: Guest, path: str) -> os.stat_result | None:
+    """Give what stands at a path, which may be a link; None when nothing is there.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    with _Absence(), _parent(guest, path) as (folder, name):
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return None
+
+
+def is_file(guest: Guest, path: str) -> bool:
+    """Tell whether a regular file stands at a path."""
+    found = look(guest, path)
+    return found is not None and stat.S_ISREG(found.st_mode)
+
+
+def is_folder(guest: Guest, path: str) -> bool:
+    """Tell whether a folder stands at a path."""
+    found = look(guest, path)
+    return found is not None and stat.S_ISDIR(found.st_mode)
+
+
+def link_target(guest: Guest, path: str) -> str | None:
+    """Give the words of a symbolic link; None for all else."""
+    found = look(guest, path)
+    if found is None or not stat.S_ISLNK(found.st_mode):
+        return None
+    with _Absence(), _parent(guest, path) as (folder, name):
+        return os.readlink(name, dir_fd=folder)
+    return None
+
+
+@contextlib.contextmanager
+def opened(guest: Guest, path: str) -> Iterator[BinaryIO | None]:
+    """Open a regular file; None when there is none, a pipe or device stands there, or a link.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    fd = -1
+    with _Absence(), _parent(guest, path) as (folder, name):
+        fd = os.open(name, _FILE, dir_fd=folder)
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            os.close(fd)
+            fd = -1
+    if fd < 0:
+        yield None
+        return
+    with os.fdopen(fd, "rb") as file:
+        yield file
+
+
+def read_bytes(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> bytes | None:
+    """Give a file's content; None when there is no regular file, or a larger one.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with opened(guest, path) as file:
+        data = None if file is None else file.read(max_bytes + 1)
+    return data if data is not None and len(data) <= max_bytes else None
+
+
+def read_text(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> str | None:
+    """Give a file's content as `read_bytes` does; None also for what is not UTF-8."""
+    data = read_bytes(guest, path, max_bytes)
+    try:
+        return None if data is None else data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def lines_of(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> list[str]:
+    """Give the lines of a file that `read_text` gives; none when it gives none."""
+    text = read_text(guest, path, max_bytes)
+    return [] if text is None else text.splitlines()
+
+
+def sha256_of(guest: Guest, path: str) -> str | None:
+    """Give the SHA-256 of a file, 64 hex digits; None when it is missing or above 256 MiB."""
+    with opened(guest, path) as file:
+        found = None if file is None else _digest(file, MAX_HASHED_BYTES)
+    return None if found is None else found[0]
+
+
+def names_in(guest: Guest, path: str) -> list[str] | None:
+    """Give the names in a folder, sorted; None when it is missing or holds more than 10 000."""
+    with _Absence(), _folder(guest, path) as folder, os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in itertools.islice(entries, MAX_ENTRIES + 1))
+        return names if len(names) <= MAX_ENTRIES else None
+    return None
+
+
+def tree_of(guest: Guest, path: str) -> dict[str, str] | None:
+    """Give all below a folder, by path relative to it.
+
+    Of a file its SHA-256, of a folder ``folder``, of a link ``link TARGET``, of all else ``other``.
+    None when the folder is missing, or holds more than 10 000 entries or 256 MiB.
+    """
+    with _Absence(), _folder(guest, path) as top:
+        found: dict[str, str] = {}
+        left = MAX_HASHED_BYTES
+        for where, folders, files, fd in os.fwalk(".", dir_fd=top, follow_symlinks=False):
+            for name in itertools.chain(folders, files):
+                what, size = _describe(fd, name, left)
+                found[os.path.normpath(f"{where}/{name}")] = what
+                left -= size
+                if left < 0 or len(found) > MAX_ENTRIES:
+                    return None
+        return found
+    return None
+
+
+def _describe(folder: int, name: str, max_bytes: int) -> tuple[str, int]:
+    """Say what an entry is, and how many bytes were read for it; more than allowed if too many."""
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    if stat.S_ISLNK(mode):
+        return f"link {os.readlink(name, dir_fd=folder)}", 0
+    if stat.S_ISDIR(mode):
+        return "folder", 0
+    if not stat.S_ISREG(mode):
+        return "other", 0
+    with os.fdopen(os.open(name, _FILE, dir_fd=folder), "rb") as file:
+        return _digest(file, max_bytes) or ("", max_bytes + 1)
+
+
+def _digest(file: BinaryIO, max_bytes: int) -> tuple[str, int] | None:
+    if os.fstat(file.fileno()).st_size > max_bytes:
+        return None
+    sha, size = hashlib.sha256(), 0
+    while chunk := file.read(MAX_BYTES):
+        sha.update(chunk)
+        size += len(chunk)
+        if size > max_bytes:
+            return None
+    return sha.hexdigest(), size
+
+
+class _Absence:
+    """Goes on behind its block when nothing, or the wrong kind of thing, stands there."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, exc: object, trace: object) -> bool:
+        return isinstance(exc, OSError) and exc.errno in _NOT_THERE
+
+
+@contextlib.contextmanager
+def _folder(guest: Guest, path: str) -> Iterator[int]:
+    with _parent(guest, path) as (above, name):
+        fd = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=above)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@contextlib.contextmanager
+def _parent(guest: Guest, path: str) -> Iterator[tuple[int, str]]:
+    """Open the folder in which an entry stands, and give the entry's name."""
+    full = guest.path(path)
+    home = os.path.normpath(guest.home)
+    start = home if os.path.commonpath([home, full]) == home else full.rpartition("/")[0] or "/"
+    *above, name = os.path.relpath(full, start).split("/")
+    fd = os.open(start, _FOLDER)
+    try:
+        for each in above:
+            below = os.open(each, _FOLDER | os.O_NOFOLLOW, dir_fd=fd)
+            os.close(fd)
+            fd = below
+        yield fd, name
+    finally:
+        os.close(fd)

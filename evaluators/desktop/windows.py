@@ -1,0 +1,126 @@
+"""Windows of a desktop, as its window manager tells of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evaluators.decorators import evaluator
+
+if TYPE_CHECKING:
+    from provisioning.probe.guest import Guest
+
+_GEOMETRY = 4
+
+
+@evaluator(on="desktop")
+def window_in_front(guest: Guest, app: str, title_contains: str = "") -> bool:
+    """Tell whether the window in front belongs to an application and has a title.
+
+    Any program may give its window any title: ask for the class too, and for what was done.
+
+    Example:
+        ``{on: desktop, check: window_in_front, with: {app: Gedit, title_contains: notes.txt}}``
+
+    Args:
+        guest: the desktop.
+        app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
+        title_contains: what its title must hold, letter case counting; any title when empty.
+    """
+    return any(window["active"] and title_contains in window["title"] for window in _of(guest, app))
+
+
+@evaluator(on="desktop")
+def window_open(guest: Guest, app: str, title_contains: str = "") -> bool:
+    """Tell whether an application has a window, in front or not, with a title.
+
+    Example:
+        ``{on: desktop, check: window_open, with: {app: Gedit, title_contains: notes.txt}}``
+
+    Args:
+        guest: the desktop.
+        app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
+        title_contains: what its title must hold, letter case counting; any title when empty.
+    """
+    return any(title_contains in window["title"] for window in _of(guest, app))
+
+
+@evaluator(on="desktop")
+def window_closed(guest: Guest, app: str, title_contains: str = "") -> bool:
+    """Tell whether an application has no window, or none with a title.
+
+    Met before anything was opened, too: let it come after a node for the open window.
+
+    Example:
+        ``{on: desktop, check: window_closed, with: {app: Gedit}}``
+
+    Args:
+        guest: the desktop.
+        app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
+        title_contains: windows without this in their title do not count; all do when empty.
+    """
+    return not any(title_contains in window["title"] for window in _of(guest, app))
+
+
+@evaluator(on="desktop")
+def window_title_equals(guest: Guest, app: str, title: str) -> bool:
+    """Tell whether an application has a window with exactly this title.
+
+    Example:
+        ``{on: desktop, check: window_title_equals, with: {app: Gnome-calculator, title: Calculator}}``
+
+    Args:
+        guest: the desktop.
+        app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
+        title: the whole title.
+    """
+    return any(window["title"] == title for window in _of(guest, app))
+
+
+@evaluator(on="desktop")
+def window_count(guest: Guest, app: str, count: int) -> bool:
+    """Tell whether an application has this many windows.
+
+    Example:
+        ``{on: desktop, check: window_count, with: {app: Gnome-terminal, count: 2}}``
+
+    Args:
+        guest: the desktop.
+        app: the windows' X11 class or instance (``WM_CLASS``), whole; letter case does not count.
+        count: how many, minimised ones included.
+    """
+    return len(_of(guest, app)) == count
+
+
+@evaluator(on="desktop")
+def window_at(guest: Guest, app: str, geometry: list[int], tolerance_px: int = 40) -> bool:
+    """Tell whether an application has a window at a place, of a size.
+
+    The place is that of the window's content, without the frame that the window manager draws.
+
+    Example:
+        ``{on: desktop, check: window_at, with: {app: Gedit, geometry: [0, 0, 640, 800]}}``
+
+    Args:
+        guest: the desktop.
+        app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
+        geometry: left, top, width and height, px.
+        tolerance_px: how far each of the four may be off.
+
+    Raises:
+        ValueError: `geometry` is not four numbers.
+    """
+    if len(geometry) != _GEOMETRY:
+        raise ValueError("geometry is left, top, width and height")
+    return any(
+        all(abs(window["geometry"][n] - geometry[n]) <= tolerance_px for n in range(_GEOMETRY))
+        for window in _of(guest, app)
+    )
+
+
+def _of(guest: Guest, app: str) -> list[dict[str, Any]]:
+    wanted = app.lower()
+    return [
+        window
+        for window in guest.windows()
+        if wanted in {part.lower() for part in window["wm_class"]}
+    ]

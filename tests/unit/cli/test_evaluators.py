@@ -1,0 +1,87 @@
+"""``mesocosm evaluators`` from its words to its exit code."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from appliance.base.settings import get_settings
+from appliance.cli.main import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "200")
+    get_settings.cache_clear()
+    yield
+    get_settings.cache_clear()
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: ANN401
+    return json.loads(capsys.readouterr().out)
+
+
+def test_all_are_listed_or_those_of_one_place(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluators", "list", "--json"]) == 0
+    everywhere = printed(capsys)
+    assert main(["evaluators", "list", "--on", "session", "--json"]) == 0
+    session = printed(capsys)
+    assert len(everywhere) >= 80
+    assert {each["on"] for each in session} == {"session"}
+    assert all(each in everywhere for each in session)
+
+
+def test_one_is_shown_with_its_cases(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluators", "show", "file_exists", "--json"]) == 0
+    shown = printed(capsys)
+    assert shown["example"]["check"] == "file_exists"
+    assert list(shown["parameters"]["properties"]) == ["path"]
+    assert {"kind": "missing", "case": "nothing", "expected": "unmet"} in shown["cases"]
+    assert main(["evaluators", "show", "file_exists"]) == 0
+    assert "hostile: a pipe" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("answer", "code", "met"), [("8.0", 0, True), ("9", 1, False)])
+def test_one_is_tried_on_an_answer(
+    capsys: pytest.CaptureFixture[str], answer: str, code: int, met: bool
+) -> None:
+    words = ["expected=8", "tolerance=0.5", "--answer", answer, "--json"]
+    assert main(["evaluators", "try", "answer_is_number", *words]) == code
+    assert printed(capsys)["met"] is met
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["file_exsts", "path=~/a"], "file_exists"),
+        (["file_exists", "path"], "ARGUMENT=VALUE"),
+        (["file_exists", "pfad=~/a"], "pfad"),
+        (["file_line_count", "path=~/a", "count=many"], "many"),
+        (["file_exists", "path=~/a"], "--machine"),
+        (["file_exists", "path=~/a", "--machine", "nobody"], "nobody"),
+    ],
+)
+def test_wrong_words_are_refused(
+    capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert main(["evaluators", "try", *words]) != 0
+    assert said in capsys.readouterr().err
+
+
+def test_one_is_examined(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluators", "mutate", "file_line_count", "--json", "--sample", "20"]) in {0, 1}
+    found = printed(capsys)
+    assert found["code"]["faults"] == 20
+    assert found["states"]["score"] == 1.0
+
+
+def test_the_page_is_written(tmp_path: Path) -> None:
+    assert main(["evaluators", "docs", str(tmp_path / "page.md")]) == 0
+    assert "#### file_exists" in (tmp_path / "page.md").read_text(encoding="utf-8")

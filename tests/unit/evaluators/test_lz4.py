@@ -1,0 +1,56 @@
+"""Mozilla's compressed files, made by LZ4's own library and by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evaluators.casebook.tables.desktop_firefox import pack
+from evaluators.desktop.lz4 import unpack
+
+# lz4.block.compress (LZ4 1.10) of the session below, behind Mozilla's head and size.
+GOLDEN = bytes.fromhex(
+    "6d6f7a4c7a343000f5020000f3037b2277696e646f7773223a205b7b227461620a0063656e747269650d00ff1275"
+    "726c223a2022687474703a2f2f6e6577732e746573742f746f646179227d2c20230009f1066d6f72726f77227d5d"
+    "2c2022696e646578223a20320e009f6e6f7465223a2022610100ff1a7f626364656667680800ff255068227d5d7d"
+)
+SESSION = {
+    "windows": [
+        {
+            "tabs": [
+                {
+                    "entries": [
+                        {"url": "http://news.test/today"},
+                        {"url": "http://news.test/tomorrow"},
+                    ],
+                    "index": 2,
+                }
+            ],
+            "note": "a" * 300 + "abcdefgh" * 40,
+        }
+    ]
+}
+
+
+def test_what_the_library_packs_is_unpacked() -> None:
+    assert json.loads(unpack(GOLDEN)) == SESSION
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"x", b"a" * 700, b"abcdefgh" * 99 + b"end.", bytes(range(256)) * 9]
+)
+def test_what_the_casebook_packs_is_unpacked(content: bytes) -> None:
+    assert unpack(pack(content)) == content
+
+
+@pytest.mark.parametrize("length", range(0, len(GOLDEN), 3))
+def test_a_file_that_is_cut_is_refused(length: int) -> None:
+    with pytest.raises(ValueError, match=r"LZ4|mozLz4"):
+        unpack(GOLDEN[:length])
+
+
+@pytest.mark.parametrize("size", [0, 756, 758, 1 << 31])
+def test_a_size_that_is_not_that_of_the_content_is_refused(size: int) -> None:
+    with pytest.raises(ValueError, match=r"LZ4|mozLz4"):
+        unpack(GOLDEN[:8] + size.to_bytes(4, "little") + GOLDEN[12:])
