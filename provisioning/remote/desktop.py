@@ -156,14 +156,12 @@ class RemoteDesktop:
         Raises:
             MachineStartError: it does not, and cannot be turned on from here.
         """
-        try:
-            self._wait_for_session(_ASK_TIMEOUT_S)
-        except LinkError as exc:
+        if not self.is_running():
             raise MachineStartError(
                 f"{self.info.machine_id} does not answer, and cannot be started from here.",
-                details=str(exc),
                 resolution=f"Turn it on; its SSH server is {self._remote.host}:{self._remote.port}.",
-            ) from exc
+            )
+        self._wait_for_session(_ASK_TIMEOUT_S)
 
     def stop(self) -> None:
         """Refuse: its owner turns it off.
