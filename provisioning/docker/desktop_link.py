@@ -72,6 +72,8 @@ class ExecTransport:
             self._socket.shutdown(socket.SHUT_RDWR)
         with contextlib.suppress(OSError):
             self._stream.close()
+        # The SDK's HTTP connection holds the socket too, and closes it for no one.
+        self._socket.close()
         self._on_close()
 
     def last_words(self) -> str:
