@@ -26,4 +26,6 @@ done
 install -m 644 "$here/files/dconf-defaults.ini" "$root/etc/dconf/db/local.d/10-container"
 chroot "$root" dconf update
 # What every session's home folder begins as; the first session of all adds to it.
-cp -a "$root/home/user" "$root/usr/share/mesocosm-home"
+# Out of the user's reach, who could otherwise fill the host's disk there.
+install -d -m 700 "$root/usr/local/lib/mesocosm/first"
+cp -a "$root/home/user" "$root/usr/local/lib/mesocosm/first/home"

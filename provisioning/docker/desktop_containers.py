@@ -8,14 +8,14 @@ import tarfile
 from typing import TYPE_CHECKING, cast
 
 import docker
-from docker.errors import APIError, NotFound
+from docker.errors import APIError, DockerException, NotFound
 from docker.types import LogConfig
 from requests.exceptions import RequestException
 
 from appliance.base.errors import LinkClosedError
 from images.desktop_container.recipe import CAPABILITIES, GUEST_DIR, HOME, HOME_TMPFS
 from provisioning.docker.desktop_link import ExecTransport
-from provisioning.docker.engine import LABEL, LABEL_STATE, container_name, open_engine
+from provisioning.docker.engine import LABEL, LABEL_STATE, container_name, open_engine, unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 LABEL_DESKTOP = "mesocosm.desktop"
 MAX_PROCESSES = 1024
 """Processes and threads of one desktop; LibreOffice beside Firefox take about 350."""
+
+PROBE_FILE = "probe.pyz"
+"""Name of the probe in the guest's folder; root alone may read it."""
 
 _SMALL_MIB = 256
 _LINK_TIMEOUT_S = 60
@@ -96,7 +99,10 @@ class DesktopContainers:
             LinkClosedError: the container does not run.
             RequirementError: the engine does not answer.
         """
-        client = docker.from_env(timeout=_LINK_TIMEOUT_S)
+        try:
+            client = docker.from_env(timeout=_LINK_TIMEOUT_S)
+        except DockerException as exc:
+            raise unreachable(exc) from exc
         try:
             made = client.api.exec_create(
                 container_name(machine_id), list(argv), stdin=True, user="root", workdir="/"
@@ -156,9 +162,6 @@ class DesktopContainers:
 
     def _labels(self, machine_id: str) -> dict[str, str]:
         return {LABEL: "1", LABEL_DESKTOP: machine_id, LABEL_STATE: self._state_dir}
-
-
-PROBE_FILE = "probe.pyz"
 
 
 def _tmpfs(memory_mib: int) -> dict[str, str]:

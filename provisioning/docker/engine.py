@@ -196,7 +196,7 @@ def open_engine(what: str) -> Iterator[DockerClient]:
     try:
         client = docker.from_env(timeout=_TIMEOUT_S)
     except DockerException as exc:
-        raise _unreachable(exc) from exc
+        raise unreachable(exc) from exc
     try:
         yield client
     except APIError as exc:
@@ -204,12 +204,13 @@ def open_engine(what: str) -> Iterator[DockerClient]:
             f"The docker engine could not {what}.", details=str(exc.explanation or exc)
         ) from exc
     except RequestException as exc:
-        raise _unreachable(exc) from exc
+        raise unreachable(exc) from exc
     finally:
         client.close()
 
 
-def _unreachable(exc: Exception) -> RequirementError:
+def unreachable(exc: Exception) -> RequirementError:
+    """Give the error for an engine that does not answer."""
     return RequirementError(
         "The docker engine does not answer.",
         details=str(exc),

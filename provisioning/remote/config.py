@@ -67,6 +67,7 @@ class Remote(BaseModel):
         user: whose desktop it is; the agent acts as this user.
         reset: brings it back; without one the machine can be looked at but not lent.
         ready_timeout_s: after a reset, until its desktop must be up.
+        verify_timeout_s: after that, until it must be as it was at first.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -80,6 +81,7 @@ class Remote(BaseModel):
     user: str = "user"
     reset: Reset | None = None
     ready_timeout_s: float = Field(default=300.0, gt=0)
+    verify_timeout_s: float = Field(default=60.0, gt=0)
 
     def target(self, settings: Settings) -> SshTarget:
         """Give what SSH needs."""

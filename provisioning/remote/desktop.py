@@ -42,7 +42,6 @@ BACKEND = "remote"
 _LOGIN_TIMEOUT_S = 10.0
 _ASK_TIMEOUT_S = 20.0
 _EVERY_S = 0.5
-_VERIFY_TIMEOUT_S = 60.0
 _QUIET_TIMEOUT_S = 180.0
 _QUIET_WINDOW_S = 3.0
 _MAX_NAMED = 20
@@ -261,9 +260,8 @@ class RemoteDesktop:
             differences = first.differences(take_digest(self.link))
             return not differences
 
-        if not wait_until(
-            is_as_it_was, timeout_s=_VERIFY_TIMEOUT_S, every_s=_EVERY_S, clock=self._clock
-        ):
+        timeout_s = self._remote.verify_timeout_s
+        if not wait_until(is_as_it_was, timeout_s=timeout_s, every_s=_EVERY_S, clock=self._clock):
             raise ResetMismatchError(
                 f"{self.info.machine_id} is not as it was, in {len(differences)} places.",
                 details="\n".join(line[:400] for line in differences[:_MAX_NAMED]),

@@ -138,7 +138,7 @@ def test_its_owners_command_brings_it_back_exactly(machine: RemoteDesktop) -> No
 
 
 def test_a_reset_that_leaves_something_is_seen(machine: RemoteDesktop, lab: Lab) -> None:
-    again = attach(lab.tell(reset={"command": ["/bin/true"]}), machine)
+    again = attach(lab.tell(reset={"command": ["/bin/true"]}, verify_timeout_s=1), machine)
     again.files.put(f"{HOME}/left behind", b"x")
     with pytest.raises(ResetMismatchError, match="left behind"):
         again.snapshots.rewind(READY)

@@ -5,6 +5,6 @@ install -d -m 1777 /tmp/.X11-unix /tmp/.ICE-unix
 install -d -m 755 /run/dbus /run/mesocosm /run/user
 install -d -m 700 -o 1000 -g 1000 /run/user/1000
 dbus-uuidgen > /etc/machine-id
-cp -a /usr/share/mesocosm-home/. /home/user/
+cp -a /usr/local/lib/mesocosm/first/home/. /home/user/
 dbus-daemon --system --fork --nopidfile
 exec setpriv --reuid=1000 --regid=1000 --init-groups --inh-caps=-all /usr/local/lib/mesocosm/session.sh

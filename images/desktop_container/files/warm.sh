@@ -18,7 +18,7 @@ until [ "$(state)" = "$before" ]; do
 done
 kill "$session"
 wait "$session" || true
-rm -rf /usr/share/mesocosm-home
-cp -a /home/user /usr/share/mesocosm-home
+rm -rf "$here/first/home"
+cp -a /home/user "$here/first/home"
 # Nobody else's: the next session makes its own.
 : > /etc/machine-id
