@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MachineError
+from provisioning.makers import Forker
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.makers import HostMachine, Maker
+    from provisioning.protocols import ResetReport
 
 _RECORDED = {"libvirt": "vm", "container": "container", "remote": "remote"}
 """What `MESOCOSM_DESKTOP` calls a backend, by the name that machines' records carry."""
@@ -36,7 +38,9 @@ def host_makers(settings: Settings, *, without: Collection[str] = ()) -> Mapping
         "remote": RemoteMaker(settings),
     }
     kept = {name: maker for name, maker in desktops.items() if name not in without}
-    return {Kind.DESKTOP: DesktopBackends(settings.desktop, kept), Kind.PHONE: PhoneMaker(settings)}
+    can_fork = isinstance(kept.get(settings.desktop), Forker)
+    several = ForkingBackends if can_fork else DesktopBackends
+    return {Kind.DESKTOP: several(settings.desktop, kept), Kind.PHONE: PhoneMaker(settings)}
 
 
 class DesktopBackends:
@@ -86,3 +90,26 @@ class DesktopBackends:
         if name not in self._makers:
             raise MachineError(f"Desktops of the backend {name!r} cannot be reached now.")
         return self._makers[name]
+
+
+class ForkingBackends(DesktopBackends):
+    """The same, where the chosen backend can multiply its machines."""
+
+    @property
+    def fork_mib(self) -> int:
+        """Memory that one fork uses, MiB."""
+        return self._forker().fork_mib
+
+    def stand_by(self) -> HostMachine | None:
+        """Prepare a fork as the chosen backend does."""
+        return self._forker().stand_by()
+
+    def wake(self, machine: HostMachine) -> ResetReport:
+        """Wake a fork as the chosen backend does."""
+        return self._forker().wake(machine)
+
+    def _forker(self) -> Forker:
+        maker = self._maker(self._chosen)
+        if not isinstance(maker, Forker):
+            raise MachineError(f"Desktops of the backend {self._chosen!r} cannot be forked.")
+        return maker

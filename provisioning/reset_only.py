@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import SnapshotMissingError, UnsupportedError
+from provisioning.protocols import READY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from provisioning.protocols import ResetReport
-
-READY = "ready"
-"""The state that every lease begins from."""
 
 
 class ResetOnly:

@@ -205,14 +205,26 @@ class DesktopContainer:
         self._is_untouched = True
         return ResetReport("recreate", watch.total_s(), (), watch.phases_s)
 
+    def wake(self) -> ResetReport:
+        """Verify a container that stood by, which nobody has had a link to.
+
+        Raises:
+            ResetMismatchError: it differs from the baseline.
+            LinkError: it does not answer.
+        """
+        return self._check("fork")
+
     def _renew(self) -> ResetReport:
         """Recreate it, unless nobody has had a link to it since it was last verified."""
         if self._is_untouched and self.is_running():
-            watch = _Phases(self._clock)
-            with watch.phase("verify"):
-                self._verify()
-            return ResetReport("fresh", watch.total_s(), (), watch.phases_s)
+            return self._check("fresh")
         return self.recreate()
+
+    def _check(self, path: str) -> ResetReport:
+        watch = _Phases(self._clock)
+        with watch.phase("verify"):
+            self._verify()
+        return ResetReport(path, watch.total_s(), (), watch.phases_s)
 
     def _open(self) -> LinkClient:
         if self._link is None or self._link.is_closed:

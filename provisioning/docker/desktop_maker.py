@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from images.recipe import Image
+    from provisioning.makers import HostMachine
+    from provisioning.protocols import ResetReport
+
+FORK_MIB = 350
 
 
 class ContainerMaker:
@@ -71,6 +75,41 @@ class ContainerMaker:
             raise
         return machine
 
+    @property
+    def fork_mib(self) -> int:
+        """Memory that one container uses, MiB: measured, files in memory included."""
+        return FORK_MIB
+
+    def stand_by(self) -> DesktopContainer | None:
+        """Start a container that waits for its lease; the lock of its folder is held.
+
+        Gives None while no baseline is known.
+
+        Raises:
+            MesocosmError: it cannot be started; nothing is left of it.
+        """
+        if self._baseline().read() is None:
+            return None
+        machine = self._create(template=self.image.label)
+        try:
+            machine.recreate()
+            machine.folder.mark(MachineState.WAITING)
+        except BaseException:
+            machine.delete()
+            machine.folder.lock.release()
+            raise
+        return machine
+
+    def wake(self, machine: HostMachine) -> ResetReport:
+        """Verify a container that stood by.
+
+        Raises:
+            MesocosmError: it is not as it was when it was started; it must not be used.
+        """
+        if not isinstance(machine, DesktopContainer):
+            raise MachineError(f"{machine.info.machine_id} is no desktop container.")
+        return machine.wake()
+
     def attach(self, folder: MachineFolder, record: MachineRecord) -> DesktopContainer:
         """Give the object for a desktop that was made before, running or not.
 
@@ -101,14 +140,18 @@ class ContainerMaker:
                 gone.append(f"{machine_id}: its folder is gone")
         return gone
 
-    def _create(self) -> DesktopContainer:
-        """Make folder and record; the lock of the folder is held."""
+    def _create(self, template: str = "") -> DesktopContainer:
+        """Make folder and record; the lock of the folder is held.
+
+        Args:
+            template: what it is a copy of, if it is to end with its lease.
+        """
         machine_id = new_machine_id(Kind.DESKTOP.value)
         folder = MachineFolder(self._settings.machines_dir / machine_id)
         if not folder.lock.try_acquire():
             raise MachineError(f"{machine_id} is in use already.")
         try:
-            return self.attach(folder, folder.write(self._describe(machine_id)))
+            return self.attach(folder, folder.write(self._describe(machine_id, template)))
         except BaseException:
             folder.remove()
             folder.lock.release()
@@ -131,7 +174,8 @@ class ContainerMaker:
     def _baseline(self) -> Baseline:
         return Baseline(self._settings.state_dir / "baselines" / self._stamp()[:24])
 
-    def _describe(self, machine_id: str) -> MachineRecord:
+    def _describe(self, machine_id: str, template: str) -> MachineRecord:
+        details = {"stamp": self._stamp()}
         return MachineRecord(
             machine_id=machine_id,
             kind=Kind.DESKTOP,
@@ -140,7 +184,7 @@ class ContainerMaker:
             image_digest=self.image.digest,
             accelerator="none",
             created_s=self._clock.now_s(),
-            details={"stamp": self._stamp()},
+            details={**details, "template": template} if template else details,
         )
 
     def _stamp(self) -> str:

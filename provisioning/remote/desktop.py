@@ -22,9 +22,9 @@ from provisioning.deploy import PYTHON, TAG, guest_path, is_stored, stdio_argv, 
 from provisioning.links.files_over_link import LinkFiles
 from provisioning.links.guest_io import LinkInput, LinkScreen, LinkTree
 from provisioning.links.ssh import connect_ssh, open_ssh
-from provisioning.protocols import MachineInfo, ResetReport
+from provisioning.protocols import READY, MachineInfo, ResetReport
 from provisioning.remote.config import Reset, Side
-from provisioning.reset_only import READY, ResetOnly
+from provisioning.reset_only import ResetOnly
 from provisioning.state_digest import StateDigest, take_digest
 from provisioning.zipapp import build_probe
 

@@ -102,7 +102,7 @@ def libvirt_desktop() -> Iterator[Subject]:
 @contextlib.contextmanager
 def container_desktop() -> Iterator[Subject]:
     from provisioning.docker.desktop_maker import ContainerMaker
-    from provisioning.reset_only import READY
+    from provisioning.protocols import READY
 
     settings = desktop_container_settings()
     machine = ContainerMaker(settings).make(lambda _words: None)

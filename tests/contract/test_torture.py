@@ -71,6 +71,7 @@ def test_a_reset_takes_it_back(tortured: Tortured, act: Act) -> None:
     assert (code != 0) is is_refused or act.breaks, said
 
     report = tortured.reset()
+    machine = tortured.machine
     assert report.differences == ()
     assert before.differences(take_digest(machine.link)) == ()
     assert not is_seen(machine, act)

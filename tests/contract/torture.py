@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.settings import get_settings
+from provisioning.protocols import READY, Kind
 from tests.contract.machines import NEEDS_APPLIANCE
 from tests.standins.container import desktop_container_settings
 
@@ -43,22 +44,27 @@ class Act:
     breaks: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass
 class Tortured:
     """A desktop and its way back.
 
     Attributes:
-        machine: stands at its first state.
-        reset: takes the way back; gives the report, and leaves the machine usable.
+        machine: stands at its first state; another one after a reset that destroys it.
+        take_back: takes the way back; gives the machine to go on with, and the report.
         refuses: names of acts that the machine does not let happen.
         limits: what a shell says first, so that a fork bomb cannot take the whole guest, where
             the machine itself has no limit.
     """
 
     machine: Machine
-    reset: Callable[[], ResetReport]
+    take_back: Callable[[Machine], tuple[Machine, ResetReport]]
     refuses: frozenset[str] = frozenset()
     limits: str = ""
+
+    def reset(self) -> ResetReport:
+        """Take the way back."""
+        self.machine, report = self.take_back(self.machine)
+        return report
 
 
 _PACKAGE = """
@@ -129,19 +135,22 @@ _BOMB,
 )  # fmt: skip
 
 
+CONTAINER_REFUSES = frozenset({"a changed clock"})
+VM_LIMITS = "ulimit -u 400;"
+
+
+def rewind(machine: Machine) -> tuple[Machine, ResetReport]:
+    return machine, machine.snapshots.rewind(READY)
+
+
 @contextlib.contextmanager
 def container() -> Iterator[Tortured]:
     """A container, made anew from its image."""
     from provisioning.docker.desktop_maker import ContainerMaker
-    from provisioning.reset_only import READY
 
     machine = ContainerMaker(desktop_container_settings()).make(lambda _words: None)
     try:
-        yield Tortured(
-            machine,
-            lambda: machine.snapshots.rewind(READY),
-            refuses=frozenset({"a changed clock"}),
-        )
+        yield Tortured(machine, rewind, refuses=CONTAINER_REFUSES)
     finally:
         machine.delete()
         machine.folder.lock.release()
@@ -151,15 +160,35 @@ def container() -> Iterator[Tortured]:
 def vm_rewind() -> Iterator[Tortured]:
     """A VM, rewound inside its running QEMU."""
     from provisioning.lease import LocalFleet
-    from provisioning.protocols import Kind
 
-    with LocalFleet(get_settings()).lease({"it": Kind.DESKTOP}) as environment:
-        machine = environment.machines["it"]
-        yield Tortured(machine, lambda: machine.snapshots.rewind("ready"), limits="ulimit -u 400;")
+    settings = get_settings().model_copy(update={"desktop": "vm", "desktop_reset": "rewind"})
+    with LocalFleet(settings).lease({"it": Kind.DESKTOP}) as environment:
+        yield Tortured(environment.machines["it"], rewind, limits=VM_LIMITS)
+
+
+@contextlib.contextmanager
+def vm_fork() -> Iterator[Tortured]:
+    """A fork of a VM, destroyed and replaced by another."""
+    from provisioning.lease import LocalFleet
+
+    settings = get_settings().model_copy(update={"desktop": "vm", "desktop_reset": "fork"})
+    fleet = LocalFleet(settings)
+    with contextlib.ExitStack() as held:
+
+        def take() -> tuple[Machine, ResetReport]:
+            environment = held.enter_context(fleet.lease({"it": Kind.DESKTOP}))
+            return environment.machines["it"], environment.resets["it"]
+
+        def replace(_: Machine) -> tuple[Machine, ResetReport]:
+            held.pop_all().close()
+            return take()
+
+        yield Tortured(take()[0], replace, limits=VM_LIMITS)
 
 
 Make = Callable[[], AbstractContextManager[Tortured]]
 SUBJECTS: dict[str, tuple[Make, Sequence[pytest.MarkDecorator]]] = {
     "container": (container, (pytest.mark.docker,)),
+    "vm-fork": (vm_fork, (pytest.mark.vm, NEEDS_APPLIANCE)),
     "vm-rewind": (vm_rewind, (pytest.mark.vm, NEEDS_APPLIANCE)),
 }

@@ -12,11 +12,19 @@ from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import ImageMissingError, LinkError, ResetMismatchError
 from appliance.base.settings import Settings
 from images.desktop_container.recipe import CAPABILITIES, GUEST_DIR
+from provisioning.backends import ForkingBackends
 from provisioning.docker import desktop
 from provisioning.docker.desktop_containers import LABEL_DESKTOP, MAX_PROCESSES
 from provisioning.docker.desktop_maker import ContainerMaker
 from provisioning.docker.engine import container_name
-from provisioning.reset_only import READY
+from provisioning.lease import LocalFleet
+from provisioning.machine_folder import (
+    MachineFolder,
+    MachineRecord,
+    MachineState,
+    iter_folders,
+)
+from provisioning.protocols import READY, Kind
 from provisioning.state_digest import StateDigest
 from tests.standins.container import desktop_container_settings
 
@@ -66,6 +74,11 @@ def sh(machine: DesktopContainer, command: str, user: str = "user") -> tuple[int
     params: dict[str, Any] = {"argv": ["/bin/sh", "-c", command], "user": user}
     reply = cast("dict[str, Any]", machine.link.call("exec", params, timeout_s=30.0))
     return reply["exit_code"], base64.b64decode(reply["stdout_b64"]).decode().strip()
+
+
+def standing_by(settings: Settings) -> list[tuple[MachineFolder, MachineRecord]]:
+    found = [(folder, folder.read()) for folder in iter_folders(settings)]
+    return [(folder, one) for folder, one in found if one and one.state is MachineState.WAITING]
 
 
 def attributes(machine: DesktopContainer) -> dict[str, Any]:
@@ -170,6 +183,24 @@ def test_an_untouched_one_is_not_made_twice(machine: DesktopContainer) -> None:
     assert machine.snapshots.rewind(READY).path == "fresh"
     machine.files.put("/home/user/mine", b"x")
     assert machine.snapshots.rewind(READY).path == "recreate"
+
+
+def test_one_that_stands_by_is_lent_at_once_and_ends_with_its_lease(
+    maker: ContainerMaker, machine: DesktopContainer
+) -> None:
+    settings = machine._settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "1"})
+    fleet = LocalFleet(settings, {Kind.DESKTOP: ForkingBackends("container", {"container": maker})})
+    fleet.fill(Kind.DESKTOP).join()
+    ((waiting, _),) = standing_by(settings)
+    with fleet.lease({"it": Kind.DESKTOP}) as environment:
+        lent, report = environment.machines["it"], environment.resets["it"]
+        assert (lent.info.machine_id, report.path) == (waiting.machine_id, "fork")
+        assert set(report.phases_s) == {"verify"}
+        lent.files.put("/home/user/mine", b"x")
+    assert waiting.machine_id not in maker._containers.names()
+    fleet.fill(Kind.DESKTOP).join()
+    ((following, record),) = standing_by(settings)
+    maker.attach(following, record).delete()
 
 
 def test_one_that_is_not_like_its_baseline_is_refused(

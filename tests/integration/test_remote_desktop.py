@@ -22,10 +22,9 @@ from appliance.base.settings import Settings
 from images.builder import find
 from images.desktop.keys import ensure_ssh_key, make_key
 from images.desktop_container.recipe import CAPABILITIES, HOME, HOME_TMPFS
-from provisioning.protocols import Kind
+from provisioning.protocols import READY, Kind
 from provisioning.remote.config import FILE
 from provisioning.remote.maker import RemoteMaker
-from provisioning.reset_only import READY
 from tests.standins.container import desktop_container_settings
 from tests.standins.phone import free_port
 

@@ -6,9 +6,10 @@ import pytest
 
 from appliance.base.errors import MachineError
 from appliance.base.settings import Settings
-from provisioning.backends import DesktopBackends, host_makers
+from provisioning.backends import DesktopBackends, ForkingBackends, host_makers
 from provisioning.lease import LocalFleet
 from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState
+from provisioning.makers import Forker
 from provisioning.protocols import Kind
 from tests.unit.provisioning.test_lease import FakeMaker
 
@@ -79,3 +80,12 @@ def test_every_choice_has_a_maker_that_knows_its_machines(tmp_path: Path, name: 
             accelerator="none",
         )
         assert desktops.lends(record) is (key == name)
+
+
+def test_forks_come_from_the_chosen_backend_alone(tmp_path: Path) -> None:
+    for name, forks in (("vm", True), ("container", True), ("remote", False)):
+        desktops = host_makers(Settings(state_dir=tmp_path, desktop=name))[Kind.DESKTOP]
+        assert isinstance(desktops, Forker) is forks
+    without = ForkingBackends("vm", {})
+    with pytest.raises(MachineError, match="'vm' cannot be reached now"):
+        without.stand_by()
