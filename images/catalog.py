@@ -16,6 +16,11 @@ NAMES = ("base", "hypervisor", "phone", "controller", "prometheus", "desktop")
 ON_REQUEST = ("desktop-container",)
 
 
+def needed_names(settings: Settings) -> tuple[str, ...]:
+    """Give the images that an appliance of these settings needs."""
+    return (*NAMES, "desktop-container") if settings.desktop == "container" else NAMES
+
+
 def make_recipe(name: str, settings: Settings) -> Recipe:
     """Make the recipe of a name, set as the settings say.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import docker
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.errors import ImageMissingError, LinkError, ResetMismatchError
 from appliance.base.settings import Settings
 from images.desktop_container.recipe import CAPABILITIES, GUEST_DIR
@@ -165,6 +165,20 @@ def test_one_that_was_killed_says_so_and_comes_back_fresh(machine: DesktopContai
         machine.link.call("ping")
     machine.power.start()
     assert machine.files.stat("/home/user/mine") is None
+
+
+def test_an_agent_that_ends_its_session_gets_another_and_not_a_dead_machine(
+    machine: DesktopContainer,
+) -> None:
+    leader = sh(machine, "pgrep -x gnome-session-b")[1]
+    sh(machine, "kill -KILL -1")
+
+    def is_back() -> bool:
+        state = cast("dict[str, Any]", machine.link.call("session", timeout_s=20.0))
+        return state["ready"] is True and sh(machine, "pgrep -x gnome-session-b")[1] != leader
+
+    assert wait_until(is_back, timeout_s=60)
+    assert machine.screen.size() == (1280, 800)
 
 
 def test_another_process_takes_it_over(maker: ContainerMaker, machine: DesktopContainer) -> None:

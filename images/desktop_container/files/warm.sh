@@ -17,7 +17,8 @@ until [ "$(state)" = "$before" ]; do
     sleep 5
 done
 kill "$session"
-wait "$session" || true
+pkill -TERM -u 1000 -x gnome-session-b
+sleep 2
 rm -rf "$here/first/home"
 cp -a /home/user "$here/first/home"
 # Nobody else's: the next session makes its own.
