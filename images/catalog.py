@@ -12,6 +12,13 @@ if TYPE_CHECKING:
 
 # In the order in which a bring-up wants them.
 NAMES = ("base", "hypervisor", "phone", "controller", "prometheus", "desktop")
+# Built only when asked for by name.
+ON_REQUEST = ("desktop-container",)
+
+
+def needed_names(settings: Settings) -> tuple[str, ...]:
+    """Give the images that an appliance of these settings needs."""
+    return (*NAMES, "desktop-container") if settings.desktop == "container" else NAMES
 
 
 def make_recipe(name: str, settings: Settings) -> Recipe:
@@ -45,5 +52,9 @@ def make_recipe(name: str, settings: Settings) -> Recipe:
             from images.desktop.recipe import DesktopRecipe  # noqa: PLC0415
 
             return DesktopRecipe(settings)
+        case "desktop-container":
+            from images.desktop_container.recipe import DesktopContainerRecipe  # noqa: PLC0415
+
+            return DesktopContainerRecipe(settings)
         case _:
-            raise UnknownNameError.of("image", name, NAMES)
+            raise UnknownNameError.of("image", name, (*NAMES, *ON_REQUEST))

@@ -4,18 +4,112 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from appliance.base.errors import MachineError
+from provisioning.makers import Forker
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from appliance.base.settings import Settings
-    from provisioning.makers import Maker
+    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.makers import HostMachine, Maker
+    from provisioning.protocols import ResetReport
+
+_RECORDED = {"libvirt": "vm", "container": "container", "remote": "remote"}
+"""What `MESOCOSM_DESKTOP` calls a backend, by the name that machines' records carry."""
 
 
-def host_makers(settings: Settings) -> Mapping[Kind, Maker]:
-    """Give the maker of each kind: desktops by libvirt, phones by docker."""
+def host_makers(settings: Settings, *, without: Collection[str] = ()) -> Mapping[Kind, Maker]:
+    """Give the maker of each kind: desktops as the settings say, phones by docker.
+
+    Args:
+        settings: which backend makes desktops; machines of the others can still be attached.
+        without: desktop backends that cannot be asked now, such as ``vm``.
+    """
+    from provisioning.docker.desktop_maker import ContainerMaker  # noqa: PLC0415 - imports docker
     from provisioning.docker.maker import PhoneMaker  # noqa: PLC0415 - imports docker
     from provisioning.libvirt.maker import DesktopMaker  # noqa: PLC0415 - imports libvirt
+    from provisioning.remote.maker import RemoteMaker  # noqa: PLC0415 - imports paramiko
 
-    return {Kind.DESKTOP: DesktopMaker(settings), Kind.PHONE: PhoneMaker(settings)}
+    desktops: dict[str, Maker] = {
+        "vm": DesktopMaker(settings),
+        "container": ContainerMaker(settings),
+        "remote": RemoteMaker(settings),
+    }
+    kept = {name: maker for name, maker in desktops.items() if name not in without}
+    can_fork = isinstance(kept.get(settings.desktop), Forker)
+    several = ForkingBackends if can_fork else DesktopBackends
+    return {Kind.DESKTOP: several(settings.desktop, kept), Kind.PHONE: PhoneMaker(settings)}
+
+
+class DesktopBackends:
+    """A `provisioning.makers.Maker` over several: new desktops are of one sort, old ones of any.
+
+    Args:
+        chosen: which of them makes and lends machines: ``vm``, ``container``, ``remote``.
+        makers: by the same names; one that is missing cannot be asked now.
+    """
+
+    def __init__(self, chosen: str, makers: Mapping[str, Maker]) -> None:
+        self._chosen = chosen
+        self._makers = makers
+
+    def make(self, say: Callable[[str], None]) -> HostMachine:
+        """Make a desktop of the chosen sort; raises as its maker does."""
+        return self._maker(self._chosen).make(say)
+
+    def lends(self, record: MachineRecord) -> bool:
+        """Tell whether a machine is of the chosen sort."""
+        return _RECORDED.get(record.backend) == self._chosen
+
+    def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
+        """Give the object for a desktop of whichever sort it is.
+
+        Raises:
+            MachineError: its backend is not known, or cannot be asked now.
+            MesocosmError: as its maker does.
+        """
+        return self._maker(_RECORDED.get(record.backend, record.backend)).attach(folder, record)
+
+    def fits(self, record: MachineRecord) -> bool:
+        """Tell whether a desktop is what its own backend would make today."""
+        maker = self._makers.get(_RECORDED.get(record.backend, ""))
+        return maker is not None and maker.fits(record)
+
+    def remove_by_id(self, machine_id: str) -> None:
+        """End whatever runs under an id, whichever sort it is."""
+        for maker in self._makers.values():
+            maker.remove_by_id(machine_id)
+
+    def remove_strays(self) -> list[str]:
+        """End what runs and has no folder; gives one line for each."""
+        return [line for maker in self._makers.values() for line in maker.remove_strays()]
+
+    def _maker(self, name: str) -> Maker:
+        if name not in self._makers:
+            raise MachineError(f"Desktops of the backend {name!r} cannot be reached now.")
+        return self._makers[name]
+
+
+class ForkingBackends(DesktopBackends):
+    """The same, where the chosen backend can multiply its machines."""
+
+    @property
+    def fork_mib(self) -> int:
+        """Memory that one fork uses, MiB."""
+        return self._forker().fork_mib
+
+    def stand_by(self) -> HostMachine | None:
+        """Prepare a fork as the chosen backend does."""
+        return self._forker().stand_by()
+
+    def wake(self, machine: HostMachine) -> ResetReport:
+        """Wake a fork as the chosen backend does."""
+        return self._forker().wake(machine)
+
+    def _forker(self) -> Forker:
+        maker = self._maker(self._chosen)
+        if not isinstance(maker, Forker):
+            raise MachineError(f"Desktops of the backend {self._chosen!r} cannot be forked.")
+        return maker

@@ -13,7 +13,7 @@ from appliance.base.measures import record
 from provisioning.backends import host_makers
 from provisioning.fleet import Environment
 from provisioning.machine_folder import MachineState, iter_folders
-from provisioning.makers import Forker, Resting
+from provisioning.makers import Chooses, Forker, Resting
 from provisioning.pool import Queue, pool_size
 from provisioning.protocols import READY, Kind
 
@@ -166,6 +166,8 @@ class LocalFleet:
         if found.state in _HALF_MADE:
             return f"it was left {found.state.value}"
         maker = self._makers.get(found.kind)
+        if maker is not None and not _lends(maker, found):
+            return ""
         if maker is None or not maker.fits(found):
             return "its image is no longer current"
         if found.is_fork:
@@ -263,9 +265,11 @@ class LocalFleet:
         return None
 
     def _hold(self, folder: MachineFolder, kind: Kind) -> MachineRecord | None:
-        """Take the lock of a machine of a kind; None when it is in use, or of another kind."""
+        """Take the lock of a machine of a kind; None when it is in use, or of another sort."""
         found = folder.read()
-        if found is None or found.kind is not kind or not folder.lock.try_acquire():
+        if found is None or found.kind is not kind or not _lends(self._makers[kind], found):
+            return None
+        if not folder.lock.try_acquire():
             return None
         found = folder.read()
         if found is None:
@@ -357,3 +361,8 @@ class LocalFleet:
         for other in self._makers.values():
             other.remove_by_id(folder.machine_id)
         folder.remove()
+
+
+def _lends(maker: Maker, found: MachineRecord) -> bool:
+    """Tell whether a maker of several backends would lend a machine of this one."""
+    return not isinstance(maker, Chooses) or maker.lends(found)

@@ -43,7 +43,7 @@ class MachineRecord(BaseModel):
     Attributes:
         machine_id: unique in this appliance; the folder's name.
         kind: desktop or phone.
-        backend: ``libvirt`` or ``reference-phone``.
+        backend: ``libvirt``, ``container``, ``remote`` or ``reference-phone``.
         image: label of its image, such as ``desktop:debian-12``.
         image_digest: of that image.
         accelerator: ``kvm``, ``tcg`` or ``none``.

@@ -98,3 +98,12 @@ class Resting(Protocol):
     def rest(self) -> None:
         """Pause it; the next start lets it run again."""
         ...
+
+
+@runtime_checkable
+class Chooses(Protocol):
+    """A maker with several backends, of which one is chosen."""
+
+    def lends(self, record: MachineRecord) -> bool:
+        """Tell whether a machine is of the chosen backend; others stay, and are not lent."""
+        ...

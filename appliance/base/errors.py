@@ -18,6 +18,7 @@
     ├── MachineError               a machine could not be made or used
     │   ├── MachineStartError
     │   ├── MachineBusyError
+    │   ├── UnsupportedError       this sort of machine cannot do it
     │   ├── SnapshotMissingError
     │   ├── SnapshotError          save, rewind or delete failed
     │   └── ResetMismatchError     a rewound machine differs from its snapshot
@@ -177,6 +178,12 @@ class MachineBusyError(MachineError):
     """Another process holds the machine."""
 
     code = "machine_busy"
+
+
+class UnsupportedError(MachineError):
+    """A machine of this sort cannot do what was asked, and does not offer it."""
+
+    code = "unsupported"
 
 
 class SnapshotMissingError(MachineError):

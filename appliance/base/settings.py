@@ -19,8 +19,10 @@ class Settings(BaseSettings):
         distribution: of the desktop image, or ``auto``.
         mirror_debian: address of a Debian archive; empty takes the host's own apt sources.
         mirror_ubuntu: address of an Ubuntu archive; empty takes the host's own apt sources.
+        desktop: what desktops are made as: ``vm``, ``container``, or ``remote``, the machines
+            named in ``remotes.yaml`` of the state folder.
         accelerator: ``auto`` boots something under KVM to find out; ``kvm`` or ``tcg`` say it.
-        desktop_memory_mib: RAM of a desktop VM.
+        desktop_memory_mib: RAM of a desktop VM; limit of a desktop container.
         desktop_cpus: virtual CPUs of a desktop VM.
         desktop_reset: ``rewind`` lends one desktop again and again and forks it only when more are
             wanted at once; ``fork`` gives every lease a new fork, destroyed after use.
@@ -36,6 +38,7 @@ class Settings(BaseSettings):
     distribution: str = "auto"
     mirror_debian: str = ""
     mirror_ubuntu: str = ""
+    desktop: str = Field(default="vm", pattern="^(vm|container|remote)$")
     accelerator: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
     desktop_memory_mib: int = Field(default=3072, ge=1024)
     desktop_cpus: int = Field(default=2, ge=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from images.builder import Builder
-from images.catalog import NAMES
+from images.catalog import needed_names
 from images.distribution import choose_distribution
 from images.progress import show_progress
 
@@ -27,7 +27,7 @@ def ensure_images(settings: Settings, steps: Steps) -> dict[str, str]:
     with steps.step("distribution") as step:
         choice = choose_distribution(settings)
         step.note = f"{choice.name}. {choice.reason}"
-    for name in NAMES:
+    for name in needed_names(settings):
         with (
             steps.step(f"image {name}", spin=False) as step,
             show_progress(name, steps.console) as report,

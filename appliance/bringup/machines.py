@@ -61,8 +61,8 @@ def sweep_orphans(settings: Settings) -> list[str]:
 def remove_machines(settings: Settings) -> list[str]:
     """Stop and remove every machine, also those in use; gives their ids.
 
-    Where the hypervisor does not answer no desktop can be asked to end: its folder goes here, and
-    it ends with the hypervisor's container.
+    Where the hypervisor does not answer no VM can be asked to end: its folder goes here, and it
+    ends with the hypervisor's container.
     """
     return _reachable_fleet(settings).remove_all()
 
@@ -78,12 +78,9 @@ def stop_machines(settings: Settings) -> list[str]:
 def _reachable_fleet(settings: Settings) -> LocalFleet:
     from provisioning.backends import host_makers  # noqa: PLC0415 - imports libvirt and Docker
     from provisioning.lease import LocalFleet  # noqa: PLC0415
-    from provisioning.protocols import Kind  # noqa: PLC0415
 
-    makers = dict(host_makers(settings))
-    if not hypervisor_answers(settings):
-        del makers[Kind.DESKTOP]
-    return LocalFleet(settings, makers)
+    without = () if hypervisor_answers(settings) else ("vm",)
+    return LocalFleet(settings, host_makers(settings, without=without))
 
 
 def describe(counts: dict[tuple[str, str], int]) -> str:

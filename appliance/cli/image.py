@@ -56,7 +56,7 @@ def build(
     wanted = list(NAMES) if not names or "all" in names else list(dict.fromkeys(names))
     for name in wanted:
         make_recipe(name, settings)
-    if "desktop" in wanted:
+    if {"desktop", "desktop-container"} & set(wanted):
         choice = choose_distribution(settings, anew=distribution == "auto")
         console_err().print(f"Desktop: {choice.name}. {choice.reason}", markup=False)
     builder = Builder(settings)
@@ -95,11 +95,11 @@ def verify(
     from appliance.base.errors import ImageMissingError, MesocosmError, UnknownNameError
     from appliance.base.settings import get_settings
     from images.builder import check_image, list_manifests
-    from images.catalog import NAMES
+    from images.catalog import NAMES, ON_REQUEST
     from images.manifest import Manifest
 
-    if name is not None and name not in NAMES:
-        raise UnknownNameError.of("image", name, NAMES)
+    if name is not None and name not in (*NAMES, *ON_REQUEST):
+        raise UnknownNameError.of("image", name, (*NAMES, *ON_REQUEST))
     settings = get_settings()
     built = [row for row in list_manifests(settings) if name in {None, row[0].parent.name}]
     if name is not None and not built:

@@ -64,6 +64,7 @@ def list_machines(json: JsonOption = False) -> None:
         folder.lock.release()
         shown = record.model_dump(mode="json", exclude={"details"}) if record else {}
         rows.append({**shown, "machine_id": folder.machine_id, "in_use": not is_free})
+    rows += _not_taken_yet({str(row["machine_id"]) for row in rows})
     if json:
         print_json(rows)
         return
@@ -72,6 +73,20 @@ def list_machines(json: JsonOption = False) -> None:
         cells = ("machine_id", "kind", "backend", "image", "accelerator", "state")
         table.add_row(*(str(row.get(cell, "?")) for cell in cells), "yes" if row["in_use"] else "")
     console_out().print(table)
+
+
+def _not_taken_yet(known: set[str]) -> list[dict[str, object]]:
+    """Give rows of the remote desktops that are named and not in the fleet yet."""
+    from appliance.base.settings import get_settings
+    from provisioning.remote.config import read_remotes
+    from provisioning.remote.desktop import BACKEND
+    from provisioning.remote.maker import machine_id
+
+    fresh = {"kind": "desktop", "backend": BACKEND, "state": "named", "in_use": False}
+    named = read_remotes(get_settings())
+    return [
+        {**fresh, "machine_id": machine_id(one)} for one in named if machine_id(one) not in known
+    ]
 
 
 def screenshot(

@@ -61,7 +61,7 @@ class PhoneContainers:
         """
         labels = self._labels(machine_id)
         name = container_name(machine_id)
-        with self._locked(), _engine("make a phone's container") as client:
+        with self._locked(), open_engine("make a phone's container") as client:
             client.volumes.create(name, labels=labels)
             container = client.containers.create(
                 image,
@@ -89,12 +89,12 @@ class PhoneContainers:
         Raises:
             MachineStartError: there is none, or the engine refused.
         """
-        with _engine("start a phone's container") as client:
+        with open_engine("start a phone's container") as client:
             client.containers.get(container_name(machine_id)).start()
 
     def ports(self, machine_id: str) -> tuple[int, int] | None:
         """Give the loopback ports of ADB and of the console; None when it does not run."""
-        with _engine("read a phone's ports") as client:
+        with open_engine("read a phone's ports") as client:
             try:
                 container = client.containers.get(container_name(machine_id))
             except NotFound:
@@ -110,7 +110,7 @@ class PhoneContainers:
 
     def is_running(self, machine_id: str) -> bool:
         """Tell whether the container runs."""
-        with _engine("look for a phone's container") as client:
+        with open_engine("look for a phone's container") as client:
             try:
                 return bool(client.containers.get(container_name(machine_id)).status == "running")
             except NotFound:
@@ -118,20 +118,20 @@ class PhoneContainers:
 
     def logs(self, machine_id: str) -> str:
         """Give the last words of a container, for errors."""
-        with contextlib.suppress(MachineStartError, RequirementError), _engine("") as client:
+        with contextlib.suppress(MachineStartError, RequirementError), open_engine("") as client:
             container = client.containers.get(container_name(machine_id))
             return str(container.logs(tail=30).decode(errors="replace"))
         return ""
 
     def stop(self, machine_id: str) -> None:
         """Stop a container; harmless when it does not run, or is not there."""
-        with _engine("stop a phone's container") as client, contextlib.suppress(NotFound):
+        with open_engine("stop a phone's container") as client, contextlib.suppress(NotFound):
             client.containers.get(container_name(machine_id)).stop(timeout=_STOP_TIMEOUT_S)
 
     def remove(self, machine_id: str) -> None:
         """Remove container and volume, and the network after the last; harmless when not there."""
         name = container_name(machine_id)
-        with self._locked(), _engine("remove a phone's container") as client:
+        with self._locked(), open_engine("remove a phone's container") as client:
             with contextlib.suppress(NotFound):
                 client.containers.get(name).remove(force=True, v=True)
             with contextlib.suppress(NotFound):
@@ -142,7 +142,7 @@ class PhoneContainers:
 
     def names(self) -> list[str]:
         """Give the machine ids of all this appliance's containers, running or not."""
-        with _engine("list phones") as client:
+        with open_engine("list phones") as client:
             return sorted(str(one.labels[LABEL_MACHINE]) for one in self._list(client))
 
     def _list(self, client: DockerClient) -> list[Container]:
@@ -183,11 +183,20 @@ def container_name(machine_id: str) -> str:
 
 
 @contextlib.contextmanager
-def _engine(what: str) -> Iterator[DockerClient]:
+def open_engine(what: str) -> Iterator[DockerClient]:
+    """Talk to the docker engine; its refusals come as our errors.
+
+    Args:
+        what: is being done, for errors, such as ``start a phone's container``.
+
+    Raises:
+        MachineStartError: the engine refused.
+        RequirementError: the engine does not answer.
+    """
     try:
         client = docker.from_env(timeout=_TIMEOUT_S)
     except DockerException as exc:
-        raise _unreachable(exc) from exc
+        raise unreachable(exc) from exc
     try:
         yield client
     except APIError as exc:
@@ -195,12 +204,13 @@ def _engine(what: str) -> Iterator[DockerClient]:
             f"The docker engine could not {what}.", details=str(exc.explanation or exc)
         ) from exc
     except RequestException as exc:
-        raise _unreachable(exc) from exc
+        raise unreachable(exc) from exc
     finally:
         client.close()
 
 
-def _unreachable(exc: Exception) -> RequirementError:
+def unreachable(exc: Exception) -> RequirementError:
+    """Give the error for an engine that does not answer."""
     return RequirementError(
         "The docker engine does not answer.",
         details=str(exc),

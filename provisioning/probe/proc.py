@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
+import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MAX_ARGS_BYTES = 4096
+_MAX_ENVIRON_BYTES = 1 << 20
+_CAT_TIMEOUT_S = 5.0
 
 
 class Process(NamedTuple):
@@ -42,7 +46,14 @@ def list_processes(uid: int | None = None) -> list[Process]:
 
 def environment_of(pid: int) -> dict[str, str]:
     """Give the environment a process was started with; empty when it is gone."""
-    raw = _slurp(f"/proc/{pid}/environ", 1 << 20)
+    path = f"/proc/{pid}/environ"
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(_MAX_ENVIRON_BYTES)
+    except PermissionError:
+        raw = _slurp_as_owner(path)
+    except OSError:
+        raw = b""
     pairs = (item.partition(b"=") for item in raw.split(b"\0") if b"=" in item)
     return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
 
@@ -93,6 +104,24 @@ def _read(pid: int, uid: int | None) -> Process | None:
     argv = tuple(part.decode("utf-8", "replace") for part in words.split(b"\0")) if words else ()
     comm = head.partition(b"(")[2].decode("utf-8", "replace")
     return Process(pid, int(fields[1]), owner, comm, argv)
+
+
+def _slurp_as_owner(path: str) -> bytes:
+    """Read a file as its owner: a root without CAP_SYS_PTRACE may not read others' environment."""
+    with contextlib.suppress(OSError, KeyError, subprocess.SubprocessError):
+        owner = pwd.getpwuid(os.stat(path).st_uid)
+        done = subprocess.run(
+            ["/bin/cat", path],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_CAT_TIMEOUT_S,
+            user=owner.pw_uid,
+            group=owner.pw_gid,
+            extra_groups=[],
+            check=False,
+        )
+        return done.stdout[:_MAX_ENVIRON_BYTES]
+    return b""
 
 
 def _slurp(path: str, most_bytes: int) -> bytes:

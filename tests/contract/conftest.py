@@ -20,12 +20,25 @@ def implementation(request: pytest.FixtureRequest) -> Iterator[Subject]:
     """Make each machine once."""
     make, _ = IMPLEMENTATIONS[request.param]
     with make() as subject:
-        subject.machine.snapshots.save("contract")
+        if subject.saves:
+            subject.machine.snapshots.save(subject.base)
         yield subject
 
 
+@pytest.fixture(scope="session")
+def last_class() -> dict[str, object]:
+    """Remember where a machine that is slow to reset was reset last."""
+    return {}
+
+
 @pytest.fixture
-def subject(implementation: Subject) -> Subject:
-    """Give the machine as it was when it was made."""
-    implementation.machine.snapshots.rewind("contract")
+def subject(
+    implementation: Subject, request: pytest.FixtureRequest, last_class: dict[str, object]
+) -> Subject:
+    """Give the machine as it was when it was made, or as the tests of the same class left it."""
+    machine_id = implementation.machine.info.machine_id
+    is_used_here = last_class.get(machine_id) is request.cls
+    if not (implementation.is_slow_to_reset and is_used_here):
+        implementation.machine.snapshots.rewind(implementation.base)
+    last_class[machine_id] = request.cls
     return implementation

@@ -20,6 +20,7 @@ from appliance.base.errors import ImageMissingError, RequirementError
 from appliance.base.settings import get_settings
 from controller.settle import DEFAULT_RULE, settle_machine
 from provisioning.fake import FakeDesktop, FakePhone
+from tests.standins.container import desktop_container_settings
 
 if TYPE_CHECKING:
     from provisioning.protocols import Machine
@@ -35,6 +36,9 @@ class Subject:
         text: a text with letters that no keyboard layout has all of.
         key: names of keys pressed together, any that do no harm.
         show: opens something that changes much of the screen.
+        base: the snapshot that tests go back to.
+        saves: whether more snapshots can be saved; if not, `base` is there from the start.
+        is_slow_to_reset: goes back once a class of tests, and not before each.
     """
 
     machine: Machine
@@ -42,6 +46,9 @@ class Subject:
     show: Callable[[Machine], None]
     key: tuple[str, ...]
     text: str = "Grüße, 你好, 🙂"
+    base: str = "contract"
+    saves: bool = True
+    is_slow_to_reset: bool = False
 
 
 @contextlib.contextmanager
@@ -92,6 +99,28 @@ def libvirt_desktop() -> Iterator[Subject]:
         machine.snapshots.delete_snapshot("contract")
 
 
+@contextlib.contextmanager
+def container_desktop() -> Iterator[Subject]:
+    from provisioning.docker.desktop_maker import ContainerMaker
+    from provisioning.protocols import READY
+
+    settings = desktop_container_settings()
+    machine = ContainerMaker(settings).make(lambda _words: None)
+    try:
+        yield Subject(
+            machine,
+            "/home/user",
+            _open_terminal,
+            ("ctrl", "a"),
+            base=READY,
+            saves=False,
+            is_slow_to_reset=True,
+        )
+    finally:
+        machine.delete()
+        machine.folder.lock.release()
+
+
 def _open_terminal(machine: Machine) -> None:
     machine.link.call("open_app", {"name": "Terminal"}, timeout_s=30.0)
     settle_machine(machine, DEFAULT_RULE, SYSTEM_CLOCK)
@@ -107,6 +136,7 @@ IMPLEMENTATIONS: dict[str, tuple[Make, Sequence[pytest.MarkDecorator]]] = {
     "fake-desktop": (fake_desktop, ()),
     "fake-phone": (fake_phone, ()),
     "libvirt-desktop": (libvirt_desktop, (pytest.mark.vm, NEEDS_APPLIANCE)),
+    "container-desktop": (container_desktop, (pytest.mark.docker,)),
     "reference-phone": (
         reference_phone,
         (pytest.mark.docker, pytest.mark.phone, pytest.mark.adb),

@@ -1,0 +1,1 @@
+"""The desktop guest's own root file system as a container image, its session warmed up."""

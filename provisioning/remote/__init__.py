@@ -1,0 +1,1 @@
+"""Desktops that run somewhere else: reached over SSH, reset by their owner's own command."""

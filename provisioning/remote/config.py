@@ -1,0 +1,143 @@
+"""Which desktops there are elsewhere: ``remotes.yaml`` in the state folder.
+
+Example::
+
+    machines:
+      - name: lab-1
+        host: 192.0.2.7
+        host_key: ssh-ed25519 AAAAC3Nza...
+        user: student
+        reset:
+          on: host
+          command: [/usr/local/bin/reimage, lab-1]
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - pydantic reads it
+from typing import TYPE_CHECKING
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from appliance.base.errors import SpecError
+from provisioning.links.ssh import SshTarget
+
+if TYPE_CHECKING:
+    from appliance.base.settings import Settings
+
+FILE = "remotes.yaml"
+
+
+class Side(StrEnum):
+    """Where a command runs: on this host, or on the remote machine as its login."""
+
+    HOST = "host"
+    MACHINE = "machine"
+
+
+class Reset(BaseModel):
+    """How the owner brings a machine back to its first state.
+
+    Attributes:
+        command: program and arguments; no shell sees them. On the host it finds
+            MESOCOSM_REMOTE_NAME, MESOCOSM_REMOTE_HOST and MESOCOSM_REMOTE_PORT.
+        on: where it runs; on the machine it may end the connection, as a reboot does.
+        timeout_s: after this it is given up.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    command: tuple[str, ...] = Field(min_length=1)
+    on: Side = Side.MACHINE
+    timeout_s: float = Field(default=120.0, gt=0)
+
+
+class Remote(BaseModel):
+    """One desktop elsewhere.
+
+    Attributes:
+        name: unique in the file; letters, digits and ``-``.
+        host: name or address.
+        port: of its SSH server.
+        host_key: its SSH server's public key in one line; no other is accepted.
+        login: who logs in; must be root there, since evaluators are not run as the agent's user.
+        key: private key file of the login; the appliance's own by default.
+        user: whose desktop it is; the agent acts as this user.
+        reset: brings it back; without one the machine can be looked at but not lent.
+        ready_timeout_s: after a reset, until its desktop must be up.
+        verify_timeout_s: after that, until it must be as it was at first.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(pattern="^[A-Za-z0-9][A-Za-z0-9-]{0,40}$")
+    host: str = Field(min_length=1)
+    port: int = Field(default=22, ge=1, le=65535)
+    host_key: str = Field(pattern=r"^[a-z0-9@.-]+ [A-Za-z0-9+/=]+( .*)?$")
+    login: str = "root"
+    key: Path | None = None
+    user: str = "user"
+    reset: Reset | None = None
+    ready_timeout_s: float = Field(default=300.0, gt=0)
+    verify_timeout_s: float = Field(default=60.0, gt=0)
+
+    def target(self, settings: Settings) -> SshTarget:
+        """Give what SSH needs."""
+        return SshTarget(
+            host=self.host,
+            port=self.port,
+            user=self.login,
+            key_file=self.key or settings.keys_dir / "ssh_ed25519",
+            host_key=" ".join(self.host_key.split()[:2]),
+        )
+
+
+class Remotes(BaseModel):
+    """The whole file.
+
+    Attributes:
+        machines: each with a name of its own.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    machines: tuple[Remote, ...] = ()
+
+    @field_validator("machines")
+    @classmethod
+    def _names_differ(cls, machines: tuple[Remote, ...]) -> tuple[Remote, ...]:
+        names = [one.name for one in machines]
+        if doubled := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"several machines are called {', '.join(doubled)}")
+        return machines
+
+
+def read_remotes(settings: Settings) -> tuple[Remote, ...]:
+    """Read the file; no file means no machines.
+
+    Raises:
+        SpecError: it cannot be read, or says something that makes no sense.
+    """
+    path = settings.state_dir / FILE
+    if not path.is_file():
+        return ()
+    try:
+        return Remotes.model_validate(yaml.safe_load(path.read_bytes()) or {}).machines
+    except ValidationError as exc:
+        wrong = [
+            f"{'.'.join(map(str, error['loc'])) or 'file'}: {error['msg']}"
+            for error in exc.errors(include_url=False)
+        ]
+        raise _bad_file(path, "\n".join(wrong)) from exc
+    except (OSError, yaml.YAMLError) as exc:
+        raise _bad_file(path, str(exc)) from exc
+
+
+def _bad_file(path: Path, details: str) -> SpecError:
+    return SpecError(
+        f"{path} does not describe remote desktops.",
+        details=details,
+        resolution="docs/machines.md shows how the file looks.",
+    )

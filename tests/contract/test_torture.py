@@ -1,0 +1,79 @@
+"""Whatever was done to a desktop, its reset is exact; see torture.py for acts and ways back."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import LinkError
+from provisioning.state_digest import take_digest
+from tests.contract.torture import ACTS, SUBJECTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from provisioning.protocols import Json, Machine
+    from tests.contract.torture import Act, Tortured
+
+CLOCK_TOLERANCE_S = 0.5
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=list(marks)) for name, (_, marks) in SUBJECTS.items()],
+)
+def tortured(request: pytest.FixtureRequest) -> Iterator[Tortured]:
+    """Give a desktop that each test leaves reset."""
+    make, _ = SUBJECTS[request.param]
+    with make() as subject:
+        yield subject
+
+
+def sh(machine: Machine, command: str, user: str) -> tuple[int, str]:
+    """Run a command in the guest; give its exit code and what it said."""
+    params: dict[str, Json] = {"argv": ["/bin/sh", "-c", command], "user": user, "timeout_s": 60.0}
+    reply = cast("dict[str, Json]", machine.link.call("exec", params, timeout_s=65.0))
+    said = base64.b64decode(str(reply["stdout_b64"])) + base64.b64decode(str(reply["stderr_b64"]))
+    return int(cast("int", reply["exit_code"])), said.decode(errors="replace")
+
+
+def is_seen(machine: Machine, act: Act) -> bool:
+    """Tell whether an act's trace is there; a machine that no longer answers shows one."""
+    try:
+        return sh(machine, act.trace, act.user)[0] == 0
+    except LinkError:
+        if act.breaks:
+            return True
+        raise
+
+
+def commit(machine: Machine, act: Act, limits: str) -> tuple[int, str]:
+    try:
+        return sh(machine, f"{limits} {act.command}", act.user)
+    except LinkError as exc:
+        if act.breaks:
+            return 0, str(exc)
+        raise
+
+
+@pytest.mark.parametrize("act", ACTS, ids=lambda act: str(act.name))
+def test_a_reset_takes_it_back(tortured: Tortured, act: Act) -> None:
+    machine = tortured.machine
+    before = take_digest(machine.link)
+    assert not is_seen(machine, act)
+
+    code, said = commit(machine, act, tortured.limits)
+    is_refused = act.name in tortured.refuses
+    assert is_seen(machine, act) is not is_refused, (code, said)
+    assert (code != 0) is is_refused or act.breaks, said
+
+    report = tortured.reset()
+    machine = tortured.machine
+    assert report.differences == ()
+    assert before.differences(take_digest(machine.link)) == ()
+    assert not is_seen(machine, act)
+    clock_s = cast("dict[str, float]", machine.link.call("ping"))["clock_s"]
+    assert abs(clock_s - SYSTEM_CLOCK.now_s()) < CLOCK_TOLERANCE_S

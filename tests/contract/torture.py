@@ -1,0 +1,194 @@
+"""What an agent, or root, may do to a desktop that a reset must take back.
+
+Each act is a shell command of the guest. To torture another way back, put a function that yields a
+`Tortured` into `SUBJECTS`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.settings import get_settings
+from provisioning.protocols import READY, Kind
+from tests.contract.machines import NEEDS_APPLIANCE
+from tests.standins.container import desktop_container_settings
+
+if TYPE_CHECKING:
+    from provisioning.protocols import Machine, ResetReport
+
+USER, ROOT = "user", "root"
+
+
+@dataclass(frozen=True)
+class Act:
+    """One way to dirty a desktop.
+
+    Attributes:
+        name: of the act.
+        command: what is run, by /bin/sh.
+        trace: succeeds while what the act did can still be seen; run as the same user.
+        user: who runs it.
+        breaks: the machine may not answer afterwards, which is as good as the trace.
+    """
+
+    name: str
+    command: str
+    trace: str
+    user: str = USER
+    breaks: bool = False
+
+
+@dataclass
+class Tortured:
+    """A desktop and its way back.
+
+    Attributes:
+        machine: stands at its first state; another one after a reset that destroys it.
+        take_back: takes the way back; gives the machine to go on with, and the report.
+        refuses: names of acts that the machine does not let happen.
+        limits: what a shell says first, so that a fork bomb cannot take the whole guest, where
+            the machine itself has no limit.
+    """
+
+    machine: Machine
+    take_back: Callable[[Machine], tuple[Machine, ResetReport]]
+    refuses: frozenset[str] = frozenset()
+    limits: str = ""
+
+    def reset(self) -> ResetReport:
+        """Take the way back."""
+        self.machine, report = self.take_back(self.machine)
+        return report
+
+
+_PACKAGE = """
+set -e; cd /tmp; rm -rf torture; mkdir -p torture/DEBIAN torture/usr/bin
+printf 'Package: torture\\nVersion: 1\\nArchitecture: all\\nMaintainer: x <x@example.org>\\nDescription: x\\n' > torture/DEBIAN/control
+echo 'echo here' > torture/usr/bin/torture; chmod 755 torture/usr/bin/torture torture torture/DEBIAN
+dpkg-deb -b torture torture.deb > /dev/null; dpkg -i torture.deb > /dev/null
+"""
+_FILL = """
+free=$(df --output=avail -k "$HOME" | tail -1)
+fallocate -l "${free}K" "$HOME/fill" 2> /dev/null
+dd if=/dev/zero of="$HOME/rest" bs=64k 2> /dev/null
+true
+"""
+_KILL = """
+pgrep -x gnome-session-b > /tmp/killed-session
+pkill -KILL -x gnome-session-b; pkill -KILL -x gnome-panel; pkill -KILL -x metacity; sleep 1
+"""
+# It grows to the limit and stays there, without burning the host's processors.
+_BOMB = """
+setsid -f python3 -c 'import os, time
+while True:
+    try:
+        os.fork()
+    except OSError:
+        time.sleep(1)' > /dev/null 2>&1
+sleep 3
+"""
+_AUTOSTART = """
+mkdir -p ~/.config/autostart
+printf '[Desktop Entry]\\nType=Application\\nName=x\\nExec=sleep 9\\n' > ~/.config/autostart/x.desktop
+"""
+
+ACTS: Sequence[Act] = (
+    Act("files", "echo x > ~/Documents/left; rm ~/.bashrc; chmod 700 ~/Music", "test -e ~/Documents/left"),
+    Act("an autostart entry", _AUTOSTART, "test -e ~/.config/autostart/x.desktop"),
+    Act(
+        "settings",
+        "gsettings set org.gnome.desktop.interface color-scheme prefer-dark",
+        "gsettings get org.gnome.desktop.interface color-scheme | grep -q dark",
+    ),
+    Act(
+        "a background process",
+        "setsid -f sleep 4321 > /dev/null 2>&1",
+        "pgrep -f 'sleep 432[1]'",
+    ),
+    Act("an installed package", _PACKAGE, "dpkg -s torture", ROOT),
+    Act("system files", "echo 192.0.2.9 evil >> /etc/hosts; rm -f /usr/bin/gedit", "test ! -e /usr/bin/gedit", ROOT),
+    Act(
+        "a process of root",
+        "setsid -f sleep 5432 > /dev/null 2>&1",
+        "pgrep -f 'sleep 543[2]'",
+        ROOT,
+    ),
+    Act("a changed clock", "date -s '2001-02-03 04:05:06'", "test $(date +%Y) = 2001", ROOT),
+    Act(
+        "a filled disk",
+        _FILL,
+        'test "$(df --output=avail -k "$HOME" | tail -1)" -lt 1024',
+    ),
+    Act("a killed session", _KILL, "test -s /tmp/killed-session && ! kill -0 $(cat /tmp/killed-session)", breaks=True),
+    Act(
+        "a fork bomb",
+_BOMB,
+        "set -- /proc/[0-9]*; test $# -gt 300",
+        breaks=True,
+    ),
+)  # fmt: skip
+
+
+CONTAINER_REFUSES = frozenset({"a changed clock"})
+VM_LIMITS = "ulimit -u 400;"
+
+
+def rewind(machine: Machine) -> tuple[Machine, ResetReport]:
+    return machine, machine.snapshots.rewind(READY)
+
+
+@contextlib.contextmanager
+def container() -> Iterator[Tortured]:
+    """A container, made anew from its image."""
+    from provisioning.docker.desktop_maker import ContainerMaker
+
+    machine = ContainerMaker(desktop_container_settings()).make(lambda _words: None)
+    try:
+        yield Tortured(machine, rewind, refuses=CONTAINER_REFUSES)
+    finally:
+        machine.delete()
+        machine.folder.lock.release()
+
+
+@contextlib.contextmanager
+def vm_rewind() -> Iterator[Tortured]:
+    """A VM, rewound inside its running QEMU."""
+    from provisioning.lease import LocalFleet
+
+    settings = get_settings().model_copy(update={"desktop": "vm", "desktop_reset": "rewind"})
+    with LocalFleet(settings).lease({"it": Kind.DESKTOP}) as environment:
+        yield Tortured(environment.machines["it"], rewind, limits=VM_LIMITS)
+
+
+@contextlib.contextmanager
+def vm_fork() -> Iterator[Tortured]:
+    """A fork of a VM, destroyed and replaced by another."""
+    from provisioning.lease import LocalFleet
+
+    settings = get_settings().model_copy(update={"desktop": "vm", "desktop_reset": "fork"})
+    fleet = LocalFleet(settings)
+    with contextlib.ExitStack() as held:
+
+        def take() -> tuple[Machine, ResetReport]:
+            environment = held.enter_context(fleet.lease({"it": Kind.DESKTOP}))
+            return environment.machines["it"], environment.resets["it"]
+
+        def replace(_: Machine) -> tuple[Machine, ResetReport]:
+            held.pop_all().close()
+            return take()
+
+        yield Tortured(take()[0], replace, limits=VM_LIMITS)
+
+
+Make = Callable[[], AbstractContextManager[Tortured]]
+SUBJECTS: dict[str, tuple[Make, Sequence[pytest.MarkDecorator]]] = {
+    "container": (container, (pytest.mark.docker,)),
+    "vm-fork": (vm_fork, (pytest.mark.vm, NEEDS_APPLIANCE)),
+    "vm-rewind": (vm_rewind, (pytest.mark.vm, NEEDS_APPLIANCE)),
+}

@@ -1,0 +1,256 @@
+"""Desktop containers, through the maker that the fleet uses: limits, faults, leftovers."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any, cast
+
+import docker
+import pytest
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.errors import ImageMissingError, LinkError, ResetMismatchError
+from appliance.base.settings import Settings
+from images.desktop_container.recipe import CAPABILITIES, GUEST_DIR
+from provisioning.backends import ForkingBackends
+from provisioning.docker import desktop
+from provisioning.docker.desktop_containers import LABEL_DESKTOP, MAX_PROCESSES
+from provisioning.docker.desktop_maker import ContainerMaker
+from provisioning.docker.engine import container_name
+from provisioning.lease import LocalFleet
+from provisioning.machine_folder import (
+    MachineFolder,
+    MachineRecord,
+    MachineState,
+    iter_folders,
+)
+from provisioning.protocols import READY, Kind
+from provisioning.state_digest import StateDigest
+from tests.standins.container import desktop_container_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from provisioning.docker.desktop import DesktopContainer
+
+pytestmark = [pytest.mark.docker]
+
+MEMORY_MIB = 1536
+# Source: Linux, include/uapi/linux/capability.h.
+CAPABILITY_BITS = {
+    "CHOWN": 0,
+    "DAC_OVERRIDE": 1,
+    "FOWNER": 3,
+    "KILL": 5,
+    "SETGID": 6,
+    "SETUID": 7,
+}
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Give an appliance of its own that borrows the built images, and the key they let in."""
+    state_dir, lender = tmp_path_factory.mktemp("state"), desktop_container_settings()
+    for name, folder in (("images", lender.images_dir), ("keys", lender.keys_dir)):
+        (state_dir / name).symlink_to(folder)
+    return Settings(state_dir=state_dir, desktop_memory_mib=MEMORY_MIB)
+
+
+@pytest.fixture(scope="module")
+def maker(settings: Settings) -> ContainerMaker:
+    return ContainerMaker(settings)
+
+
+@pytest.fixture(scope="module")
+def machine(maker: ContainerMaker) -> Iterator[DesktopContainer]:
+    made = maker.make(lambda _words: None)
+    yield made
+    made.delete()
+    made.folder.lock.release()
+
+
+def sh(machine: DesktopContainer, command: str, user: str = "user") -> tuple[int, str]:
+    params: dict[str, Any] = {"argv": ["/bin/sh", "-c", command], "user": user}
+    reply = cast("dict[str, Any]", machine.link.call("exec", params, timeout_s=30.0))
+    return reply["exit_code"], base64.b64decode(reply["stdout_b64"]).decode().strip()
+
+
+def standing_by(settings: Settings) -> list[tuple[MachineFolder, MachineRecord]]:
+    found = [(folder, folder.read()) for folder in iter_folders(settings)]
+    return [(folder, one) for folder, one in found if one and one.state is MachineState.WAITING]
+
+
+def attributes(machine: DesktopContainer) -> dict[str, Any]:
+    client = docker.from_env()
+    try:
+        found = client.containers.get(container_name(machine.info.machine_id))
+        return found.attrs
+    finally:
+        client.close()
+
+
+def test_the_agents_user_has_no_rights_and_cannot_gain_any(machine: DesktopContainer) -> None:
+    _, said = sh(machine, "id -u; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status")
+    bound = sum(1 << CAPABILITY_BITS[name] for name in CAPABILITIES)
+    assert said.split() == [
+        *("1000", "CapEff:", "0" * 16, "CapBnd:", f"{bound:016x}", "NoNewPrivs:", "1"),
+    ]
+    for command in (
+        f"cat {GUEST_DIR}/probe.pyz",
+        "touch /usr/bin/mine",
+        "echo x >> /etc/passwd",
+        "su -c true",
+        "mount -t tmpfs none /mnt",
+        "kill -9 1",
+        "pkill -9 -u root",
+    ):
+        assert sh(machine, command)[0] != 0, command
+
+
+def test_root_has_no_more_rights_than_it_was_given(machine: DesktopContainer) -> None:
+    for command in ("mount -t tmpfs none /mnt", "mknod /tmp/disk b 8 0", "date -s 2001-01-01"):
+        assert sh(machine, command, "root")[0] != 0, command
+    clock_s = cast("dict[str, float]", machine.link.call("ping"))["clock_s"]
+    assert abs(clock_s - SYSTEM_CLOCK.now_s()) < 0.5
+
+
+def test_there_is_no_network(machine: DesktopContainer) -> None:
+    assert sh(machine, "ls /sys/class/net")[1] == "lo"
+    reach = "import socket; socket.create_connection(('192.0.2.1', 53), 1)"
+    assert sh(machine, f'python3 -c "{reach}"')[0] != 0
+
+
+def test_processes_memory_and_disk_are_bounded(machine: DesktopContainer) -> None:
+    host = attributes(machine)["HostConfig"]
+    assert host["PidsLimit"] == MAX_PROCESSES
+    assert host["Memory"] == host["MemorySwap"] == MEMORY_MIB << 20
+    assert not host["Privileged"]
+    assert host["Binds"] is None
+    assert sh(machine, "python3 -c 'bytearray(4 << 30)'")[0] != 0
+    sizes = sh(machine, "df --output=size -m ~ /tmp /var/tmp /dev/shm /run/user/1000 | tail -n +2")[
+        1
+    ]
+    assert sum(map(int, sizes.split())) < MEMORY_MIB
+    writable = sh(machine, "find / -xdev -type d -writable -not -path '/proc/*' 2> /dev/null")[1]
+    assert set(writable.split()) == {"/home/user", "/tmp", "/var/tmp"}
+
+
+def test_evaluators_are_not_the_agents_user(machine: DesktopContainer) -> None:
+    assert machine.link.call("warm", timeout_s=60.0) == {}
+    rows = cast("list[dict[str, Any]]", machine.link.call("processes"))
+    workers = {one["argv"][-1]: one["user"] for one in rows if "--worker" in one["argv"]}
+    assert workers == {"display": "user", "tree": "user", "evaluator": "root"}
+
+
+def test_two_have_nothing_in_common_but_their_image(
+    maker: ContainerMaker, machine: DesktopContainer
+) -> None:
+    ask = "cat /etc/machine-id /proc/sys/kernel/hostname; head -c 8 /dev/urandom | od -An -tx1"
+    other = maker.make(lambda _words: None)
+    try:
+        ours, theirs = (sh(one, ask)[1].splitlines() for one in (machine, other))
+        assert all(one != another for one, another in zip(ours, theirs, strict=True))
+        assert machine.info.image_digest == other.info.image_digest
+    finally:
+        other.delete()
+        other.folder.lock.release()
+
+
+def test_one_that_was_killed_says_so_and_comes_back_fresh(machine: DesktopContainer) -> None:
+    machine.files.put("/home/user/mine", b"x")
+    machine._containers.stop(machine.info.machine_id)
+    assert not machine.power.is_running()
+    with pytest.raises(LinkError):
+        machine.link.call("ping")
+    machine.power.start()
+    assert machine.files.stat("/home/user/mine") is None
+
+
+def test_an_agent_that_ends_its_session_gets_another_and_not_a_dead_machine(
+    machine: DesktopContainer,
+) -> None:
+    leader = sh(machine, "pgrep -x gnome-session-b")[1]
+    sh(machine, "kill -KILL -1")
+
+    def is_back() -> bool:
+        state = cast("dict[str, Any]", machine.link.call("session", timeout_s=20.0))
+        return state["ready"] is True and sh(machine, "pgrep -x gnome-session-b")[1] != leader
+
+    assert wait_until(is_back, timeout_s=60)
+    assert machine.screen.size() == (1280, 800)
+
+
+def test_another_process_takes_it_over(maker: ContainerMaker, machine: DesktopContainer) -> None:
+    record = machine.folder.read()
+    assert record is not None
+    assert maker.fits(record)
+    machine.release()
+    other = ContainerMaker(machine._settings).attach(machine.folder, record)
+    assert other.screen.size() == (1280, 800)
+    assert other.snapshots.rewind(READY).path == "recreate"
+    other.release()
+
+
+def test_an_untouched_one_is_not_made_twice(machine: DesktopContainer) -> None:
+    machine.recreate()
+    assert machine.snapshots.rewind(READY).path == "fresh"
+    machine.files.put("/home/user/mine", b"x")
+    assert machine.snapshots.rewind(READY).path == "recreate"
+
+
+def test_one_that_stands_by_is_lent_at_once_and_ends_with_its_lease(
+    maker: ContainerMaker, machine: DesktopContainer
+) -> None:
+    settings = machine._settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "1"})
+    fleet = LocalFleet(settings, {Kind.DESKTOP: ForkingBackends("container", {"container": maker})})
+    fleet.fill(Kind.DESKTOP).join()
+    ((waiting, _),) = standing_by(settings)
+    with fleet.lease({"it": Kind.DESKTOP}) as environment:
+        lent, report = environment.machines["it"], environment.resets["it"]
+        assert (lent.info.machine_id, report.path) == (waiting.machine_id, "fork")
+        assert set(report.phases_s) == {"verify"}
+        lent.files.put("/home/user/mine", b"x")
+    assert waiting.machine_id not in maker._containers.names()
+    fleet.fill(Kind.DESKTOP).join()
+    ((following, record),) = standing_by(settings)
+    maker.attach(following, record).delete()
+
+
+def test_one_that_is_not_like_its_baseline_is_refused(
+    machine: DesktopContainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = machine._baseline.read()
+    assert known is not None
+    digest, picture = known
+    monkeypatch.setattr(desktop, "_VERIFY_TIMEOUT_S", 1.0)
+    wrong = digest.model_copy(update={"files": {**digest.files, "expected": "1 1 1"}})
+    try:
+        for changed in ((wrong, picture), (digest, 255 - picture)):
+            machine._baseline.write(*changed)
+            with pytest.raises(ResetMismatchError, match=r"file expected|screen differs"):
+                machine.snapshots.rewind(READY)
+    finally:
+        machine._baseline.write(StateDigest.model_validate(digest), picture)
+    monkeypatch.undo()
+    machine.snapshots.rewind(READY)
+
+
+def test_strays_are_removed_and_nothing_is_left(maker: ContainerMaker) -> None:
+    made = maker.make(lambda _words: None)
+    machine_id = made.info.machine_id
+    made.release()
+    made.folder.remove()
+    made.folder.lock.release()
+    assert maker.remove_strays() == [f"{machine_id}: its folder is gone"]
+    client = docker.from_env()
+    left = client.containers.list(all=True, filters={"label": f"{LABEL_DESKTOP}={machine_id}"})
+    assert left == []
+    client.close()
+
+
+def test_without_an_image_nothing_is_made(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path)
+    with pytest.raises(ImageMissingError, match="mesocosm image build"):
+        ContainerMaker(settings).make(lambda _words: None)
+    assert not settings.machines_dir.exists()

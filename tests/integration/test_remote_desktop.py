@@ -1,0 +1,201 @@
+"""A desktop that only SSH reaches: a container with a real sshd, reset by its owner's command."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import docker
+import pytest
+import yaml
+
+from appliance.base.clock import wait_until
+from appliance.base.errors import (
+    LinkError,
+    MachineBusyError,
+    MachineStartError,
+    ResetMismatchError,
+    SnapshotError,
+    UnsupportedError,
+)
+from appliance.base.settings import Settings
+from images.builder import find
+from images.desktop.keys import ensure_ssh_key, make_key
+from images.desktop_container.recipe import CAPABILITIES, HOME, HOME_TMPFS
+from provisioning.protocols import READY, Kind
+from provisioning.remote.config import FILE
+from provisioning.remote.maker import RemoteMaker
+from tests.standins.container import desktop_container_settings
+from tests.standins.phone import free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from docker.models.containers import Container
+
+    from provisioning.remote.desktop import RemoteDesktop
+
+pytestmark = [pytest.mark.docker]
+
+NAME = "mesocosm-test-remote"
+# As an owner would have set it up: a server for root with one key, then the desktop.
+START = """
+umask 077; mkdir -p /run/sshd /root/.ssh
+echo "$HOST_KEY" > /etc/ssh/ssh_host_ed25519_key; echo "$AUTHORIZED" > /root/.ssh/authorized_keys
+/usr/sbin/sshd -o UsePAM=no
+umask 022
+exec /usr/local/lib/mesocosm/start.sh
+"""
+RESET = f"import docker; docker.from_env().containers.get({NAME!r}).restart(timeout=0)"
+
+
+class Lab:
+    """A machine of somebody else's, and an appliance that is told of it."""
+
+    def __init__(self, folder: Path, image: str) -> None:
+        self.settings = Settings(state_dir=folder / "state")
+        make_key(folder / "host", "lab")
+        self.port = free_port()
+        public = ensure_ssh_key(self.settings).with_suffix(".pub").read_text()
+        self.entry: dict[str, object] = {
+            "name": "lab-1",
+            "host": "127.0.0.1",
+            "port": self.port,
+            "host_key": (folder / "host.pub").read_text().strip(),
+            "reset": {"on": "host", "command": [sys.executable, "-c", RESET], "timeout_s": 60},
+        }
+        self.client = docker.from_env()
+        self.container: Container = self.client.containers.run(
+            image,
+            ["/bin/sh", "-c", START],
+            name=NAME,
+            detach=True,
+            init=True,
+            environment={"HOST_KEY": (folder / "host").read_text(), "AUTHORIZED": public},
+            ports={"22/tcp": ("127.0.0.1", self.port)},
+            cap_drop=["ALL"],
+            cap_add=[*CAPABILITIES, "SYS_CHROOT", "NET_BIND_SERVICE"],
+            tmpfs={"/run": "mode=0755", "/tmp": "mode=1777,exec", HOME: HOME_TMPFS},
+        )
+
+    def tell(self, **changes: object) -> RemoteMaker:
+        """Write the file; a value of None leaves an entry out."""
+        entry = {
+            key: value for key, value in {**self.entry, **changes}.items() if value is not None
+        }
+        self.settings.state_dir.mkdir(parents=True, exist_ok=True)
+        (self.settings.state_dir / FILE).write_text(yaml.safe_dump({"machines": [entry]}))
+        return RemoteMaker(self.settings)
+
+    def close(self) -> None:
+        self.container.remove(force=True)
+        self.client.close()
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    image = find("desktop-container", desktop_container_settings()).tag
+    assert image is not None
+    lab = Lab(tmp_path_factory.mktemp("lab"), image)
+    yield lab
+    lab.close()
+
+
+@pytest.fixture(scope="module")
+def taken(lab: Lab) -> Iterator[RemoteDesktop]:
+    machine = lab.tell().make(lambda _words: None)
+    yield machine
+    machine.delete()
+    machine.folder.lock.release()
+
+
+@pytest.fixture
+def machine(taken: RemoteDesktop, lab: Lab) -> RemoteDesktop:
+    lab.tell()
+    return taken
+
+
+def test_it_is_deployed_seen_and_acted_on(machine: RemoteDesktop) -> None:
+    info = machine.info
+    assert (info.kind, info.backend, info.image) == (Kind.DESKTOP, "remote", "remote:debian-12")
+    assert machine.screen.size() == (1280, 800)
+    before = machine.screen.capture()
+    machine.link.call("open_app", {"name": "Terminal"}, timeout_s=30.0)
+    assert wait_until(lambda: (machine.screen.capture() != before).mean() > 0.05, timeout_s=20)
+    machine.input.text("echo Grüße 你好 > typed\n")
+    assert wait_until(lambda: machine.files.stat(f"{HOME}/typed"), timeout_s=20)
+    assert machine.files.get(f"{HOME}/typed").decode() == "Grüße 你好\n"
+    assert any("Terminal" in one.name for one in machine.tree.elements())
+
+
+def test_its_owners_command_brings_it_back_exactly(machine: RemoteDesktop) -> None:
+    machine.files.put(f"{HOME}/left behind", b"x")
+    report = machine.snapshots.rewind(READY)
+    assert (report.path, report.differences) == ("reset", ())
+    assert machine.files.stat(f"{HOME}/left behind") is None
+
+
+def test_a_reset_that_leaves_something_is_seen(machine: RemoteDesktop, lab: Lab) -> None:
+    again = attach(lab.tell(reset={"command": ["/bin/true"]}, verify_timeout_s=1), machine)
+    again.files.put(f"{HOME}/left behind", b"x")
+    with pytest.raises(ResetMismatchError, match="left behind"):
+        again.snapshots.rewind(READY)
+    again.release()
+    machine.snapshots.rewind(READY)
+
+
+def test_a_reset_that_fails_is_told_with_its_words(machine: RemoteDesktop, lab: Lab) -> None:
+    wrong = {"command": ["/bin/sh", "-c", "echo no such image >&2; exit 3"]}
+    for side in ("host", "machine"):
+        again = attach(lab.tell(reset={**wrong, "on": side}), machine)
+        with pytest.raises(SnapshotError, match="no such image"):
+            again.snapshots.rewind(READY)
+
+
+def test_what_it_cannot_do_is_refused(machine: RemoteDesktop, lab: Lab) -> None:
+    with pytest.raises(UnsupportedError, match="cannot be saved"):
+        machine.snapshots.save("mine")
+    with pytest.raises(UnsupportedError, match="cannot be stopped"):
+        machine.power.stop()
+    with pytest.raises(UnsupportedError, match="no reset command"):
+        attach(lab.tell(reset=None), machine).snapshots.rewind(READY)
+    assert machine.power.is_running()
+
+
+def test_nobody_else_gets_a_machine_that_is_taken(machine: RemoteDesktop, lab: Lab) -> None:
+    with pytest.raises(MachineBusyError, match="lab-1"):
+        lab.tell().make(lambda _words: None)
+
+
+def test_another_host_key_is_refused(machine: RemoteDesktop, lab: Lab, tmp_path: Path) -> None:
+    make_key(tmp_path / "other", "other")
+    stranger = attach(lab.tell(host_key=(tmp_path / "other.pub").read_text().strip()), machine)
+    assert not stranger.power.is_running()
+    with pytest.raises(LinkError, match="another host key"):
+        stranger.screen.capture()
+
+
+def test_a_machine_that_lacks_the_user_is_refused(machine: RemoteDesktop, lab: Lab) -> None:
+    with pytest.raises(UnsupportedError, match="there is no user nobody-here"):
+        attach(lab.tell(user="nobody-here"), machine).deploy()
+
+
+def test_one_that_does_not_answer_cannot_be_started(machine: RemoteDesktop, lab: Lab) -> None:
+    silent = attach(lab.tell(port=free_port()), machine)
+    with pytest.raises(MachineStartError, match="cannot be started from here"):
+        silent.power.start()
+
+
+def test_what_cannot_be_used_leaves_no_folder(lab: Lab, machine: RemoteDesktop) -> None:
+    before = sorted(lab.settings.machines_dir.iterdir())
+    with pytest.raises(UnsupportedError, match="no user"):
+        lab.tell(name="lab-2", user="nobody-here").make(lambda _words: None)
+    assert sorted(lab.settings.machines_dir.iterdir()) == before
+
+
+def attach(maker: RemoteMaker, machine: RemoteDesktop) -> RemoteDesktop:
+    """Give the machine as the file now describes it."""
+    record = machine.folder.read()
+    assert record is not None
+    return maker.attach(machine.folder, record)

@@ -1,0 +1,25 @@
+"""The image of desktop containers, for tests: built where the appliance is up, else as found."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from appliance.base.errors import ImageError, RequirementError
+from appliance.base.settings import Settings, get_settings
+from images.builder import Builder
+
+
+def desktop_container_settings() -> Settings:
+    """Give the settings of this host's appliance once it has the image; else skip the test."""
+    settings = get_settings()
+    builder = Builder(settings)
+    if "MESOCOSM_TEST_APPLIANCE" in os.environ:
+        builder.ensure("desktop-container", repair=True)
+        return settings
+    try:
+        builder.find("desktop-container")
+    except (ImageError, RequirementError) as exc:
+        pytest.skip(str(exc))
+    return settings
