@@ -1,0 +1,1 @@
+"""Tables of cases; each module here has a tuple ``TABLES``."""
