@@ -14,14 +14,12 @@ from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleAgent
 from controller.agents.random_agent import RandomAgent
 from controller.settle import SettleRule
-from controller.shell import shell_of
 from controller.stage import Stage
 from controller.store import RunFolder, RunSpec, Store
 from controller.vocabulary import vocabulary
 from evaluators.outcome import SESSION
-from evaluators.runners import BundleRunner, phone_runner, session_runner
+from evaluators.runners import machine_runner, session_runner
 from evaluators.suite import load_suite
-from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -118,14 +116,9 @@ def open_fleet(name: str, settings: Settings, say: Callable[[str], None] = lambd
 
 def make_runners(environment: Environment, state: SessionState) -> Mapping[str, WaveRunner]:
     """Make what runs evaluators, for each role and for the session."""
-    runners: dict[str, WaveRunner] = {SESSION: session_runner(state)}
-    for role, machine in environment.machines.items():
-        match machine.info.kind:
-            case Kind.DESKTOP:
-                runners[role] = BundleRunner(machine.link)
-            case Kind.PHONE:
-                runners[role] = phone_runner(shell_of(machine))
-    return runners
+    machines = environment.machines
+    runners: dict[str, WaveRunner] = {SESSION: session_runner(state, machines)}
+    return runners | {role: machine_runner(machine) for role, machine in machines.items()}
 
 
 def agent_maker(name: str, options: AgentOptions) -> MakeAgent:

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     Tools = Mapping[str, Mapping[str, Tool]]
 
 
+_OFFERED = {
+    "desktop": ("documents", "vision"),
+    "phone": ("documents", "vision"),
+    "session": (),
+}
+"""What else can be asked of a role, by what stands behind it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """What task files may name, each by place (``desktop``, ``phone``, ``session``) and name.
@@ -44,9 +52,10 @@ def tools_of(modules: Iterable[ModuleType], *, kind: str) -> dict[str, dict[str,
     Raises:
         SpecError: two functions of one place have the same name, or one cannot be described.
     """
-    tools: dict[str, dict[str, Tool]] = {place: {} for place in PLACES}
+    places = PLACES if kind == "evaluator" else tuple(_OFFERED)
+    tools: dict[str, dict[str, Tool]] = {place: {} for place in places}
     for module in modules:
-        for place in PLACES:
+        for place in places:
             for name, mark in collect(module, kind=kind, on=place).items():
                 if name in tools[place]:
                     raise SpecError(f"There are two {kind}s called {name!r} on {place}.")
@@ -56,7 +65,28 @@ def tools_of(modules: Iterable[ModuleType], *, kind: str) -> dict[str, dict[str,
 
 @cache
 def builtin_evaluators() -> Tools:
-    """Describe all evaluators of this package, by place and name."""
+    """Describe all evaluators of this package, by what they can be asked of and name.
+
+    Those of documents and of the screen can be asked of desktops and of phones.
+
+    Raises:
+        SpecError: two evaluators that can be asked of one machine have the same name.
+    """
+    tools = _by_place()
+    return {
+        place: _join(place, [tools[place], *(tools[name] for name in also)])
+        for place, also in _OFFERED.items()
+    }
+
+
+def distinct_evaluators() -> list[Tool]:
+    """Give every evaluator of this package once, by place and name."""
+    tools = _by_place()
+    return [tools[place][name] for place in PLACES for name in sorted(tools[place])]
+
+
+@cache
+def _by_place() -> Tools:
     packages = [importlib.import_module(f"evaluators.{place}") for place in PLACES]
     modules = [
         importlib.import_module(info.name)
@@ -64,3 +94,13 @@ def builtin_evaluators() -> Tools:
         for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
     ]
     return tools_of(modules, kind="evaluator")
+
+
+def _join(place: str, parts: Iterable[Mapping[str, Tool]]) -> dict[str, Tool]:
+    joined: dict[str, Tool] = {}
+    for part in parts:
+        for name, tool in part.items():
+            if name in joined:
+                raise SpecError(f"There are two evaluators called {name!r} on {place}.")
+            joined[name] = tool
+    return joined

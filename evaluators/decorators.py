@@ -18,7 +18,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 MARK = "__mesocosm_mark__"
 KINDS = ("evaluator", "action", "setup")
-PLACES = ("desktop", "phone", "session")
+PLACES = ("desktop", "phone", "session", "documents", "vision")
 
 
 class Mark(NamedTuple):
@@ -27,7 +27,7 @@ class Mark(NamedTuple):
     Attributes:
         kind: ``evaluator``, ``action`` or ``setup``.
         name: as task files and agents write it; the function's own name.
-        on: ``desktop``, ``phone`` or ``session``.
+        on: one of `PLACES`.
         function: the function itself.
     """
 
@@ -43,7 +43,8 @@ def evaluator(*, on: str) -> Callable[[F], F]:
     It returns a bool. Raising means that it could not decide: its node becomes inconclusive.
 
     Args:
-        on: ``desktop`` (runs in the guest), ``phone`` or ``session`` (run on the host).
+        on: ``desktop`` (runs in the guest), ``phone`` or ``session`` (run on the host), or
+            ``documents`` or ``vision`` (run on the host, on files or the screen of any machine).
 
     Raises:
         ValueError: there is no such place, or the function has no docstring.

@@ -7,28 +7,31 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import GuestCallError, LinkError, MesocosmError
+from appliance.base.errors import GuestCallError, LinkError, MachineError, MesocosmError
 from evaluators.bundle import desktop_bundle
-from evaluators.catalogue import builtin_evaluators
+from evaluators.catalogue import builtin_evaluators, distinct_evaluators
+from evaluators.machine_view import MachineView
 from evaluators.outcome import SESSION, Outcome, undecided
 from evaluators.phone.view import PhoneView
+from evaluators.session.view import CrossView, as_shell
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from appliance.base.clock import Clock
     from evaluators.bundle import Bundle
-    from evaluators.outcome import Call
+    from evaluators.outcome import Call, WaveRunner
     from evaluators.phone.view import Shell
     from evaluators.schema import Tool
     from evaluators.session.answers import SessionView
-    from provisioning.protocols import Json, Link
+    from provisioning.protocols import Json, Link, Machine
 
 S = TypeVar("S")
 
 _LOAD_TIMEOUT_S = 30.0
 _GRACE_S = 5.0
+_OUTSIDE = ("documents", "vision")
 
 
 class _Reply(BaseModel):
@@ -144,8 +147,69 @@ class HostRunner(Generic[S]):
         return Outcome(call.node, met)
 
 
+class SplitRunner:
+    """Runs each evaluator where it belongs: in the guest or on what is seen of the machine.
+
+    A wave costs one round trip to each of the two that it needs. A runner that has no place for
+    an evaluator's name gives the other's word for it.
+
+    Args:
+        inside: knows all names that `outside` does not.
+        outside: runs on the host.
+        names: the evaluators of `outside`.
+        clock: whose time counts.
+    """
+
+    def __init__(
+        self,
+        inside: WaveRunner,
+        outside: WaveRunner,
+        names: Collection[str],
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self._inside = inside
+        self._outside = outside
+        self._names = names
+        self._clock = clock
+
+    def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
+        """Run `calls`, those in the guest first; all of them share the time."""
+        deadline_s = self._clock.monotonic_s() + timeout_s
+        outcomes: list[Outcome] = []
+        for runner, is_outside in ((self._inside, False), (self._outside, True)):
+            share = [call for call in calls if (call.check in self._names) is is_outside]
+            left_s = deadline_s - self._clock.monotonic_s()
+            if share and left_s <= 0:
+                outcomes += undecided(share, f"there was no time left of {timeout_s:g} s")
+            elif share:
+                outcomes += runner.evaluate(share, timeout_s=left_s)
+        return outcomes
+
+
+def machine_runner(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> SplitRunner:
+    """Make the runner of all evaluators that can be asked of a machine.
+
+    Args:
+        machine: a desktop, or a phone that has a ``shell``.
+        clock: whose time counts.
+
+    Raises:
+        MachineError: it is a phone without a shell.
+    """
+    inside: WaveRunner = BundleRunner(machine.link)
+    if machine.info.kind is Kind.PHONE:
+        inside = phone_runner(_shell_of(machine), clock=clock)
+    tools = {tool.name: tool for tool in distinct_evaluators() if tool.on in _OUTSIDE}
+
+    def view(timeout_s: float) -> MachineView:
+        return MachineView(machine, timeout_s=timeout_s, clock=clock)
+
+    return SplitRunner(inside, HostRunner(tools, view), tools, clock=clock)
+
+
 def phone_runner(shell: Shell, *, clock: Clock = SYSTEM_CLOCK) -> HostRunner[PhoneView]:
-    """Make the runner of a phone's evaluators.
+    """Make the runner of a phone's own evaluators.
 
     Args:
         shell: the phone's, such as the phone machine itself.
@@ -158,9 +222,31 @@ def phone_runner(shell: Shell, *, clock: Clock = SYSTEM_CLOCK) -> HostRunner[Pho
     return HostRunner(builtin_evaluators()[Kind.PHONE.value], view, clock=clock)
 
 
-def session_runner(session: SessionView) -> HostRunner[SessionView]:
-    """Make the runner of a session's evaluators; they see the session as it is at each wave."""
-    return HostRunner(builtin_evaluators()[SESSION], lambda _: session)
+def session_runner(
+    session: SessionView,
+    machines: Mapping[str, Machine] | None = None,
+    *,
+    clock: Clock = SYSTEM_CLOCK,
+) -> HostRunner[CrossView]:
+    """Make the runner of a session's evaluators; they see the session as it is at each wave.
+
+    Args:
+        session: holds the answer.
+        machines: by role, for evaluators that compare what several machines hold.
+        clock: whose time counts.
+    """
+
+    def view(timeout_s: float) -> CrossView:
+        return CrossView(session, machines or {}, timeout_s=timeout_s, clock=clock)
+
+    return HostRunner(builtin_evaluators()[SESSION], view)
+
+
+def _shell_of(machine: Machine) -> Shell:
+    shell = as_shell(machine)
+    if shell is None:
+        raise MachineError(f"{machine.info.machine_id} has no shell.")
+    return shell
 
 
 def _said(exc: MesocosmError) -> str:

@@ -33,6 +33,7 @@ def register(app: typer.Typer) -> None:
     group.command("fork")(fork)
     group.command("density")(density)
     group.command("graph")(graph)
+    group.command("ocr")(ocr)
     app.add_typer(group, name="bench")
 
 
@@ -157,6 +158,24 @@ def _graph_table(rows: list[GraphRow]) -> Table:
             "yes" if row.has_one_trip_a_wave else "NO",
         )
     return drawn
+def ocr(
+    count: Annotated[int, typer.Option("-n", "--count", min=1, help="Readings an engine.")] = 3,
+    picture: Annotated[Path | None, typer.Option(help="Read this instead.")] = None,
+    expected: Annotated[Path | None, typer.Option(help="JSON list of its strings.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure how engines read the text of a desktop screenshot, all in one table."""
+    from appliance.base.errors import UsageError
+    from appliance.bench import ocr as bench
+
+    if (picture is None) != (expected is None):
+        raise UsageError("--picture and --expected go together.")
+    pixels, strings = bench.load_picture(picture or bench.PICTURE, expected or bench.EXPECTED)
+    rows = bench.bench_ocr(pixels, strings, count)
+    if json:
+        print_json({"rows": [row.to_dict() for row in rows]})
+    else:
+        console_out().print(bench.table(rows, pixels))
 
 
 def _tick(bar: Progress, task: TaskID, name: str) -> None:

@@ -7,7 +7,9 @@ reference phone offers one under ``content://com.google.android.apps.tasks/tasks
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
 
 from evaluators.decorators import evaluator
 
@@ -29,6 +31,9 @@ def task_listed(phone: PhoneView, title: str) -> bool:
     Args:
         phone: the phone.
         title: of the task; white space around it does not count, letter case does.
+
+    Example:
+        ``{on: phone, check: task_listed, with: {title: Buy milk}}``
     """
     return "0" in _states_of(phone, title)
 
@@ -42,6 +47,9 @@ def task_completed(phone: PhoneView, title: str) -> bool:
     Args:
         phone: the phone.
         title: of the task; white space around it does not count, letter case does.
+
+    Example:
+        ``{on: phone, check: task_completed, with: {title: Buy milk}}``
     """
     return _states_of(phone, title) == {"1"}
 
@@ -56,6 +64,9 @@ def contact_exists(phone: PhoneView, name: str, number: str = "", email: str = "
         number: one of the contact's phone numbers; blanks, dots, hyphens, slashes and brackets do
             not count, a leading ``+`` does.
         email: one of the contact's addresses; letter case does not count.
+
+    Example:
+        ``{on: phone, check: contact_exists, with: {name: Ann, number: "+41 44 555 01 73"}}``
     """
     contacts = _ids(phone.content(CONTACTS, "display_name"), name)
     if number:
@@ -83,8 +94,67 @@ def setting_equals(
         namespace: table of the setting.
         key: its name, such as ``device_name``.
         value: what ``settings get`` prints.
+
+    Example:
+        ``{on: phone, check: setting_equals,
+        with: {namespace: global, key: device_name, value: Lab phone}}``
     """
     return phone.setting(namespace, key) == value
+
+
+@evaluator(on="phone")
+def content_row_exists(phone: PhoneView, uri: str, where: dict[str, str]) -> bool:
+    """Tell whether a content provider has a row in which all these columns have these values.
+
+    Args:
+        phone: the phone.
+        uri: of the table, such as ``content://sms``.
+        where: values by column, at least one; SQL's NULL is an empty text.
+
+    Example:
+        ``{on: phone, check: content_row_exists,
+        with: {uri: "content://sms", where: {body: Hello, type: "2"}}}``
+    """
+    return bool(where) and bool(_rows(phone, uri, where))
+
+
+@evaluator(on="phone")
+def content_row_count_equals(
+    phone: PhoneView, uri: str, where: dict[str, str], count: Annotated[int, Field(ge=0)]
+) -> bool:
+    """Tell whether so many rows of a content provider have these values in these columns.
+
+    Args:
+        phone: the phone.
+        uri: of the table, such as ``content://sms``.
+        where: values by column, at least one.
+        count: how many rows there must be, no more and no fewer.
+
+    Example:
+        ``{on: phone, check: content_row_count_equals,
+        with: {uri: "content://sms", where: {address: "555"}, count: 1}}``
+    """
+    return bool(where) and len(_rows(phone, uri, where)) == count
+
+
+@evaluator(on="phone")
+def package_installed(phone: PhoneView, package: str) -> bool:
+    """Tell whether an application is installed.
+
+    Args:
+        phone: the phone.
+        package: the whole package name.
+
+    Example:
+        ``{on: phone, check: package_installed, with: {package: org.mozilla.firefox}}``
+    """
+    lines = phone.read("pm", "list", "packages").splitlines()
+    return f"package:{package}" in [line.strip() for line in lines]
+
+
+def _rows(phone: PhoneView, uri: str, where: Mapping[str, str]) -> list[dict[str, str]]:
+    rows = phone.rows(uri, *where)
+    return [row for row in rows if all(row[name] == value for name, value in where.items())]
 
 
 def _states_of(phone: PhoneView, title: str) -> set[str]:

@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import unicodedata
-from typing import Protocol
+from typing import Annotated, Protocol
 
+from pydantic import Field
+
+from appliance.base.errors import EvaluationError
 from evaluators.decorators import evaluator
 
 _DECIMAL = re.compile(r"[-+]?[0-9]{1,30}(\.[0-9]{1,30})?")
+_MAX_MATCHED_CHARS = 10_000
+_SEPARATOR = re.compile(r"\s*[,;\n]\s*")
+_LAST = re.compile(r"(?:and|&)\s+(.+)", re.IGNORECASE | re.DOTALL)
+_PAIR = re.compile(r"(.+?)\s+(?:and|&)\s+(.+)", re.IGNORECASE | re.DOTALL)
+_BULLET = re.compile(r"^\s*(?:[-*\u2022]|[0-9]{1,3}[.)])\s+")
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTH_NAMES = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+)  # fmt: skip
+_MONTHS = {name[:3]: number for number, name in enumerate(_MONTH_NAMES, 1)}
+_MONTH = "(" + "|".join(f"{name}|{name[:3]}\\.?" for name in _MONTH_NAMES) + "|sept\\.?)"
+_DAY = r"([0-9]{1,2})(?:st|nd|rd|th)?\.?"
+_DATES = (
+    (re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"), "ymd"),
+    (re.compile(r"([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4})"), "dmy"),
+    (re.compile(rf"(?:the )?{_DAY}(?: of)? {_MONTH},? ([0-9]{{4}})"), "dmy"),
+    (re.compile(rf"{_MONTH} {_DAY},? ([0-9]{{4}})"), "mdy"),
+)
 _OPENING = "\"'\u201c\u2018"
 _CLOSING = "\"'\u201d\u2019"
+IsoDate = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 
 
 class SessionView(Protocol):
@@ -33,6 +57,9 @@ def answer_equals(session: SessionView, expected: str) -> bool:
     Args:
         session: the session.
         expected: the right answer.
+
+    Example:
+        ``{on: session, check: answer_equals, with: {expected: Bern}}``
     """
     return session.answer is not None and _normal(session.answer) == _normal(expected)
 
@@ -48,9 +75,151 @@ def answer_is_number(session: SessionView, expected: float, tolerance: float = 0
         session: the session.
         expected: the right number.
         tolerance: how far the answer may be from it, both sides included.
+
+    Example:
+        ``{on: session, check: answer_is_number, with: {expected: 41.5, tolerance: 0.1}}``
     """
     answer = (session.answer or "").strip()
     return bool(_DECIMAL.fullmatch(answer)) and abs(float(answer) - expected) <= tolerance
+
+
+@evaluator(on="session")
+def answer_exact(session: SessionView, expected: str) -> bool:
+    """Tell whether the submitted answer is exactly the expected one, but for white space around.
+
+    Args:
+        session: the session.
+        expected: the right answer; letter case and punctuation count.
+
+    Example:
+        ``{on: session, check: answer_exact, with: {expected: "x = {y: 1}"}}``
+    """
+    return session.answer is not None and session.answer.strip() == expected.strip()
+
+
+@evaluator(on="session")
+def answer_one_of(session: SessionView, accepted: list[str]) -> bool:
+    """Tell whether the submitted answer is one of several right ones.
+
+    Compared as ``answer_equals`` does; holding a right answer among other words is not enough.
+
+    Args:
+        session: the session.
+        accepted: all right answers.
+
+    Example:
+        ``{on: session, check: answer_one_of, with: {accepted: [Bern, Berne]}}``
+    """
+    answer = session.answer
+    return answer is not None and _normal(answer) in {_normal(each) for each in accepted}
+
+
+@evaluator(on="session")
+def answer_is_set(session: SessionView, expected: list[str]) -> bool:
+    """Tell whether the submitted answer lists exactly these items, in any order.
+
+    Items are separated by commas, semicolons, or line breaks, or by ``and`` before the last one;
+    a bullet or number before an item does not count. Each is compared as ``answer_equals`` does.
+    An item too many, one too few, or one said twice is unmet.
+
+    Args:
+        session: the session.
+        expected: the items; none may hold a separator.
+
+    Example:
+        ``{on: session, check: answer_is_set, with: {expected: [milk, eggs]}}``
+    """
+    items = _items(session.answer)
+    return bool(items) and sorted(items) == sorted(_normal(each) for each in expected)
+
+
+@evaluator(on="session")
+def answer_is_list(session: SessionView, expected: list[str]) -> bool:
+    """Tell whether the submitted answer lists exactly these items, in this order.
+
+    Separators and comparison are those of ``answer_is_set``.
+
+    Args:
+        session: the session.
+        expected: the items in order; none may hold a separator.
+
+    Example:
+        ``{on: session, check: answer_is_list, with: {expected: [first, second]}}``
+    """
+    items = _items(session.answer)
+    return bool(items) and items == [_normal(each) for each in expected]
+
+
+@evaluator(on="session")
+def answer_is_date(session: SessionView, expected: IsoDate, *, day_first: bool = True) -> bool:
+    """Tell whether the submitted answer is a date, in one of the usual ways to write it.
+
+    ``2026-11-21``, ``21 November 2026``, ``Nov 21, 2026``, ``21.11.2026`` and ``21/11/2026``, a
+    weekday before it if it is the right one. Two-digit years are not taken.
+
+    Args:
+        session: the session.
+        expected: the date as ``YYYY-MM-DD``.
+        day_first: whether ``05/06/2026`` is the 5th of June.
+
+    Example:
+        ``{on: session, check: answer_is_date, with: {expected: "2026-11-21"}}``
+    """
+    answer = _normal(session.answer or "")
+    wanted = dt.date.fromisoformat(expected)
+    weekday, _, rest = answer.partition(", ")
+    if weekday in _WEEKDAYS:
+        if weekday != _WEEKDAYS[wanted.weekday()]:
+            return False
+        answer = rest
+    return _date(answer, day_first=day_first) == wanted
+
+
+@evaluator(on="session")
+def answer_matches(session: SessionView, pattern: str) -> bool:
+    """Tell whether all of the submitted answer has a form, white space at its ends apart.
+
+    Args:
+        session: the session.
+        pattern: a regular expression of Python's for the whole answer; letter case counts.
+
+    Example:
+        ``{on: session, check: answer_matches, with: {pattern: "[A-Z]{2}[0-9]{4}"}}``
+
+    Raises:
+        EvaluationError: the pattern is none.
+    """
+    try:
+        wanted = re.compile(pattern)
+    except re.error as exc:
+        raise EvaluationError(f"The pattern cannot be read: {exc}.") from exc
+    answer = (session.answer or "")[:_MAX_MATCHED_CHARS].strip()
+    return bool(answer) and wanted.fullmatch(answer) is not None
+
+
+def _items(answer: str | None) -> list[str]:
+    parts = _SEPARATOR.split((answer or "").strip())
+    if len(parts) > 1 and (last := _LAST.fullmatch(parts[-1].strip())):
+        parts[-1] = last[1]
+    elif pair := _PAIR.fullmatch(parts[-1]):
+        parts[-1:] = [pair[1], pair[2]]
+    return [item for part in parts for item in (_normal(_BULLET.sub("", part)),) if item]
+
+
+def _date(text: str, *, day_first: bool) -> dt.date | None:
+    for pattern, order in _DATES:
+        if found := pattern.fullmatch(text):
+            values = dict(zip(order, found.groups(), strict=True))
+            if order == "dmy" and "/" in text and not day_first:
+                values["d"], values["m"] = values["m"], values["d"]
+            month = (
+                _MONTHS.get(values["m"][:3], 0) if values["m"][:3].isalpha() else int(values["m"])
+            )
+            try:
+                return dt.date(int(values["y"]), month, int(values["d"]))
+            except ValueError:
+                return None
+    return None
 
 
 def _normal(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from appliance.base.errors import LinkProtocolError
+from appliance.base.errors import GuestCallError, LinkProtocolError
 from provisioning.links.framing import CHUNK_BYTES
 from provisioning.protocols import FileStat
 
@@ -90,6 +90,49 @@ class LinkFiles:
                 return bytes(data)
             if not raw or len(data) > MAX_FILE_BYTES:
                 raise LinkProtocolError(f"Reading {path} from the guest does not come to an end.")
+
+    def get_straight(self, path: str, max_bytes: int) -> bytes | None:
+        """Read a regular file that no symbolic link leads to, as evaluators must.
+
+        Args:
+            path: absolute.
+            max_bytes: a larger file is not read.
+
+        Returns:
+            Its content; None when there is no such file, a link or something else is in the way,
+            or it is larger than `max_bytes`.
+
+        Raises:
+            GuestCallError: the guest cannot read it.
+            LinkProtocolError: it changed while it was read, or the guest's pieces make no sense.
+        """
+        data = bytearray()
+        size: int | None = None
+        while True:
+            params: dict[str, Json] = {
+                "path": path, "offset": len(data), "length": CHUNK_BYTES, "straight": True,
+            }  # fmt: skip
+            try:
+                reply = self._link.call("get", params, timeout_s=self._timeout_s)
+            except GuestCallError as exc:
+                if exc.kind in {"not_found", "not_straight"}:
+                    return None
+                raise
+            try:
+                piece = _Piece.model_validate(reply)
+                raw = base64.b64decode(piece.data_b64, validate=True)
+            except ValueError as exc:
+                raise _nonsense("get", exc) from exc
+            if piece.size > max_bytes:
+                return None
+            data += raw
+            if size not in {None, piece.size} or piece.eof != (len(data) >= piece.size):
+                raise LinkProtocolError(f"{path} changed in the guest while it was read.")
+            if piece.eof:
+                return bytes(data)
+            if not raw:
+                raise LinkProtocolError(f"Reading {path} from the guest does not come to an end.")
+            size = piece.size
 
     def stat(self, path: str) -> FileStat | None:
         """Tell about a file; None when there is none.

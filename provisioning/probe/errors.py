@@ -7,8 +7,8 @@ class ProbeError(Exception):
     """A request failed, with a word that a program can act on.
 
     Args:
-        kind: one of ``bad_params``, ``busy``, ``no_session``, ``not_found``, ``oversize``,
-            ``timeout``, ``unknown_bundle``, ``unknown_op``, ``unknown_key``, ``unsupported``,
+        kind: one of ``bad_params``, ``busy``, ``no_session``, ``not_found``,
+            ``not_straight``, ``oversize``, ``timeout``, ``unknown_bundle``, ``unknown_op``, ``unknown_key``, ``unsupported``,
             ``worker_died``, ``failed``.
         message: what happened, for a person.
     """

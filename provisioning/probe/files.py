@@ -50,11 +50,15 @@ def put(params: Params) -> None:
 
 
 def get(params: Params) -> dict[str, Any]:
-    """Give one piece of a regular file: ``data_b64``, ``eof`` and the file's ``size``."""
+    """Give one piece of a regular file: ``data_b64``, ``eof`` and the file's ``size``.
+
+    With ``straight`` a path that leads over a symbolic link is refused as ``not_straight``.
+    """
     offset = params.whole("offset", 0)
     length = min(params.whole("length", CHUNK_BYTES), CHUNK_BYTES)
+    is_straight = params.values.get("straight") is True
     try:
-        fd = open_regular(_path(params))
+        fd = (open_straight if is_straight else open_regular)(_path(params))
         try:
             size = os.fstat(fd).st_size
             data = os.pread(fd, length, offset)
@@ -93,6 +97,46 @@ def open_regular(path: str) -> int:
         os.close(fd)
         raise ProbeError("failed", f"{path} is no regular file")
     return fd
+
+
+def open_straight(path: str) -> int:
+    """Open a regular file for reading, following no symbolic link anywhere on its path.
+
+    Each folder is opened by the one before, so that nothing can be swapped in between.
+
+    Args:
+        path: absolute and normal.
+
+    Raises:
+        OSError: as the system says.
+        ProbeError: ``not_straight``, a link or something that is no regular file is in the way.
+    """
+    parts = [part for part in path.split("/") if part]
+    fd = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    for number, part in enumerate(parts, 1):
+        is_last = number == len(parts)
+        kind = os.O_NONBLOCK | os.O_NOCTTY if is_last else os.O_DIRECTORY
+        try:
+            below = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | kind, dir_fd=fd)
+        except OSError as exc:
+            if _is_link(part, fd):
+                raise ProbeError("not_straight", f"{path} leads over a symbolic link") from exc
+            raise
+        finally:
+            os.close(fd)
+        fd = below
+    if not stat_bits.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise ProbeError("not_straight", f"{path} is no regular file")
+    return fd
+
+
+def _is_link(name: str, folder_fd: int) -> bool:
+    try:
+        found = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+    except OSError:
+        return False
+    return stat_bits.S_ISLNK(found.st_mode)
 
 
 def _path(params: Params) -> str:

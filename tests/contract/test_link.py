@@ -371,6 +371,28 @@ def test_a_pipe_is_refused_and_never_waited_for(link: LinkClient, tmp_path: Path
         LinkFiles(link).get(str(tmp_path / "pipe"))
 
 
+@pytest.mark.parametrize("size", [0, 524_288, 1_200_000])
+def test_a_straight_file_is_read_byte_exact(link: LinkClient, tmp_path: Path, size: int) -> None:
+    path, data = tmp_path / "a file", secrets.token_bytes(size)
+    path.write_bytes(data)
+    assert LinkFiles(link).get_straight(str(path), 2_000_000) == data
+
+
+def test_links_pipes_folders_and_large_files_are_not_read_straight(
+    link: LinkClient, tmp_path: Path
+) -> None:
+    files, real = LinkFiles(link), tmp_path / "real"
+    real.mkdir()
+    (real / "file").write_bytes(b"right")
+    (tmp_path / "link").symlink_to(real / "file")
+    (tmp_path / "way").symlink_to(real)
+    os.mkfifo(tmp_path / "pipe")
+    assert files.get_straight(str(real / "file"), 5) == b"right"
+    assert files.get_straight(str(real / "file"), 4) is None
+    for name in ("link", "way/file", "pipe", "real", "none", "real/file/below"):
+        assert files.get_straight(str(tmp_path / name), 100) is None, name
+
+
 # -- evaluators
 
 EVALUATORS = """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import LinkClosedError
-from evaluators.catalogue import builtin_evaluators
+from evaluators.catalogue import distinct_evaluators
 from evaluators.outcome import Call
 from evaluators.runners import BundleRunner
 from provisioning.links.local import connect_local
@@ -50,7 +50,7 @@ def test_a_wave_of_many_evaluators_is_judged_in_the_guest(link: LinkClient, tmp_
 
 
 def test_the_guest_knows_every_built_in_desktop_evaluator(link: LinkClient) -> None:
-    names = list(builtin_evaluators()["desktop"])
+    names = [tool.name for tool in distinct_evaluators() if tool.on == "desktop"]
     outcomes = BundleRunner(link).evaluate([Call(n, n, {"no": 1}) for n in names], timeout_s=20)
     assert all(each.met is None and "'no'" in each.reason for each in outcomes)
 

@@ -1,0 +1,97 @@
+"""Compare values and pictures, with what does not count written down."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from PIL import Image
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from evaluators.pictures import Picture
+
+    Grey = npt.NDArray[np.float32]
+
+Way = Literal["exact", "normal", "number", "digits"]
+"""How texts are compared.
+
+``exact``: but for white space at the ends. ``normal``: Unicode NFKC, letter case folded, white
+space runs made one blank. ``number``: both plain decimal numbers of the same value. ``digits``:
+the same digits in the same order, and a leading ``+`` on both or on none; for telephone numbers.
+"""
+_SIDE_PX = 64
+_SAME_LOOK = 0.96
+_SAME_BRIGHTNESS = 12.0
+_FLAT = 2.0
+_DECIMAL = re.compile(r"[-+]?[0-9]{1,30}(\.[0-9]{1,30})?")
+
+
+def is_same(left: str, right: str, way: Way) -> bool:
+    """Tell whether two texts are the same in a way; empty ones never are."""
+    one, two = _key(left, way), _key(right, way)
+    return one is not None and one == two
+
+
+def _key(text: str, way: Way) -> str | float | None:
+    plain = text.strip()
+    match way:
+        case "exact":
+            return plain or None
+        case "normal":
+            return " ".join(unicodedata.normalize("NFKC", plain).casefold().split()) or None
+        case "number":
+            return float(plain) if _DECIMAL.fullmatch(plain) else None
+        case "digits":
+            digits = re.sub(r"[^0-9]", "", plain)
+            return ("+" if plain.startswith("+") else "") + digits if digits else None
+
+
+def is_same_picture(one: Picture, two: Picture, *, proportion: float = 0.02) -> bool:
+    """Tell whether two pictures look the same, be one of them scaled or compressed.
+
+    Both are brought to 64 by 64 px. Their colours must correlate at least 0.96 in each channel and
+    differ by no more than 12 of 255 in the mean.
+
+    Args:
+        one: a picture.
+        two: another.
+        proportion: how far the ratios of width to height may differ, as a share.
+    """
+    ratios = [each.size[0] / each.size[1] for each in (one, two)]
+    if abs(ratios[0] / ratios[1] - 1) > proportion:
+        return False
+    for channel in range(3):
+        left, right = (
+            resized(each.pixels[:, :, channel].astype(np.float32)) for each in (one, two)
+        )
+        if np.abs(left - right).mean() > _SAME_BRIGHTNESS:
+            return False
+        if structure(left, right) < _SAME_LOOK:
+            return False
+    return True
+
+
+def resized(grey: Grey) -> Grey:
+    """Bring a channel to 64 by 64 px by area, float32 array."""
+    image = Image.fromarray(np.ascontiguousarray(grey, dtype=np.float32), mode="F")
+    scaled = image.resize((_SIDE_PX, _SIDE_PX), Image.Resampling.BOX)
+    return np.asarray(scaled, dtype=np.float32)
+
+
+def structure(one: Grey, two: Grey) -> float:
+    """Give Pearson's correlation of two channels of one size, -1 to 1.
+
+    Two channels without structure (standard deviation below 2 of 255) are alike; one without
+    structure is like nothing that has some.
+    """
+    deviations = float(one.std()), float(two.std())
+    if max(deviations) < _FLAT:
+        return 1.0
+    if min(deviations) < _FLAT:
+        return 0.0
+    centred = (one - one.mean()) * (two - two.mean())
+    return float(centred.mean()) / (deviations[0] * deviations[1])

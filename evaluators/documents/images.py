@@ -1,0 +1,298 @@
+"""Picture files: their size and format, and how they differ from an original.
+
+An original that is missing or broken leaves the evaluator undecided: without it nothing can be
+said of the picture. Originals should lie where the agent cannot write, or be given inline.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from appliance.base.errors import EvaluationError
+from evaluators.comparing import is_same_picture, resized, structure
+from evaluators.decorators import evaluator
+
+if TYPE_CHECKING:
+    from evaluators.machine_view import MachineView
+    from evaluators.pictures import Picture
+
+Px = Annotated[int, Field(ge=1)]
+_SAME_STRUCTURE = 0.9
+_LEAST_BRIGHTNESS = 3.0
+_LEAST_CONTRAST = 0.05
+_GREY_SPREAD = 4
+_CROP_SLACK_PX = 2
+
+
+@evaluator(on="documents")
+def image_size_equals(view: MachineView, path: str, width: Px, height: Px) -> bool:
+    """Tell whether a picture file has exactly this size, turned as its EXIF data say.
+
+    Args:
+        view: the machine.
+        path: of the PNG, JPEG, BMP, GIF, TIFF or WebP file.
+        width: in px.
+        height: in px.
+
+    Example:
+        ``{on: desktop, check: image_size_equals, with: {path: ~/a.png, width: 64, height: 48}}``
+    """
+    found = view.picture(path)
+    return found is not None and found.size == (width, height)
+
+
+@evaluator(on="documents")
+def image_format_is(
+    view: MachineView,
+    path: str,
+    format: Literal["PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP"],  # noqa: A002
+) -> bool:
+    """Tell whether a picture file really is of this format, whatever its name says.
+
+    Args:
+        view: the machine.
+        path: of the file.
+        format: as its content has it.
+
+    Example:
+        ``{on: desktop, check: image_format_is, with: {path: ~/a.jpg, format: JPEG}}``
+    """
+    found = view.picture(path)
+    return found is not None and found.format == format
+
+
+@evaluator(on="documents")
+def image_same_as(view: MachineView, path: str, original: str) -> bool:
+    """Tell whether a picture file looks like an original, be it scaled or saved otherwise.
+
+    Its sides must be in the original's proportion, to one part in fifty.
+
+    Args:
+        view: the machine.
+        path: of the picture.
+        original: path of the original, or ``data:image/png;base64,...``.
+
+    Example:
+        ``{on: desktop, check: image_same_as, with: {path: ~/a.jpg, original: /srv/cat.png}}``
+    """
+    found, source = view.picture(path), _original(view, original)
+    return found is not None and is_same_picture(found, source)
+
+
+@evaluator(on="documents")
+def image_brightness_changed(
+    view: MachineView, path: str, original: str, direction: Literal["brighter", "darker"]
+) -> bool:
+    """Tell whether a picture is an original made brighter or darker, and still shows the same.
+
+    Its mean brightness must differ by at least 3 of 255 that way, its size must be the
+    original's, and its structure must be kept (correlation of brightness at least 0.9).
+
+    Args:
+        view: the machine.
+        path: of the picture.
+        original: path of the original, or ``data:image/png;base64,...``.
+        direction: which way.
+
+    Example:
+        ``{on: desktop, check: image_brightness_changed,
+        with: {path: ~/a.png, original: /srv/cat.png, direction: darker}}``
+    """
+    source = _original(view, original)
+    found = _kept(view, path, source)
+    if found is None:
+        return False
+    change = float(found.grey().mean() - source.grey().mean())
+    return (change if direction == "brighter" else -change) >= _LEAST_BRIGHTNESS
+
+
+@evaluator(on="documents")
+def image_contrast_changed(
+    view: MachineView, path: str, original: str, direction: Literal["more", "less"]
+) -> bool:
+    """Tell whether a picture is an original with more or less contrast, and still shows the same.
+
+    The standard deviation of its brightness must differ by at least a twentieth that way, its
+    size must be the original's, and its structure must be kept (correlation at least 0.9).
+
+    Args:
+        view: the machine.
+        path: of the picture.
+        original: path of the original, or ``data:image/png;base64,...``.
+        direction: which way.
+
+    Example:
+        ``{on: desktop, check: image_contrast_changed,
+        with: {path: ~/a.png, original: /srv/cat.png, direction: more}}``
+    """
+    source = _original(view, original)
+    found = _kept(view, path, source)
+    if found is None:
+        return False
+    change = float(found.grey().std() / source.grey().std()) - 1
+    return (change if direction == "more" else -change) >= _LEAST_CONTRAST
+
+
+@evaluator(on="documents")
+def image_made_grey(view: MachineView, path: str, original: str) -> bool:
+    """Tell whether a picture is a coloured original without its colours.
+
+    Args:
+        view: the machine.
+        path: of the picture.
+        original: path of the original, or ``data:image/png;base64,...``; must have colours.
+
+    Example:
+        ``{on: desktop, check: image_made_grey, with: {path: ~/a.png, original: /srv/cat.png}}``
+    """
+    source = _original(view, original)
+    if _is_grey(source):
+        raise EvaluationError("The original has no colours that could be taken away.")
+    found = _kept(view, path, source)
+    return found is not None and _is_grey(found)
+
+
+@evaluator(on="documents")
+def image_turned(
+    view: MachineView,
+    path: str,
+    original: str,
+    how: Literal["clockwise", "counterclockwise", "upside_down", "mirrored", "flipped"],
+) -> bool:
+    """Tell whether a picture is an original that was turned or mirrored so.
+
+    Args:
+        view: the machine.
+        path: of the picture.
+        original: path of the original, or ``data:image/png;base64,...``.
+        how: by a quarter or a half turn, ``mirrored`` left to right, ``flipped`` top to bottom.
+
+    Example:
+        ``{on: desktop, check: image_turned,
+        with: {path: ~/a.png, original: /srv/cat.png, how: clockwise}}``
+    """
+    source = _original(view, original)
+    variants = {
+        "clockwise": np.rot90(source.pixels, -1),
+        "counterclockwise": np.rot90(source.pixels, 1),
+        "upside_down": np.rot90(source.pixels, 2),
+        "mirrored": source.pixels[:, ::-1],
+        "flipped": source.pixels[::-1],
+    }
+    found = view.picture(path)
+    if found is None:
+        return False
+    if any(
+        is_same_picture(found, source.with_pixels(each))
+        for name, each in {**variants, "": source.pixels}.items()
+        if name != how
+    ):
+        return False
+    return is_same_picture(found, source.with_pixels(variants[how]))
+
+
+@evaluator(on="documents")
+def image_cropped(
+    view: MachineView,
+    path: str,
+    original: str,
+    *,
+    left: int,
+    top: int,
+    width: Px,
+    height: Px,
+) -> bool:
+    """Tell whether a picture is exactly this part of an original, to 2 px each way.
+
+    Args:
+        view: the machine.
+        path: of the picture.
+        original: path of the original, or ``data:image/png;base64,...``.
+        left: of the part, px of the original.
+        top: of the part.
+        width: of the part.
+        height: of the part.
+
+    Example:
+        ``{on: desktop, check: image_cropped, with: {path: ~/a.png, original: /srv/cat.png,
+        left: 10, top: 10, width: 40, height: 30}}``
+    """
+    source = _original(view, original)
+    if left < 0 or top < 0 or left + width > source.size[0] or top + height > source.size[1]:
+        raise EvaluationError("The part reaches out of the original.")
+    found = view.picture(path)
+    if found is None or any(
+        abs(seen - wanted) > _CROP_SLACK_PX
+        for seen, wanted in zip(found.size, (width, height), strict=True)
+    ):
+        return False
+    part = source.with_pixels(source.pixels[top : top + height, left : left + width])
+    return is_same_picture(found, part)
+
+
+@evaluator(on="documents")
+def images_side_by_side(
+    view: MachineView,
+    path: str,
+    first: str,
+    second: str,
+    direction: Literal["horizontal", "vertical"] = "horizontal",
+) -> bool:
+    """Tell whether a picture is made of two originals, one beside or above the other.
+
+    Each original must fill its share of the picture, scaled as one likes but in proportion to
+    one part in ten, and look as it did. The first stands left or above.
+
+    Args:
+        view: the machine.
+        path: of the picture.
+        first: path of the first original, or ``data:image/png;base64,...``.
+        second: of the second one.
+        direction: ``horizontal`` is side by side, ``vertical`` is one above the other.
+
+    Example:
+        ``{on: desktop, check: images_side_by_side,
+        with: {path: ~/ab.png, first: /srv/a.png, second: /srv/b.png}}``
+    """
+    one, two = _original(view, first), _original(view, second)
+    found = view.picture(path)
+    if found is None:
+        return False
+    pixels = found.pixels if direction == "horizontal" else found.pixels.transpose(1, 0, 2)
+    parts = [
+        each.pixels if direction == "horizontal" else each.pixels.transpose(1, 0, 2)
+        for each in (one, two)
+    ]
+    ratios = [part.shape[1] / part.shape[0] for part in parts]
+    height, width = pixels.shape[:2]
+    if not 0.9 <= width / height / sum(ratios) <= 1.1:  # noqa: PLR2004 - one part in ten
+        return False
+    cut = round(width * ratios[0] / sum(ratios))
+    return all(
+        is_same_picture(found.with_pixels(seen), found.with_pixels(part), proportion=0.12)
+        for seen, part in zip((pixels[:, :cut], pixels[:, cut:]), parts, strict=True)
+    )
+
+
+def _original(view: MachineView, source: str) -> Picture:
+    found = view.picture(source)
+    if found is None:
+        raise EvaluationError("There is no readable original.", details=source[:200])
+    return found
+
+
+def _kept(view: MachineView, path: str, source: Picture) -> Picture | None:
+    """Give the picture when it has the original's size and structure; None otherwise."""
+    found = view.picture(path)
+    if found is None or found.size != source.size:
+        return None
+    alike = structure(resized(found.grey()), resized(source.grey()))
+    return found if alike >= _SAME_STRUCTURE else None
+
+
+def _is_grey(picture: Picture) -> bool:
+    spread = np.ptp(picture.pixels.astype(np.int16), axis=2)
+    return bool(np.quantile(spread, 0.99) <= _GREY_SPREAD)

@@ -1,0 +1,178 @@
+"""Presentations: OpenDocument (.odp) and PowerPoint (.pptx), told apart by content."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from evaluators.comparing import is_same_picture
+from evaluators.decorators import evaluator
+from evaluators.pictures import decode_picture
+
+if TYPE_CHECKING:
+    from evaluators.machine_view import MachineView
+    from evaluators.readers.model import Shape, Slide
+
+Number = Annotated[int, Field(ge=1)]
+_LOW, _HIGH = 0.4, 0.6
+
+
+@evaluator(on="documents")
+def slide_count_equals(view: MachineView, path: str, count: Number) -> bool:
+    """Tell whether a presentation has exactly so many slides.
+
+    Args:
+        view: the machine.
+        path: of the .odp or .pptx file.
+        count: how many.
+
+    Example:
+        ``{on: desktop, check: slide_count_equals, with: {path: ~/a.odp, count: 5}}``
+    """
+    deck = view.deck(path)
+    return deck is not None and len(deck.slides) == count
+
+
+@evaluator(on="documents")
+def slide_title_equals(view: MachineView, path: str, slide: Number, title: str) -> bool:
+    """Tell whether a slide's title is exactly this.
+
+    The title is what stands in the slide's title placeholder, not merely something large. White
+    space at its ends does not count.
+
+    Args:
+        view: the machine.
+        path: of the .odp or .pptx file.
+        slide: which one, from 1.
+        title: the whole title.
+
+    Example:
+        ``{on: desktop, check: slide_title_equals, with: {path: ~/a.odp, slide: 1, title: Aims}}``
+    """
+    found = _slide(view, path, slide)
+    titles = [one.text.strip() for one in _shapes(found, "title")]
+    return titles == [title.strip()]
+
+
+@evaluator(on="documents")
+def slide_has_line(view: MachineView, path: str, slide: Number, text: str) -> bool:
+    """Tell whether one line (paragraph) on a slide, its title apart, is exactly this.
+
+    White space at its ends does not count. Speaker notes are not looked at.
+
+    Args:
+        view: the machine.
+        path: of the .odp or .pptx file.
+        slide: which one, from 1.
+        text: the whole line.
+
+    Example:
+        ``{on: desktop, check: slide_has_line, with: {path: ~/a.odp, slide: 2, text: Ask Ann}}``
+    """
+    found = _slide(view, path, slide)
+    lines = [line for one in _shapes(found, "text", "other") for line in one.text.split("\n")]
+    return text.strip() in [line.strip() for line in lines if line.strip()]
+
+
+@evaluator(on="documents")
+def slide_notes_equal(view: MachineView, path: str, slide: Number, text: str) -> bool:
+    """Tell whether a slide's speaker notes are exactly this.
+
+    White space at the ends does not count.
+
+    Args:
+        view: the machine.
+        path: of the .odp or .pptx file.
+        slide: which one, from 1.
+        text: all of the notes, lines separated by newlines; must not be empty.
+
+    Example:
+        ``{on: desktop, check: slide_notes_equal, with: {path: ~/a.odp, slide: 1, text: Smile}}``
+    """
+    found = _slide(view, path, slide)
+    return found is not None and found.notes.strip() == text.strip() != ""
+
+
+@evaluator(on="documents")
+def slide_layout_is(view: MachineView, path: str, slide: Number, layout: str) -> bool:
+    """Tell whether a slide uses a layout (.pptx) or master page (.odp) of this name.
+
+    Args:
+        view: the machine.
+        path: of the .odp or .pptx file.
+        slide: which one, from 1.
+        layout: the whole name.
+
+    Example:
+        ``{on: desktop, check: slide_layout_is, with: {path: ~/a.odp, slide: 1, layout: Default}}``
+    """
+    found = _slide(view, path, slide)
+    return found is not None and found.layout == layout
+
+
+@evaluator(on="documents")
+def slide_has_picture(
+    view: MachineView,
+    path: str,
+    slide: Number,
+    picture: str,
+    place: Literal["anywhere", "left", "right", "top", "bottom", "center", "full"] = "anywhere",
+) -> bool:
+    """Tell whether a slide shows a picture, and where.
+
+    The picture is compared as it looks: it may have been scaled or saved in another format.
+    ``left`` means that its middle lies in the left two fifths of the slide, and so on; ``center``
+    is the fifth between them both ways; ``full`` covers the slide but for a twentieth each way.
+
+    Args:
+        view: the machine.
+        path: of the .odp or .pptx file.
+        slide: which one, from 1.
+        picture: path of the original on the machine, or ``data:image/png;base64,...``.
+        place: where on the slide.
+
+    Example:
+        ``{on: desktop, check: slide_has_picture,
+        with: {path: ~/a.odp, slide: 1, picture: /srv/cat.png, place: right}}``
+    """
+    found = _slide(view, path, slide)
+    original = view.picture(picture)
+    if found is None or original is None:
+        return False
+    for shape in _shapes(found, "picture"):
+        shown = decode_picture(base64.b64decode(shape.picture))
+        if shown is not None and is_same_picture(shown, original) and _is_at(shape, place):
+            return True
+    return False
+
+
+def _slide(view: MachineView, path: str, number: int) -> Slide | None:
+    deck = view.deck(path)
+    slides = deck.slides if deck is not None else ()
+    return slides[number - 1] if number <= len(slides) else None
+
+
+def _shapes(slide: Slide | None, *kinds: str) -> list[Shape]:
+    return [] if slide is None else [one for one in slide.shapes if one.kind in kinds]
+
+
+def _is_at(shape: Shape, place: str) -> bool:
+    across = shape.left + shape.width / 2
+    down = shape.top + shape.height / 2
+    is_full = (
+        shape.left <= 0.05  # noqa: PLR2004 - a twentieth, as the docstring says
+        and shape.top <= 0.05  # noqa: PLR2004
+        and shape.left + shape.width >= 0.95  # noqa: PLR2004
+        and shape.top + shape.height >= 0.95  # noqa: PLR2004
+    )
+    return {
+        "anywhere": True,
+        "left": across < _LOW,
+        "right": across > _HIGH,
+        "top": down < _LOW,
+        "bottom": down > _HIGH,
+        "center": _LOW <= across <= _HIGH and _LOW <= down <= _HIGH,
+        "full": is_full,
+    }[place]

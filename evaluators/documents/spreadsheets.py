@@ -1,0 +1,306 @@
+"""Spreadsheets: OpenDocument (.ods) and Excel (.xlsx), told apart by content.
+
+Values are those that the last program stored; a formula that nobody calculated has none.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from evaluators.decorators import evaluator
+
+if TYPE_CHECKING:
+    from evaluators.machine_view import MachineView
+    from evaluators.readers.model import Cell, Sheet
+
+Place = Annotated[str, Field(pattern=r"^[A-Z]{1,3}[1-9][0-9]{0,6}$")]
+Value = str | bool | float
+"""What a cell can be asked to hold; an int is a float."""
+_QUOTED = re.compile(r'("[^"]*")')
+
+
+@evaluator(on="documents")
+def cell_equals(
+    view: MachineView,
+    path: str,
+    cell: Place,
+    value: Value,
+    *,
+    sheet: str = "",
+    tolerance: Annotated[float, Field(ge=0)] = 0.0,
+) -> bool:
+    """Tell whether a cell of a spreadsheet holds exactly this value, typed in or calculated.
+
+    A number is not a text that reads like one. White space at the ends of texts does not count.
+
+    Args:
+        view: the machine.
+        path: of the .ods or .xlsx file.
+        cell: such as ``B7``.
+        value: a text, a number, true or false; dates are texts such as ``2026-11-21``.
+        sheet: its name; the first one when empty.
+        tolerance: how far a number may be from `value`.
+
+    Example:
+        ``{on: desktop, check: cell_equals, with: {path: ~/a.ods, cell: B7, value: 41.5}}``
+    """
+    found = _cell(view, path, sheet, cell)
+    return found is not None and _is_value(found.value, value, tolerance)
+
+
+@evaluator(on="documents")
+def cell_has_formula(
+    view: MachineView, path: str, cell: Place, formula: str, sheet: str = ""
+) -> bool:
+    """Tell whether a cell of a spreadsheet has this formula.
+
+    Letter case and blanks outside quotes do not count, nor do ``$`` signs; arguments may be
+    separated by commas or semicolons.
+
+    Args:
+        view: the machine.
+        path: of the .ods or .xlsx file.
+        cell: such as ``B7``.
+        formula: in A1 notation, such as ``=SUM(B2:B6)``; other sheets as ``Name!A1``.
+        sheet: its name; the first one when empty.
+
+    Example:
+        ``{on: desktop, check: cell_has_formula,
+        with: {path: ~/a.ods, cell: B7, formula: "=SUM(B2:B6)"}}``
+    """
+    found = _cell(view, path, sheet, cell)
+    return found is not None and bool(found.formula) and _plain(found.formula) == _plain(formula)
+
+
+@evaluator(on="documents")
+def cell_calculated(
+    view: MachineView, path: str, cell: Place, value: Value, function: str, *, sheet: str = ""
+) -> bool:
+    """Tell whether a cell holds a value that a formula with this function has calculated.
+
+    Args:
+        view: the machine.
+        path: of the .ods or .xlsx file.
+        cell: such as ``B7``.
+        value: what must have come out; numbers to one part in a billion.
+        function: one that the formula must call, such as ``AVERAGE``; letter case does not count.
+        sheet: its name; the first one when empty.
+
+    Example:
+        ``{on: desktop, check: cell_calculated,
+        with: {path: ~/a.ods, cell: B7, value: 12, function: SUM}}``
+    """
+    found = _cell(view, path, sheet, cell)
+    if found is None or not found.formula:
+        return False
+    slack = abs(value) * 1e-9 if isinstance(value, float) else 0.0
+    called = re.search(rf"(?<![\w.]){re.escape(function.upper())}\(", _plain(found.formula))
+    return called is not None and _is_value(found.value, value, slack)
+
+
+@evaluator(on="documents")
+def cells_equal(
+    view: MachineView, path: str, first: Place, rows: list[list[Value | None]], sheet: str = ""
+) -> bool:
+    """Tell whether a block of cells of a spreadsheet holds exactly these values.
+
+    Numbers may differ by one part in a billion.
+
+    Args:
+        view: the machine.
+        path: of the .ods or .xlsx file.
+        first: the block's upper left cell.
+        rows: values by row, from the top; null for an empty cell.
+        sheet: its name; the first one when empty.
+
+    Example:
+        ``{on: desktop, check: cells_equal,
+        with: {path: ~/a.ods, first: A1, rows: [[Name, Age], [Ann, 31]]}}``
+    """
+    found = _sheet(view, path, sheet)
+    if found is None or not rows:
+        return False
+    left, top = _numbers(first)
+    return all(
+        _is_cell(found.cells.get(f"{_letters(left + column)}{top + row}"), value)
+        for row, values in enumerate(rows)
+        for column, value in enumerate(values)
+    )
+
+
+@evaluator(on="documents")
+def sheet_size_equals(
+    view: MachineView, path: str, rows: int, columns: int, sheet: str = ""
+) -> bool:
+    """Tell whether what a sheet holds reaches exactly so far to the right and down.
+
+    Args:
+        view: the machine.
+        path: of the .ods or .xlsx file.
+        rows: number of the last row that is not empty.
+        columns: number of the last column that is not empty, from 1.
+        sheet: its name; the first one when empty.
+
+    Example:
+        ``{on: desktop, check: sheet_size_equals, with: {path: ~/a.ods, rows: 5, columns: 2}}``
+    """
+    found = _sheet(view, path, sheet)
+    if found is None or not found.cells:
+        return False
+    places = [_numbers(place) for place in found.cells]
+    return (max(row for _, row in places), max(column for column, _ in places)) == (rows, columns)
+
+
+@evaluator(on="documents")
+def sheet_names_equal(view: MachineView, path: str, names: list[str]) -> bool:
+    """Tell whether a spreadsheet has exactly these sheets, in this order.
+
+    Args:
+        view: the machine.
+        path: of the .ods or .xlsx file.
+        names: as their tabs show them, from the left.
+
+    Example:
+        ``{on: desktop, check: sheet_names_equal, with: {path: ~/a.ods, names: [Data, Sums]}}``
+    """
+    book = view.workbook(path)
+    return book is not None and [sheet.name for sheet in book.sheets] == names
+
+
+@evaluator(on="documents")
+def sheet_has_chart(
+    view: MachineView,
+    path: str,
+    kind: Literal["bar", "column", "line", "pie", "scatter", "area"],
+    series: list[str],
+    *,
+    title: str = "",
+    sheet: str = "",
+) -> bool:
+    """Tell whether a sheet has a chart of a kind that shows exactly these ranges.
+
+    Args:
+        view: the machine.
+        path: of the .ods or .xlsx file.
+        kind: ``bar`` lies, ``column`` stands.
+        series: ranges of the values, such as ``B2:B6`` or ``Data!B2:B6``, in any order; ``$``
+            signs do not count, nor does the name of the chart's own sheet.
+        title: the chart's whole title; any or none when empty.
+        sheet: its name; the first one when empty.
+
+    Example:
+        ``{on: desktop, check: sheet_has_chart,
+        with: {path: ~/a.ods, kind: column, series: ["B2:B6"]}}``
+    """
+    found = _sheet(view, path, sheet)
+    if found is None or not series:
+        return False
+    wanted = sorted(_range(one, found.name) for one in series)
+    return any(
+        chart.kind == kind
+        and title in {"", chart.title}
+        and sorted(_range(one, found.name) for one in chart.series) == wanted
+        for chart in found.charts
+    )
+
+
+@evaluator(on="documents")
+def cells_bold(view: MachineView, path: str, cells: list[Place], sheet: str = "") -> bool:
+    """Tell whether these cells of a spreadsheet are bold and not every other one is as well.
+
+    Args:
+        view: the machine.
+        path: of the .ods or .xlsx file.
+        cells: such as ``A1``; each must hold something.
+        sheet: its name; the first one when empty.
+
+    Example:
+        ``{on: desktop, check: cells_bold, with: {path: ~/a.ods, cells: [A1, B1]}}``
+    """
+    found = _sheet(view, path, sheet)
+    if found is None or not cells:
+        return False
+    others = [cell for place, cell in found.cells.items() if place not in cells]
+    is_everything = bool(others) and all(cell.bold for cell in others)
+    return not is_everything and all(
+        place in found.cells and found.cells[place].bold for place in cells
+    )
+
+
+@evaluator(on="documents")
+def cell_filled(view: MachineView, path: str, cell: Place, colour: str, sheet: str = "") -> bool:
+    """Tell whether a cell of a spreadsheet has a background colour; it must hold something.
+
+    Args:
+        view: the machine.
+        path: of the .ods or .xlsx file.
+        cell: such as ``B7``.
+        colour: as ``rrggbb``, hexadecimal; letter case does not count.
+        sheet: its name; the first one when empty.
+
+    Example:
+        ``{on: desktop, check: cell_filled, with: {path: ~/a.ods, cell: B7, colour: ffff00}}``
+    """
+    found = _cell(view, path, sheet, cell)
+    return found is not None and found.fill == colour.lower().lstrip("#") != ""
+
+
+def _sheet(view: MachineView, path: str, name: str) -> Sheet | None:
+    book = view.workbook(path)
+    sheets = book.sheets if book is not None else ()
+    return next((sheet for sheet in sheets if name in {"", sheet.name}), None)
+
+
+def _cell(view: MachineView, path: str, sheet: str, place: str) -> Cell | None:
+    found = _sheet(view, path, sheet)
+    return found.cells.get(place) if found is not None else None
+
+
+def _is_cell(cell: Cell | None, wanted: Value | None) -> bool:
+    if wanted is None:
+        return cell is None or cell.value in {None, ""}
+    slack = abs(wanted) * 1e-9 if isinstance(wanted, float) else 0.0
+    return cell is not None and _is_value(cell.value, wanted, slack)
+
+
+def _is_value(seen: object, wanted: Value, tolerance: float) -> bool:
+    if isinstance(seen, bool) or isinstance(wanted, bool):
+        return seen is wanted
+    if isinstance(seen, float) and isinstance(wanted, float):
+        return abs(seen - wanted) <= tolerance
+    return isinstance(seen, str) and isinstance(wanted, str) and seen.strip() == wanted.strip()
+
+
+def _plain(formula: str) -> str:
+    """Give a formula without blanks, ``$`` and letter case, texts in quotes kept as they are."""
+    pieces = _QUOTED.split(formula.strip())
+    for index in range(0, len(pieces), 2):
+        pieces[index] = re.sub(r"[\s$]", "", pieces[index]).upper().replace(";", ",")
+    return "".join(pieces)
+
+
+def _range(reference: str, own: str) -> str:
+    """Give ``Sheet!A1:A2`` with quotes and ``$`` gone; the sheet is `own` when none is named."""
+    sheet, mark, cells = reference.replace("$", "").rpartition("!")
+    plain = re.sub(r"(?<=:)[^:!]*[!.]", "", cells)
+    return f"{sheet.strip(chr(39)) if mark else own}!{plain.upper()}"
+
+
+def _numbers(place: str) -> tuple[int, int]:
+    """Give column and row of ``B7``, both from 1."""
+    letters = place.rstrip("0123456789")
+    column = 0
+    for letter in letters:
+        column = column * 26 + ord(letter) - 64
+    return column, int(place[len(letters) :])
+
+
+def _letters(number: int) -> str:
+    name = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        name = chr(65 + rest) + name
+    return name

@@ -1,0 +1,252 @@
+"""Text documents: OpenDocument (.odt) and Word (.docx), told apart by content."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from evaluators.decorators import evaluator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from evaluators.machine_view import MachineView
+    from evaluators.readers.model import Paragraph, Run
+
+Count = Annotated[int, Field(ge=1)]
+Level = Annotated[int, Field(ge=1, le=9)]
+
+
+@evaluator(on="documents")
+def document_text_equals(view: MachineView, path: str, text: str) -> bool:
+    """Tell whether a text document's body reads exactly so.
+
+    Paragraphs are separated by newlines, as are lines within one; empty ones do not count, nor
+    does white space at their ends. Tables, frames, notes and headers are not looked at.
+
+    Args:
+        view: the machine.
+        path: of the .odt or .docx file.
+        text: the whole text.
+
+    Example:
+        ``{on: desktop, check: document_text_equals, with: {path: ~/a.odt, text: Dear Ann}}``
+    """
+    document = view.text_document(path)
+    if document is None:
+        return False
+    return _lines(one.text for one in document.paragraphs) == _lines([text])
+
+
+@evaluator(on="documents")
+def document_has_paragraph(view: MachineView, path: str, text: str) -> bool:
+    """Tell whether one paragraph of a text document is exactly this.
+
+    White space at its ends does not count. Paragraphs in tables are not looked at.
+
+    Args:
+        view: the machine.
+        path: of the .odt or .docx file.
+        text: the whole paragraph.
+
+    Example:
+        ``{on: desktop, check: document_has_paragraph, with: {path: ~/a.odt, text: Dear Ann}}``
+    """
+    document = view.text_document(path)
+    return document is not None and bool(_find(document.paragraphs, text))
+
+
+@evaluator(on="documents")
+def document_has_heading(view: MachineView, path: str, text: str, level: Level) -> bool:
+    """Tell whether a text document has a heading of a level with exactly this text.
+
+    A paragraph that only looks like a heading is none.
+
+    Args:
+        view: the machine.
+        path: of the .odt or .docx file.
+        text: the whole heading.
+        level: 1 for the highest.
+
+    Example:
+        ``{on: desktop, check: document_has_heading, with: {path: ~/a.odt, text: Aim, level: 1}}``
+    """
+    document = view.text_document(path)
+    if document is None:
+        return False
+    return any(one.level == level for one in _find(document.paragraphs, text))
+
+
+@evaluator(on="documents")
+def document_text_styled(
+    view: MachineView, path: str, text: str, look: Literal["bold", "italic", "underline"]
+) -> bool:
+    """Tell whether all of a passage of a text document is bold, italic or underlined.
+
+    The passage must occur once, within one paragraph, and nothing next to it may have that look,
+    so that a whole document made bold does not count.
+
+    Args:
+        view: the machine.
+        path: of the .odt or .docx file.
+        text: the passage; must not be empty.
+        look: what it must have.
+
+    Example:
+        ``{on: desktop, check: document_text_styled, with: {path: ~/a.odt, text: now, look: bold}}``
+    """
+    document = view.text_document(path)
+    if document is None or not text:
+        return False
+    hits = [one for one in map(_letters, document.paragraphs) for _ in range(one[0].count(text))]
+    if len(hits) != 1:
+        return False
+    letters, runs = hits[0]
+    flags = [getattr(run, look) for run in runs]
+    start = letters.find(text)
+    end = start + len(text)
+    return all(flags[start:end]) and not any(flags[place] for place in _around(letters, start, end))
+
+
+@evaluator(on="documents")
+def document_text_coloured(view: MachineView, path: str, text: str, colour: str) -> bool:
+    """Tell whether all of a passage of a text document has a colour; every occurrence must.
+
+    Args:
+        view: the machine.
+        path: of the .odt or .docx file.
+        text: the passage, within one paragraph; must not be empty.
+        colour: as ``rrggbb``, hexadecimal; letter case does not count.
+
+    Example:
+        ``{on: desktop, check: document_text_coloured,
+        with: {path: ~/a.odt, text: now, colour: ff0000}}``
+    """
+    return _every_run(view, path, text, lambda run: run.colour == colour.lower().lstrip("#"))
+
+
+@evaluator(on="documents")
+def document_text_size(view: MachineView, path: str, text: str, size_pt: float) -> bool:
+    """Tell whether all of a passage of a text document has a font size; every occurrence must.
+
+    A size that nothing in the document sets cannot be met.
+
+    Args:
+        view: the machine.
+        path: of the .odt or .docx file.
+        text: the passage, within one paragraph; must not be empty.
+        size_pt: in points, to a tenth.
+
+    Example:
+        ``{on: desktop, check: document_text_size, with: {path: ~/a.odt, text: Aim, size_pt: 18}}``
+    """
+
+    def is_so(run: Run) -> bool:
+        return run.size_pt is not None and round(run.size_pt, 1) == round(size_pt, 1)
+
+    return _every_run(view, path, text, is_so)
+
+
+@evaluator(on="documents")
+def document_paragraph_aligned(
+    view: MachineView,
+    path: str,
+    text: str,
+    alignment: Literal["left", "center", "right", "justify"],
+) -> bool:
+    """Tell whether a paragraph of a text document is aligned so.
+
+    Where nothing sets an alignment it is ``left``. Every paragraph of that text must be so.
+
+    Args:
+        view: the machine.
+        path: of the .odt or .docx file.
+        text: the whole paragraph.
+        alignment: where its lines stand.
+
+    Example:
+        ``{on: desktop, check: document_paragraph_aligned,
+        with: {path: ~/a.odt, text: Aim, alignment: center}}``
+    """
+    document = view.text_document(path)
+    found = _find(document.paragraphs, text) if document is not None else []
+    return bool(found) and all((one.alignment or "left") == alignment for one in found)
+
+
+@evaluator(on="documents")
+def document_table_equals(
+    view: MachineView, path: str, rows: list[list[str]], table: Count = 1
+) -> bool:
+    """Tell whether a table of a text document holds exactly these texts.
+
+    White space at the ends of cells does not count.
+
+    Args:
+        view: the machine.
+        path: of the .odt or .docx file.
+        rows: cells by row, from the top.
+        table: which one, from 1.
+
+    Example:
+        ``{on: desktop, check: document_table_equals, with: {path: ~/a.odt, rows: [[a, b]]}}``
+    """
+    document = view.text_document(path)
+    if document is None or len(document.tables) < table:
+        return False
+    seen = [[cell.strip() for cell in row] for row in document.tables[table - 1]]
+    return seen == [[cell.strip() for cell in row] for row in rows]
+
+
+@evaluator(on="documents")
+def document_picture_count(view: MachineView, path: str, count: Count) -> bool:
+    """Tell whether a text document shows exactly so many pictures, stored in the file itself.
+
+    Args:
+        view: the machine.
+        path: of the .odt or .docx file.
+        count: how many, at least 1.
+
+    Example:
+        ``{on: desktop, check: document_picture_count, with: {path: ~/a.odt, count: 2}}``
+    """
+    document = view.text_document(path)
+    return document is not None and len(document.pictures) == count
+
+
+def _lines(texts: Iterable[str]) -> list[str]:
+    lines = [line.strip() for text in texts for line in text.split("\n")]
+    return [line for line in lines if line]
+
+
+def _find(paragraphs: Sequence[Paragraph], text: str) -> list[Paragraph]:
+    return [one for one in paragraphs if one.text.strip() == text.strip()]
+
+
+def _letters(paragraph: Paragraph) -> tuple[str, list[Run]]:
+    """Give a paragraph's text and, for each letter, the run it is of."""
+    runs = [run for run in paragraph.runs for _ in run.text]
+    return "".join(run.text for run in paragraph.runs), runs
+
+
+def _around(letters: str, start: int, end: int) -> list[int]:
+    """Give the places of the letters right before and right after a passage, blanks passed over."""
+    before = letters[:start].rstrip()
+    after = letters[end:].lstrip()
+    places = [len(before) - 1] if before else []
+    return [*places, len(letters) - len(after)] if after else places
+
+
+def _every_run(view: MachineView, path: str, text: str, is_so: Callable[[Run], bool]) -> bool:
+    document = view.text_document(path)
+    if document is None or not text:
+        return False
+    verdicts = []
+    for paragraph in document.paragraphs:
+        letters, runs = _letters(paragraph)
+        flags = [is_so(run) for run in runs]
+        start = letters.find(text)
+        while start >= 0:
+            verdicts.append(all(flags[start : start + len(text)]))
+            start = letters.find(text, start + 1)
+    return bool(verdicts) and all(verdicts)

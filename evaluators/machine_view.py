@@ -1,0 +1,171 @@
+"""See a machine from outside: its files and its screen, each thing read once a wave."""
+
+from __future__ import annotations
+
+import stat
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import EvaluationError
+from evaluators.pictures import decode_picture, picture_of_url
+from evaluators.readers.reading import ChildReader, once
+
+if TYPE_CHECKING:
+    from appliance.base.clock import Clock
+    from evaluators.pictures import Picture
+    from evaluators.readers.model import Deck, Pdf, TextDocument, Workbook
+    from evaluators.readers.reading import Reader
+    from provisioning.protocols import Files, Frame, Screen
+
+MAX_FILE_BYTES = 32 << 20
+"""Most that is fetched of one file; a larger one counts as none."""
+HOME = "/home/user"
+"""What ``~`` stands for on desktops."""
+
+shared_reader = once(ChildReader)
+"""Gives the reader of this process, which remembers what it has read."""
+
+
+class Watched(Protocol):
+    """What is looked at: a `provisioning.protocols.Machine` or a part of one."""
+
+    @property
+    def files(self) -> Files:
+        """Its files."""
+        ...
+
+    @property
+    def screen(self) -> Screen:
+        """Its screen."""
+        ...
+
+
+@runtime_checkable
+class StraightFiles(Protocol):
+    """Files of a machine whose agent can make symbolic links."""
+
+    def get_straight(self, path: str, max_bytes: int) -> bytes | None:
+        """Read a regular file; None when there is none, it is too large, or a link leads to it."""
+        ...
+
+
+class MachineView:
+    """What evaluators of documents and of the screen see of a machine; made anew for each wave.
+
+    Args:
+        machine: looked at.
+        timeout_s: bound of all that is read through this view.
+        reader: of documents; the process' own by default.
+        clock: whose time counts.
+        home: what ``~`` stands for.
+    """
+
+    def __init__(
+        self,
+        machine: Watched,
+        *,
+        timeout_s: float,
+        reader: Reader | None = None,
+        clock: Clock = SYSTEM_CLOCK,
+        home: str = HOME,
+    ) -> None:
+        self._machine = machine
+        self._reader = reader or shared_reader()
+        self._deadline_s = clock.monotonic_s() + timeout_s
+        self._home = home
+        self._files: dict[str, bytes | None] = {}
+        self._frame: Frame | None = None
+        self.clock = clock
+
+    def left_s(self, what: str) -> float:
+        """Give the seconds left for this wave.
+
+        Raises:
+            EvaluationError: there are none; `what` is not begun.
+        """
+        left_s = self._deadline_s - self.clock.monotonic_s()
+        if left_s <= 0:
+            raise EvaluationError(f"There was no time left to look at {what}.")
+        return left_s
+
+    def fetch(self, path: str) -> bytes | None:
+        """Give a file's content; None when it counts as none.
+
+        A file that is missing, no regular file, larger than 32 MiB or reached over a symbolic
+        link counts as none.
+
+        Args:
+            path: absolute, or ``~/`` and on.
+
+        Raises:
+            LinkError: the machine does not answer.
+            EvaluationError: the path is relative, or no time is left.
+        """
+        full = f"{self._home}/{path[2:]}" if path.startswith("~/") else path
+        if not full.startswith("/"):
+            raise EvaluationError(f"{path!r} is no absolute path and does not start with ~/.")
+        if full not in self._files:
+            self.left_s(full)
+            self._files[full] = _fetch(self._machine.files, full)
+        return self._files[full]
+
+    def picture(self, source: str) -> Picture | None:
+        """Give a picture; None when it is none or broken.
+
+        Args:
+            source: path of its file on the machine, or ``data:image/png;base64,...``.
+        """
+        data = picture_of_url(source) if source.startswith("data:") else self.fetch(source)
+        return None if data is None else decode_picture(data)
+
+    def text_document(self, path: str) -> TextDocument | None:
+        """Read .odt or .docx; None when there is no readable one."""
+        found: TextDocument | None = self._read("text", path)
+        return found
+
+    def workbook(self, path: str) -> Workbook | None:
+        """Read .ods or .xlsx; None when there is no readable one."""
+        found: Workbook | None = self._read("workbook", path)
+        return found
+
+    def deck(self, path: str) -> Deck | None:
+        """Read .odp or .pptx; None when there is no readable one."""
+        found: Deck | None = self._read("deck", path)
+        return found
+
+    def pdf(self, path: str) -> Pdf | None:
+        """Read a PDF; None when there is no readable one."""
+        found: Pdf | None = self._read("pdf", path)
+        return found
+
+    def frame(self) -> Frame:
+        """Give the screen as it is in this wave: uint8 array (H, W, 3), RGB.
+
+        Raises:
+            LinkError: the machine shows nothing.
+        """
+        if self._frame is None:
+            self._frame = self.fresh_frame()
+        return self._frame
+
+    def fresh_frame(self) -> Frame:
+        """Take a new picture of the screen."""
+        self.left_s("the screen")
+        return self._machine.screen.capture()
+
+    def _read(self, kind: str, path: str) -> Any:  # noqa: ANN401 - what the kind is read into
+        data = self.fetch(path)
+        if not data:
+            return None
+        return self._reader.read(kind, data, timeout_s=self.left_s(path))
+
+
+def _fetch(files: Files, path: str) -> bytes | None:
+    if isinstance(files, StraightFiles):
+        return files.get_straight(path, MAX_FILE_BYTES)
+    found = files.stat(path)
+    is_regular = found is not None and stat.S_ISREG(found.mode)
+    if found is None or not is_regular or found.size_bytes > MAX_FILE_BYTES:
+        return None
+    data = files.get(path)
+    return data if len(data) <= MAX_FILE_BYTES else None

@@ -1,0 +1,70 @@
+"""What a phone tells its user by itself: notifications and toasts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluators.decorators import evaluator
+
+if TYPE_CHECKING:
+    from evaluators.phone.view import PhoneView
+
+
+@evaluator(on="phone")
+def notification_posted(phone: PhoneView, package: str, title: str, text: str = "") -> bool:
+    """Tell whether a notification of an application is there and was not dismissed.
+
+    Args:
+        phone: the phone.
+        package: of the application that posted it.
+        title: its whole title; white space around it does not count.
+        text: its whole text; any when empty.
+
+    Example:
+        ``{on: phone, check: notification_posted,
+        with: {package: com.google.android.deskclock, title: Alarm}}``
+    """
+    return any(
+        each.package == package
+        and each.title.strip() == title.strip()
+        and text.strip() in {"", each.text.strip()}
+        for each in phone.notifications()
+    )
+
+
+@evaluator(on="phone")
+def notifications_cleared(phone: PhoneView, package: str) -> bool:
+    """Tell whether an application has no notification left.
+
+    Args:
+        phone: the phone.
+        package: of the application; must be installed.
+
+    Example:
+        ``{on: phone, check: notifications_cleared, with: {package: com.google.android.gm}}``
+    """
+    installed = phone.read("pm", "list", "packages").split()
+    is_there = f"package:{package}" in installed
+    return is_there and all(each.package != package for each in phone.notifications())
+
+
+@evaluator(on="phone")
+def toast_shown(phone: PhoneView, text: str, package: str = "") -> bool:
+    """Tell whether the last toast said exactly this.
+
+    Android forgets a toast once it is gone, so on real phones only one that still stands counts.
+
+    Args:
+        phone: the phone.
+        text: all it said; white space around it does not count; must not be empty.
+        package: of the application that showed it; any when empty.
+
+    Example:
+        ``{on: phone, check: toast_shown, with: {text: Contact saved}}``
+    """
+    last = phone.last_toast()
+    return (
+        last is not None
+        and last.text.strip() == text.strip() != ""
+        and package in {"", last.package}
+    )

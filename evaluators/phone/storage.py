@@ -1,0 +1,80 @@
+"""What stands in a phone's file system, as its shell sees it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluators.decorators import evaluator
+
+if TYPE_CHECKING:
+    from evaluators.phone.view import PhoneView
+
+
+@evaluator(on="phone")
+def phone_file_exists(phone: PhoneView, path: str) -> bool:
+    """Tell whether a file stands at this path of a phone; it may be empty, and be no folder.
+
+    Args:
+        phone: the phone.
+        path: absolute, such as ``/sdcard/Download/a.pdf``.
+
+    Example:
+        ``{on: phone, check: phone_file_exists, with: {path: /sdcard/Download/a.pdf}}``
+    """
+    found = phone.file_stat(path)
+    return found is not None and not found.is_folder
+
+
+@evaluator(on="phone")
+def phone_path_absent(phone: PhoneView, path: str) -> bool:
+    """Tell whether nothing stands at this path of a phone, in a folder that exists.
+
+    Without the folder around it the path was perhaps misspelt, and nothing is decided by it.
+
+    Args:
+        phone: the phone.
+        path: absolute, such as ``/sdcard/Download/a.pdf``.
+
+    Example:
+        ``{on: phone, check: phone_path_absent, with: {path: /sdcard/Download/a.pdf}}``
+    """
+    folder = phone.file_stat(path.rpartition("/")[0] or "/")
+    return folder is not None and folder.is_folder and phone.file_stat(path) is None
+
+
+@evaluator(on="phone")
+def phone_file_text_equals(phone: PhoneView, path: str, text: str) -> bool:
+    """Tell whether a file of a phone holds exactly this text, in UTF-8.
+
+    One newline at the end does not count.
+
+    Args:
+        phone: the phone.
+        path: absolute.
+        text: the whole content.
+
+    Example:
+        ``{on: phone, check: phone_file_text_equals, with: {path: /sdcard/a.txt, text: Hello}}``
+    """
+    content = phone.file_text(path)
+    return content is not None and content.removesuffix("\n") == text.removesuffix("\n")
+
+
+@evaluator(on="phone")
+def phone_folder_lists(phone: PhoneView, path: str, names: list[str]) -> bool:
+    """Tell whether a folder of a phone holds exactly these entries, no fewer and no more.
+
+    Entries whose name begins with a dot do not count. A folder that is missing is unmet.
+
+    Args:
+        phone: the phone.
+        path: absolute.
+        names: of files and folders in it, in any order; none for an empty folder.
+
+    Example:
+        ``{on: phone, check: phone_folder_lists, with: {path: /sdcard/DCIM, names: [Camera]}}``
+    """
+    seen = phone.folder(path)
+    if seen is None:
+        return False
+    return sorted(name for name in seen if not name.startswith(".")) == sorted(names)

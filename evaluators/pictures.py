@@ -1,0 +1,83 @@
+"""Decode pictures that come from guests, within bounds."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image, ImageOps
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Pixels = npt.NDArray[np.uint8]
+
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP")
+MAX_PIXELS = 40_000_000
+_DATA_URL = "data:image/"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A decoded picture.
+
+    Attributes:
+        pixels: uint8 array (H, W, 3), RGB, origin top left, as it is shown: turned as its EXIF
+            orientation says, transparency over white.
+        format: of its file, one of `FORMATS`.
+        mode: Pillow's word for its colours: ``L`` for grey, ``RGB``, ``RGBA``, ``P`` ...
+    """
+
+    pixels: Pixels
+    format: str
+    mode: str
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in px."""
+        return int(self.pixels.shape[1]), int(self.pixels.shape[0])
+
+    def with_pixels(self, pixels: Pixels) -> Picture:
+        """Give a picture of other pixels."""
+        return replace(self, pixels=np.ascontiguousarray(pixels))
+
+    def grey(self) -> npt.NDArray[np.float32]:
+        """Give the brightness of each pixel (ITU-R BT.601), 0 to 255, float32 array (H, W)."""
+        weights = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+        return np.asarray(self.pixels.astype(np.float32) @ weights, dtype=np.float32)
+
+
+def decode_picture(data: bytes) -> Picture | None:
+    """Decode a picture's first frame; None for what is broken, no picture or over 40 megapixels.
+
+    Args:
+        data: the file; its content tells its format.
+    """
+    try:
+        with Image.open(io.BytesIO(data), formats=FORMATS) as opened:
+            if opened.width * opened.height > MAX_PIXELS:
+                return None
+            opened.load()
+            shown = ImageOps.exif_transpose(opened)
+            has_alpha = "A" in shown.getbands() or "transparency" in shown.info
+            rgba = shown.convert("RGBA") if has_alpha else shown.convert("RGB")
+            if has_alpha:
+                rgba = Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba)
+            return Picture(np.array(rgba.convert("RGB")), opened.format or "", opened.mode)
+    except (OSError, ValueError, SyntaxError, EOFError, MemoryError, Image.DecompressionBombError):
+        return None
+
+
+def picture_of_url(url: str) -> bytes | None:
+    """Give the file in a ``data:image/...;base64,`` address; None when it is none."""
+    head, comma, body = url.partition(",")
+    if not head.startswith(_DATA_URL) or not head.endswith(";base64") or not comma:
+        return None
+    try:
+        return base64.b64decode(body, validate=True)
+    except binascii.Error:
+        return None

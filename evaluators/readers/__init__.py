@@ -1,0 +1,1 @@
+"""Read documents of guests into plain data, apart from the process that judges."""

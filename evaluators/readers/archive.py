@@ -1,0 +1,64 @@
+"""Open the ZIP archives that office documents are, and refuse those made to do harm."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+
+from defusedxml import ElementTree
+
+MAX_FILES = 4000
+MAX_BYTES = 96 << 20
+"""Most that all members together may unpack to."""
+_MAX_XML_BYTES = 32 << 20
+_XML = (".xml", ".rels", ".vml", ".rdf")
+
+
+def check_archive(data: bytes) -> dict[str, bytes]:
+    """Read a document's archive whole.
+
+    What archives say of themselves is not believed: every member is unpacked under the bound, its
+    checksum compared, and every XML part parsed with document types refused, so that parsers that
+    go on after an error never see a broken part.
+
+    Args:
+        data: the file.
+
+    Returns:
+        Members' contents by name.
+
+    Raises:
+        ValueError: no archive, encrypted, too large, two members of one name, or XML that is
+            broken or declares a document type.
+    """
+    parts: dict[str, bytes] = {}
+    left = MAX_BYTES
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if len(archive.infolist()) > MAX_FILES:
+                raise ValueError(f"the archive has more than {MAX_FILES} members")
+            for info in archive.infolist():
+                if info.filename in parts:
+                    raise ValueError(f"the archive holds {info.filename} twice")
+                with archive.open(info) as member:
+                    parts[info.filename] = member.read(left + 1)
+                left -= len(parts[info.filename])
+                if left < 0:
+                    raise ValueError(f"the archive unpacks to more than {MAX_BYTES} bytes")
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as exc:
+        raise ValueError(f"no readable archive: {exc}") from exc
+    for name, content in parts.items():
+        if name.lower().endswith(_XML) and content and not name.startswith("Basic/"):
+            _check_xml(name, content)
+    return parts
+
+
+def _check_xml(name: str, content: bytes) -> None:
+    if len(content) > _MAX_XML_BYTES:
+        raise ValueError(f"{name} has more than {_MAX_XML_BYTES} bytes")
+    try:
+        for _, node in ElementTree.iterparse(io.BytesIO(content), forbid_dtd=True):
+            node.clear()
+    except (ElementTree.ParseError, ValueError) as exc:
+        raise ValueError(f"{name} is no XML that is read here: {exc}") from exc

@@ -1,0 +1,176 @@
+"""What readers find in documents, the same whatever the file's format; it travels as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A piece of text of one look.
+
+    Attributes:
+        text: as it reads.
+        bold: set by the run, its style or a style above.
+        italic: likewise.
+        underline: likewise.
+        colour: ``rrggbb`` in lower case; empty when nothing sets it.
+        size_pt: None when nothing sets it.
+    """
+
+    text: str
+    bold: bool = False
+    italic: bool = False
+    underline: bool = False
+    colour: str = ""
+    size_pt: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """One paragraph.
+
+    Attributes:
+        text: of all its runs; breaks are newlines.
+        style: name of its style as a user reads it.
+        level: of a heading from 1; 0 of all else.
+        alignment: ``left``, ``center``, ``right``, ``justify``; empty when nothing sets it.
+        runs: in order.
+    """
+
+    text: str
+    style: str = ""
+    level: int = 0
+    alignment: str = ""
+    runs: tuple[Run, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextDocument:
+    """A text document.
+
+    Attributes:
+        paragraphs: of the body in order, those in tables not among them.
+        tables: rows of cells' texts.
+        pictures: the files of the pictures shown in the body, Base64, in order.
+    """
+
+    paragraphs: tuple[Paragraph, ...] = ()
+    tables: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    pictures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell that is not empty.
+
+    Attributes:
+        value: what is stored as its value; dates and times as ISO 8601 text.
+        formula: with a leading ``=``, in A1 notation, arguments separated by commas; empty when
+            the cell has none.
+        bold: whether all of it is bold.
+        fill: background, ``rrggbb`` in lower case; empty when it has none.
+    """
+
+    value: str | float | bool | None
+    formula: str = ""
+    bold: bool = False
+    fill: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart.
+
+    Attributes:
+        kind: ``bar``, ``column``, ``line``, ``pie``, ``scatter``, ``area``, or the format's own
+            word for others.
+        title: empty when it has none.
+        series: ranges of the values such as ``Sheet1!B2:B5``, in order.
+    """
+
+    kind: str
+    title: str = ""
+    series: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A sheet of a workbook.
+
+    Attributes:
+        name: on its tab.
+        cells: by place such as ``B7``.
+        charts: in the file's order.
+    """
+
+    name: str
+    cells: dict[str, Cell] = field(default_factory=dict)
+    charts: tuple[Chart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Workbook:
+    """A spreadsheet file."""
+
+    sheets: tuple[Sheet, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Something on a slide.
+
+    Attributes:
+        kind: ``title``, ``text``, ``picture`` or ``other``.
+        text: paragraphs separated by newlines.
+        left: of its box, as a share of the slide's width.
+        top: as a share of the slide's height.
+        width: as a share of the slide's width.
+        height: as a share of the slide's height.
+        picture: the picture's file, Base64; empty of all else.
+    """
+
+    kind: str
+    text: str = ""
+    left: float = 0.0
+    top: float = 0.0
+    width: float = 0.0
+    height: float = 0.0
+    picture: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Slide:
+    """A slide.
+
+    Attributes:
+        shapes: from back to front.
+        notes: the speaker's.
+        layout: the name of its layout or master page.
+    """
+
+    shapes: tuple[Shape, ...] = ()
+    notes: str = ""
+    layout: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    """A presentation."""
+
+    slides: tuple[Slide, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pdf:
+    """A PDF.
+
+    Attributes:
+        pages: the text of each page as far as it is text.
+        fields: values of form fields by full name.
+        title: of the document's information; empty when it has none.
+    """
+
+    pages: tuple[str, ...] = ()
+    fields: dict[str, str] = field(default_factory=dict)
+    title: str = ""

@@ -1,0 +1,395 @@
+"""Read .odt, .ods and .odp by odfpy.
+
+odfpy prints and goes on when a part is broken; `check_archive` has refused those before.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evaluators.readers.archive import check_archive
+from evaluators.readers.model import (
+    Cell,
+    Chart,
+    Deck,
+    Paragraph,
+    Run,
+    Shape,
+    Sheet,
+    Slide,
+    TextDocument,
+    Workbook,
+)
+
+MAX_CELLS = 200_000
+_LENGTH = re.compile(r"(-?[\d.]+)(mm|cm|in|pt|px)")
+_MM = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72, "px": 25.4 / 96}
+_REFERENCE = re.compile(r"\[([^\[\]]*)\]")
+_ASIDE = {"table:table", "draw:frame", "text:note", "text:tracked-changes"}
+_ALIGNMENTS = {"start": "left", "end": "right"}
+_CHARTS = {"chart:circle": "pie"}
+
+
+def read_odt(data: bytes) -> TextDocument:
+    """Read a text document.
+
+    Raises:
+        Exception: whatever odfpy says of a broken file.
+    """
+    document = _Document(data, "text")
+    body = document.file.text
+    paragraphs = tuple(
+        document.paragraph(node) for node in _within(body, {"text:p", "text:h"}, _ASIDE)
+    )
+    tables = tuple(
+        tuple(
+            tuple(_texts(cell) for cell in _within(row, {"table:table-cell"}, set()))
+            for row in _within(table, {"table:table-row"}, {"table:table-cell"})
+        )
+        for table in _within(body, {"table:table"}, set())
+    )
+    return TextDocument(paragraphs, tables, document.pictures(body))
+
+
+def read_ods(data: bytes) -> Workbook:
+    """Read a spreadsheet.
+
+    Raises:
+        Exception: whatever odfpy says of a broken file.
+        ValueError: more than 200 000 cells.
+    """
+    document = _Document(data, "spreadsheet")
+    left = MAX_CELLS
+    sheets = []
+    for table in _within(document.file.spreadsheet, {"table:table"}, set()):
+        cells = _cells(document, table, left)
+        left -= len(cells)
+        sheets.append(Sheet(_get(table, "name"), cells, document.charts(table)))
+    return Workbook(tuple(sheets))
+
+
+def read_odp(data: bytes) -> Deck:
+    """Read a presentation.
+
+    Raises:
+        Exception: whatever odfpy says of a broken file.
+    """
+    document = _Document(data, "presentation")
+    pages = _within(document.file.presentation, {"draw:page"}, set())
+    return Deck(tuple(document.slide(page) for page in pages))
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What a style sets; None where it sets nothing."""
+
+    bold: bool | None = None
+    italic: bool | None = None
+    underline: bool | None = None
+    colour: str | None = None
+    size_pt: float | None = None
+    alignment: str | None = None
+    fill: str | None = None
+
+    def over(self, below: _Look) -> _Look:
+        """Give this look, with `below` showing where nothing is set."""
+        gaps = {
+            name: getattr(below, name) for name in self.__slots__ if getattr(self, name) is None
+        }
+        return replace(self, **gaps)
+
+
+class _Document:
+    """A loaded file and its styles.
+
+    Raises:
+        ValueError: it is a document of another kind.
+    """
+
+    def __init__(self, data: bytes, kind: str) -> None:
+        from odf.opendocument import load  # noqa: PLC0415 - only in the reader's process
+
+        self.parts = check_archive(data)
+        self.file: Any = load(io.BytesIO(data))
+        wanted = f"application/vnd.oasis.opendocument.{kind}"
+        if self.file.mimetype not in {wanted, f"{wanted}-template"}:
+            raise ValueError(f"this is {self.file.mimetype}, not {wanted}")
+        self.styles: dict[tuple[str, str], Any] = {}
+        for folder in (self.file.styles, self.file.automaticstyles):
+            for style in folder.childNodes:
+                self.styles[_get(style, "family"), _get(style, "name")] = style
+
+    def look(self, family: str, name: str) -> _Look:
+        """Resolve a style with all that it is based on."""
+        look = _Look()
+        for _ in range(32):
+            style = self.styles.get((family, name))
+            if style is None:
+                break
+            look = look.over(_own_look(style))
+            name = _get(style, "parentstylename")
+        return look
+
+    def paragraph(self, node: Any) -> Paragraph:  # noqa: ANN401
+        name = _get(node, "stylename")
+        look = self.look("paragraph", name)
+        runs = tuple(self._runs(node, look))
+        level = int(_get(node, "outlinelevel") or 1) if node.qname[1] == "h" else 0
+        return Paragraph(
+            "".join(run.text for run in runs),
+            self._shown_name(name),
+            level,
+            look.alignment or "",
+            tuple(run for run in runs if run.text),
+        )
+
+    def _shown_name(self, name: str) -> str:
+        style = self.styles.get(("paragraph", name))
+        if style is not None and style.parentNode is self.file.automaticstyles:
+            name = _get(style, "parentstylename")
+            style = self.styles.get(("paragraph", name))
+        shown = _get(style, "displayname") if style is not None else ""
+        return shown or name.replace("_20_", " ")
+
+    def _runs(self, node: Any, look: _Look) -> list[Run]:  # noqa: ANN401
+        runs: list[Run] = []
+        for child in node.childNodes:
+            if child.nodeType == child.TEXT_NODE:
+                runs.append(_run(str(child), look))
+                continue
+            name = child.qname[1]
+            if name == "s":
+                runs.append(_run(" " * min(int(_get(child, "c") or 1), 1000), look))
+            elif name in {"tab", "line-break"}:
+                runs.append(_run("\t" if name == "tab" else "\n", look))
+            elif name == "span":
+                runs += self._runs(child, self.look("text", _get(child, "stylename")).over(look))
+            elif name not in {"note", "annotation", "frame"}:
+                runs += self._runs(child, look)
+        return runs
+
+    def pictures(self, node: Any) -> tuple[str, ...]:  # noqa: ANN401
+        """Give the files of the pictures below a node; links out of the file are left out."""
+        names = [_get(one, "href") for one in _within(node, {"draw:image"}, set())]
+        return tuple(
+            base64.b64encode(self.parts[name]).decode()
+            for name in (name.removeprefix("./") for name in names)
+            if name in self.parts and name.startswith("Pictures/")
+        )
+
+    def charts(self, table: Any) -> tuple[Chart, ...]:  # noqa: ANN401
+        """Give the charts that a sheet shows."""
+        shown = {_get(one, "href").strip("./") for one in _within(table, {"draw:object"}, set())}
+        found = []
+        for child in self.file.childobjects:
+            name = child.folder.strip("/")
+            if name in shown:
+                charts = _within(child.body, {"chart:chart"}, set())
+                found += [_chart(one, child.automaticstyles) for one in charts]
+        return tuple(found)
+
+    def slide(self, page: Any) -> Slide:  # noqa: ANN401
+        """Read one page."""
+        master = _get(page, "masterpagename")
+        size = self._page_size(master)
+        notes = [
+            _texts(frame)
+            for one in _within(page, {"presentation:notes"}, set())
+            for frame in _within(one, {"draw:frame"}, set())
+            if _get(frame, "class") == "notes" and _get(frame, "placeholder") != "true"
+        ]
+        shapes = [
+            self._shape(node, size)
+            for node in _within(
+                page,
+                {"draw:frame", "draw:custom-shape", "draw:rect", "draw:ellipse", "draw:line"},
+                {"presentation:notes"},
+            )
+        ]
+        return Slide(tuple(shapes), "\n".join(notes), master.replace("_20_", " "))
+
+    def _page_size(self, master: str) -> tuple[float, float]:
+        for page in self.file.masterstyles.childNodes:
+            if _get(page, "name") == master:
+                layout = self.styles.get(("", _get(page, "pagelayoutname")))
+                for child in layout.childNodes if layout is not None else ():
+                    width = _mm(_get(child, "pagewidth"))
+                    if width > 0:
+                        return width, _mm(_get(child, "pageheight")) or 1.0
+        return 280.0, 210.0
+
+    def _shape(self, node: Any, size: tuple[float, float]) -> Shape:  # noqa: ANN401
+        pictures = self.pictures(node)
+        text = _texts(node)
+        kind = "picture" if pictures else "text" if text else "other"
+        if _get(node, "class") == "title":
+            kind = "title"
+        box = (_get(node, "x"), _get(node, "y"), _get(node, "width"), _get(node, "height"))
+        left, top, width, height = (_mm(one) / size[index % 2] for index, one in enumerate(box))
+        return Shape(kind, text, left, top, width, height, picture=pictures[0] if pictures else "")
+
+
+def _cells(document: _Document, table: Any, most: int) -> dict[str, Cell]:  # noqa: ANN401
+    cells: dict[str, Cell] = {}
+    row_number = 1
+    for row in _within(table, {"table:table-row"}, {"table:table-cell"}):
+        rows = int(_get(row, "numberrowsrepeated") or 1)
+        column = 1
+        for node in _within(row, {"table:table-cell", "table:covered-table-cell"}, set()):
+            columns = int(_get(node, "numbercolumnsrepeated") or 1)
+            cell = _cell(document, node)
+            if cell is not None:
+                if len(cells) + rows * columns > most:
+                    raise ValueError(f"the spreadsheet has more than {MAX_CELLS} cells")
+                for down in range(rows):
+                    for right in range(columns):
+                        cells[f"{_letters(column + right)}{row_number + down}"] = cell
+            column += columns
+        row_number += rows
+    return cells
+
+
+def _cell(document: _Document, node: Any) -> Cell | None:  # noqa: ANN401
+    kind, formula = _get(node, "valuetype"), _get(node, "formula")
+    text = _texts(node)
+    value: str | float | bool | None = text
+    if kind in {"float", "percentage", "currency"}:
+        value = float(_get(node, "value"))
+    elif kind == "boolean":
+        value = _get(node, "booleanvalue") == "true"
+    elif kind in {"date", "time"}:
+        value = (_get(node, "datevalue") or _get(node, "timevalue")).removesuffix("T00:00:00")
+    elif kind == "string":
+        value = _get(node, "stringvalue") or text
+    elif not text and not formula:
+        return None
+    look = document.look("table-cell", _get(node, "stylename"))
+    return Cell(value, _a1(formula), bold=bool(look.bold), fill=look.fill or "")
+
+
+def _a1(formula: str) -> str:
+    """Turn OpenFormula's notation into A1: ``of:=SUM([.A1:.B2];3)`` is ``=SUM(A1:B2,3)``."""
+    if not formula:
+        return ""
+    plain = formula.partition("=")[2]
+    pieces = re.split(r'("[^"]*")', plain)
+    for index in range(0, len(pieces), 2):
+        piece = _REFERENCE.sub(lambda found: _reference(found[1]), pieces[index])
+        pieces[index] = piece.replace(";", ",")
+    return "=" + "".join(pieces)
+
+
+def _reference(text: str) -> str:
+    """Turn ``.A1:.B2`` into ``A1:B2`` and ``Data.A1`` or ``$Data.A1`` into ``Data!A1``."""
+    ends, last = [], ""
+    for end in text.split(":"):
+        sheet, _, cell = end.rpartition(".")
+        sheet = sheet.lstrip("$").strip("'")
+        ends.append(f"{sheet}!{cell}" if sheet not in {"", last} else cell)
+        last = sheet
+    return ":".join(ends)
+
+
+def _chart(node: Any, styles: Any) -> Chart:  # noqa: ANN401
+    kind = _get(node, "class")
+    titles = [_texts(one) for one in _within(node, {"chart:title"}, {"chart:axis"})]
+    series = [
+        _reference(_get(one, "valuescellrangeaddress"))
+        for one in _within(node, {"chart:series"}, set())
+    ]
+    plain = _CHARTS.get(kind, kind.removeprefix("chart:"))
+    if plain == "bar" and not _is_vertical(node, styles):
+        plain = "column"
+    return Chart(plain, titles[0] if titles else "", tuple(series))
+
+
+def _is_vertical(chart: Any, styles: Any) -> bool:  # noqa: ANN401
+    """Tell whether a bar chart's bars lie: ODF calls that ``chart:vertical``."""
+    areas = {_get(one, "stylename") for one in _within(chart, {"chart:plot-area"}, set())}
+    return any(
+        _get(child, "vertical") == "true"
+        for style in styles.childNodes
+        if _get(style, "name") in areas
+        for child in style.childNodes
+    )
+
+
+def _own_look(style: Any) -> _Look:  # noqa: ANN401
+    look = _Look()
+    for child in style.childNodes:
+        weight, slant = _get(child, "fontweight"), _get(child, "fontstyle")
+        line, size = _get(child, "textunderlinestyle"), _get(child, "fontsize")
+        fill = _get(child, "backgroundcolor")
+        align = _get(child, "textalign")
+        look = look.over(
+            _Look(
+                bold=weight in {"bold", "600", "700", "800", "900"} if weight else None,
+                italic=slant in {"italic", "oblique"} if slant else None,
+                underline=line != "none" if line else None,
+                colour=_get(child, "color").lstrip("#").lower() or None,
+                size_pt=float(size.removesuffix("pt")) if size.endswith("pt") else None,
+                alignment=_ALIGNMENTS.get(align, align) or None,
+                fill=None if fill in {"", "transparent"} else fill.lstrip("#").lower(),
+            )
+        )
+    return look
+
+
+def _run(text: str, look: _Look) -> Run:
+    return Run(
+        text,
+        bold=bool(look.bold),
+        italic=bool(look.italic),
+        underline=bool(look.underline),
+        colour=look.colour or "",
+        size_pt=look.size_pt,
+    )
+
+
+def _within(node: Any, wanted: set[str], without: set[str]) -> list[Any]:  # noqa: ANN401
+    """Give the outermost nodes of some names below a node, not looking into others."""
+    found: list[Any] = []
+    waiting = list(reversed(node.childNodes))
+    while waiting:
+        one = waiting.pop()
+        if one.nodeType != one.ELEMENT_NODE:
+            continue
+        if one.tagName in wanted:
+            found.append(one)
+        elif one.tagName not in without:
+            waiting += reversed(one.childNodes)
+    return found
+
+
+def _texts(node: Any) -> str:  # noqa: ANN401
+    from odf import teletype  # noqa: PLC0415 - only in the reader's process
+
+    return "\n".join(
+        teletype.extractText(one)
+        for one in _within(node, {"text:p", "text:h"}, {"office:annotation"})
+    )
+
+
+def _get(node: Any, name: str) -> str:  # noqa: ANN401
+    """Give an attribute by odfpy's short name; empty when there is none."""
+    for (_, key), value in (node.attributes or {}).items():
+        if key.replace("-", "") == name:
+            return str(value)
+    return ""
+
+
+def _mm(length: str) -> float:
+    found = _LENGTH.fullmatch(length)
+    return float(found[1]) * _MM[found[2]] if found else 0.0
+
+
+def _letters(number: int) -> str:
+    name = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        name = chr(65 + rest) + name
+    return name

@@ -1,0 +1,106 @@
+"""Read documents in a process of their own and remember what was found."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from appliance.base import process
+from appliance.base.errors import EvaluationError, ToolTimeoutError
+from evaluators.readers import child
+from evaluators.readers.formats import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+_CHILD = Path(child.__file__).resolve()
+_KEPT = 64
+_SIGNALS_OF_LIMITS = {-9, -24, -25}
+"""SIGKILL, SIGXCPU, SIGXFSZ: what ends a reader that went over its limits."""
+_ADAPTERS: dict[str, TypeAdapter[Any]] = {kind: TypeAdapter(model) for kind, model in KINDS.items()}
+
+
+class Reader(Protocol):
+    """Reads documents."""
+
+    def read(self, kind: str, data: bytes, *, timeout_s: float) -> Any:  # noqa: ANN401
+        """Give what a file holds, of the class that `KINDS` names; None when it is unreadable.
+
+        Raises:
+            EvaluationError: nobody can tell, because the reader did not come to an end.
+        """
+        ...
+
+
+class ChildReader:
+    """Reads each document once, in a child with bounded memory and processor time.
+
+    A file that is broken, hostile, or too much for the bounds is unreadable. Safe among threads.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._found: OrderedDict[tuple[str, str], Any] = OrderedDict()
+
+    def read(self, kind: str, data: bytes, *, timeout_s: float) -> Any:  # noqa: ANN401
+        """Give what a file holds; None when it is unreadable.
+
+        Raises:
+            EvaluationError: the child did not end in time, though it had processor time left.
+        """
+        key = (kind, hashlib.sha256(data).hexdigest())
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+                return self._found[key]
+        found = _read(kind, data, timeout_s)
+        with self._lock:
+            self._found[key] = found
+            while len(self._found) > _KEPT:
+                self._found.popitem(last=False)
+        return found
+
+
+def _read(kind: str, data: bytes, timeout_s: float) -> Any:  # noqa: ANN401
+    try:
+        done = process.run(
+            [sys.executable, "-I", str(_CHILD), kind],
+            stdin=data,
+            timeout_s=timeout_s,
+            env={"OPENBLAS_NUM_THREADS": "1"},
+        )
+    except ToolTimeoutError as exc:
+        raise EvaluationError(f"Reading a {kind} file took more than {timeout_s:g} s.") from exc
+    if done.exit_code == child.UNREADABLE or done.exit_code in _SIGNALS_OF_LIMITS:
+        return None
+    if done.exit_code != 0:
+        raise EvaluationError(
+            f"The reader of {kind} files ended with exit code {done.exit_code}.",
+            details=done.stderr.decode(errors="replace")[-400:],
+        )
+    try:
+        return _ADAPTERS[kind].validate_json(done.stdout, strict=False)
+    except ValidationError as exc:
+        raise EvaluationError(f"The reader of {kind} files gave no {kind}.") from exc
+
+
+def once(make: Callable[[], T]) -> Callable[[], T]:
+    """Give a function that makes a thing at its first call, whichever thread makes it."""
+    lock = threading.Lock()
+    made: list[T] = []
+
+    def get() -> T:
+        with lock:
+            if not made:
+                made.append(make())
+            return made[0]
+
+    return get

@@ -1,0 +1,74 @@
+"""Find a small picture, such as an icon, where features are too few: by sliding it over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evaluators.recognition.extras import need
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evaluators.pictures import Pixels
+
+_LEAST_SIDE_PX = 6
+_FLAT = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Where a template fits best.
+
+    Attributes:
+        left: of the box, px.
+        top: likewise.
+        right: likewise, not included.
+        bottom: likewise, not included.
+        scale: of the template there.
+        score: normalised correlation, -1 to 1.
+        difference: mean absolute difference of colours there, 0 to 255.
+    """
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+    scale: float
+    score: float
+    difference: float
+
+
+def is_flat(template: Pixels) -> bool:
+    """Tell whether a picture has too little in it to be found."""
+    return float(template.astype(np.float32).std(axis=(0, 1)).max()) < _FLAT
+
+
+def find_template(template: Pixels, hay: Pixels, scales: Sequence[float]) -> Hit | None:
+    """Give the best place of a template over some scales; None when it never fits in.
+
+    Args:
+        template: uint8 array (H, W, 3), RGB.
+        hay: likewise.
+        scales: of the template.
+
+    Raises:
+        RequirementError: the extra ``ocr`` is not installed.
+    """
+    cv: Any = need("cv2", "ocr")
+    best: Hit | None = None
+    for scale in scales:
+        height, width = (max(1, round(side * scale)) for side in template.shape[:2])
+        if min(height, width) < _LEAST_SIDE_PX or height > hay.shape[0] or width > hay.shape[1]:
+            continue
+        way = cv.INTER_AREA if scale < 1 else cv.INTER_CUBIC
+        scaled = cv.resize(np.ascontiguousarray(template), (width, height), interpolation=way)
+        scores = cv.matchTemplate(np.ascontiguousarray(hay), scaled, cv.TM_CCOEFF_NORMED)
+        _, score, _, (left, top) = cv.minMaxLoc(scores)
+        if best is None or score > best.score:
+            there = hay[top : top + height, left : left + width].astype(np.int16)
+            difference = float(np.abs(there - scaled.astype(np.int16)).mean())
+            best = Hit(left, top, left + width, top + height, scale, float(score), difference)
+    return best

@@ -1,0 +1,252 @@
+"""What several machines, or a machine and the answer, hold alike.
+
+A place names where a value stands: the role of a machine, what is read there, and where. Of a
+place that holds nothing (no such file, cell, setting, row) nothing is equal to anything.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, Union
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from evaluators.comparing import Way, is_same, is_same_picture
+from evaluators.decorators import evaluator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evaluators.session.view import CrossView
+
+CONTACTS = "content://com.android.contacts/contacts"
+PHONES = "content://com.android.contacts/data/phones"
+EMAILS = "content://com.android.contacts/data/emails"
+_MAX_TEXT_BYTES = 1 << 20
+
+
+class _Place(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FileText(_Place):
+    """All of a text file, or one line of it."""
+
+    read: Literal["file"]
+    on: str
+    path: str
+    line: Annotated[int, Field(ge=0)] = 0
+    """Which one, from 1; 0 is all of it."""
+
+    def values(self, view: CrossView) -> list[str]:
+        """Give what stands there."""
+        data = view.machine(self.on).fetch(self.path)
+        if data is None or len(data) > _MAX_TEXT_BYTES:
+            return []
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            return []
+        if not self.line:
+            return [text]
+        return text.splitlines()[self.line - 1 : self.line]
+
+
+class SheetCell(_Place):
+    """The value of a spreadsheet's cell."""
+
+    read: Literal["cell"]
+    on: str
+    path: str
+    cell: str
+    sheet: str = ""
+
+    def values(self, view: CrossView) -> list[str]:
+        """Give what stands there; whole numbers without a decimal point."""
+        book = view.machine(self.on).workbook(self.path)
+        for sheet in book.sheets if book is not None else ():
+            if self.sheet in {"", sheet.name}:
+                found = sheet.cells.get(self.cell)
+                value = found.value if found is not None else None
+                if isinstance(value, float) and value.is_integer():
+                    value = int(value)
+                return [] if value is None else [str(value)]
+        return []
+
+
+class DesktopSetting(_Place):
+    """A setting of a desktop's user, by gsettings."""
+
+    read: Literal["gsetting"]
+    on: str
+    name: str
+    """The schema and the key, with a blank between."""
+
+    def values(self, view: CrossView) -> list[str]:
+        """Give its value."""
+        schema, _, key = self.name.partition(" ")
+        return [view.gsetting(self.on, schema, key)]
+
+
+class PhoneSetting(_Place):
+    """A setting of a phone."""
+
+    read: Literal["setting"]
+    on: str
+    namespace: Literal["system", "secure", "global"]
+    key: str
+
+    def values(self, view: CrossView) -> list[str]:
+        """Give its value."""
+        found = view.phone(self.on).setting(self.namespace, self.key)
+        return [] if found is None else [found]
+
+
+class ContactField(_Place):
+    """The telephone numbers or e-mail addresses of a phone's contact."""
+
+    read: Literal["contact"]
+    on: str
+    name: str
+    field: Literal["number", "email"]
+
+    def values(self, view: CrossView) -> list[str]:
+        """Give all of them."""
+        phone = view.phone(self.on)
+        names = phone.content(CONTACTS, "display_name")
+        wanted = {str(row) for row, name in names.items() if name.strip() == self.name.strip()}
+        uri = PHONES if self.field == "number" else EMAILS
+        rows = phone.rows(uri, "contact_id", "data1") if wanted else []
+        return [row["data1"] for row in rows if row["contact_id"] in wanted]
+
+
+class RowField(_Place):
+    """A column of the rows of a phone's content provider in which another one has a value."""
+
+    read: Literal["content"]
+    on: str
+    uri: str
+    column: str
+    where: str
+    equals: str
+
+    def values(self, view: CrossView) -> list[str]:
+        """Give it of every such row."""
+        rows = view.phone(self.on).rows(self.uri, *{self.where: 0, self.column: 0})
+        return [row[self.column] for row in rows if row[self.where] == self.equals]
+
+
+class ShownText(_Place):
+    """The text of an element that a phone shows, by its resource id."""
+
+    read: Literal["ui"]
+    on: str
+    package: str
+    resource_id: str
+
+    def values(self, view: CrossView) -> list[str]:
+        """Give it of every such element."""
+        phone = view.phone(self.on)
+        nodes = phone.nodes(resource_id=self.resource_id, package=self.package)
+        return [node.text for node in nodes]
+
+
+class Answer(_Place):
+    """The submitted answer."""
+
+    read: Literal["answer"]
+
+    def values(self, view: CrossView) -> list[str]:
+        """Give it."""
+        return [] if view.answer is None else [view.answer]
+
+
+Place = Annotated[
+    Union[  # noqa: UP007 - pydantic reads it when the module is loaded
+        FileText, SheetCell, DesktopSetting, PhoneSetting, ContactField, RowField, ShownText, Answer
+    ],
+    Field(discriminator="read"),
+]
+
+
+@evaluator(on="session")
+def values_equal(view: CrossView, left: Place, right: Place, way: Way = "exact") -> bool:
+    """Tell whether the value at one place equals the value at another, on whatever machine.
+
+    Where a place holds several values (a contact's numbers), one of them must be equal. Empty
+    values equal nothing.
+
+    Args:
+        view: the session and its machines.
+        left: one place.
+        right: the other.
+        way: ``exact`` but for white space at the ends; ``normal`` forgives letter case and white
+            space; ``number`` compares plain decimal numbers; ``digits`` telephone numbers.
+
+    Example:
+        ``{on: session, check: values_equal, with: {left: {read: file, on: desktop, path: ~/a.txt},
+        right: {read: contact, on: phone, name: Ann, field: number}, way: digits}}``
+    """
+    return _meet(left.values(view), right.values(view), way)
+
+
+@evaluator(on="session")
+def value_among_lines(view: CrossView, value: Place, file: FileText, way: Way = "exact") -> bool:
+    """Tell whether one line of a text file is a value that stands at another place.
+
+    Args:
+        view: the session and its machines.
+        value: where the value stands.
+        file: the text file; its ``line`` does not count.
+        way: as of ``values_equal``.
+
+    Example:
+        ``{on: session, check: value_among_lines, with: {
+        value: {read: setting, on: phone, namespace: global, key: device_name},
+        file: {read: file, on: desktop, path: ~/a.txt}}}``
+    """
+    texts = file.model_copy(update={"line": 0}).values(view)
+    return _meet(value.values(view), [line for text in texts for line in text.splitlines()], way)
+
+
+@evaluator(on="session")
+def files_equal(view: CrossView, left_on: str, left: str, right_on: str, right: str) -> bool:
+    """Tell whether two files, on one machine or two, hold the same bytes, at least one.
+
+    Args:
+        view: the session and its machines.
+        left_on: role of one machine.
+        left: path of its file.
+        right_on: role of the other machine.
+        right: path of its file.
+
+    Example:
+        ``{on: session, check: files_equal, with: {left_on: desktop, left: ~/a.pdf,
+        right_on: phone, right: /sdcard/Download/a.pdf}}``
+    """
+    one, two = view.machine(left_on).fetch(left), view.machine(right_on).fetch(right)
+    return bool(one) and one == two
+
+
+@evaluator(on="session")
+def pictures_equal(view: CrossView, left_on: str, left: str, right_on: str, right: str) -> bool:
+    """Tell whether two picture files, on one machine or two, look the same.
+
+    One of them may be scaled in proportion, or saved in another format.
+
+    Args:
+        view: the session and its machines.
+        left_on: role of one machine.
+        left: path of its picture.
+        right_on: role of the other machine.
+        right: path of its picture.
+
+    Example:
+        ``{on: session, check: pictures_equal, with: {left_on: desktop, left: ~/a.png,
+        right_on: phone, right: /sdcard/Pictures/a.jpg}}``
+    """
+    one, two = view.machine(left_on).picture(left), view.machine(right_on).picture(right)
+    return one is not None and two is not None and is_same_picture(one, two)
+
+
+def _meet(left: Sequence[str], right: Sequence[str], way: Way) -> bool:
+    return any(is_same(one, two, way) for one in left for two in right)

@@ -1,0 +1,129 @@
+"""See the session and all of its machines at once; made anew for each wave."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import EvaluationError, GuestCallError, UnknownNameError
+from evaluators.machine_view import HOME, MachineView
+from evaluators.phone.view import PhoneView
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from appliance.base.clock import Clock
+    from evaluators.phone.view import Shell
+    from evaluators.readers.reading import Reader
+    from evaluators.session.answers import SessionView
+    from provisioning.protocols import Machine
+
+AGENT_USER = "user"
+"""Whose session on a desktop is asked."""
+_GSETTINGS = "/usr/bin/gsettings"
+
+
+@runtime_checkable
+class _HasShell(Protocol):
+    def shell(self, command: str, timeout_s: float = ...) -> object: ...
+
+
+def as_shell(machine: object) -> Shell | None:
+    """Give a phone's shell; None when the machine has none."""
+    return cast("Shell", machine) if isinstance(machine, _HasShell) else None
+
+
+class CrossView:
+    """What evaluators of the session see: the answer, and every machine by its role.
+
+    Args:
+        session: holds the answer.
+        machines: by role.
+        timeout_s: bound of all that is read through this view.
+        clock: whose time counts.
+        reader: of documents; the process' own by default.
+        home: what ``~`` stands for on machines.
+    """
+
+    def __init__(
+        self,
+        session: SessionView,
+        machines: Mapping[str, Machine],
+        *,
+        timeout_s: float,
+        clock: Clock = SYSTEM_CLOCK,
+        reader: Reader | None = None,
+        home: str = HOME,
+    ) -> None:
+        self._session = session
+        self._reader = reader
+        self._home = home
+        self._machines = machines
+        self._timeout_s = timeout_s
+        self._clock = clock
+        self._views: dict[str, MachineView] = {}
+        self._phones: dict[str, PhoneView] = {}
+
+    @property
+    def answer(self) -> str | None:
+        """The last answer handed in; None when there is none."""
+        return self._session.answer
+
+    def machine(self, role: str) -> MachineView:
+        """Give a machine's files and screen.
+
+        Raises:
+            UnknownNameError: the task has no such role.
+        """
+        if role not in self._views:
+            self._views[role] = MachineView(
+                self._find(role),
+                timeout_s=self._timeout_s,
+                reader=self._reader,
+                clock=self._clock,
+                home=self._home,
+            )
+        return self._views[role]
+
+    def phone(self, role: str) -> PhoneView:
+        """Give what a phone keeps.
+
+        Raises:
+            UnknownNameError: the task has no such role.
+            EvaluationError: it is no phone.
+        """
+        if role not in self._phones:
+            shell = as_shell(self._find(role))
+            if shell is None:
+                raise EvaluationError(f"{role} is no phone.")
+            self._phones[role] = PhoneView(shell, timeout_s=self._timeout_s, clock=self._clock)
+        return self._phones[role]
+
+    def gsetting(self, role: str, schema: str, key: str) -> str:
+        """Give a setting of a desktop's user, texts without their quotes.
+
+        Raises:
+            UnknownNameError: the task has no such role.
+            EvaluationError: there is no such schema or key.
+            LinkError: the desktop does not answer.
+        """
+        left_s = self.machine(role).left_s(f"{schema} {key}")
+        try:
+            reply = self._find(role).link.call(
+                "exec",
+                {"argv": [_GSETTINGS, "get", schema, key], "user": AGENT_USER},
+                timeout_s=left_s,
+            )
+        except GuestCallError as exc:
+            raise EvaluationError(f"{role} does not tell {schema} {key}.", exc.details) from exc
+        if not isinstance(reply, dict) or reply.get("exit_code") != 0:
+            raise EvaluationError(f"{role} has no setting {schema} {key}.")
+        text = base64.b64decode(str(reply["stdout_b64"])).decode(errors="replace").strip()
+        is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+        return text[1:-1] if is_quoted else text
+
+    def _find(self, role: str) -> Machine:
+        if role not in self._machines:
+            raise UnknownNameError.of("role", role, self._machines)
+        return self._machines[role]

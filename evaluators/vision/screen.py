@@ -1,0 +1,315 @@
+"""What a machine's screen shows, seen as a picture from outside.
+
+Everything on a screen can be drawn by whoever may draw on it: a task should say in which region
+it looks, and better ask for state than for looks. Screen px, origin top left.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from pydantic import Field
+
+from appliance.base.errors import EvaluationError
+from evaluators.decorators import evaluator
+from evaluators.recognition.features import MatcherName, locate, matcher
+from evaluators.recognition.ocr import EngineName, holds, read_text
+from evaluators.recognition.templates import find_template, is_flat
+from provisioning.protocols import Bounds
+
+if TYPE_CHECKING:
+    from evaluators.machine_view import MachineView
+    from evaluators.pictures import Picture, Pixels
+
+Region = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=4, max_length=4)]
+"""Left, top, right and bottom in px, the last two not included."""
+Share = Annotated[float, Field(gt=0, le=1)]
+Px = Annotated[int, Field(ge=1)]
+Scale = Annotated[float, Field(gt=0, le=16)]
+Colour = Annotated[str, Field(pattern=r"^#?[0-9A-Fa-f]{6}$")]
+_MAX_COLOUR_DIFFERENCE = 24.0
+_CHANGED = 8
+_STILL_SHARE = 0.0005
+_LOOKS = 3
+
+
+@evaluator(on="vision")
+def screen_size_equals(view: MachineView, width: Px, height: Px) -> bool:
+    """Tell whether a machine's screen has exactly this size.
+
+    Args:
+        view: the machine.
+        width: in px.
+        height: in px.
+
+    Example:
+        ``{on: desktop, check: screen_size_equals, with: {width: 1280, height: 800}}``
+    """
+    frame = view.frame()
+    return (frame.shape[1], frame.shape[0]) == (width, height)
+
+
+@evaluator(on="vision")
+def screen_has_text(
+    view: MachineView,
+    text: str,
+    *,
+    region: Region | None = None,
+    whole_line: bool = False,
+    engine: EngineName = "rapidocr",
+) -> bool:
+    """Tell whether one line of text on the screen holds this, recognised by OCR.
+
+    Blanks do not count, as OCR loses and invents them; letter case does. Before and after the
+    text no further letter or digit may stand. Text that goes on in a second line is not found.
+
+    Args:
+        view: the machine.
+        text: what is sought; must not be empty.
+        region: left, top, right, bottom in px; the line's middle must lie in it.
+        whole_line: the line must hold nothing else.
+        engine: which OCR; ``easyocr`` needs weights of your own.
+
+    Example:
+        ``{on: desktop, check: screen_has_text, with: {text: Trash, region: [0, 0, 200, 300]}}``
+    """
+    frame = view.frame()
+    bounds = _bounds(region, frame)
+    return any(
+        _is_within(line.bounds.center, bounds) and holds(line.text, text, whole=whole_line)
+        for line in read_text(frame, engine)
+    )
+
+
+@evaluator(on="vision")
+def screen_has_template(
+    view: MachineView,
+    template: str,
+    *,
+    region: Region | None = None,
+    least_score: Share = 0.9,
+    min_scale: Scale = 1.0,
+    max_scale: Scale = 1.0,
+) -> bool:
+    """Tell whether a small picture, such as an icon, is on the screen.
+
+    Found by normalised correlation of colours; where it fits best the colours may differ by 24
+    of 255 in the mean. A template of one colour, or none at all, cannot be decided.
+
+    Args:
+        view: the machine.
+        template: path of a picture on the machine, or ``data:image/png;base64,...``.
+        region: left, top, right, bottom in px; all of the picture must lie in it.
+        least_score: of the correlation.
+        min_scale: smallest size it may have, by its own.
+        max_scale: largest size; five sizes between the two are tried as well.
+
+    Example:
+        ``{on: desktop, check: screen_has_template, with: {template: /srv/icon.png}}``
+    """
+    wanted = _picture(view, template)
+    if is_flat(wanted.pixels):
+        raise EvaluationError("The template is of one colour and cannot be found.")
+    frame = view.frame()
+    bounds = _bounds(region, frame)
+    scales = [float(scale) for scale in np.geomspace(min_scale, max_scale, 7)]
+    hay = frame[bounds.top : bounds.bottom, bounds.left : bounds.right]
+    hit = find_template(wanted.pixels, hay, sorted(set(scales)))
+    return hit is not None and hit.score >= least_score and hit.difference <= _MAX_COLOUR_DIFFERENCE
+
+
+@evaluator(on="vision")
+def screen_shows_picture(
+    view: MachineView,
+    picture: str,
+    *,
+    region: Region | None = None,
+    min_scale: Scale = 0.1,
+    max_scale: Scale = 4.0,
+    method: MatcherName = "sift",
+) -> bool:
+    """Tell whether the screen shows a picture, at a place and in a size, found by its features.
+
+    The whole picture must be seen upright and in proportion. One without enough detail (an icon,
+    a drawing of few lines) is not found this way; use ``screen_has_template``.
+
+    Args:
+        view: the machine.
+        picture: path of the picture on the machine, or ``data:image/png;base64,...``.
+        region: left, top, right, bottom in px; all of the picture must lie in it, to 4 px.
+        min_scale: smallest size it may have, by its own.
+        max_scale: largest size it may have.
+        method: ``xfeat`` needs weights of your own.
+
+    Example:
+        ``{on: desktop, check: screen_shows_picture,
+        with: {picture: /srv/cat.png, min_scale: 0.5, max_scale: 1}}``
+    """
+    frame = view.frame()
+    wanted = _picture(view, picture)
+    return _is_placed(wanted.pixels, frame, _bounds(region, frame), (min_scale, max_scale), method)
+
+
+@evaluator(on="vision")
+def screen_region_still(
+    view: MachineView, region: Region, seconds: Annotated[float, Field(gt=0, le=5)] = 1.0
+) -> bool:
+    """Tell whether a part of the screen does not change for a while, looked at four times.
+
+    A part counts as unchanged when no more than one px in two thousand differs by more than 8 of
+    255. A blinking cursor is a change.
+
+    Args:
+        view: the machine.
+        region: left, top, right, bottom in px.
+        seconds: how long.
+
+    Example:
+        ``{on: desktop, check: screen_region_still, with: {region: [0, 0, 640, 400]}}``
+    """
+    first = view.fresh_frame()
+    bounds = _bounds(region, first)
+    for _ in range(_LOOKS):
+        view.clock.sleep(seconds / _LOOKS)
+        now = view.fresh_frame()
+        if now.shape != first.shape or not _is_still(_cut(first, bounds), _cut(now, bounds)):
+            return False
+    return True
+
+
+@evaluator(on="vision")
+def screen_region_coloured(
+    view: MachineView,
+    region: Region,
+    colour: Colour,
+    *,
+    share: Share = 0.95,
+    tolerance: Annotated[int, Field(ge=0, le=128)] = 12,
+) -> bool:
+    """Tell whether a part of the screen is of a colour.
+
+    Args:
+        view: the machine.
+        region: left, top, right, bottom in px.
+        colour: as ``rrggbb``, hexadecimal.
+        share: of the part's px, at least.
+        tolerance: how far each of red, green and blue may be from it, of 255.
+
+    Example:
+        ``{on: desktop, check: screen_region_coloured,
+        with: {region: [0, 0, 64, 64], colour: 2e3436}}``
+    """
+    frame = view.frame()
+    part = _cut(frame, _bounds(region, frame)).astype(np.int16)
+    wanted = np.frombuffer(bytes.fromhex(colour.lstrip("#")), np.uint8).astype(np.int16)
+    is_near = (np.abs(part - wanted) <= tolerance).all(axis=2)
+    return bool(is_near.mean() >= share)
+
+
+@evaluator(on="vision")
+def image_has_text(
+    view: MachineView, path: str, text: str, *, whole_line: bool = False,
+    engine: EngineName = "rapidocr",
+) -> bool:  # fmt: skip
+    """Tell whether one line of text in a picture file holds this, recognised by OCR.
+
+    Compared as ``screen_has_text`` does. A file that is missing or broken is unmet.
+
+    Args:
+        view: the machine.
+        path: of the picture.
+        text: what is sought; must not be empty.
+        whole_line: the line must hold nothing else.
+        engine: which OCR; ``easyocr`` needs weights of your own.
+
+    Example:
+        ``{on: desktop, check: image_has_text, with: {path: ~/shot.png, text: Invoice 7}}``
+    """
+    found = view.picture(path)
+    lines = read_text(found.pixels, engine) if found is not None else ()
+    return any(holds(line.text, text, whole=whole_line) for line in lines)
+
+
+@evaluator(on="vision")
+def image_contains_picture(
+    view: MachineView,
+    path: str,
+    picture: str,
+    *,
+    region: Region | None = None,
+    min_scale: Scale = 0.1,
+    max_scale: Scale = 4.0,
+    method: MatcherName = "sift",
+) -> bool:
+    """Tell whether a picture file contains another picture, at a place and in a size.
+
+    Found by features, as ``screen_shows_picture`` does. A file that is missing or broken is
+    unmet; without the other picture nothing can be decided.
+
+    Args:
+        view: the machine.
+        path: of the picture that should contain the other.
+        picture: path of the other one, or ``data:image/png;base64,...``.
+        region: left, top, right, bottom in px of the file; all of the picture must lie in it.
+        min_scale: smallest size it may have, by its own.
+        max_scale: largest size it may have.
+        method: ``xfeat`` needs weights of your own.
+
+    Example:
+        ``{on: desktop, check: image_contains_picture,
+        with: {path: ~/collage.png, picture: /srv/cat.png}}``
+    """
+    wanted = _picture(view, picture)
+    found = view.picture(path)
+    if found is None:
+        return False
+    bounds = _bounds(region, found.pixels)
+    return _is_placed(wanted.pixels, found.pixels, bounds, (min_scale, max_scale), method)
+
+
+def _is_placed(
+    needle: Pixels, hay: Pixels, bounds: Bounds, scales: tuple[float, float], method: MatcherName
+) -> bool:
+    placed = locate(needle, hay, matcher(method))
+    slack = 4
+    return (
+        placed is not None
+        and scales[0] <= placed.scale <= scales[1]
+        and placed.left >= bounds.left - slack
+        and placed.top >= bounds.top - slack
+        and placed.right <= bounds.right + slack
+        and placed.bottom <= bounds.bottom + slack
+    )
+
+
+def _picture(view: MachineView, source: str) -> Picture:
+    found = view.picture(source)
+    if found is None:
+        raise EvaluationError("There is no readable picture to look for.", details=source[:200])
+    return found
+
+
+def _bounds(region: Region | None, pixels: Pixels) -> Bounds:
+    height, width = pixels.shape[:2]
+    left, top, right, bottom = region or (0, 0, width, height)
+    if not (left < right <= width and top < bottom <= height):
+        raise EvaluationError(
+            f"The region {region} is empty or reaches out of the picture.",
+            details=f"It has {width}x{height} px.",
+        )
+    return Bounds(left, top, right, bottom)
+
+
+def _cut(pixels: Pixels, bounds: Bounds) -> Pixels:
+    return pixels[bounds.top : bounds.bottom, bounds.left : bounds.right]
+
+
+def _is_still(one: Pixels, two: Pixels) -> bool:
+    change = np.abs(one.astype(np.int16) - two.astype(np.int16)).max(axis=2)
+    return bool((change > _CHANGED).mean() <= _STILL_SHARE)
+
+
+def _is_within(point: tuple[int, int], bounds: Bounds) -> bool:
+    x, y = point
+    return bounds.left <= x < bounds.right and bounds.top <= y < bounds.bottom

@@ -1,0 +1,91 @@
+"""Documents that LibreOffice saved are read alike in both families of formats, in a child."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluators.casebook.papers import bombed
+from evaluators.readers.formats import read_document
+from evaluators.readers.reading import ChildReader
+from evaluators.recognition.ocr import holds
+
+DOCUMENTS = Path(__file__).parents[2] / "golden/documents"
+
+
+def read(kind: str, name: str) -> Any:  # noqa: ANN401
+    return read_document(kind, (DOCUMENTS / name).read_bytes())
+
+
+@pytest.mark.parametrize("name", ["prices.ods", "prices.xlsx"])
+def test_values_formulas_and_charts_of_a_spreadsheet_are_read(name: str) -> None:
+    data, notes = read("workbook", name).sheets
+    assert (data.name, notes.name) == ("Data", "Notes")
+    total = data.cells["B6"]
+    assert (total.value, total.formula, total.fill) == (8.0, "=SUM(B2:B4)", "ffff00")
+    assert (data.cells["B7"].value, data.cells["B7"].formula) == (
+        "much",
+        '=IF(B6>5,"much","little")',
+    )
+    assert (data.cells["C2"].value, data.cells["A1"].bold) == ("2026-11-21", True)
+    assert notes.cells["A1"].formula == "=Data!B6*2"
+    (chart,) = data.charts
+    assert (chart.kind, chart.title) == ("column", "Prices")
+    assert [series.replace("$", "") for series in chart.series] == ["Data!B2:B4"]
+
+
+@pytest.mark.parametrize("name", ["report.odt", "report.docx"])
+def test_styles_tables_and_pictures_of_a_text_are_read(name: str) -> None:
+    document = read("text", name)
+    assert [(one.text, one.level) for one in document.paragraphs[:2]] == [
+        ("Annual report", 1),
+        ("Aims", 2),
+    ]
+    looks = {run.text: run for one in document.paragraphs for run in one.runs}
+    assert looks["approved"].bold
+    assert looks["Slanted"].italic
+    assert looks["lined"].underline
+    assert looks["red words"].colour == "ff0000"
+    assert looks["large words"].size_pt == 18
+    assert document.paragraphs[3].alignment == "center"
+    assert document.tables == ((("Name", "Age"), ("Ann", "31")),)
+    assert len(document.pictures) == 1
+
+
+@pytest.mark.parametrize("name", ["talk.odp", "talk.pptx"])
+def test_titles_notes_and_pictures_of_slides_are_read(name: str) -> None:
+    first, second = read("deck", name).slides
+    assert (first.shapes[0].kind, first.shapes[0].text, first.notes) == (
+        "title",
+        "Hello all",
+        "Smile at them",
+    )
+    picture = next(shape for shape in second.shapes if shape.kind == "picture")
+    assert (round(picture.left, 2), round(picture.top, 2)) == (0.6, 0.33)
+    assert picture.picture
+
+
+def test_a_child_reads_what_is_good_and_survives_what_is_not() -> None:
+    reader, good = ChildReader(), (DOCUMENTS / "prices.ods").read_bytes()
+    assert reader.read("workbook", good, timeout_s=120) == read("workbook", "prices.ods")
+    assert reader.read("text", good, timeout_s=120) is None
+    assert reader.read("workbook", good[:-100], timeout_s=120) is None
+    assert reader.read("workbook", bombed(good), timeout_s=120) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted", "is_held"),
+    [
+        ("Total: 42.50", "42.50", True),
+        ("Coffeebeans", "Coffee beans", True),
+        ("Invoice 78", "Invoice 7", False),
+        ("reInvoice 7", "Invoice 7", False),
+        ("Invoice 7", "invoice 7", False),
+        ("Invoice 78 Invoice 7", "Invoice 7", True),
+        ("anything", "", False),
+    ],
+)
+def test_a_recognised_line_holds_whole_words_only(line: str, wanted: str, is_held: bool) -> None:
+    assert holds(line, wanted) is is_held
