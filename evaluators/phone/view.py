@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
-
-from defusedxml import ElementTree
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import EvaluationError
+from evaluators.phone.hierarchy import UiNode, parse_hierarchy
+from evaluators.phone.notices import (
+    Notification,
+    Toast,
+    parse_kept_toast,
+    parse_notifications,
+    parse_toasts,
+)
+from evaluators.phone.records import (
+    CALL_COLUMNS,
+    CALLS,
+    MESSAGE_COLUMNS,
+    MESSAGES,
+    Call,
+    Message,
+    PhoneFile,
+    parse_call_state,
+    parse_settings,
+    parse_stat,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,8 +39,7 @@ _RESUMED = (
     re.compile(r"\bm?ResumedActivity: ActivityRecord\{\S+ u\d+ ([\w.]+)/([\w.$]+)"),
 )
 _ROW = re.compile(r"^Row: (\d+) _id=(\d+), ", re.MULTILINE)
-_HIERARCHY_END = "</hierarchy>"
-_MAX_XML_CHARS = 8 << 20
+_MAX_FILE_BYTES = 16 << 20
 
 
 class ShellResult(Protocol):
@@ -48,27 +64,6 @@ class Shell(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class UiNode:
-    """One node of the UI hierarchy that is on the screen.
-
-    Attributes:
-        text: what it shows.
-        description: its content description.
-        resource_id: such as ``com.android.settings:id/title``; empty when it has none.
-        package: whose window it is in.
-        role: its class.
-        is_checked: of switches and check boxes.
-    """
-
-    text: str
-    description: str
-    resource_id: str
-    package: str
-    role: str
-    is_checked: bool
-
-
 class PhoneView:
     """What evaluators see of a phone; made anew for each wave, remembers what it has read.
 
@@ -82,7 +77,7 @@ class PhoneView:
         self._shell = shell
         self._clock = clock
         self._deadline_s = clock.monotonic_s() + timeout_s
-        self._read: dict[tuple[str, ...], str] = {}
+        self._read: dict[tuple[str, ...], ShellResult] = {}
         self._nodes: tuple[UiNode, ...] | None = None
 
     def front_activity(self) -> tuple[str, str]:
@@ -112,8 +107,47 @@ class PhoneView:
         """
         if self._nodes is None:
             said = self.read("uiautomator", "dump", "/dev/tty")
-            self._nodes = tuple(_parse_hierarchy(said))
+            self._nodes = tuple(parse_hierarchy(said))
         return self._nodes
+
+    def nodes(
+        self,
+        *,
+        resource_id: str = "",
+        text: str | None = None,
+        description: str | None = None,
+        package: str = "",
+        role: str = "",
+    ) -> list[UiNode]:
+        """Give the nodes on the screen that agree with all that is given, in document order.
+
+        Args:
+            resource_id: the whole id, with or without its ``package:id/``.
+            text: the whole text.
+            description: the whole content description.
+            package: the whole package name.
+            role: the whole class name.
+
+        Raises:
+            EvaluationError: the phone gives no hierarchy.
+        """
+        return [
+            node
+            for node in self.hierarchy()
+            if (not resource_id or node.has_id(resource_id))
+            and text in {None, node.text}
+            and description in {None, node.description}
+            and package in {"", node.package}
+            and role in {"", node.role}
+        ]
+
+    def children(self, node: UiNode) -> list[UiNode]:
+        """Give the nodes right below one, in document order."""
+        return [other for other in self.hierarchy() if other.parent == node.index]
+
+    def siblings(self, node: UiNode) -> list[UiNode]:
+        """Give the nodes below the same parent, the node itself among them."""
+        return [other for other in self.hierarchy() if other.parent == node.parent]
 
     def setting(self, namespace: str, key: str) -> str | None:
         """Give a setting's value; None when it is not set.
@@ -123,6 +157,14 @@ class PhoneView:
         """
         value = self.read("settings", "get", namespace, key).rstrip("\r\n")
         return None if value == "null" else value
+
+    def settings(self, namespace: str) -> Mapping[str, str]:
+        """Give all values of a table of settings, by key.
+
+        Raises:
+            EvaluationError: the phone does not say.
+        """
+        return parse_settings(self.read("settings", "list", namespace))
 
     def content(self, uri: str, column: str) -> Mapping[int, str]:
         """Give one column of a content provider's rows, by row id.
@@ -140,6 +182,117 @@ class PhoneView:
         said = self.read("content", "query", "--uri", uri, "--projection", f"_id:{column}")
         return parse_rows(said.replace("\r\n", "\n"), column)
 
+    def rows(self, uri: str, *columns: str) -> list[dict[str, str]]:
+        """Give several columns of a content provider's rows, by ``_id``; NULL is an empty text.
+
+        A row that comes or goes between the queries, one a column, is left out.
+
+        Raises:
+            EvaluationError: the phone does not say, or not in rows.
+        """
+        values = {column: self.content(uri, column) for column in columns}
+        common = set.intersection(*(set(column) for column in values.values()))
+        return [
+            {"_id": str(number), **{name: values[name][number] for name in columns}}
+            for number in sorted(common)
+        ]
+
+    def messages(self) -> list[Message]:
+        """Give the text messages, oldest row first.
+
+        Raises:
+            EvaluationError: the phone does not say.
+        """
+        return [Message.of_row(row) for row in self.rows(MESSAGES, *MESSAGE_COLUMNS)]
+
+    def calls(self) -> list[Call]:
+        """Give the call log, oldest row first.
+
+        Raises:
+            EvaluationError: the phone does not say.
+        """
+        return [Call.of_row(row) for row in self.rows(CALLS, *CALL_COLUMNS)]
+
+    def call_state(self) -> str:
+        """Tell whether a call goes on: ``idle``, ``ringing`` or ``offhook``.
+
+        Raises:
+            EvaluationError: the phone does not say.
+        """
+        return parse_call_state(self.read("dumpsys", "telephony.registry"))
+
+    def notifications(self) -> Sequence[Notification]:
+        """Give the notifications that have not been dismissed.
+
+        Raises:
+            EvaluationError: the phone does not say.
+        """
+        return parse_notifications(self.read("dumpsys", "notification", "--noredact"))
+
+    def last_toast(self) -> Toast | None:
+        """Give the last toast; None when there was none.
+
+        Android forgets a toast when it vanishes, so there only the one that is shown is known;
+        the reference phone keeps the last one.
+
+        Raises:
+            EvaluationError: the phone does not say.
+        """
+        kept = self._run("dumpsys", "reference_phone", "toast")
+        if kept.exit_code == 0 and "Can't find service" not in _text(kept):
+            return parse_kept_toast(_text(kept))
+        shown = parse_toasts(self.read("dumpsys", "notification", "--noredact"))
+        return shown[0] if shown else None
+
+    def file(self, path: str) -> bytes | None:
+        """Give the content of a file; None when there is none.
+
+        Args:
+            path: absolute; nothing in it means anything to the shell.
+
+        Raises:
+            EvaluationError: it cannot be read, or has more than 16 MiB.
+        """
+        found = self.file_stat(path)
+        if found is None or found.is_folder:
+            return None
+        if found.size_bytes > _MAX_FILE_BYTES:
+            raise EvaluationError(f"{path} has {found.size_bytes} bytes: too large to be read.")
+        return self._require("cat", "--", path).stdout
+
+    def file_text(self, path: str) -> str | None:
+        """Give a file's content as UTF-8; None when there is none, or when it is no UTF-8.
+
+        Raises:
+            EvaluationError: it cannot be read.
+        """
+        data = self.file(path)
+        try:
+            return None if data is None else data.decode()
+        except UnicodeDecodeError:
+            return None
+
+    def file_stat(self, path: str) -> PhoneFile | None:
+        """Tell about a file or folder, links followed; None when there is none.
+
+        Raises:
+            EvaluationError: the phone does not say.
+        """
+        if self._run("test", "-e", path).exit_code == 1:
+            return None
+        return parse_stat(self.read("stat", "-L", "-c", "%s %f %Y", "--", path))
+
+    def folder(self, path: str) -> list[str] | None:
+        """Give the names in a folder, sorted; None when there is no such folder.
+
+        Raises:
+            EvaluationError: it cannot be read.
+        """
+        if self._run("test", "-d", path).exit_code == 1:
+            return None
+        said = self.read("find", "-H", path, "-mindepth", "1", "-maxdepth", "1", "-print0")
+        return sorted(entry.rpartition("/")[2] for entry in said.split("\0") if entry)
+
     def read(self, *words: str) -> str:
         """Give what a command prints, from memory when it was run before.
 
@@ -149,18 +302,28 @@ class PhoneView:
         Raises:
             EvaluationError: it failed, or the view's time is up.
         """
+        return _text(self._require(*words))
+
+    def _require(self, *words: str) -> ShellResult:
+        result = self._run(*words)
+        if result.exit_code != 0:
+            raise EvaluationError(
+                f"{words[0]} ended with exit code {result.exit_code}.", details=_text(result)[:400]
+            )
+        return result
+
+    def _run(self, *words: str) -> ShellResult:
+        """Run a command unless it was run before; a non-zero exit code is a result."""
         if words not in self._read:
             left_s = self._deadline_s - self._clock.monotonic_s()
             if left_s <= 0:
                 raise EvaluationError(f"There was no time left for {words[0]}.")
-            result = self._shell.shell(shlex.join(words), timeout_s=left_s)
-            said = result.stdout.decode(errors="replace")
-            if result.exit_code != 0:
-                raise EvaluationError(
-                    f"{words[0]} ended with exit code {result.exit_code}.", details=said[:400]
-                )
-            self._read[words] = said
+            self._read[words] = self._shell.shell(shlex.join(words), timeout_s=left_s)
         return self._read[words]
+
+
+def _text(result: ShellResult) -> str:
+    return result.stdout.decode(errors="replace")
 
 
 def parse_rows(said: str, column: str) -> dict[int, str]:
@@ -186,24 +349,3 @@ def parse_rows(said: str, column: str) -> dict[int, str]:
     if not heads or heads[0].start() != 0:
         raise EvaluationError("A content provider gave no rows.", details=said[:400])
     return rows
-
-
-def _parse_hierarchy(said: str) -> list[UiNode]:
-    start, end = said.find("<"), said.rfind(_HIERARCHY_END)
-    if start < 0 or end < 0 or len(said) > _MAX_XML_CHARS:
-        raise EvaluationError("uiautomator gave no hierarchy.", details=said[:400])
-    try:
-        root = ElementTree.fromstring(said[start : end + len(_HIERARCHY_END)])
-    except (ElementTree.ParseError, ValueError) as exc:
-        raise EvaluationError("uiautomator gave broken XML.", details=str(exc)) from exc
-    return [
-        UiNode(
-            text=node.get("text", ""),
-            description=node.get("content-desc", ""),
-            resource_id=node.get("resource-id", ""),
-            package=node.get("package", ""),
-            role=node.get("class", ""),
-            is_checked=node.get("checked") == "true",
-        )
-        for node in root.iter("node")
-    ]

@@ -1,0 +1,96 @@
+"""Read what a phone has told its user: notifications and toasts, from ``dumpsys notification``.
+
+Source: AOSP ``NotificationManagerService.java`` (``dumpImpl``), ``NotificationRecord.java``
+(``dump``, ``dumpNotification``) and ``TextToastRecord.java`` (``toString``).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_RECORD = re.compile(r"^ {2,6}NotificationRecord\(0x[0-9a-f]+:? pkg=([\w.]+) (.*)$", re.MULTILINE)
+_CHANNEL = re.compile(r"\bNotification\(channel=(\S+)")
+_EXTRA = re.compile(r"^ +android\.(title|text)=\w+ \(", re.MULTILINE)
+# What follows a value: another one of the extras, or the bracket that ends them.
+_AFTER_EXTRA = re.compile(r"\)\n(?= +(?:[\w.]+=|\}))")
+_TOAST = re.compile(
+    r"^ +TextToastRecord\{\S+ \d+:([\w.]+)/\S+ .*?\btext=(.*?) duration=\d+\}$",
+    re.MULTILINE | re.DOTALL,
+)
+_KEPT = re.compile(r"package=([\w.]*)\ntext=(.*)", re.DOTALL)
+# Headlines and fields of the service itself; records are indented further.
+_NEXT_SECTION = re.compile(r"^ {2}(?:[A-Z][\w ]*:$|m[A-Z]\w*=)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A notification that has not been dismissed.
+
+    Attributes:
+        package: who posted it.
+        channel: its channel's id.
+        title: what stands above; empty when it has none.
+        text: what stands below.
+    """
+
+    package: str
+    channel: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Toast:
+    """A short message at the bottom of the screen.
+
+    Attributes:
+        package: who showed it.
+        text: what it said.
+    """
+
+    package: str
+    text: str
+
+
+def parse_notifications(said: str) -> list[Notification]:
+    """Read ``dumpsys notification --noredact``, in the phone's order.
+
+    Only the list of posted notifications counts, not those that wait, sleep or were dismissed.
+    """
+    block = _section(said, "  Notification List:\n")
+    heads = list(_RECORD.finditer(block))
+    ends = [*(head.start() for head in heads), len(block)][1:]
+    found = []
+    for head, end in zip(heads, ends, strict=True):
+        channel = _CHANNEL.search(head[2])
+        values = _extras(block[head.end() : end])
+        found.append(Notification(head[1], channel[1] if channel else "", **values))
+    return found
+
+
+def parse_toasts(said: str) -> list[Toast]:
+    """Read the toasts that are shown or wait out of ``dumpsys notification``, the shown first."""
+    return [Toast(*found) for found in _TOAST.findall(_section(said, "  Toast Queue:\n"))]
+
+
+def parse_kept_toast(said: str) -> Toast | None:
+    """Read ``dumpsys reference_phone toast``: the last toast; None when there was none."""
+    found = _KEPT.match(said.removesuffix("\n"))
+    return Toast(found[1], found[2]) if found else None
+
+
+def _section(said: str, headline: str) -> str:
+    """Give what stands between a headline and the next one; empty when it is not there."""
+    _, found, rest = said.partition(headline)
+    end = _NEXT_SECTION.search(rest) if found else None
+    return rest[: end.start()] if end else rest
+
+
+def _extras(block: str) -> dict[str, str]:
+    values = {"title": "", "text": ""}
+    for found in _EXTRA.finditer(block):
+        end = _AFTER_EXTRA.search(block, found.end())
+        if end is not None:
+            values[found[1]] = block[found.end() : end.start()]
+    return values
