@@ -10,14 +10,21 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import LinkError, MachineError, MachineStartError, MesocosmError
+from appliance.base.errors import (
+    LinkError,
+    MachineError,
+    MachineStartError,
+    MesocosmError,
+    PhoneUnauthorizedError,
+)
 from appliance.base.measures import record
 from provisioning.docker.adb_device import AdbDevice
 from provisioning.docker.adb_server import AdbServer
 from provisioning.docker.console import ConsoleClient
 from provisioning.docker.engine import LOOPBACK, PhoneContainers
-from provisioning.docker.phone_io import PhoneInput, PhoneScreen, PhoneTree
+from provisioning.docker.phone_io import PhoneInput, PhoneTree
 from provisioning.docker.phone_link import PhoneLink
+from provisioning.docker.phone_screen import PhoneScreen
 from provisioning.docker.phone_snapshots import PhoneSnapshots
 from provisioning.machine_folder import MachineState
 from provisioning.protocols import Kind
@@ -63,6 +70,8 @@ class ReferencePhone:
         self._ports: tuple[int, int] | None = None
         self._device: AdbDevice | None = None
         self._link: PhoneLink | None = None
+        self._screen: PhoneScreen | None = None
+        self._tree: PhoneTree | None = None
 
     @property
     def info(self) -> MachineInfo:
@@ -106,7 +115,9 @@ class ReferencePhone:
     @property
     def screen(self) -> PhoneScreen:
         """See it."""
-        return PhoneScreen(self.device)
+        if self._screen is None:
+            self._screen = PhoneScreen(self.device, clock=self._clock)
+        return self._screen
 
     @property
     def input(self) -> PhoneInput:
@@ -116,7 +127,9 @@ class ReferencePhone:
     @property
     def tree(self) -> PhoneTree:
         """Read its UI."""
-        return PhoneTree(self.device)
+        if self._tree is None:
+            self._tree = PhoneTree(self.device, self.screen, clock=self._clock)
+        return self._tree
 
     @property
     def snapshots(self) -> PhoneSnapshots:
@@ -126,7 +139,7 @@ class ReferencePhone:
             self._folder.path / "snapshots",
             self.device,
             self.console,
-            on_rewind=self._close_link,
+            on_rewind=self._go_back,
             clock=self._clock,
         )
 
@@ -187,7 +200,7 @@ class ReferencePhone:
     def release(self) -> None:
         """Let go of links and sockets; the phone goes on running."""
         self._close_link()
-        self._ports = self._device = self._link = None
+        self._ports = self._device = self._link = self._screen = self._tree = None
 
     def delete(self) -> None:
         """Stop it and remove all that it left on the host; harmless twice."""
@@ -197,6 +210,13 @@ class ReferencePhone:
         with contextlib.suppress(MesocosmError):
             self._containers.remove(self.info.machine_id)
         self._folder.remove()
+
+    def _go_back(self) -> None:
+        """Let go of what a rewind is about to end."""
+        self._close_link()
+        for seen in (self._screen, self._tree):
+            if seen is not None:
+                seen.forget()
 
     def _close_link(self) -> None:
         if self._link is not None:
@@ -221,13 +241,13 @@ class ReferencePhone:
             left_s = max(0.1, deadline_s - self._clock.monotonic_s())
             try:
                 self.console().close()
-                self._server.connect(self.device.serial, timeout_s=left_s)
-                return self.device.shell("getprop sys.boot_completed", left_s).text == "1"
+                self.device.wait(left_s)
             except LinkError as exc:
                 failures.append(exc)
-                if "unauthorized" in exc.brief or not self.is_running():
+                if isinstance(exc, PhoneUnauthorizedError) or not self.is_running():
                     raise self._not_up(exc) from exc
                 return False
+            return True
 
         left_s = deadline_s - self._clock.monotonic_s()
         if not wait_until(answers, timeout_s=left_s, every_s=_EVERY_S, clock=self._clock):
