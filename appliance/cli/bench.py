@@ -24,6 +24,7 @@ def register(app: typer.Typer) -> None:
     """Add the command group."""
     group = typer.Typer(no_args_is_help=True, help="Measure the appliance on this host.")
     group.command("reset")(reset)
+    group.command("phone")(phone)
     app.add_typer(group, name="bench")
 
 
@@ -52,6 +53,23 @@ def reset(count: CountOption = 100, kind: KindOption = "both", json: JsonOption 
         print_json({"accelerator": accelerator, "rows": [row.to_dict() for row in rows]})
     else:
         console_out().print(table(rows, accelerator))
+
+
+def phone(count: CountOption = 50, json: JsonOption = False) -> None:
+    """Measure a reference phone: cold start, rewind, tap, picture, hierarchy, memory."""
+    from appliance.base.settings import get_settings
+    from appliance.bench.phone import bench_phone_figures
+    from appliance.bench.rows import table
+    from provisioning.docker.maker import PhoneMaker
+
+    with progress() as bar:
+        task = bar.add_task("phone: making one", total=None)
+        maker = PhoneMaker(get_settings())
+        rows = bench_phone_figures(maker, count, partial(_tick, bar, task))
+    if json:
+        print_json({"accelerator": "none", "rows": [row.to_dict() for row in rows]})
+    else:
+        console_out().print(table(rows, "none"))
 
 
 def _tick(bar: Progress, task: TaskID, name: str) -> None:

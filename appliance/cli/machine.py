@@ -39,6 +39,7 @@ def register(app: typer.Typer) -> None:
     group.command("stop")(stop)
     group.command("delete")(delete)
     group.command("sweep")(sweep)
+    group.command("verify")(verify)
     app.add_typer(group, name="machine")
 
 
@@ -134,6 +135,47 @@ def sweep(json: JsonOption = False) -> None:
         print_json(removed)
     else:
         console_out().print("\n".join(removed) or "Nothing to remove.")
+
+
+def verify(
+    phone: Annotated[
+        str, typer.Option(metavar="SERIAL", help="HOST:PORT, or as `adb devices` names it.")
+    ],
+    adb_port: Annotated[
+        int | None, typer.Option(help="Port of an adb server that knows it; else our own.")
+    ] = None,
+    console: Annotated[str, typer.Option(metavar="HOST:PORT", help="Its console, if any.")] = "",
+    token_file: Annotated[Path | None, typer.Option(help="The console's token.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Check that a phone, any that speaks ADB, does what Mesocosm asks of it.
+
+    It opens Settings and the home screen, and removes the setting and the folder that it makes.
+    """
+    from dataclasses import asdict
+
+    from rich.table import Table
+
+    from appliance.base.settings import get_settings
+    from appliance.verify.phone import find_phone, verify_phone
+    from appliance.verify.phone_checks import CHECKS
+
+    found = find_phone(
+        phone, get_settings(), adb_port=adb_port, console=console, token_file=token_file
+    )
+    findings = verify_phone(
+        found, CHECKS, lambda one: console_err().print(f"{one.name}: {one.state}")
+    )
+    is_ok = all(one.state != "fail" for one in findings)
+    if json:
+        print_json({"ok": is_ok, "checks": [asdict(one) for one in findings]})
+    else:
+        table = Table("check", "state", "seconds", "what must hold", "what was said")
+        for one in findings:
+            table.add_row(one.name, one.state, f"{one.seconds:.2f}", one.what, one.said)
+        console_out().print(table)
+    if not is_ok:
+        raise typer.Exit(1)
 
 
 def _find(machine: str) -> tuple[MachineFolder, MachineRecord]:

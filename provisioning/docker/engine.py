@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import docker
 from docker.errors import APIError, DockerException, NotFound
@@ -115,6 +115,23 @@ class PhoneContainers:
                 return bool(client.containers.get(container_name(machine_id)).status == "running")
             except NotFound:
                 return False
+
+    def memory_bytes(self, machine_id: str) -> int:
+        """Give what a running container holds in memory, without the page cache.
+
+        Raises:
+            MachineStartError: there is none, or it does not run.
+        """
+        with _engine("measure a phone's memory") as client:
+            container = client.containers.get(container_name(machine_id))
+            stats = cast("dict[str, Any]", container.stats(stream=False))
+        used = stats.get("memory_stats", {})
+        if "usage" not in used:
+            raise MachineStartError(f"The phone {machine_id} does not run: it has no memory use.")
+        details = used.get("stats", {})
+        # The cache that the kernel may drop at once; cgroup 2 and cgroup 1 name it otherwise.
+        cache = details.get("inactive_file", details.get("total_inactive_file", 0))
+        return int(used["usage"]) - int(cache)
 
     def logs(self, machine_id: str) -> str:
         """Give the last words of a container, for errors."""

@@ -55,6 +55,19 @@ class PhoneMaker:
             self._image = find("phone", self._settings)
         return self._image
 
+    @property
+    def adb_port(self) -> int:
+        """The loopback port of the adb server that knows its phones."""
+        return self._server.port
+
+    def memory_bytes(self, machine_id: str) -> int:
+        """Give what a running phone's container holds in memory, without the page cache.
+
+        Raises:
+            MachineError: it does not run, or docker does not say.
+        """
+        return self._containers.memory_bytes(machine_id)
+
     def make(self, say: Callable[[str], None]) -> ReferencePhone:
         """Make a phone: running, verified, saved as ``ready``, the lock of its folder held.
 

@@ -152,6 +152,15 @@ class ReferencePhone:
         """
         return self.device.shell(command, timeout_s)
 
+    @property
+    def console_port(self) -> int:
+        """The loopback port of its console.
+
+        Raises:
+            MachineError: it does not run.
+        """
+        return self._find_ports()[1]
+
     def console(self) -> ConsoleClient:
         """Open a session with its console.
 
@@ -165,7 +174,7 @@ class ReferencePhone:
             raise MachineError(
                 f"The console token of {self.info.machine_id} is lost.", details=str(exc)
             ) from exc
-        return ConsoleClient((LOOPBACK, self._find_ports()[1]), token, clock=self._clock)
+        return ConsoleClient((LOOPBACK, self.console_port), token, clock=self._clock)
 
     def start(self) -> None:
         """Start it and return when commands can be sent.

@@ -62,7 +62,9 @@ class PhoneScreen:
         return self._way
 
     def capture(self) -> Frame:
-        """Take a picture: uint8 array (H, W, 3), RGB, origin top left.
+        """Take a picture: uint8 array (H, W, 3), RGB, origin top left; not to be written to.
+
+        Where the phone numbers its frames, one that is still shown is the same array again.
 
         Raises:
             LinkError: the phone did not answer, or sent no picture.
@@ -70,11 +72,12 @@ class PhoneScreen:
         with self._lock:
             number = self.frames.read()
             if self._kept is not None and number and self._kept[0] == number:
-                return self._kept[1].copy()
+                return self._kept[1]
             frame = self._take()
+            frame.setflags(write=False)
             # The phone may have moved on meanwhile: then its number has too, and this one is stale.
             self._kept = (number, frame)
-            return frame.copy()
+            return frame
 
     def forget(self) -> None:
         """Forget the last picture, for example because the phone goes back to a snapshot."""

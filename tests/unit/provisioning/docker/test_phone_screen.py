@@ -50,15 +50,16 @@ def test_no_picture_is_told_with_what_each_way_said() -> None:
         screen(AndroidWords(costs_s={})).capture()
 
 
-def test_a_picture_is_rgb_and_the_callers_own() -> None:
+def test_a_picture_is_rgb_and_cannot_be_spoilt_for_others() -> None:
     words = AndroidWords(color=COLOR, frame=1)
     eyes = screen(words)
     frame = eyes.capture()
     assert frame.shape == (SIZE[1], SIZE[0], 3)
     assert frame.dtype == np.uint8
     assert tuple(frame[0, 0]) == COLOR
-    frame[:] = 0
-    assert tuple(eyes.capture()[0, 0]) == COLOR
+    assert eyes.capture() is frame
+    with pytest.raises(ValueError, match="read-only"):
+        frame[:] = 0
 
 
 def test_a_frame_is_read_once_where_frames_have_numbers() -> None:
