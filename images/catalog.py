@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 # In the order in which a bring-up wants them.
 NAMES = ("base", "hypervisor", "phone", "controller", "prometheus", "desktop")
 
+OPTIONAL = ("android",)
+"""Images that are built only when asked for by name."""
+
 
 def make_recipe(name: str, settings: Settings) -> Recipe:
     """Make the recipe of a name, set as the settings say.
@@ -45,5 +48,9 @@ def make_recipe(name: str, settings: Settings) -> Recipe:
             from images.desktop.recipe import DesktopRecipe  # noqa: PLC0415
 
             return DesktopRecipe(settings)
+        case "android":
+            from images.android.recipe import AndroidRecipe  # noqa: PLC0415
+
+            return AndroidRecipe(settings)
         case _:
-            raise UnknownNameError.of("image", name, NAMES)
+            raise UnknownNameError.of("image", name, [*NAMES, *OPTIONAL])

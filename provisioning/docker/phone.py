@@ -1,7 +1,7 @@
-"""The reference phone as a machine: a container with an ADB port and a console.
+"""A phone as a machine: a container with an ADB port and a console.
 
-Nothing here but `start` and `delete` knows of the container: Google's emulator, which has the
-same two ports, can be driven by the same parts.
+Nothing here but `start` and `delete` knows of the container. The reference phone and Google's
+emulator have the same two ports; what differs is in `provisioning.docker.phone_profile`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from provisioning.docker.console import ConsoleClient
 from provisioning.docker.engine import LOOPBACK, PhoneContainers
 from provisioning.docker.phone_io import PhoneInput, PhoneTree
 from provisioning.docker.phone_link import PhoneLink
+from provisioning.docker.phone_profile import profile_of
 from provisioning.docker.phone_screen import PhoneScreen
 from provisioning.docker.phone_snapshots import PhoneSnapshots
 from provisioning.machine_folder import MachineState
@@ -33,12 +34,11 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.process import CommandResult
     from appliance.base.settings import Settings
+    from provisioning.docker.phone_profile import PhoneProfile
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.protocols import MachineInfo
 
-BACKEND = "reference-phone"
 TOKEN_FILE = "console-token"  # noqa: S105 - the name of a file
-_START_TIMEOUT_S = 60.0
 _EVERY_S = 0.05
 
 
@@ -50,7 +50,8 @@ class ReferencePhone:
     Args:
         settings: the adb server's port and key.
         folder: of the machine; holds the console's token and the snapshots' digests.
-        record: what it is.
+        record: what it is; its backend tells the sort of phone.
+        profile: the sort of phone, where it is none of `phone_profile.PROFILES`.
         clock: waits and measures.
     """
 
@@ -60,10 +61,12 @@ class ReferencePhone:
         folder: MachineFolder,
         record: MachineRecord,
         *,
+        profile: PhoneProfile | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._folder = folder
         self._record = record
+        self._profile = profile or profile_of(record.backend)
         self._clock = clock
         self._containers = PhoneContainers(settings.state_dir)
         self._server = AdbServer(settings, clock=clock)
@@ -139,6 +142,7 @@ class ReferencePhone:
             self._folder.path / "snapshots",
             self.device,
             self.console,
+            profile=self._profile,
             on_rewind=self._go_back,
             clock=self._clock,
         )
@@ -189,7 +193,7 @@ class ReferencePhone:
             self.release()
             self._containers.start(self.info.machine_id)
         self._server.start()
-        self._wait(start_s + _START_TIMEOUT_S)
+        self._wait(start_s + self._profile.start_timeout_s)
         if not was_running:
             seconds = self._clock.monotonic_s() - start_s
             record("boot_seconds", seconds, kind=Kind.PHONE.value)
