@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import socket
 from typing import TYPE_CHECKING
@@ -28,6 +29,9 @@ from provisioning.docker.adb_server import AdbServer
 from provisioning.docker.engine import PhoneContainers
 from provisioning.docker.maker import PhoneMaker
 from provisioning.docker.phone import TOKEN_FILE
+from provisioning.docker.maker import PhoneMaker
+from provisioning.docker.phone import TOKEN_FILE
+from provisioning.docker.phone_profile import EMULATOR
 from provisioning.protocols import READY
 from tests.standins.phone import free_port
 
@@ -189,6 +193,27 @@ def test_the_benchmark_gives_every_row_without_a_failure(
     assert seen == [row.name for row in rows if row.samples_s]
     assert {"cold start", "rewind", "tap to settled frame", "screencap", "dump"} <= set(seen)
     assert 20 < rows[-1].extra["memory_mib"] < 150
+
+
+def test_the_emulators_logic_drives_the_reference_phones_console_and_adb(
+    settings: Settings, maker: PhoneMaker
+) -> None:
+    # The rows of text messages come with the reference phone's next version.
+    commands = tuple(one for one in EMULATOR.digest_commands if "content://sms" not in one)
+    profile = dataclasses.replace(
+        EMULATOR, image="phone", devices=(), memory="384m", digest_commands=commands
+    )
+    machine = PhoneMaker(settings, profile).make(lambda _words: None)
+    try:
+        assert (machine.info.backend, machine.info.accelerator) == ("android-emulator", "kvm")
+        machine.shell("settings put system x 1; echo x > /sdcard/x").require()
+        machine.snapshots.rewind(READY)
+        assert machine.shell("settings get system x").text == "null"
+        assert machine.files.stat("/sdcard/x") is None
+        assert machine.info.machine_id not in [one.info.machine_id for one in maker.list_phones()]
+    finally:
+        machine.delete()
+        machine.folder.lock.release()
 
 
 def test_the_device_conformance_suite_holds(phone: ReferencePhone) -> None:
