@@ -11,7 +11,7 @@ from appliance.bench.rows import Row
 from controller.settle import SettleRule, settle
 from provisioning.docker.phone_io import parse_hierarchy
 from provisioning.docker.phone_screen import read_png
-from provisioning.lease import READY
+from provisioning.protocols import READY
 
 if TYPE_CHECKING:
     from collections.abc import Callable

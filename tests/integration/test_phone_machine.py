@@ -29,8 +29,6 @@ from provisioning.docker.adb_server import AdbServer
 from provisioning.docker.engine import PhoneContainers
 from provisioning.docker.maker import PhoneMaker
 from provisioning.docker.phone import TOKEN_FILE
-from provisioning.docker.maker import PhoneMaker
-from provisioning.docker.phone import TOKEN_FILE
 from provisioning.docker.phone_profile import EMULATOR
 from provisioning.protocols import READY
 from tests.standins.phone import free_port

@@ -46,7 +46,7 @@ def stage(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def perform(stage: Path, script: str, *, fails: bool = False, **environment: str) -> str:
+def perform(stage: Path, script: str, environment: dict[str, str], *, fails: bool = False) -> str:
     """Run a script and give what each program was asked, in the order of their names."""
     logs = stage / f"logs-{script}"
     logs.mkdir(exist_ok=True)
@@ -83,7 +83,7 @@ def installing(**changed: str) -> dict[str, str]:
 
 def test_what_is_installed_is_the_pinned(stage: Path) -> None:
     (stage / "tmp").mkdir()
-    found = perform(stage, "install.sh", **installing(TMPDIR=str(stage / "tmp")))
+    found = perform(stage, "install.sh", installing(TMPDIR=str(stage / "tmp")))
     lines = [line for line in found.splitlines() if line.startswith("sdkmanager")]
     assert lines == [
         "sdkmanager --licenses",
@@ -94,13 +94,13 @@ def test_what_is_installed_is_the_pinned(stage: Path) -> None:
 
 
 def test_another_archive_is_refused_before_it_is_unpacked(stage: Path) -> None:
-    found = perform(stage, "install.sh", fails=True, **installing(TOOLS_SHA256="0" * 64))
+    found = perform(stage, "install.sh", installing(TOOLS_SHA256="0" * 64), fails=True)
     assert "unzip" not in found
     assert "sdkmanager" not in found
 
 
 def test_another_revision_of_the_system_image_is_refused(stage: Path) -> None:
-    found = perform(stage, "install.sh", fails=True, **installing(SYSTEM_IMAGE_REVISION="15"))
+    found = perform(stage, "install.sh", installing(SYSTEM_IMAGE_REVISION="15"), fails=True)
     assert "has revision 14, pinned is 15" in found
 
 
@@ -108,7 +108,7 @@ def test_preparing_boots_installs_and_saves(stage: Path) -> None:
     apks = stage / "apks"
     apks.mkdir()
     (apks / "my app.apk").write_bytes(b"apk")
-    golden("android-prepare.txt", perform(stage, "prepare.sh", APKS=str(apks)))
+    golden("android-prepare.txt", perform(stage, "prepare.sh", {"APKS": str(apks)}))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_starting_adds_the_key_and_only_then_opens_the_ports(
     stage: Path, name: str, environment: dict[str, str]
 ) -> None:
     secrets = {"MESOCOSM_ADB_KEYS": "QAAA key", "MESOCOSM_CONSOLE_TOKEN": "t0ken"}
-    golden(name, perform(stage, "entrypoint.sh", **secrets, **environment))
+    golden(name, perform(stage, "entrypoint.sh", secrets | environment))
     token = stage / ".emulator_console_auth_token"
     assert (token.read_text(), token.stat().st_mode & 0o777) == ("t0ken", 0o600)
 
