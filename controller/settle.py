@@ -105,6 +105,8 @@ def settle_machine(machine: Machine, rule: SettleRule, clock: Clock) -> Settled:
 
 def changed_ratio(before: Frame, after: Frame) -> float:
     """Give the share of pixels that differ, 0 to 1; 1 when the sizes differ."""
+    if before is after:
+        return 0.0
     if before.shape != after.shape:
         return 1.0
     return float((before != after).any(axis=2).mean())

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # In the order in which a bring-up wants them.
 NAMES = ("base", "hypervisor", "phone", "controller", "prometheus", "desktop")
 # Built only when asked for by name.
-ON_REQUEST = ("desktop-container",)
+ON_REQUEST = ("desktop-container", "android")
 
 
 def needed_names(settings: Settings) -> tuple[str, ...]:
@@ -52,9 +52,19 @@ def make_recipe(name: str, settings: Settings) -> Recipe:
             from images.desktop.recipe import DesktopRecipe  # noqa: PLC0415
 
             return DesktopRecipe(settings)
+        case _:
+            return _make_on_request(name, settings)
+
+
+def _make_on_request(name: str, settings: Settings) -> Recipe:
+    match name:
         case "desktop-container":
             from images.desktop_container.recipe import DesktopContainerRecipe  # noqa: PLC0415
 
             return DesktopContainerRecipe(settings)
+        case "android":
+            from images.android.recipe import AndroidRecipe  # noqa: PLC0415
+
+            return AndroidRecipe(settings)
         case _:
             raise UnknownNameError.of("image", name, (*NAMES, *ON_REQUEST))

@@ -24,6 +24,8 @@
     │   └── ResetMismatchError     a rewound machine differs from its snapshot
     ├── LinkError                  the talk with a guest failed
     │   ├── LinkClosedError
+    │   │   ├── PhoneOfflineError        adb knows the phone, which does not answer
+    │   │   └── PhoneUnauthorizedError   the phone refuses our key
     │   ├── LinkTimeoutError       no reply before the deadline
     │   ├── LinkProtocolError      garbage, oversize, wrong shape
     │   └── GuestCallError         the guest answered, with an error
@@ -214,6 +216,18 @@ class LinkClosedError(LinkError):
     """The other end went away."""
 
     code = "link_closed"
+
+
+class PhoneOfflineError(LinkClosedError):
+    """A phone accepts connections, or did, but does not speak ADB now."""
+
+    code = "phone_offline"
+
+
+class PhoneUnauthorizedError(LinkClosedError):
+    """A phone refuses the ADB key that it was shown; trying again does not help."""
+
+    code = "phone_unauthorized"
 
 
 class LinkTimeoutError(LinkError):

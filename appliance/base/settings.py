@@ -30,6 +30,9 @@ class Settings(BaseSettings):
         controller_port: loopback port of the controller (``/metrics``).
         prometheus_port: loopback port of Prometheus.
         adb_port: loopback port of the appliance's own adb server.
+        phone: ``reference``, or ``emulator`` for Google's, once its image is built.
+        accept_android_sdk_licence: whether who builds the emulator's image accepts its licence.
+        android_apks_dir: folder of APKs to install on the emulator, with their SHA256SUMS.
     """
 
     model_config = SettingsConfigDict(env_prefix="MESOCOSM_", frozen=True)
@@ -47,6 +50,9 @@ class Settings(BaseSettings):
     controller_port: int = 9464
     prometheus_port: int = 9490
     adb_port: int = 5137
+    phone: str = Field(default="reference", pattern="^(reference|emulator)$")
+    accept_android_sdk_licence: bool = False
+    android_apks_dir: Path | None = None
 
     @property
     def images_dir(self) -> Path:

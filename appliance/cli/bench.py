@@ -34,6 +34,7 @@ def register(app: typer.Typer) -> None:
     group.command("density")(density)
     group.command("graph")(graph)
     group.command("ocr")(ocr)
+    group.command("phone")(phone)
     app.add_typer(group, name="bench")
 
 
@@ -158,6 +159,8 @@ def _graph_table(rows: list[GraphRow]) -> Table:
             "yes" if row.has_one_trip_a_wave else "NO",
         )
     return drawn
+
+
 def ocr(
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="Readings an engine.")] = 3,
     picture: Annotated[Path | None, typer.Option(help="Read this instead.")] = None,
@@ -176,6 +179,23 @@ def ocr(
         print_json({"rows": [row.to_dict() for row in rows]})
     else:
         console_out().print(bench.table(rows, pixels))
+
+
+def phone(count: CountOption = 50, json: JsonOption = False) -> None:
+    """Measure a reference phone: cold start, rewind, tap, picture, hierarchy, memory."""
+    from appliance.base.settings import get_settings
+    from appliance.bench.phone import bench_phone_figures
+    from appliance.bench.rows import table
+    from provisioning.docker.maker import PhoneMaker
+
+    with progress() as bar:
+        task = bar.add_task("phone: making one", total=None)
+        maker = PhoneMaker(get_settings())
+        rows = bench_phone_figures(maker, count, partial(_tick, bar, task))
+    if json:
+        print_json({"accelerator": "none", "rows": [row.to_dict() for row in rows]})
+    else:
+        console_out().print(table(rows, "none"))
 
 
 def _tick(bar: Progress, task: TaskID, name: str) -> None:

@@ -22,6 +22,10 @@ DistributionOption = Annotated[
     typer.Option("--distribution", help="Of the desktop: auto, debian-12, ubuntu-22.04, ..."),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Build anew what is there already.")]
+LicenceOption = Annotated[
+    bool,
+    typer.Option("--accept-android-sdk-licence", help="Needed for `android`; read it first."),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -37,6 +41,7 @@ def build(
     names: NamesArgument = None,
     distribution: DistributionOption = None,
     force: ForceOption = False,
+    accept_android_sdk_licence: LicenceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Build images, and what they stand on, where they are missing or corrupt."""
@@ -53,6 +58,8 @@ def build(
         if distribution != "auto":
             get_distribution(distribution)
         settings = settings.model_copy(update={"distribution": distribution})
+    if accept_android_sdk_licence:
+        settings = settings.model_copy(update={"accept_android_sdk_licence": True})
     wanted = list(NAMES) if not names or "all" in names else list(dict.fromkeys(names))
     for name in wanted:
         make_recipe(name, settings)

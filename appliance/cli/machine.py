@@ -127,32 +127,6 @@ def rewind(machine: MachineArgument, json: JsonOption = False) -> None:
         console_out().print(f"verified after {report.seconds:.3f} s ({parts})")
 
 
-def verify(machine: MachineArgument, json: JsonOption = False) -> None:
-    """Rewind a machine that nobody uses and check it: state, link, clock, screen, disk."""
-    from appliance.base.settings import get_settings
-    from provisioning.backends import host_makers
-    from provisioning.health import check
-    from provisioning.protocols import READY
-
-    folder, record = _find(machine)
-    with _held(folder):
-        attached = host_makers(get_settings())[record.kind].attach(folder, record)
-        attached.power.start()
-        if not record.is_fork:
-            attached.snapshots.rewind(READY)
-        findings = check(attached)
-        attached.release()
-    ok = all(one.ok for one in findings)
-    if json:
-        rows = [{"name": one.name, "ok": one.ok, "found": one.found} for one in findings]
-        print_json({"machine": folder.machine_id, "ok": ok, "checks": rows})
-    else:
-        for one in findings:
-            console_out().print(f"{'✓' if one.ok else '✗'} {one.name:8} {one.found}")
-    if not ok:
-        raise typer.Exit(1)
-
-
 def fork(json: JsonOption = False) -> None:
     """Start a fork of the desktop's template, to be used by hand; `machine delete` ends it."""
     from appliance.base.errors import RequirementError
@@ -288,6 +262,89 @@ def attached(machine: str) -> Iterator[HostMachine]:
             yield found
         finally:
             found.release()
+
+
+def verify(
+    machine: Annotated[
+        str, typer.Argument(metavar="[MACHINE]", help="Id of a machine.", autocompletion=_complete)
+    ] = "",
+    phone: Annotated[
+        str, typer.Option(metavar="SERIAL", help="HOST:PORT, or as `adb devices` names it.")
+    ] = "",
+    adb_port: Annotated[
+        int | None, typer.Option(help="Port of an adb server that knows it; else our own.")
+    ] = None,
+    console: Annotated[str, typer.Option(metavar="HOST:PORT", help="Its console, if any.")] = "",
+    token_file: Annotated[Path | None, typer.Option(help="The console's token.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Rewind and check a machine that nobody uses; or check any phone that speaks ADB.
+
+    With --phone it opens Settings and the home screen of that phone, and removes the setting and
+    the folder that it makes.
+    """
+    from appliance.base.errors import UsageError
+
+    if bool(machine) == bool(phone):
+        raise UsageError("Name a machine, or a phone with --phone SERIAL.")
+    if phone:
+        _verify_phone(phone, adb_port, console, token_file, json=json)
+    else:
+        _verify_machine(machine, json=json)
+
+
+def _verify_machine(machine: str, *, json: bool) -> None:
+    from appliance.base.settings import get_settings
+    from provisioning.backends import host_makers
+    from provisioning.health import check
+    from provisioning.protocols import READY
+
+    folder, record = _find(machine)
+    with _held(folder):
+        attached = host_makers(get_settings())[record.kind].attach(folder, record)
+        attached.power.start()
+        if not record.is_fork:
+            attached.snapshots.rewind(READY)
+        findings = check(attached)
+        attached.release()
+    ok = all(one.ok for one in findings)
+    if json:
+        rows = [{"name": one.name, "ok": one.ok, "found": one.found} for one in findings]
+        print_json({"machine": folder.machine_id, "ok": ok, "checks": rows})
+    else:
+        for one in findings:
+            console_out().print(f"{'✓' if one.ok else '✗'} {one.name:8} {one.found}")
+    if not ok:
+        raise typer.Exit(1)
+
+
+def _verify_phone(
+    phone: str, adb_port: int | None, console: str, token_file: Path | None, *, json: bool
+) -> None:
+    from dataclasses import asdict
+
+    from rich.table import Table
+
+    from appliance.base.settings import get_settings
+    from appliance.verify.phone import find_phone, verify_phone
+    from appliance.verify.phone_checks import CHECKS
+
+    found = find_phone(
+        phone, get_settings(), adb_port=adb_port, console=console, token_file=token_file
+    )
+    findings = verify_phone(
+        found, CHECKS, lambda one: console_err().print(f"{one.name}: {one.state}")
+    )
+    is_ok = all(one.state != "fail" for one in findings)
+    if json:
+        print_json({"ok": is_ok, "checks": [asdict(one) for one in findings]})
+    else:
+        table = Table("check", "state", "seconds", "what must hold", "what was said")
+        for one in findings:
+            table.add_row(one.name, one.state, f"{one.seconds:.2f}", one.what, one.said)
+        console_out().print(table)
+    if not is_ok:
+        raise typer.Exit(1)
 
 
 def _find(machine: str) -> tuple[MachineFolder, MachineRecord]:

@@ -13,6 +13,7 @@ from appliance.base.errors import (
     LinkClosedError,
     LinkProtocolError,
     LinkTimeoutError,
+    PhoneUnauthorizedError,
 )
 from appliance.base.process import CommandResult
 from provisioning.links.adb import EXIT, STDERR, STDOUT, AdbShellTransport, PacketReader
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 MAX_OUTPUT_BYTES = 64 << 20
 _READ_BYTES = 1 << 20
 _SYNC_CHUNK_BYTES = 64 << 10
-_FILE_TIMEOUT_S = 120.0
+_FILE_TIMEOUT_S = 30.0
+_FILE_BYTES_PER_S = 1 << 20
 _RECONNECT_TIMEOUT_S = 10.0
+_WAIT_EVERY_S = 0.05
 
 
 class AdbDevice:
@@ -77,6 +80,42 @@ class AdbDevice:
         with self._stream(f"exec:{command}", timeout_s, what=command) as stream:
             return b"".join(stream)
 
+    def read_service(self, service: str, timeout_s: float = 10.0) -> bytes:
+        """Open a service by its name, such as ``framebuffer:``, and give all that it sends.
+
+        Raises:
+            GuestCallError: the phone has no such service.
+            LinkTimeoutError: it did not end in time.
+            LinkClosedError: the phone went away.
+        """
+        with self._stream(service, timeout_s, what=service) as stream:
+            return b"".join(stream)
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait until the phone takes commands and Android is up; connects where that is lost.
+
+        Raises:
+            PhoneUnauthorizedError: it refuses the key.
+            PhoneOfflineError: it does not speak ADB.
+            LinkTimeoutError: it speaks ADB, but does not come up.
+        """
+        deadline_s = self._clock.monotonic_s() + timeout_s
+        said = ""
+        while (left_s := deadline_s - self._clock.monotonic_s()) > 0:
+            self._server.connect(self.serial, timeout_s=left_s)
+            try:
+                said = self.shell("getprop sys.boot_completed", max(0.1, left_s)).text
+                if said == "1":
+                    return
+            except PhoneUnauthorizedError:
+                raise
+            except (LinkClosedError, LinkTimeoutError) as exc:
+                said = exc.brief
+            self._clock.sleep(min(_WAIT_EVERY_S, left_s))
+        raise LinkTimeoutError(
+            f"The phone {self.serial} did not come up within {timeout_s:g} s.", details=said
+        )
+
     def open_program(self, command: str, *, timeout_s: float = 10.0) -> AdbShellTransport:
         """Start a program whose standard streams carry a link.
 
@@ -94,7 +133,7 @@ class AdbDevice:
             GuestCallError: the phone could not write it.
             LinkError: the phone went away or did not answer in time.
         """
-        with self._sync() as sync:
+        with self._sync(len(data)) as sync:
             sync.request(b"SEND", f"{path},{0o100000 | mode}")
             for start in range(0, len(data), _SYNC_CHUNK_BYTES):
                 chunk = data[start : start + _SYNC_CHUNK_BYTES]
@@ -136,11 +175,20 @@ class AdbDevice:
         self.shell(f"rm -f {shlex.quote(path)}")
 
     def _open(self, service: str, timeout_s: float) -> socket.socket:
-        """Open a service; a phone that the server lost is connected once more."""
-        with contextlib.suppress(LinkClosedError):
+        """Open a service; a phone that the server lost is connected once more.
+
+        A phone that refuses the key, or the service, is not asked twice.
+        """
+        deadline_s = self._clock.monotonic_s() + timeout_s
+        try:
             return self._server.open(self.serial, service, timeout_s=timeout_s)
-        self._server.connect(self.serial, timeout_s=min(timeout_s, _RECONNECT_TIMEOUT_S))
-        return self._server.open(self.serial, service, timeout_s=timeout_s)
+        except PhoneUnauthorizedError:
+            raise
+        except LinkClosedError:
+            left_s = max(0.1, deadline_s - self._clock.monotonic_s())
+            self._server.connect(self.serial, timeout_s=min(left_s, _RECONNECT_TIMEOUT_S))
+        left_s = max(0.1, deadline_s - self._clock.monotonic_s())
+        return self._server.open(self.serial, service, timeout_s=left_s)
 
     @contextlib.contextmanager
     def _stream(self, service: str, timeout_s: float, *, what: str) -> Iterator[Iterator[bytes]]:
@@ -175,10 +223,12 @@ class AdbDevice:
             yield data
 
     @contextlib.contextmanager
-    def _sync(self) -> Iterator[_Sync]:
-        sock = self._open("sync:", _FILE_TIMEOUT_S)
+    def _sync(self, size_bytes: int = 0) -> Iterator[_Sync]:
+        timeout_s = _FILE_TIMEOUT_S + size_bytes / _FILE_BYTES_PER_S
+        deadline_s = self._clock.monotonic_s() + timeout_s
+        sock = self._open("sync:", timeout_s)
         try:
-            yield _Sync(sock)
+            yield _Sync(sock, deadline_s, self._clock)
         except TimeoutError as exc:
             raise LinkTimeoutError(f"The phone {self.serial} did not move a file in time.") from exc
         except OSError as exc:
@@ -188,26 +238,41 @@ class AdbDevice:
 
 
 class _Sync:
-    """A stream of the file service. Source: AOSP ``file_sync_protocol.h``."""
+    """A stream of the file service, until a deadline that moves on with what arrives.
 
-    def __init__(self, sock: socket.socket) -> None:
+    Source: AOSP ``file_sync_protocol.h``.
+    """
+
+    def __init__(self, sock: socket.socket, deadline_s: float, clock: Clock) -> None:
         self._sock = sock
+        self._deadline_s = deadline_s
+        self._clock = clock
 
     def request(self, name: bytes, text: str) -> None:
         raw = text.encode()
-        self._sock.sendall(struct.pack("<4sI", name, len(raw)) + raw)
+        self.send(struct.pack("<4sI", name, len(raw)) + raw)
 
     def send(self, data: bytes) -> None:
+        self._bound()
         self._sock.sendall(data)
 
     def take(self, length: int) -> bytes:
         buffer = bytearray()
         while len(buffer) < length:
+            self._bound()
             data = self._sock.recv(length - len(buffer))
             if not data:
                 raise ConnectionResetError("the phone closed the stream")
             buffer += data
+            self._deadline_s += len(data) / _FILE_BYTES_PER_S
         return bytes(buffer)
+
+    def _bound(self) -> None:
+        """Let the next wait end at the deadline."""
+        left_s = self._deadline_s - self._clock.monotonic_s()
+        if left_s <= 0:
+            raise TimeoutError
+        self._sock.settimeout(left_s)
 
     def expect(self, name: bytes, path: str) -> None:
         """Read an answer without content."""

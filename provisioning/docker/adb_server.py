@@ -10,10 +10,13 @@ from adbutils import AdbClient, AdbError, AdbTimeout
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.errors import (
+    GuestCallError,
     LinkClosedError,
     LinkError,
     LinkProtocolError,
     LinkTimeoutError,
+    PhoneOfflineError,
+    PhoneUnauthorizedError,
     RequirementError,
 )
 from appliance.base.files import FileLock
@@ -29,6 +32,8 @@ HOST = "127.0.0.1"
 _KEY = "adbkey"
 _START_TIMEOUT_S = 15.0
 _ASK_TIMEOUT_S = 5.0
+# adb's words for phones that are there and may answer later.
+_NOT_YET = ("offline", "connecting", "authorizing")
 
 
 class AdbServer:
@@ -116,20 +121,28 @@ class AdbServer:
         Raises:
             LinkError: the server does not answer.
         """
+        return self.states().get(serial, "")
+
+    def states(self) -> dict[str, str]:
+        """Give adb's word for each phone that it knows, by serial.
+
+        Raises:
+            LinkError: the server does not answer.
+        """
         rows = self._ask("host:devices").splitlines()
-        states = dict(row.split("\t", 1) for row in rows if "\t" in row)
-        return states.get(serial, "")
+        return dict(row.split("\t", 1) for row in rows if "\t" in row)
 
     def connect(self, serial: str, *, timeout_s: float) -> None:
         """Let the server connect to a phone and wait until commands can be sent.
 
         Args:
-            serial: ``HOST:PORT``.
+            serial: ``HOST:PORT``, or the serial number of a phone on a cable.
             timeout_s: bound of all of it.
 
         Raises:
-            LinkClosedError: the phone refuses the key, or the connection.
-            LinkTimeoutError: it stayed offline.
+            PhoneUnauthorizedError: the phone refuses the key.
+            PhoneOfflineError: it stayed offline.
+            LinkClosedError: nobody listens there, or no such phone is on a cable.
         """
         self.start()
         deadline_s = self._clock.monotonic_s() + timeout_s
@@ -143,14 +156,21 @@ class AdbServer:
             if state == "offline":
                 # A connection that broke: the server forgets it only when told.
                 self._ask(f"host:disconnect:{serial}")
-            said = self._ask(f"host:connect:{serial}", timeout_s=left_s)
+            if ":" in serial:
+                said = self._ask(f"host:connect:{serial}", timeout_s=left_s)
             if self.state(serial) not in {"device", "unauthorized"}:
                 self._clock.sleep(min(0.1, left_s))
-        if state == "offline":
-            raise LinkTimeoutError(
-                f"The phone {serial} is offline: it accepts connections but does not speak ADB.",
+        if state in _NOT_YET:
+            raise PhoneOfflineError(
+                f"The phone {serial} is {state}: it is there but does not speak ADB.",
                 details=said,
-                resolution="Its container may hang: `docker logs` tells.",
+                resolution="It may hang: its own log, or `docker logs` of its container, tells.",
+            )
+        if ":" not in serial:
+            raise LinkClosedError(
+                f"adb knows no phone {serial}.",
+                details=f"It knows: {', '.join(self.states()) or 'none'}.",
+                resolution="Is it on a cable of this host, with USB debugging on?",
             )
         raise LinkClosedError(f"adb cannot connect to {serial}.", details=said)
 
@@ -169,7 +189,10 @@ class AdbServer:
             timeout_s: for all that is done with the socket, until changed there.
 
         Raises:
-            LinkClosedError: the phone is unknown, offline, unauthorized, or refuses the service.
+            PhoneUnauthorizedError: the phone refuses the key.
+            PhoneOfflineError: it is offline, or the server does not know it (any more).
+            GuestCallError: it has no such service.
+            LinkClosedError: the adb server does not answer.
             LinkTimeoutError: no answer came in time.
         """
         try:
@@ -238,19 +261,22 @@ class AdbServer:
         ).require("`mesocosm doctor` checks adb.")
 
 
-def _unauthorized(serial: str) -> LinkClosedError:
-    return LinkClosedError(
+def _unauthorized(serial: str) -> PhoneUnauthorizedError:
+    return PhoneUnauthorizedError(
         f"The phone {serial} refuses this appliance's ADB key: it is unauthorized.",
-        details="It was made with another key.",
-        resolution="Remove the machine; the next one is made with today's key.",
+        details="It was made with another key, or its user has not allowed this one.",
+        resolution=(
+            "Allow the key on the phone's screen. A phone of the appliance: remove it, "
+            "the next one is made with today's key."
+        ),
     )
 
 
 def _refused(serial: str, service: str, words: str) -> LinkError:
     if "unauthorized" in words:
         return _unauthorized(serial)
-    if "offline" in words or "not found" in words:
-        return LinkClosedError(f"The phone {serial} is offline.", details=words)
+    if any(word in words for word in (*_NOT_YET, "not found")):
+        return PhoneOfflineError(f"The phone {serial} is offline.", details=words)
     if words == "closed":
-        return LinkClosedError(f"The phone {serial} has no service {service[:40]!r}.")
+        return GuestCallError(f"The phone {serial} has no service {service[:40]!r}.")
     return LinkProtocolError(f"adb did not open {service[:40]!r} on {serial}.", details=words)

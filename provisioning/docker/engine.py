@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import docker
 from docker.errors import APIError, DockerException, NotFound
@@ -12,6 +12,7 @@ from requests.exceptions import RequestException
 
 from appliance.base.errors import MachineStartError, RequirementError
 from appliance.base.files import FileLock, digest_bytes
+from provisioning.docker.phone_profile import REFERENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from docker import DockerClient
     from docker.models.containers import Container
+
+    from provisioning.docker.phone_profile import PhoneProfile
 
 LABEL = "mesocosm"
 LABEL_MACHINE = "mesocosm.machine"
@@ -29,7 +32,6 @@ CONSOLE_PORT = "5554/tcp"
 
 _TIMEOUT_S = 60
 _STOP_TIMEOUT_S = 5
-_MEMORY = "384m"
 _MAX_PROCESSES = 512
 
 
@@ -45,7 +47,13 @@ class PhoneContainers:
         self._lock_path = state_dir / "run" / "phones.lock"
         self._network = f"mesocosm-phones-{digest_bytes(self._state_dir.encode())[:8]}"
 
-    def create(self, machine_id: str, image: str, environment: Mapping[str, str]) -> str:
+    def create(
+        self,
+        machine_id: str,
+        image: str,
+        environment: Mapping[str, str],
+        profile: PhoneProfile = REFERENCE,
+    ) -> str:
         """Make a container with its volume, not started; gives the container's id.
 
         Nothing but loopback reaches it, and it reaches nobody: its network has no way out.
@@ -54,6 +62,7 @@ class PhoneContainers:
             machine_id: name of the machine.
             image: docker id or tag.
             environment: variables of the phone's daemon.
+            profile: what the sort of phone needs of the host.
 
         Raises:
             MachineStartError: the engine refused.
@@ -71,13 +80,15 @@ class PhoneContainers:
                 environment=dict(environment),
                 ports={ADB_PORT: (LOOPBACK, 0), CONSOLE_PORT: (LOOPBACK, 0)},
                 network=self._make_network(client),
-                volumes={name: {"bind": "/data", "mode": "rw"}},
-                read_only=True,
+                volumes={name: {"bind": "/data", "mode": "rw"}} if profile.has_volume else {},
+                read_only=profile.has_volume,
+                devices=[f"{device}:{device}:rw" for device in profile.devices],
+                group_add=[str(device.stat().st_gid) for device in profile.devices],
                 cap_drop=["ALL"],
                 security_opt=["no-new-privileges:true"],
                 ipc_mode="none",
-                mem_limit=_MEMORY,
-                memswap_limit=_MEMORY,
+                mem_limit=profile.memory,
+                memswap_limit=profile.memory,
                 pids_limit=_MAX_PROCESSES,
                 log_config=LogConfig(config={"max-size": "1m", "max-file": "1"}),
             )
@@ -115,6 +126,23 @@ class PhoneContainers:
                 return bool(client.containers.get(container_name(machine_id)).status == "running")
             except NotFound:
                 return False
+
+    def memory_bytes(self, machine_id: str) -> int:
+        """Give what a running container holds in memory, without the page cache.
+
+        Raises:
+            MachineStartError: there is none, or it does not run.
+        """
+        with open_engine("measure a phone's memory") as client:
+            container = client.containers.get(container_name(machine_id))
+            stats = cast("dict[str, Any]", container.stats(stream=False))
+        used = stats.get("memory_stats", {})
+        if "usage" not in used:
+            raise MachineStartError(f"The phone {machine_id} does not run: it has no memory use.")
+        details = used.get("stats", {})
+        # The cache that the kernel may drop at once; cgroup 2 and cgroup 1 name it otherwise.
+        cache = details.get("inactive_file", details.get("total_inactive_file", 0))
+        return int(used["usage"]) - int(cache)
 
     def logs(self, machine_id: str) -> str:
         """Give the last words of a container, for errors."""

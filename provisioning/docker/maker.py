@@ -1,4 +1,4 @@
-"""Make reference phones for the fleet, find them again, and clear up after the dead."""
+"""Make phones for the fleet, find them again, and clear up after the dead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from appliance.base.ids import new_machine_id
 from images.builder import find
 from provisioning.docker.adb_server import AdbServer
 from provisioning.docker.engine import PhoneContainers
-from provisioning.docker.phone import BACKEND, TOKEN_FILE, ReferencePhone
+from provisioning.docker.phone import TOKEN_FILE, ReferencePhone
+from provisioning.docker.phone_profile import PROFILES
 from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState, iter_folders
 from provisioning.protocols import READY, Kind
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from images.recipe import Image
+    from provisioning.docker.phone_profile import PhoneProfile
 
 # What the phone's daemon reads; see images/phone/device/__main__.py.
 _KEYS_VARIABLE = "MESOCOSM_ADB_KEYS"
@@ -30,15 +32,23 @@ _TOKEN_VARIABLE = "MESOCOSM_CONSOLE_TOKEN"  # noqa: S105 - the name of a variabl
 
 
 class PhoneMaker:
-    """A `provisioning.makers.Maker` of reference phones.
+    """A `provisioning.makers.Maker` of phones.
 
     Args:
-        settings: where machines and images are.
+        settings: where machines and images are, and which sort of phone is wanted.
+        profile: the sort of phone, if not the settings' one.
         clock: stamps records.
     """
 
-    def __init__(self, settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        profile: PhoneProfile | None = None,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
         self._settings = settings
+        self._profile = profile or PROFILES[settings.phone]
         self._clock = clock
         self._containers = PhoneContainers(settings.state_dir)
         self._server = AdbServer(settings, clock=clock)
@@ -52,8 +62,21 @@ class PhoneMaker:
             ImageError: it was not built, or is corrupt.
         """
         if self._image is None:
-            self._image = find("phone", self._settings)
+            self._image = find(self._profile.image, self._settings)
         return self._image
+
+    @property
+    def adb_port(self) -> int:
+        """The loopback port of the adb server that knows its phones."""
+        return self._server.port
+
+    def memory_bytes(self, machine_id: str) -> int:
+        """Give what a running phone's container holds in memory, without the page cache.
+
+        Raises:
+            MachineError: it does not run, or docker does not say.
+        """
+        return self._containers.memory_bytes(machine_id)
 
     def make(self, say: Callable[[str], None]) -> ReferencePhone:
         """Make a phone: running, verified, saved as ``ready``, the lock of its folder held.
@@ -61,7 +84,8 @@ class PhoneMaker:
         Raises:
             MesocosmError: it cannot be made; nothing is left of it.
         """
-        say(f"starting a reference phone from {self.image.label}")
+        self._profile.require()
+        say(f"starting a phone ({self._profile.backend}) from {self.image.label}")
         phone = self._create()
         try:
             phone.start()
@@ -75,7 +99,9 @@ class PhoneMaker:
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> ReferencePhone:
         """Give the object for a phone that was made before, running or not."""
-        return ReferencePhone(self._settings, folder, record, clock=self._clock)
+        is_ours = record.backend == self._profile.backend
+        profile = self._profile if is_ours else None
+        return ReferencePhone(self._settings, folder, record, profile=profile, clock=self._clock)
 
     def fits(self, record: MachineRecord) -> bool:
         """Tell whether a phone has today's image and knows today's key."""
@@ -100,7 +126,7 @@ class PhoneMaker:
         return [
             self.attach(folder, record)
             for folder in iter_folders(self._settings)
-            if (record := folder.read()) is not None and record.backend == BACKEND
+            if (record := folder.read()) is not None and record.backend == self._profile.backend
         ]
 
     def _create(self) -> ReferencePhone:
@@ -114,7 +140,7 @@ class PhoneMaker:
             token = secrets.token_hex(16)
             write_atomic(folder.path / TOKEN_FILE, token, mode=0o600)
             environment = {_KEYS_VARIABLE: self._server.public_key(), _TOKEN_VARIABLE: token}
-            self._containers.create(machine_id, self._docker_image(), environment)
+            self._containers.create(machine_id, self._docker_image(), environment, self._profile)
         except BaseException:
             phone.delete()
             folder.lock.release()
@@ -125,10 +151,10 @@ class PhoneMaker:
         return MachineRecord(
             machine_id=machine_id,
             kind=Kind.PHONE,
-            backend=BACKEND,
+            backend=self._profile.backend,
             image=self.image.label,
             image_digest=self.image.digest,
-            accelerator="none",
+            accelerator=self._profile.accelerator,
             created_s=self._clock.now_s(),
             details={"stamp": self._stamp()},
         )

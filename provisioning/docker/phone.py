@@ -1,7 +1,7 @@
-"""The reference phone as a machine: a container with an ADB port and a console.
+"""A phone as a machine: a container with an ADB port and a console.
 
-Nothing here but `start` and `delete` knows of the container: Google's emulator, which has the
-same two ports, can be driven by the same parts.
+Nothing here but `start` and `delete` knows of the container. The reference phone and Google's
+emulator have the same two ports; what differs is in `provisioning.docker.phone_profile`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,22 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import LinkError, MachineError, MachineStartError, MesocosmError
+from appliance.base.errors import (
+    LinkError,
+    MachineError,
+    MachineStartError,
+    MesocosmError,
+    PhoneUnauthorizedError,
+)
 from appliance.base.measures import record
 from provisioning.docker.adb_device import AdbDevice
 from provisioning.docker.adb_server import AdbServer
 from provisioning.docker.console import ConsoleClient
 from provisioning.docker.engine import LOOPBACK, PhoneContainers
-from provisioning.docker.phone_io import PhoneInput, PhoneScreen, PhoneTree
+from provisioning.docker.phone_io import PhoneInput, PhoneTree
 from provisioning.docker.phone_link import PhoneLink
+from provisioning.docker.phone_profile import profile_of
+from provisioning.docker.phone_screen import PhoneScreen
 from provisioning.docker.phone_snapshots import PhoneSnapshots
 from provisioning.machine_folder import MachineState
 from provisioning.protocols import Kind
@@ -26,12 +34,11 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.process import CommandResult
     from appliance.base.settings import Settings
+    from provisioning.docker.phone_profile import PhoneProfile
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.protocols import MachineInfo
 
-BACKEND = "reference-phone"
 TOKEN_FILE = "console-token"  # noqa: S105 - the name of a file
-_START_TIMEOUT_S = 60.0
 _EVERY_S = 0.05
 
 
@@ -43,7 +50,8 @@ class ReferencePhone:
     Args:
         settings: the adb server's port and key.
         folder: of the machine; holds the console's token and the snapshots' digests.
-        record: what it is.
+        record: what it is; its backend tells the sort of phone.
+        profile: the sort of phone, where it is none of `phone_profile.PROFILES`.
         clock: waits and measures.
     """
 
@@ -53,16 +61,20 @@ class ReferencePhone:
         folder: MachineFolder,
         record: MachineRecord,
         *,
+        profile: PhoneProfile | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._folder = folder
         self._record = record
+        self._profile = profile or profile_of(record.backend)
         self._clock = clock
         self._containers = PhoneContainers(settings.state_dir)
         self._server = AdbServer(settings, clock=clock)
         self._ports: tuple[int, int] | None = None
         self._device: AdbDevice | None = None
         self._link: PhoneLink | None = None
+        self._screen: PhoneScreen | None = None
+        self._tree: PhoneTree | None = None
 
     @property
     def info(self) -> MachineInfo:
@@ -106,7 +118,9 @@ class ReferencePhone:
     @property
     def screen(self) -> PhoneScreen:
         """See it."""
-        return PhoneScreen(self.device)
+        if self._screen is None:
+            self._screen = PhoneScreen(self.device, clock=self._clock)
+        return self._screen
 
     @property
     def input(self) -> PhoneInput:
@@ -116,7 +130,9 @@ class ReferencePhone:
     @property
     def tree(self) -> PhoneTree:
         """Read its UI."""
-        return PhoneTree(self.device)
+        if self._tree is None:
+            self._tree = PhoneTree(self.device, self.screen, clock=self._clock)
+        return self._tree
 
     @property
     def snapshots(self) -> PhoneSnapshots:
@@ -126,7 +142,8 @@ class ReferencePhone:
             self._folder.path / "snapshots",
             self.device,
             self.console,
-            on_rewind=self._close_link,
+            profile=self._profile,
+            on_rewind=self._go_back,
             clock=self._clock,
         )
 
@@ -138,6 +155,15 @@ class ReferencePhone:
             LinkClosedError: the phone went away.
         """
         return self.device.shell(command, timeout_s)
+
+    @property
+    def console_port(self) -> int:
+        """The loopback port of its console.
+
+        Raises:
+            MachineError: it does not run.
+        """
+        return self._find_ports()[1]
 
     def console(self) -> ConsoleClient:
         """Open a session with its console.
@@ -152,7 +178,7 @@ class ReferencePhone:
             raise MachineError(
                 f"The console token of {self.info.machine_id} is lost.", details=str(exc)
             ) from exc
-        return ConsoleClient((LOOPBACK, self._find_ports()[1]), token, clock=self._clock)
+        return ConsoleClient((LOOPBACK, self.console_port), token, clock=self._clock)
 
     def start(self) -> None:
         """Start it and return when commands can be sent.
@@ -167,7 +193,7 @@ class ReferencePhone:
             self.release()
             self._containers.start(self.info.machine_id)
         self._server.start()
-        self._wait(start_s + _START_TIMEOUT_S)
+        self._wait(start_s + self._profile.start_timeout_s)
         if not was_running:
             seconds = self._clock.monotonic_s() - start_s
             record("boot_seconds", seconds, kind=Kind.PHONE.value)
@@ -187,7 +213,7 @@ class ReferencePhone:
     def release(self) -> None:
         """Let go of links and sockets; the phone goes on running."""
         self._close_link()
-        self._ports = self._device = self._link = None
+        self._ports = self._device = self._link = self._screen = self._tree = None
 
     def delete(self) -> None:
         """Stop it and remove all that it left on the host; harmless twice."""
@@ -197,6 +223,13 @@ class ReferencePhone:
         with contextlib.suppress(MesocosmError):
             self._containers.remove(self.info.machine_id)
         self._folder.remove()
+
+    def _go_back(self) -> None:
+        """Let go of what a rewind is about to end."""
+        self._close_link()
+        for seen in (self._screen, self._tree):
+            if seen is not None:
+                seen.forget()
 
     def _close_link(self) -> None:
         if self._link is not None:
@@ -221,13 +254,13 @@ class ReferencePhone:
             left_s = max(0.1, deadline_s - self._clock.monotonic_s())
             try:
                 self.console().close()
-                self._server.connect(self.device.serial, timeout_s=left_s)
-                return self.device.shell("getprop sys.boot_completed", left_s).text == "1"
+                self.device.wait(left_s)
             except LinkError as exc:
                 failures.append(exc)
-                if "unauthorized" in exc.brief or not self.is_running():
+                if isinstance(exc, PhoneUnauthorizedError) or not self.is_running():
                     raise self._not_up(exc) from exc
                 return False
+            return True
 
         left_s = deadline_s - self._clock.monotonic_s()
         if not wait_until(answers, timeout_s=left_s, every_s=_EVERY_S, clock=self._clock):

@@ -8,26 +8,12 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict
 
 from appliance.base.errors import LinkProtocolError
+from provisioning.docker.phone_profile import REFERENCE
 
 if TYPE_CHECKING:
     from provisioning.docker.adb_device import AdbDevice
+    from provisioning.docker.phone_profile import PhoneProfile
 
-_COMMANDS = (
-    "settings list system",
-    "settings list secure",
-    "settings list global",
-    "dumpsys activity activities",
-    "uiautomator dump /dev/tty",
-    "content query --uri content://com.android.contacts/contacts",
-    "content query --uri content://com.android.contacts/data",
-)
-# What only the reference phone has: rows no screen shows, such as the back stack's fields.
-_REFERENCE_COMMANDS = (
-    "content query --uri content://com.google.android.apps.tasks/tasks",
-    "dumpsys reference_phone",
-)
-_FOLDERS = "/sdcard/ /data/local/tmp/"
-_FILES = f"find {_FOLDERS} -type f -exec sha256sum {{}} +; find {_FOLDERS} ! -type f"
 _PROCESSES = "cat /proc/[0-9]*/comm"
 _OWN_PROCESSES = ("python3", "sh", "cat")
 # The launcher shows the day; a snapshot of yesterday is still exact.
@@ -62,15 +48,19 @@ class PhoneDigest(BaseModel):
         return tuple(found)
 
 
-def take_phone_digest(device: AdbDevice) -> PhoneDigest:
-    """Read the state of a reference phone.
+def take_phone_digest(device: AdbDevice, profile: PhoneProfile = REFERENCE) -> PhoneDigest:
+    """Read the state of a phone.
+
+    Args:
+        device: the phone.
+        profile: tells what of it is compared.
 
     Raises:
         LinkError: the phone did not answer.
         LinkProtocolError: one of the commands failed.
     """
     parts = {}
-    for command in (*_COMMANDS, *_REFERENCE_COMMANDS, _FILES):
+    for command in profile.digest_commands:
         result = device.shell(command, _TIMEOUT_S)
         if result.exit_code != 0:
             raise LinkProtocolError(
@@ -79,6 +69,8 @@ def take_phone_digest(device: AdbDevice) -> PhoneDigest:
             )
         text = _DATE.sub('text=""', result.stdout.decode(errors="replace"))
         parts[command] = sorted(text.replace("><", ">\n<").splitlines())
+    if not profile.checks_processes:
+        return PhoneDigest(parts=parts, processes=[])
     names = device.shell(_PROCESSES, _TIMEOUT_S).stdout.decode(errors="replace").splitlines()
     for name in _OWN_PROCESSES:
         if name in names:

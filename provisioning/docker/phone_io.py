@@ -1,16 +1,18 @@
-"""A phone's screen, input and UI hierarchy, over ADB."""
+"""A phone's input and UI hierarchy, over ADB."""
 
 from __future__ import annotations
 
-import io
+import base64
+import hashlib
+import math
 import re
 import shlex
+import threading
 from typing import TYPE_CHECKING
 
-import numpy as np
 from defusedxml import DefusedXmlException, ElementTree
-from PIL import Image, UnidentifiedImageError
 
+from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import GuestCallError, InvalidActionError, LinkProtocolError
 from provisioning.protocols import Bounds, Button, Element
 
@@ -18,16 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from xml.etree.ElementTree import Element as XmlElement
 
+    from appliance.base.clock import Clock
     from provisioning.docker.adb_device import AdbDevice
-    from provisioning.protocols import Frame
+    from provisioning.docker.phone_screen import PhoneScreen
 
-_SCREEN_TIMEOUT_S = 15.0
+_TREE_TIMEOUT_S = 15.0
 _INPUT_TIMEOUT_S = 15.0
 _SCROLL_STEP_PX = 240
 _TEXT_CHUNK_CHARS = 1000
-_MAX_PIXELS = 8192 * 8192
 _MAX_NODES = 20_000
-_SIZE = re.compile(r"(Override|Physical) size: (\d+)x(\d+)")
+# An input method that types what it is sent: github.com/senzhk/ADBKeyBoard.
+_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
 _BOUNDS = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")
 _KEY = re.compile(r"[A-Za-z0-9_]{1,40}")
 _LINE_BREAK = re.compile(r"(\r\n|\n|\t)")
@@ -45,48 +48,12 @@ _STATES = (
 )
 
 
-class PhoneScreen:
-    """`provisioning.protocols.Screen` by ``screencap -p``.
-
-    Args:
-        device: the phone.
-    """
-
-    def __init__(self, device: AdbDevice) -> None:
-        self._device = device
-
-    def capture(self) -> Frame:
-        """Take a picture: uint8 array (H, W, 3), RGB, origin top left.
-
-        Raises:
-            LinkError: the phone did not answer, or sent no picture.
-        """
-        png = self._device.read("screencap -p", _SCREEN_TIMEOUT_S)
-        try:
-            with Image.open(io.BytesIO(png), formats=["PNG"]) as image:
-                if image.width * image.height > _MAX_PIXELS:
-                    raise LinkProtocolError("The phone sent too large a picture.")
-                return np.array(image.convert("RGB"))
-        except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as exc:
-            raise LinkProtocolError(
-                "The phone sent no picture.", details=png[:200].decode(errors="replace")
-            ) from exc
-
-    def size(self) -> tuple[int, int]:
-        """Give width and height in px.
-
-        Raises:
-            LinkError: the phone did not say.
-        """
-        said = self._device.shell("wm size", _INPUT_TIMEOUT_S).text
-        sizes = {kind: (int(width), int(height)) for kind, width, height in _SIZE.findall(said)}
-        if not sizes:
-            raise LinkProtocolError("The phone did not tell the size of its screen.", details=said)
-        return sizes.get("Override", sizes.get("Physical", (0, 0)))
-
-
 class PhoneInput:
     """`provisioning.protocols.Input` by the command ``input``.
+
+    Android's ``input text`` types only what its virtual keyboard has keys for; other letters go
+    through the input method ADBKeyBoard, when the phone has it. The reference phone's command
+    takes any Unicode.
 
     Args:
         device: the phone.
@@ -135,7 +102,12 @@ class PhoneInput:
             ) from exc
 
     def text(self, text: str) -> None:
-        """Type any Unicode text into what has the focus."""
+        """Type any Unicode text into what has the focus.
+
+        Raises:
+            InvalidActionError: the phone has no way to type some of the letters.
+            GuestCallError: it could not type.
+        """
         for part in _LINE_BREAK.split(text):
             if part in {"\n", "\r\n"}:
                 self._run("keyevent", "ENTER")
@@ -148,7 +120,43 @@ class PhoneInput:
         """Type one line; ``%s`` would be typed as a blank, so it is cut in two."""
         for piece in text.replace("%s", "%\0s").split("\0"):
             for start in range(0, len(piece), _TEXT_CHUNK_CHARS):
-                self._run("text", piece[start : start + _TEXT_CHUNK_CHARS])
+                self._type_chunk(piece[start : start + _TEXT_CHUNK_CHARS])
+
+    def _type_chunk(self, text: str) -> None:
+        """Type by keys; Android types either all of it or, when one key is missing, nothing."""
+        try:
+            self._run("text", text)
+        except GuestCallError as exc:
+            if text.isascii():
+                raise
+            methods = self._device.shell("ime list -a -s", _INPUT_TIMEOUT_S)
+            if _KEYBOARD not in methods.text.split():
+                raise InvalidActionError(
+                    f"This phone has no keys for all of {text[:40]!r}.",
+                    details=exc.details[:200],
+                    resolution="Install the input method ADBKeyBoard on it: it types any letter.",
+                ) from exc
+            self._type_by_method(text)
+
+    def _type_by_method(self, text: str) -> None:
+        """Type through ADBKeyBoard, and give the phone its own input method back."""
+        before = self._device.shell(
+            "settings get secure default_input_method", _INPUT_TIMEOUT_S
+        ).text
+        message = base64.b64encode(text.encode()).decode()
+        steps = [
+            ["ime", "enable", _KEYBOARD],
+            ["ime", "set", _KEYBOARD],
+            ["am", "broadcast", "-a", "ADB_INPUT_B64", "--es", "msg", message],
+        ]
+        try:
+            for words in steps:
+                result = self._device.shell(shlex.join(words), _INPUT_TIMEOUT_S)
+                if result.exit_code != 0:
+                    raise GuestCallError("The phone's ADBKeyBoard did not type.", result.text)
+        finally:
+            if "/" in before:
+                self._device.shell(shlex.join(["ime", "set", before]), _INPUT_TIMEOUT_S)
 
     def _run(self, *words: str) -> None:
         result = self._device.shell(shlex.join(["input", *words]), _INPUT_TIMEOUT_S)
@@ -158,14 +166,31 @@ class PhoneInput:
 
 
 class PhoneTree:
-    """`provisioning.protocols.Tree` by ``uiautomator dump``.
+    """`provisioning.protocols.Tree` by ``uiautomator dump``, once a frame.
+
+    A dump takes seconds on real phones. It is read again when the phone shows another frame: the
+    reference phone numbers them; elsewhere the picture itself is compared, if that is quicker
+    than another dump.
 
     Args:
         device: the phone.
+        screen: tells the frames; without it every call dumps.
+        clock: measures dumps and pictures.
     """
 
-    def __init__(self, device: AdbDevice) -> None:
+    def __init__(
+        self,
+        device: AdbDevice,
+        screen: PhoneScreen | None = None,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
         self._device = device
+        self._screen = screen
+        self._clock = clock
+        self._dump_s = math.inf
+        self._lock = threading.Lock()
+        self._kept: tuple[str, list[Element]] | None = None
 
     def elements(self) -> Sequence[Element]:
         """Give the visible elements in document order.
@@ -173,8 +198,30 @@ class PhoneTree:
         Raises:
             LinkError: the phone did not answer, or sent no hierarchy.
         """
-        said = self._device.read("uiautomator dump /dev/tty", _SCREEN_TIMEOUT_S)
-        return parse_hierarchy(said.decode(errors="replace"))
+        with self._lock:
+            frame = self._frame()
+            if self._kept is None or not frame or self._kept[0] != frame:
+                start_s = self._clock.monotonic_s()
+                said = self._device.read("uiautomator dump /dev/tty", _TREE_TIMEOUT_S)
+                self._dump_s = self._clock.monotonic_s() - start_s
+                self._kept = frame, parse_hierarchy(said.decode(errors="replace"))
+            return list(self._kept[1])
+
+    def forget(self) -> None:
+        """Forget the last hierarchy, for example because the phone goes back to a snapshot."""
+        with self._lock:
+            self._kept = None
+
+    def _frame(self) -> str:
+        """Give a word for what is on the screen now; empty when nobody can tell."""
+        if self._screen is None:
+            return ""
+        if number := self._screen.frames.read():
+            return number
+        costs_s = self._screen.costs_s
+        if costs_s and self._dump_s < min(costs_s.values()):
+            return ""
+        return hashlib.sha256(self._screen.capture().tobytes()).hexdigest()
 
 
 def parse_hierarchy(said: str) -> list[Element]:

@@ -14,6 +14,7 @@ from appliance.base.errors import (
 )
 from appliance.base.files import write_atomic
 from provisioning.docker.phone_digest import PhoneDigest, take_phone_digest
+from provisioning.docker.phone_profile import REFERENCE
 from provisioning.protocols import ResetReport
 
 if TYPE_CHECKING:
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from provisioning.docker.adb_device import AdbDevice
     from provisioning.docker.console import ConsoleClient
+    from provisioning.docker.phone_profile import PhoneProfile
 
-_SAVE_TIMEOUT_S = 60.0
-_LOAD_TIMEOUT_S = 60.0
 _ASK_TIMEOUT_S = 10.0
 _MAX_NAMED = 20
 
@@ -41,6 +41,7 @@ class PhoneSnapshots:
         folder: for the digests.
         device: the phone.
         console: opens a session with its console.
+        profile: what sort of phone it is.
         on_rewind: called before the phone goes back; every process of a shell is about to die.
         clock: measures.
     """
@@ -52,6 +53,7 @@ class PhoneSnapshots:
         device: AdbDevice,
         console: Callable[[], ConsoleClient],
         *,
+        profile: PhoneProfile = REFERENCE,
         on_rewind: Callable[[], None],
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
@@ -59,6 +61,7 @@ class PhoneSnapshots:
         self._folder = folder
         self._device = device
         self._console = console
+        self._profile = profile
         self._on_rewind = on_rewind
         self._clock = clock
 
@@ -73,8 +76,8 @@ class PhoneSnapshots:
         path = self._digest_path(name)
         path.unlink(missing_ok=True)
         try:
-            digest = take_phone_digest(self._device)
-            self._ask(f"save {name}", _SAVE_TIMEOUT_S)
+            digest = take_phone_digest(self._device, self._profile)
+            self._ask(f"save {name}", self._profile.snapshot_timeout_s)
         except LinkError as exc:
             raise SnapshotError(
                 f"{self._name} could not be saved as {name!r}.", details=str(exc)
@@ -95,9 +98,12 @@ class PhoneSnapshots:
         self._on_rewind()
         try:
             with self._timed("load", phases):
-                self._ask(f"load {name}", _LOAD_TIMEOUT_S)
+                self._ask(f"load {name}", self._profile.snapshot_timeout_s)
+                # The emulator's ADB breaks off when its memory goes back; the reference phone's
+                # does not.
+                self._device.wait(self._profile.snapshot_timeout_s)
             with self._timed("verify", phases):
-                differences = before.differences(take_phone_digest(self._device))
+                differences = before.differences(take_phone_digest(self._device, self._profile))
         except LinkError as exc:
             raise SnapshotError(
                 f"{self._name} could not be rewound to {name!r}.", details=str(exc)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import json
 import socket
 from typing import TYPE_CHECKING
 
@@ -19,9 +21,15 @@ from appliance.base.errors import (
     SnapshotMissingError,
 )
 from appliance.base.settings import Settings
+from appliance.bench.phone import bench_phone_figures
+from appliance.cli.main import main
+from appliance.verify.phone import PhoneUnderTest, verify_phone
+from appliance.verify.phone_checks import CHECKS
 from provisioning.docker.adb_server import AdbServer
 from provisioning.docker.engine import PhoneContainers
 from provisioning.docker.maker import PhoneMaker
+from provisioning.docker.phone import TOKEN_FILE
+from provisioning.docker.phone_profile import EMULATOR
 from provisioning.protocols import READY
 from tests.standins.phone import free_port
 
@@ -32,6 +40,9 @@ if TYPE_CHECKING:
     from provisioning.docker.phone import ReferencePhone
 
 pytestmark = [pytest.mark.docker, pytest.mark.phone, pytest.mark.adb]
+
+PENDING: set[str] = {"log", "telephony", "notices"}
+"""Checks that need commands which the reference phone does not have yet."""
 
 
 @pytest.fixture(scope="module")
@@ -168,6 +179,65 @@ def test_another_appliances_key_is_unauthorized(phone: ReferencePhone, tmp_path:
 def test_a_lost_server_is_started_again(phone: ReferencePhone, settings: Settings) -> None:
     AdbServer(settings).stop()
     assert phone.shell("echo again").text == "again"
+
+
+def test_the_benchmark_gives_every_row_without_a_failure(
+    maker: PhoneMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("appliance.bench.phone._LEAST", 1)
+    seen: list[str] = []
+    rows = bench_phone_figures(maker, 1, seen.append)
+    assert [row.errors for row in rows if row.failures] == []
+    assert seen == [row.name for row in rows if row.samples_s]
+    assert {"cold start", "rewind", "tap to settled frame", "screencap", "dump"} <= set(seen)
+    assert 20 < rows[-1].extra["memory_mib"] < 150
+
+
+def test_the_emulators_logic_drives_the_reference_phones_console_and_adb(
+    settings: Settings, maker: PhoneMaker
+) -> None:
+    # The rows of text messages come with the reference phone's next version.
+    commands = tuple(one for one in EMULATOR.digest_commands if "content://sms" not in one)
+    profile = dataclasses.replace(
+        EMULATOR, image="phone", devices=(), memory="384m", digest_commands=commands
+    )
+    machine = PhoneMaker(settings, profile).make(lambda _words: None)
+    try:
+        assert (machine.info.backend, machine.info.accelerator) == ("android-emulator", "kvm")
+        machine.shell("settings put system x 1; echo x > /sdcard/x").require()
+        machine.snapshots.rewind(READY)
+        assert machine.shell("settings get system x").text == "null"
+        assert machine.files.stat("/sdcard/x") is None
+        assert machine.info.machine_id not in [one.info.machine_id for one in maker.list_phones()]
+    finally:
+        machine.delete()
+        machine.folder.lock.release()
+
+
+def test_the_device_conformance_suite_holds(phone: ReferencePhone) -> None:
+    subject = PhoneUnderTest(phone.device, phone.console)
+    findings = {one.name: one for one in verify_phone(subject, CHECKS)}
+    assert len(findings) == len(CHECKS)
+    wrong = {name: one.said for name, one in findings.items() if one.state == "fail"}
+    assert wrong.keys() <= PENDING, wrong
+
+
+def test_the_command_verifies_a_phone_by_its_serial(
+    phone: ReferencePhone,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("appliance.base.settings.get_settings", lambda: settings)
+    monkeypatch.setattr("appliance.verify.phone_checks.CHECKS", CHECKS[:2])
+    console = f"127.0.0.1:{phone.console_port}"
+    words = ["machine", "verify", "--phone", phone.device.serial, "--json", "--console", console]
+    assert main([*words, "--token-file", str(phone.folder.path / TOKEN_FILE)]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["ok"]
+    assert [one["state"] for one in said["checks"]] == ["pass", "pass"]
+    assert main([*words, "--token-file", "/none"]) == 2
+    assert "--token-file" in capsys.readouterr().err
 
 
 def test_a_container_whose_folder_is_gone_is_a_stray(maker: PhoneMaker, settings: Settings) -> None:

@@ -10,8 +10,10 @@ from appliance.base.errors import InvalidActionError, LinkProtocolError
 from appliance.base.process import CommandResult
 from images.phone.device.shell.words import split_plain
 from provisioning.docker.phone_digest import PhoneDigest
-from provisioning.docker.phone_io import PhoneInput, PhoneScreen, parse_hierarchy
+from provisioning.docker.phone_io import PhoneInput, PhoneTree, parse_hierarchy
+from provisioning.docker.phone_screen import PhoneScreen
 from provisioning.protocols import Bounds
+from tests.standins.phone_words import AndroidWords
 
 if TYPE_CHECKING:
     from provisioning.docker.adb_device import AdbDevice
@@ -68,9 +70,73 @@ def test_a_key_that_the_phone_refuses_is_invalid() -> None:
         typist(255)[1].key("NOTHING")
 
 
-def test_no_picture_is_told() -> None:
-    with pytest.raises(LinkProtocolError, match="no picture"):
-        PhoneScreen(cast("AdbDevice", Typist())).capture()
+# --- typing on Android itself ---
+
+
+def android(*methods: str) -> tuple[AndroidWords, PhoneInput]:
+    words = AndroidWords(methods=list(methods))
+    return words, PhoneInput(cast("AdbDevice", words))
+
+
+def test_android_types_other_letters_through_an_input_method_and_gives_the_own_one_back() -> None:
+    words, keyboard = android("com.android.adbkeyboard/.AdbIME", "org.keys/.Ime")
+    keyboard.text("ASCII\n你好 🙂")
+    assert words.typed == "ASCII\n你好 🙂"
+    assert words.method == "org.keys/.Ime"
+
+
+def test_android_without_one_says_what_to_install() -> None:
+    words, keyboard = android("org.keys/.Ime")
+    with pytest.raises(InvalidActionError, match="ADBKeyBoard"):
+        keyboard.text("你好")
+    assert words.typed == ""
+
+
+# --- the tree, once a frame ---
+
+
+def test_the_hierarchy_is_read_once_a_frame_where_frames_have_numbers() -> None:
+    words = AndroidWords(frame=7)
+    device = cast("AdbDevice", words)
+    tree = PhoneTree(device, PhoneScreen(device))
+    assert [tree.elements() for _ in range(3)] == [tree.elements()] * 3
+    assert words.dumps == 1
+    words.frame = 8
+    tree.elements()
+    assert words.dumps == 2
+    tree.forget()
+    tree.elements()
+    assert words.dumps == 3
+
+
+def test_the_hierarchy_is_read_once_a_picture_elsewhere() -> None:
+    words = AndroidWords()
+    device = cast("AdbDevice", words)
+    tree = PhoneTree(device, PhoneScreen(device, clock=words.clock), clock=words.clock)
+    tree.elements()
+    tree.elements()
+    assert words.dumps == 1
+    words.color = (9, 9, 9)
+    tree.elements()
+    assert words.dumps == 2
+
+
+def test_a_quick_hierarchy_is_read_again_rather_than_a_picture() -> None:
+    words = AndroidWords(dump_s=0.01)
+    device = cast("AdbDevice", words)
+    tree = PhoneTree(device, PhoneScreen(device, clock=words.clock), clock=words.clock)
+    tree.elements()
+    pictures = len(words.taken)
+    tree.elements()
+    assert (words.dumps, len(words.taken)) == (2, pictures)
+
+
+def test_without_a_screen_every_call_reads_the_hierarchy() -> None:
+    words = AndroidWords(frame=7)
+    tree = PhoneTree(cast("AdbDevice", words))
+    tree.elements()
+    tree.elements()
+    assert words.dumps == 2
 
 
 def test_a_hierarchy_is_read_in_document_order() -> None:

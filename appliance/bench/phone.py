@@ -1,0 +1,197 @@
+"""What a reference phone costs, each figure beside an obvious other way to the same thing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import MachineError
+from appliance.base.process import run
+from appliance.bench.rows import Row
+from controller.settle import SettleRule, settle
+from provisioning.docker.phone_io import parse_hierarchy
+from provisioning.docker.phone_screen import read_png
+from provisioning.protocols import READY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.clock import Clock
+    from provisioning.docker.maker import PhoneMaker
+    from provisioning.docker.phone import ReferencePhone
+
+    Tick = Callable[[str], None]
+
+_SHARE = 10
+_LEAST = 5
+_TOOL_TIMEOUT_S = 30.0
+_SETTINGS = "am start -n com.android.settings/.Settings"
+# The phone draws within the call that touches it; two frames alike show that nothing moves.
+_RULE = SettleRule(window_s=0.04, every_s=0.02, max_s=3.0)
+_MIB = 1 << 20
+
+
+def bench_phone_figures(
+    maker: PhoneMaker, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
+) -> list[Row]:
+    """Measure cold start, rewind, tap, picture, hierarchy and memory of one reference phone.
+
+    Args:
+        maker: of reference phones.
+        count: samples of each row; a tenth, 5 at least, of those that start containers.
+        tick: told the name of each row after each sample.
+        clock: measures.
+
+    Raises:
+        MesocosmError: the phone cannot be made, or does not answer between two samples.
+    """
+    few = max(_LEAST, count // _SHARE)
+    phone = maker.make(lambda _words: None)
+    bench = _Bench(maker, phone, tick, clock)
+    try:
+        return [
+            bench.cold_starts(few),
+            bench.rewinds(count),
+            bench.recreates(few),
+            *bench.taps(count),
+            *bench.pictures(count),
+            *bench.hierarchies(count),
+            bench.memory(),
+        ]
+    finally:
+        phone.delete()
+        phone.folder.lock.release()
+
+
+class _Bench:
+    def __init__(self, maker: PhoneMaker, phone: ReferencePhone, tick: Tick, clock: Clock) -> None:
+        self._maker = maker
+        self._phone = phone
+        self._tick = tick
+        self._clock = clock
+        self._turn = 0
+
+    def cold_starts(self, count: int) -> Row:
+        """Start the stopped container, until commands are taken."""
+        row = Row("cold start", "container started, until console and ADB take commands")
+        for _ in range(count):
+            self._phone.stop()
+            self._measure(row, self._phone.start)
+        return row
+
+    def rewinds(self, count: int) -> Row:
+        """Rewind what was used."""
+        row = Row("rewind", "console load and the whole state compared, after use")
+        self._phone.snapshots.rewind(READY)
+        for _ in range(count):
+            self._phone.shell("settings put system bench 1; input keyevent HOME").require()
+            self._measure(row, lambda: self._phone.snapshots.rewind(READY))
+        return row
+
+    def recreates(self, count: int) -> Row:
+        """Throw a container away and make another one instead."""
+        row = Row("container recreate", "instead of a rewind: old container gone, new one ready")
+        spare = self._maker.make(lambda _words: None)
+
+        def recreate() -> None:
+            nonlocal spare
+            spare.delete()
+            spare.folder.lock.release()
+            spare = self._maker.make(lambda _words: None)
+
+        try:
+            for _ in range(count):
+                self._measure(row, recreate)
+        finally:
+            spare.delete()
+            spare.folder.lock.release()
+        return row
+
+    def taps(self, count: int) -> list[Row]:
+        """Tap, until the screen stands still; beside it one picture by the adb program."""
+        row = Row("tap to settled frame", "tap, then pictures until two 40 ms apart are alike")
+        other = Row("adb program: tap, screencap", "the same tap and one picture, no settling")
+        for _ in range(count):
+            place = self._next_place()
+
+            def tap(place: tuple[int, int] = place) -> None:
+                self._phone.input.click(*place)
+                if not settle(self._phone.screen, _RULE, self._clock).is_still:
+                    raise MachineError("The screen did not come to rest.")
+
+            self._measure(row, tap)
+            x, y = self._next_place()
+
+            def by_program(x: str = str(x), y: str = str(y)) -> None:
+                self._adb("shell", "input", "tap", x, y)
+                read_png(self._adb("exec-out", "screencap", "-p"))
+
+            self._measure(other, by_program)
+        return [row, other]
+
+    def pictures(self, count: int) -> list[Row]:
+        """Take pictures of screens that have just changed, and one again."""
+        row = Row("screencap", "a picture of a changed screen as an array, by the fastest way")
+        again = Row("screencap, same frame", "the same picture asked for again")
+        other = Row("adb program: screencap", "adb exec-out screencap -p, decoded")
+        for _ in range(count):
+            self._change()
+            self._measure(row, self._phone.screen.capture)
+            self._measure(again, self._phone.screen.capture)
+            self._change()
+            self._measure(other, lambda: read_png(self._adb("exec-out", "screencap", "-p")))
+        costs_s = self._phone.screen.costs_s
+        row.extra = {f"{way}_s": cost_s for way, cost_s in costs_s.items()}
+        return [row, again, other]
+
+    def hierarchies(self, count: int) -> list[Row]:
+        """Read hierarchies of screens that have just changed."""
+        row = Row("dump", "the hierarchy of a changed screen, parsed")
+        other = Row("adb program: dump", "adb exec-out uiautomator dump /dev/tty, parsed")
+
+        def by_program() -> None:
+            said = self._adb("exec-out", "uiautomator", "dump", "/dev/tty")
+            parse_hierarchy(said.decode())
+
+        for _ in range(count):
+            self._change()
+            self._measure(row, self._phone.tree.elements)
+            self._change()
+            self._measure(other, by_program)
+        return [row, other]
+
+    def memory(self) -> Row:
+        """Tell what the phone holds in memory after all this."""
+        used_mib = self._maker.memory_bytes(self._phone.info.machine_id) / _MIB
+        what = f"{used_mib:.0f} MiB held by the container after all of the above, no page cache"
+        return Row("memory", what, extra={"memory_mib": used_mib})
+
+    def _measure(self, row: Row, act: Callable[[], object]) -> None:
+        row.measure(act, self._clock)
+        self._tick(row.name)
+
+    def _change(self) -> None:
+        """Let another screen come to the front."""
+        self._turn += 1
+        command = _SETTINGS if self._turn % 2 else "input keyevent HOME"
+        self._phone.shell(command).require()
+
+    def _next_place(self) -> tuple[int, int]:
+        """Give where to tap so that another screen comes: an entry of a list."""
+        self._phone.shell(f"input keyevent HOME; {_SETTINGS}").require()
+        entries = [
+            one.bounds.center
+            for one in self._phone.tree.elements()
+            if "clickable" in one.states
+            and one.bounds.right - one.bounds.left > one.bounds.bottom - one.bounds.top
+        ]
+        if not entries:
+            raise MachineError("The phone's settings show nothing to tap on.")
+        self._turn += 1
+        return entries[self._turn % len(entries)]
+
+    def _adb(self, *words: str) -> bytes:
+        """Run the adb program against the appliance's own server, as most tools do."""
+        port, serial = str(self._maker.adb_port), self._phone.device.serial
+        result = run(["adb", "-P", port, "-s", serial, *words], timeout_s=_TOOL_TIMEOUT_S)
+        return result.require().stdout

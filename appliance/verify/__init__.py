@@ -1,0 +1,1 @@
+"""Check that a device does what Mesocosm asks of it."""

@@ -1,0 +1,170 @@
+"""The device conformance suite of phones: what providers, agents and evaluators rely on.
+
+It runs on any phone that speaks ADB: the reference phone, an emulator, a physical one. It opens
+the phone's Settings and its home screen, and writes one setting and one folder, both of which it
+removes; a console lets it also save, load and delete a snapshot.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import MesocosmError, UsageError
+from provisioning.docker.adb_device import AdbDevice
+from provisioning.docker.adb_server import AdbServer
+from provisioning.docker.console import ConsoleClient
+from provisioning.docker.phone_io import PhoneInput, PhoneTree
+from provisioning.docker.phone_screen import PhoneScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from appliance.base.clock import Clock
+    from appliance.base.process import CommandResult
+    from appliance.base.settings import Settings
+
+TOKEN_NAME = ".emulator_console_auth_token"  # noqa: S105 - the name of a file
+State = Literal["pass", "fail", "skip"]
+
+
+class PhoneUnderTest:
+    """The phone and the parts of the provider that drive it.
+
+    Args:
+        device: the phone over ADB.
+        console: opens a session with its console; None when it has none.
+        clock: waits.
+    """
+
+    def __init__(
+        self,
+        device: AdbDevice,
+        console: Callable[[], ConsoleClient] | None = None,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self.device = device
+        self.console = console
+        self.clock = clock
+        self.screen = PhoneScreen(device, clock=clock)
+        self.tree = PhoneTree(device)
+        self.input = PhoneInput(device)
+
+    def shell(self, command: str, timeout_s: float = 20.0) -> CommandResult:
+        """Run a command line in the phone's shell."""
+        return self.device.shell(command, timeout_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that is asked of a phone.
+
+    Attributes:
+        name: short, lower case.
+        what: one line on what must hold.
+        run: raises `MesocosmError` when it does not; gives a reason when it cannot be asked.
+    """
+
+    name: str
+    what: str
+    run: Callable[[PhoneUnderTest], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How one check ended.
+
+    Attributes:
+        name: of the check.
+        what: must hold.
+        state: ``pass``, ``fail`` or ``skip``.
+        seconds: it took.
+        said: why it failed or was skipped.
+    """
+
+    name: str
+    what: str
+    state: State
+    seconds: float
+    said: str = ""
+
+
+def find_phone(
+    serial: str,
+    settings: Settings,
+    *,
+    adb_port: int | None = None,
+    console: str = "",
+    token_file: Path | None = None,
+    timeout_s: float = 30.0,
+) -> PhoneUnderTest:
+    """Connect to a phone and, if it has one, find its console.
+
+    Args:
+        serial: ``HOST:PORT``, or as ``adb devices`` names it, such as ``emulator-5554``.
+        settings: port and key of the appliance's adb server.
+        adb_port: loopback port of another adb server, one that knows the phone already.
+        console: ``HOST:PORT``; for ``emulator-N`` the port N of this host.
+        token_file: holds what the console's ``auth`` wants.
+        timeout_s: for connecting.
+
+    Raises:
+        PhoneUnauthorizedError: the phone refuses the key of that adb server.
+        LinkError: it cannot be reached.
+        UsageError: the console's address or token is none.
+    """
+    if adb_port is not None:
+        settings = settings.model_copy(update={"adb_port": adb_port})
+    device = AdbDevice(AdbServer(settings), serial)
+    emulator = re.fullmatch(r"emulator-(\d+)", serial)
+    if emulator and not console:
+        console = f"127.0.0.1:{emulator[1]}"
+    if not console:
+        device.wait(timeout_s)
+        return PhoneUnderTest(device)
+    host, _, port = console.rpartition(":")
+    token_file = token_file or Path.home() / TOKEN_NAME
+    if not host or not port.isdigit() or not token_file.is_file():
+        raise UsageError(
+            f"The console {console} cannot be signed in at.",
+            details=f"It wants HOST:PORT and a token; {token_file} is looked for.",
+            resolution="Name the console with --console and the token's file with --token-file.",
+        )
+    token = token_file.read_text().strip()
+    device.wait(timeout_s)
+    return PhoneUnderTest(device, lambda: ConsoleClient((host, int(port)), token))
+
+
+def verify_phone(
+    phone: PhoneUnderTest,
+    checks: Sequence[Check],
+    tick: Callable[[Finding], None] = lambda _finding: None,
+) -> list[Finding]:
+    """Run all checks, each whatever the others said.
+
+    Args:
+        phone: it must be connected.
+        checks: such as `appliance.verify.phone_checks.CHECKS`.
+        tick: told each finding.
+    """
+    findings = []
+    for check in checks:
+        finding = _run(check, phone)
+        tick(finding)
+        findings.append(finding)
+    return findings
+
+
+def _run(check: Check, phone: PhoneUnderTest) -> Finding:
+    start_s = phone.clock.monotonic_s()
+    state: State = "pass"
+    try:
+        said = check.run(phone) or ""
+        state = "skip" if said else "pass"
+    except MesocosmError as exc:
+        said, state = f"{exc.brief} {exc.details}".strip(), "fail"
+    return Finding(check.name, check.what, state, phone.clock.monotonic_s() - start_s, said)

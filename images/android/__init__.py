@@ -1,0 +1,1 @@
+"""Google's emulator in a container: its recipe and the scripts inside."""

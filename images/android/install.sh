@@ -1,0 +1,20 @@
+#!/bin/sh
+# Install the SDK's parts. The first archive is checked against its pinned digest; the SDK manager
+# in it checks what it fetches; the system image must have the pinned revision.
+set -eu
+tools=${ANDROID_HOME}/cmdline-tools
+archive=$(mktemp)
+mkdir -p "$tools"
+curl --fail --silent --show-error --location --output "$archive" "$TOOLS_ADDRESS"
+echo "$TOOLS_SHA256  $archive" | sha256sum --check --strict
+unzip -q "$archive" -d "$tools"
+mv "$tools/cmdline-tools" "$tools/latest"
+rm "$archive"
+yes | sdkmanager --licenses >/dev/null
+sdkmanager --install platform-tools emulator "$SYSTEM_IMAGE"
+properties=$ANDROID_HOME/$(echo "$SYSTEM_IMAGE" | tr ';' '/')/source.properties
+found=$(sed -n 's/^Pkg.Revision= *//p' "$properties")
+if [ "$found" != "$SYSTEM_IMAGE_REVISION" ]; then
+    echo "$SYSTEM_IMAGE has revision $found, pinned is $SYSTEM_IMAGE_REVISION: see pins.json."
+    exit 1
+fi

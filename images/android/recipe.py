@@ -1,0 +1,159 @@
+"""Google's emulator: built only by who accepts Google's licence, never passed on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import ImageBuildError, RequirementError
+from appliance.base.files import digest_file
+from images.dockerfile import DockerRecipe
+from images.engine import connect
+from images.recipe import Product
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from appliance.base.settings import Settings
+    from images.recipe import Image, Report
+
+HERE = Path(__file__).parent
+KVM = Path("/dev/kvm")
+LICENCE = "https://developer.android.com/studio/terms"
+_SCRIPTS = ("Dockerfile", "install.sh", "prepare.sh", "entrypoint.sh")
+_SUMS = "SHA256SUMS"
+_PREPARE_TIMEOUT_S = 1800
+_MEMORY = "6g"
+
+
+class AndroidRecipe:
+    """The emulator, one virtual device, the user's APKs, and a snapshot to resume from.
+
+    The Dockerfile installs; the snapshot is made afterwards in a container that has ``/dev/kvm``,
+    which no build has, and that container becomes the image.
+
+    Args:
+        settings: whether the licence is accepted, and the folder of APKs.
+    """
+
+    name = "android"
+    needs = ("base",)
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._pins: dict[str, str] = json.loads((HERE / "pins.json").read_text())
+
+    @property
+    def variant(self) -> str:
+        """The version of Android, such as ``android-34``."""
+        return self._pins["system_image"].split(";")[1]
+
+    def inputs(self) -> Mapping[str, object]:
+        """Give scripts, pins and the digests of the APKs; whether somebody accepts is no input."""
+        return {
+            "files": {name: digest_file(HERE / name) for name in _SCRIPTS},
+            "pins": self._pins,
+            "apks": {path.name: digest for path, digest in self._apks()},
+        }
+
+    def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
+        """Install and prepare.
+
+        Raises:
+            RequirementError: the licence was not accepted, or there is no ``/dev/kvm``.
+            ImageBuildError: a step failed, or an APK is not what its checksum says.
+        """
+        self._require()
+        apks = workdir / "apks"
+        apks.mkdir()
+        for path, _ in self._apks():
+            (apks / path.name).write_bytes(path.read_bytes())
+        files = {name: HERE / name for name in _SCRIPTS} | {"apks": apks}
+        args = {name.upper(): value for name, value in self._pins.items()}
+        recipe = DockerRecipe("android", self.variant, files, {**args, "LICENCE_ACCEPTED": "yes"})
+        installed = recipe.build(workdir, report, needed)
+        for path in apks.iterdir():
+            path.unlink()
+        apks.rmdir()
+        report("prepare", None, "booting the virtual device once, for its snapshot")
+        return Product(
+            docker_id=_prepare(str(installed.docker_id)),
+            packages=installed.packages,
+            notes={"licence": f"accepted by who built it: {LICENCE}", **self._pins},
+        )
+
+    def _require(self) -> None:
+        if not self._settings.accept_android_sdk_licence:
+            raise RequirementError(
+                "The licence of Google's Android SDK has not been accepted.",
+                details=f"The emulator and its system images are Google's; read {LICENCE}.",
+                resolution="`mesocosm image build android --accept-android-sdk-licence`.",
+            )
+        if not KVM.exists():
+            raise RequirementError(
+                "Google's emulator needs KVM: this host has no /dev/kvm.",
+                resolution="Use the reference phone, which needs none: `mesocosm image build phone`.",
+            )
+
+    def _apks(self) -> list[tuple[Path, str]]:
+        """Give the user's APKs and their digests, each as its line in SHA256SUMS says.
+
+        Raises:
+            ImageBuildError: one has no line, or another digest.
+        """
+        folder = self._settings.android_apks_dir
+        if folder is None:
+            return []
+        try:
+            lines = (folder / _SUMS).read_text().splitlines()
+        except OSError as exc:
+            raise ImageBuildError(
+                f"{folder} has no {_SUMS}.",
+                details=str(exc),
+                resolution=f"Write it: `cd {folder} && sha256sum *.apk > {_SUMS}`.",
+            ) from exc
+        wanted = {
+            name.lstrip(" *"): digest for digest, _, name in (x.partition(" ") for x in lines)
+        }
+        found = [(path, digest_file(path)) for path in sorted(folder.glob("*.apk"))]
+        for path, digest in found:
+            if wanted.get(path.name) != digest:
+                raise ImageBuildError(
+                    f"{path.name} is not the file that {_SUMS} names.",
+                    details=f"Its SHA-256 is {digest}; {wanted.get(path.name, 'none')} is named.",
+                )
+        if missing := wanted.keys() - {path.name for path, _ in found}:
+            raise ImageBuildError(f"{folder} lacks {', '.join(sorted(missing))}.")
+        return found
+
+
+def _prepare(image: str) -> str:
+    """Run prepare.sh in a container with KVM and make an image of it; gives the image's id."""
+    from docker.errors import DockerException  # noqa: PLC0415
+    from requests.exceptions import RequestException  # noqa: PLC0415
+
+    with connect() as client:
+        container = client.containers.create(
+            image,
+            entrypoint=["/bin/sh", "/opt/mesocosm/prepare.sh"],
+            devices=[f"{KVM}:{KVM}:rw"],
+            group_add=[str(KVM.stat().st_gid)],
+            cap_drop=["ALL"],
+            network_mode="none",
+            mem_limit=_MEMORY,
+        )
+        try:
+            container.start()
+            ended = container.wait(timeout=_PREPARE_TIMEOUT_S)
+            if ended["StatusCode"] != 0:
+                raise ImageBuildError(
+                    "The virtual device could not be prepared.",
+                    details=container.logs(tail=40).decode(errors="replace"),
+                )
+            entrypoint = 'ENTRYPOINT ["/bin/sh", "/opt/mesocosm/entrypoint.sh"]'
+            return str(container.commit(changes=entrypoint).id)
+        except (DockerException, RequestException) as exc:
+            raise ImageBuildError("The virtual device could not be prepared.", str(exc)) from exc
+        finally:
+            container.remove(force=True)

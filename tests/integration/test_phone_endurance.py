@@ -1,0 +1,131 @@
+"""Many rewinds leave nothing behind: on the host, in the adb server, in the phone.
+
+``MESOCOSM_TEST_REWINDS=200`` is the count of the acceptance; fewer run by default.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import ImageMissingError, RequirementError
+from appliance.base.settings import Settings
+from provisioning.docker.adb_server import AdbServer
+from provisioning.docker.maker import PhoneMaker
+from provisioning.protocols import READY
+from tests.standins.phone import free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from provisioning.docker.phone import ReferencePhone
+
+pytestmark = [pytest.mark.docker, pytest.mark.phone, pytest.mark.adb]
+
+REWINDS = int(os.environ.get("MESOCOSM_TEST_REWINDS", "20"))
+WARM_UP = 5
+PROBE_EVERY = 5
+PROC = Path("/proc")
+# The server's heap grows by whole arenas; a stream kept by each rewind would cost more than this.
+SLACK_KIB = 2048
+SLACK_FDS = 2
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is held at one moment."""
+
+    server_kib: int
+    server_fds: int
+    own_fds: int
+    zombies: int
+    phone_fds: int
+    phone_processes: int
+    phone_bytes: int
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    state_dir = tmp_path_factory.mktemp("state")
+    if (images_dir := Settings().images_dir).is_dir():
+        (state_dir / "images").symlink_to(images_dir)
+    return Settings(state_dir=state_dir, adb_port=free_port())
+
+
+@pytest.fixture(scope="module")
+def maker(settings: Settings) -> Iterator[PhoneMaker]:
+    found = PhoneMaker(settings)
+    try:
+        found.image  # noqa: B018 - looked up here to skip
+    except (ImageMissingError, RequirementError) as exc:
+        pytest.skip(str(exc))
+    yield found
+    AdbServer(settings).stop()
+
+
+def server_of(port: int) -> Path:
+    """Give the folder in /proc of the adb server that listens on a port."""
+    for path in PROC.glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        is_server = "fork-server" in words or "nodaemon" in words
+        if is_server and any(word.endswith(f":{port}") for word in words):
+            return path.parent
+    raise AssertionError("no adb server listens there")
+
+
+def held(phone: ReferencePhone, maker: PhoneMaker) -> Held:
+    server = server_of(maker.adb_port)
+    status = dict(
+        line.split(":", 1) for line in (server / "status").read_text().splitlines() if ":" in line
+    )
+    own = os.getpid()
+    stats = [path.read_text().rpartition(")")[2].split() for path in PROC.glob("[0-9]*/stat")]
+    counts = phone.shell("ls /proc/1/fd | wc -l; ls -d /proc/[0-9]* | wc -l").text.split()
+    return Held(
+        server_kib=int(status["VmRSS"].split()[0]),
+        server_fds=len(list((server / "fd").iterdir())),
+        own_fds=len(list((PROC / str(own) / "fd").iterdir())),
+        zombies=sum(one[0] == "Z" and int(one[1]) in {own, int(server.name)} for one in stats),
+        phone_fds=int(counts[0]),
+        phone_processes=int(counts[1]),
+        phone_bytes=maker.memory_bytes(phone.info.machine_id),
+    )
+
+
+def use_and_rewind(phone: ReferencePhone, *, with_probe: bool) -> None:
+    phone.shell("am start -n com.android.settings/.Settings; sleep 60 >/dev/null 2>&1 &")
+    phone.files.put("/sdcard/used", b"x" * 10_000)
+    phone.screen.capture()
+    phone.tree.elements()
+    if with_probe:
+        phone.link.call("ping")
+    phone.snapshots.rewind(READY)
+
+
+def test_rewinds_leave_nothing_behind(maker: PhoneMaker) -> None:
+    phone = maker.make(lambda _words: None)
+    try:
+        for number in range(WARM_UP):
+            use_and_rewind(phone, with_probe=number % PROBE_EVERY == 0)
+        before = held(phone, maker)
+        for number in range(REWINDS):
+            use_and_rewind(phone, with_probe=number % PROBE_EVERY == 0)
+        after = held(phone, maker)
+        print(f"{REWINDS} rewinds\n{before}\n{after}")  # noqa: T201 - shown by pytest -s
+        assert after.zombies == 0
+        assert after.server_kib <= before.server_kib + SLACK_KIB
+        assert after.server_fds <= before.server_fds + SLACK_FDS
+        assert after.own_fds <= before.own_fds + SLACK_FDS
+        assert after.phone_fds <= before.phone_fds + SLACK_FDS
+        assert after.phone_processes <= before.phone_processes
+        assert after.phone_bytes <= before.phone_bytes + (20 << 20)
+    finally:
+        phone.delete()
+        phone.folder.lock.release()
