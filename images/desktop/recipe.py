@@ -28,7 +28,7 @@ _INPUTS = ("recipe.py", "packages.txt", "prepare.sh", "customize.sh", "files")
 # No journal: an overlay is thrown away or rewound, never repaired.
 _EXT4_FEATURES = "^has_journal,^metadata_csum"
 _SCRATCH = ("firefox.pref", "mozilla.asc")
-_LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*")
+LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*")
 
 
 class DesktopRecipe:
@@ -119,7 +119,7 @@ class DesktopRecipe:
         }
         words = " ".join(f"{name}='{value}'" for name, value in variables.items())
         return [
-            *(f"--dpkgopt=path-exclude={path}" for path in _LEFT_OUT),
+            *(f"--dpkgopt=path-exclude={path}" for path in LEFT_OUT),
             "--dpkgopt=path-include=/usr/share/locale/locale.alias",
             "--dpkgopt=force-unsafe-io",
             f"--essential-hook={words} '{HERE}/prepare.sh' \"$1\"",
