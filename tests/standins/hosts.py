@@ -71,4 +71,4 @@ def image_host(disk: Path) -> Iterator[Any]:
         if mounted.exit_code != 0:
             pytest.skip(f"no image can be mounted here: {mounted.stderr.decode()}")
         stack.callback(run, ["umount", str(root)])
-        yield testinfra.get_host(f"chroot://{root}")
+        yield testinfra.get_host(str(root), connection="chroot")
