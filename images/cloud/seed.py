@@ -56,6 +56,9 @@ class Seed:
             "hostname": self.hostname,
             "users": [],
             "ssh_pwauth": False,
+            # The recipe brings the host key and the locale.
+            "ssh_genkeytypes": ["ed25519"],
+            "locale": False,
             "bootcmd": [["sh", "-c", _UNPACK], *self._prepare()],
             "apt": self._apt(),
             "package_update": bool(self.packages),
