@@ -1,15 +1,18 @@
 """cloud-init for real: a Debian ground of this host's archive, booted once with a seed.
 
 Ubuntu's cloud image is not fetched here; all that happens to it after that happens to this one.
+It takes minutes under emulation, so it runs when asked for:
+
+    MESOCOSM_TEST_CLOUD_INIT=1 pytest tests/integration/test_cloud_init.py
 """
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import MesocosmError
 from appliance.base.process import find_tool, run
 from appliance.base.settings import Settings, get_settings
 from images.cloud.machine import BuildMachine
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.skipif(
+        "MESOCOSM_TEST_CLOUD_INIT" not in os.environ,
+        reason="takes minutes; set MESOCOSM_TEST_CLOUD_INIT=1",
+    ),
     pytest.mark.skipif(
         not all(find_tool(name) for name in ("qemu-system-x86_64", "mmdebstrap", "sfdisk")),
         reason="needs qemu-system-x86, mmdebstrap and fdisk",
@@ -78,11 +85,11 @@ def machine_of(ground: Path, folder: Path, work: str) -> BuildMachine:
     return BuildMachine(disk, seed, folder, kernel, initrd, memory_mib=1024, has_network=False)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_a_seed_sets_a_guest_up_and_its_answer_comes_back(ground: Path, tmp_path: Path) -> None:
     machine = machine_of(ground, tmp_path, WORK)
 
-    files = machine.run(timeout_s=400)
+    files = machine.run(timeout_s=1200)
 
     assert files["hostname"] == b"seeded-guest\n"
     assert files["instance"] == b"mesocosm-test\n"
@@ -96,9 +103,3 @@ def test_a_seed_sets_a_guest_up_and_its_answer_comes_back(ground: Path, tmp_path
     run(["qemu-img", "convert", "-O", "raw", str(tmp_path / "root.qcow2"), str(raw)]).require()
     kept = run(["debugfs", "-R", "cat /etc/made-by-the-seed", str(raw)]).require().text
     assert kept == "kept"
-
-
-def test_a_guest_that_never_ends_is_given_up(ground: Path, tmp_path: Path) -> None:
-    machine = machine_of(ground, tmp_path, WORK)
-    with pytest.raises(MesocosmError, match="did not finish within 3 s"):
-        machine.run(timeout_s=3)

@@ -73,6 +73,13 @@ def test_a_guest_that_ends_without_an_answer_failed(machine: BuildMachine) -> No
     assert caught.value.details == "booted\n"
 
 
+def test_a_guest_that_never_ends_is_given_up(machine: BuildMachine) -> None:
+    program = machine.folder / "bin/qemu-system-x86_64"
+    program.write_text(QEMU.replace("dd if", "true if") + "sleep 60\n")
+    with pytest.raises(ImageBuildError, match=r"did not finish within 0\.5 s"):
+        machine.run(timeout_s=0.5)
+
+
 def text_at(disk: Path, folder: Path) -> str:
     """Read a file in the ext4 file system that a disk is, from its first byte on."""
     raw = folder / "read.raw"
