@@ -11,6 +11,7 @@ from controller.agents.protocol import Seat, Usage
 from controller.limits import EndTrial
 from controller.loop import Loop, LoopParts
 from controller.preparation import prepare
+from controller.recordings import recording
 from controller.space import ActionSpace
 from controller.trial import TRIAL_RESULT, MachineRecord, Reason, TrialResult
 from evaluators.graph import GraphEvaluator
@@ -74,7 +75,9 @@ class Trial:
         self._log.append("start", task=self._task.id, repeat=self._repeat, agent=self._stage.agent)
         try:
             with self._stage.fleet.lease(self._task.roles) as environment:
-                result = self._live(environment)
+                machines, stage = environment.machines, self._stage
+                with recording(machines, self._log, stage.video_hz, stage.clock):
+                    result = self._live(environment)
         except KeyboardInterrupt:
             self.is_interrupted = True
             result = self._result or self._close(EndTrial(Reason.CANCELLED, "Interrupted."))

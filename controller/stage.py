@@ -42,6 +42,7 @@ class Stage:
         clock: whose time counts.
         rule: when a screen counts as still.
         with_trees: observations hold the machines' accessibility trees too.
+        video_hz: how often a second screens are recorded; 0 records none.
     """
 
     suite: str
@@ -53,3 +54,4 @@ class Stage:
     clock: Clock
     rule: SettleRule = field(default_factory=SettleRule)
     with_trees: bool = False
+    video_hz: float = 0.0

@@ -70,6 +70,7 @@ class Plan:
         seed: everything random follows from it.
         options: kept in ``run.json``.
         with_trees: observations hold accessibility trees too.
+        video_hz: how often a second screens are recorded; 0 records none.
     """
 
     suite: Suite
@@ -80,6 +81,7 @@ class Plan:
     seed: int = 0
     options: Mapping[str, str] = field(default_factory=dict)
     with_trees: bool = False
+    video_hz: float = 0.0
 
 
 def open_suite(reference: str) -> Suite:
@@ -181,6 +183,7 @@ def make_stage(
         clock=clock,
         rule=SettleRule(),
         with_trees=plan.with_trees,
+        video_hz=plan.video_hz,
     )
 
 
@@ -191,6 +194,8 @@ def create_run(plan: Plan, runs_dir: Path, *, clock: Clock = SYSTEM_CLOCK) -> Ru
         UnknownNameError: the suite has no such task.
         StoreError: the folder cannot be made.
     """
+    told = {"trees": "yes"} if plan.with_trees else {}
+    told |= {"video_hz": f"{plan.video_hz:g}"} if plan.video_hz else {}
     tasks = plan.tasks or tuple(task.id for task in plan.suite.tasks)
     spec = RunSpec(
         run=new_run_id(clock),
@@ -203,6 +208,6 @@ def create_run(plan: Plan, runs_dir: Path, *, clock: Clock = SYSTEM_CLOCK) -> Ru
         seed=plan.seed,
         started_s=clock.now_s(),
         version=importlib.metadata.version("mesocosm"),
-        options={**plan.options, **({"trees": "yes"} if plan.with_trees else {})},
+        options={**plan.options, **told},
     )
     return Store(runs_dir).create(spec)

@@ -32,6 +32,7 @@ def bootstrap(  # noqa: PLR0913  # each is needed by name
     *,
     packages: Sequence[str] = (),
     options: Sequence[str] = (),
+    sources: Sequence[str] = (),
     variant: str = "minbase",
     timeout_s: float = 1800.0,
 ) -> None:
@@ -46,6 +47,7 @@ def bootstrap(  # noqa: PLR0913  # each is needed by name
         report: told about phases and each line of output.
         packages: to install beside the variant's own.
         options: further options of mmdebstrap, such as ``--customize-hook=...``.
+        sources: further lines of ``sources.list``, beside the distribution's own.
         variant: of mmdebstrap.
         timeout_s: after this it is killed.
 
@@ -62,7 +64,7 @@ def bootstrap(  # noqa: PLR0913  # each is needed by name
         if packages:
             argv.append(f"--include={','.join(packages)}")
         argv += [*options, distribution.suite, str(target)]
-        argv += source_lines(distribution, settings)
+        argv += [*source_lines(distribution, settings), *sources]
         stream(
             argv,
             on_line=_Progress(report).take,

@@ -48,6 +48,10 @@ def make_recipe(name: str, settings: Settings) -> Recipe:
             from images.prometheus.recipe import prometheus_recipe  # noqa: PLC0415
 
             return prometheus_recipe(settings)
+        case "desktop" if settings.desktop_source == "cloud-image":
+            from images.cloud.recipe import CloudDesktopRecipe  # noqa: PLC0415
+
+            return CloudDesktopRecipe(settings)
         case "desktop":
             from images.desktop.recipe import DesktopRecipe  # noqa: PLC0415
 

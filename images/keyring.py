@@ -13,6 +13,8 @@ from appliance.base.process import run
 from images.distribution import find_mirror
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from appliance.base.settings import Settings
     from images.distribution import Distribution
     from images.recipe import Report
@@ -60,35 +62,61 @@ def find_keyring(
 
 
 def check_fingerprints(keyring: Path, distribution: Distribution) -> None:
-    """Make sure that a key file holds none but known keys.
+    """Make sure that a key file holds none but known keys of a distribution's archive.
 
     Raises:
         ImageBuildError: it holds none, or another.
     """
-    shown = run(["gpg", "--batch", "--show-keys", "--with-colons", str(keyring)]).require().text
-    primary = re.findall(
-        r"^pub:.*\n(?:(?!fpr).*\n)*fpr:+([0-9A-F]{40}):", shown, flags=re.MULTILINE
+    require_keys(
+        keyring,
+        distribution.key_fingerprints,
+        owner=distribution.name,
+        resolution=f"Install the package {distribution.key_package} from a source you trust.",
     )
-    unknown = set(primary) - set(distribution.key_fingerprints)
-    if unknown or not primary:
+
+
+def require_keys(keyring: Path, known: Collection[str], *, owner: str, resolution: str) -> None:
+    """Make sure that a key file holds keys, and none but known ones.
+
+    Args:
+        keyring: OpenPGP keys, armoured or not.
+        known: fingerprints, 40 hex digits in upper case.
+        owner: whose keys they are said to be.
+        resolution: what to do when they are not.
+
+    Raises:
+        ImageBuildError: it holds none, or another.
+    """
+    shown = run(["gpg", "--batch", "--show-keys", "--with-colons", str(keyring)])
+    primary = re.findall(
+        r"^pub:.*\n(?:(?!fpr).*\n)*fpr:+([0-9A-F]{40}):", shown.text, flags=re.MULTILINE
+    )
+    unknown = set(primary) - set(known)
+    if shown.exit_code or unknown or not primary:
         raise ImageBuildError(
-            f"The key file fetched for {distribution.name} cannot be trusted.",
+            f"The key file fetched for {owner} cannot be trusted.",
             details=f"It holds keys that are not known: {', '.join(sorted(unknown)) or 'none'}.",
-            resolution=f"Install the package {distribution.key_package} from a source you trust.",
+            resolution=resolution,
         )
 
 
 def _fetch_package(mirror: str, distribution: Distribution) -> bytes:
     index = f"{mirror}/dists/{distribution.suite}/main/binary-amd64/Packages.gz"
-    text = gzip.decompress(_fetch(index)).decode()
+    text = gzip.decompress(fetch_bytes(index)).decode()
     name = re.escape(distribution.key_package)
     found = re.search(rf"^Filename: (\S+/{name}_\S+\.deb)$", text, flags=re.MULTILINE)
     if not found:
         raise ValueError(f"{index} does not list {distribution.key_package}")
-    return _fetch(f"{mirror}/{found[1]}")
+    return fetch_bytes(f"{mirror}/{found[1]}")
 
 
-def _fetch(url: str) -> bytes:
+def fetch_bytes(url: str) -> bytes:
+    """Fetch a small file whole.
+
+    Raises:
+        OSError: it cannot be fetched.
+        ValueError: the address is none.
+    """
     with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as reply:  # noqa: S310
         data = reply.read()
     assert isinstance(data, bytes)  # noqa: S101

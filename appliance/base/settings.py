@@ -19,6 +19,10 @@ class Settings(BaseSettings):
         distribution: of the desktop image, or ``auto``.
         mirror_debian: address of a Debian archive; empty takes the host's own apt sources.
         mirror_ubuntu: address of an Ubuntu archive; empty takes the host's own apt sources.
+        mirror_mozilla: address of Mozilla's apt archive, which Ubuntu desktops get Firefox from;
+            empty takes the host's own apt sources.
+        mirror_cloud: address of Ubuntu's cloud images, the folder that holds ``<suite>/current``.
+        desktop_source: what the desktop image is made of: the ``archive``, or a ``cloud-image``.
         desktop: what desktops are made as: ``vm``, ``container``, or ``remote``, the machines
             named in ``remotes.yaml`` of the state folder.
         accelerator: ``auto`` boots something under KVM to find out; ``kvm`` or ``tcg`` say it.
@@ -41,6 +45,9 @@ class Settings(BaseSettings):
     distribution: str = "auto"
     mirror_debian: str = ""
     mirror_ubuntu: str = ""
+    mirror_mozilla: str = ""
+    mirror_cloud: str = ""
+    desktop_source: str = Field(default="archive", pattern="^(archive|cloud-image)$")
     desktop: str = Field(default="vm", pattern="^(vm|container|remote)$")
     accelerator: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
     desktop_memory_mib: int = Field(default=3072, ge=1024)

@@ -35,6 +35,7 @@ def register(app: typer.Typer) -> None:
     group.command("graph")(graph)
     group.command("ocr")(ocr)
     group.command("phone")(phone)
+    group.command("screen")(screen)
     app.add_typer(group, name="bench")
 
 
@@ -48,6 +49,7 @@ def reset(
     from appliance.base.errors import UnknownNameError
     from appliance.base.settings import get_settings
     from appliance.bench.reset import KINDS
+    from provisioning.accelerator import find_accelerator
     from provisioning.backends import host_makers
 
     wanted = [one for one in KINDS if kind in (one.value, "both")]
@@ -98,6 +100,29 @@ def show(rows: list[Row], command: str, page: Path | None, *, json: bool) -> Non
     from provisioning.accelerator import find_accelerator
 
     accelerator = find_accelerator(get_settings()).name
+    _show(rows, accelerator, json=json)
+
+
+def screen(count: CountOption = 100, json: JsonOption = False) -> None:
+    """Measure how long it takes to see a desktop, beside libvirt's and the guest's own way."""
+    from appliance.base.settings import get_settings
+    from appliance.bench.screen import bench_screen
+    from provisioning.accelerator import find_accelerator
+    from provisioning.backends import host_makers
+    from provisioning.protocols import Kind
+
+    settings = get_settings()
+    accelerator = find_accelerator(settings).name
+    with progress() as bar:
+        tick = partial(_tick, bar, bar.add_task("desktop: making one", total=None))
+        maker = host_makers(settings)[Kind.DESKTOP]
+        rows = bench_screen(maker, settings.libvirt_uri, count, tick)
+    _show(rows, accelerator, json=json)
+
+
+def _show(rows: list[Row], accelerator: str, *, json: bool) -> None:
+    from appliance.bench.rows import table
+
     if json:
         print_json({"accelerator": accelerator, "rows": [row.to_dict() for row in rows]})
     else:

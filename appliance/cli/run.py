@@ -43,6 +43,10 @@ Script = Annotated[
 Model = Annotated[str | None, typer.Option("--model", help="Model's name for --agent model.")]
 BaseUrl = Annotated[str | None, typer.Option("--base-url", help="Endpoint for --agent model.")]
 Trees = Annotated[bool, typer.Option("--trees", help="Show agents accessibility trees too.")]
+Record = Annotated[
+    bool, typer.Option("--record", help="Record every machine's screen beside the trial's log.")
+]
+RecordRate = Annotated[float, typer.Option("--record-rate", help="Frames a second of --record.")]
 FleetOption = Annotated[str, typer.Option("--fleet", hidden=True, help="real or fake.")]
 
 
@@ -61,6 +65,8 @@ def run(
     model: Model = None,
     base_url: BaseUrl = None,
     trees: Trees = False,
+    record: Record = False,
+    record_rate: RecordRate = 5.0,
     fleet: FleetOption = "real",
     json: JsonOption = False,
 ) -> None:
@@ -82,8 +88,11 @@ def run(
         open_fleet,
         open_suite,
     )
+    from provisioning.recording import check_recording
 
     settings = get_settings()
+    if record:
+        check_recording(record_rate)
     options = AgentOptions(script, model, base_url)
     plan = Plan(
         suite=open_suite(suite),
@@ -94,6 +103,7 @@ def run(
         seed=seed,
         options=options.to_dict(),
         with_trees=trees,
+        video_hz=record_rate if record else 0.0,
     )
     stage = make_stage(plan, open_fleet(fleet, settings, say))
     folder = create_run(plan, settings.runs_dir)

@@ -87,4 +87,6 @@ chroot "$root" systemctl -q set-default graphical.target
 chroot "$root" dpkg-query -W -f '${Package} ${Version}\n' > "$MESOCOSM_PACKAGES_OUT"
 cp "$root"/boot/vmlinuz-* "$MESOCOSM_KERNEL_OUT"
 cp "$root"/boot/initrd.img-* "$MESOCOSM_INITRD_OUT"
+# The archives of the build are of no use in a guest without a way out, and their keys lay here.
+rm -f "$root/etc/apt/sources.list" "$root"/etc/apt/sources.list.d/*
 rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/var/log/*.log "$root"/boot/initrd.img-*

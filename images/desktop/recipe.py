@@ -11,6 +11,7 @@ from appliance.base.process import run
 from images.bootstrap import bootstrap
 from images.desktop.keys import ensure_ssh_key, make_key
 from images.distribution import choose_distribution, get_distribution
+from images.firefox import FirefoxSource, find_mozilla_archive, prepare_firefox
 from images.recipe import Product
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ DISK_SIZE_GIB = 12
 _INPUTS = ("recipe.py", "packages.txt", "prepare.sh", "customize.sh", "files")
 # No journal: an overlay is thrown away or rewound, never repaired.
 _EXT4_FEATURES = "^has_journal,^metadata_csum"
-_LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*")
+_SCRATCH = ("firefox.pref", "mozilla.asc")
+LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*")
 
 
 class DesktopRecipe:
@@ -52,7 +54,10 @@ class DesktopRecipe:
     def inputs(self) -> Mapping[str, object]:
         """Give the digests of the recipe's files and of the key that is let in."""
         public = ensure_ssh_key(self._settings).with_suffix(".pub")
+        is_ubuntu = self._distribution.vendor == "ubuntu"
+        extra = {"mozilla": find_mozilla_archive(self._settings) is not None} if is_ubuntu else {}
         return {
+            **extra,
             "files": {name: digest_tree(HERE / name) for name in _INPUTS},
             "kernel": self._distribution.kernel,
             "disk_gib": DISK_SIZE_GIB,
@@ -65,13 +70,16 @@ class DesktopRecipe:
         make_key(workdir / HOST_KEY, "mesocosm-desktop")
         root = workdir / "root"
         listed = workdir / "packages.txt"
+        firefox = self._firefox(workdir, report)
+        own = [*read_packages(self._distribution), self._distribution.kernel]
         bootstrap(
             self._distribution,
             self._settings,
             root,
             report,
-            packages=[*read_packages(self._distribution), self._distribution.kernel],
-            options=self._options(workdir, listed),
+            packages=[*own, *firefox.packages],
+            options=[*self._options(workdir, listed), *firefox.options],
+            sources=firefox.sources,
         )
         report("disk", None, "writing the root file system")
         raw = workdir / "disk.raw"
@@ -87,8 +95,17 @@ class DesktopRecipe:
         rows = (line.split(maxsplit=1) for line in listed.read_text().splitlines())
         packages = {row[0]: row[1] for row in rows}
         listed.unlink()
+        for name in _SCRATCH:
+            (workdir / name).unlink(missing_ok=True)
         notes = {"distribution": self.variant, "distribution_reason": self._choice.reason}
+        notes |= {"firefox": firefox.note} if firefox.note else {}
         return Product(packages=packages, notes=notes)
+
+    def _firefox(self, workdir: Path, report: Report) -> FirefoxSource:
+        """Decide where Firefox comes from; Debian's is a package like any other."""
+        if self._distribution.vendor != "ubuntu":
+            return FirefoxSource((), (), (), "")
+        return prepare_firefox(self._settings, workdir, report)
 
     def _options(self, workdir: Path, listed: Path) -> list[str]:
         """Write the options of mmdebstrap: what is left out, and the hooks with their inputs."""
@@ -102,7 +119,7 @@ class DesktopRecipe:
         }
         words = " ".join(f"{name}='{value}'" for name, value in variables.items())
         return [
-            *(f"--dpkgopt=path-exclude={path}" for path in _LEFT_OUT),
+            *(f"--dpkgopt=path-exclude={path}" for path in LEFT_OUT),
             "--dpkgopt=path-include=/usr/share/locale/locale.alias",
             "--dpkgopt=force-unsafe-io",
             f"--essential-hook={words} '{HERE}/prepare.sh' \"$1\"",

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Self
 from appliance.base.errors import LinkClosedError, LinkError, LinkTimeoutError
 from appliance.base.process import CommandResult
 from provisioning.links.client import connect
+from provisioning.links.tunnel import PROXY_PORT, guest_port
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     import paramiko
 
+    from provisioning.egress import Stream
     from provisioning.links.client import LinkClient
 
 _READ_BYTES = 1 << 18
@@ -127,6 +130,12 @@ class SshSession:
         except (paramiko.SSHException, OSError, EOFError) as exc:
             raise LinkClosedError(f"The SSH connection to {self.name} broke.", str(exc)) from exc
         return channel
+
+    def guest_port(
+        self, serve: Callable[[Stream], None], *, port: int = PROXY_PORT
+    ) -> AbstractContextManager[int]:
+        """Let connections to a loopback port of the guest be served here; see `guest_port`."""
+        return guest_port(self._client.get_transport(), serve, port=port)
 
     def close(self) -> None:
         """Let the connection go; harmless twice."""

@@ -175,6 +175,15 @@ def test_metrics_of_graphs_need_the_suite_as_it_was(capsys: pytest.CaptureFixtur
     assert cli.main(["results", "--metrics", "all"]) == 2
 
 
+def test_a_run_is_recorded_when_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*ANSWER, "oracle", "--record", "--record-rate", "10", "--json"]) == 0
+    run = json.loads(capsys.readouterr().out)["run"]
+    videos = list((get_settings().runs_dir / run).rglob("screen-*.mp4"))
+    assert [video.name for video in videos] == ["screen-phone.mp4"]
+    assert cli.main([*ANSWER, "oracle", "--record", "--record-rate", "99"]) == 2
+    assert "99 times a second" in capsys.readouterr().err
+
+
 def test_a_failed_trial_is_a_completed_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*ANSWER, "noop"]) == 0
     out, err = capsys.readouterr()

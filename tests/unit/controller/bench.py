@@ -64,6 +64,7 @@ class Bench:
     events: list[dict[str, Any]] = field(default_factory=list)
     trial: Trial | None = None
     with_trees: bool = False
+    video_hz: float = 0.0
 
     def __post_init__(self) -> None:
         self.fakes = FakeFleet(self.clock)
@@ -83,6 +84,7 @@ class Bench:
             record=self.record,
             clock=self.clock,
             with_trees=self.with_trees,
+            video_hz=self.video_hz,
         )
 
     def run(self, task: Task, make_agent: MakeAgent) -> TrialResult:

@@ -1,0 +1,114 @@
+"""How fast a desktop is seen: QEMU's screendump beside libvirt's screenshot and the guest's own."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.bench.rows import Row
+from provisioning.frames import changed_region
+from provisioning.libvirt.screenshot import LibvirtScreen
+from provisioning.links.guest_io import LinkScreen
+from provisioning.video import VideoWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.clock import Clock
+    from provisioning.libvirt.desktop import DesktopVm
+    from provisioning.makers import Maker
+    from provisioning.protocols import Frame
+
+    Tick = Callable[[str], None]
+
+_RATE_HZ = 5.0
+_ALTERNATIVE_SHARE = 5
+
+
+def bench_screen(
+    maker: Maker, uri: str, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
+) -> list[Row]:
+    """Look at one desktop in every way there is.
+
+    The machine is made for this and thrown away. Between two looks the pointer moves, so that
+    the frames differ; the move is not timed.
+
+    Args:
+        maker: of desktops.
+        uri: of libvirtd.
+        count: samples of each row; a fifth of it for the slow alternatives.
+        tick: told the name of each row after each sample.
+        clock: measures.
+
+    Raises:
+        MesocosmError: the machine cannot be made, or takes no input.
+    """
+    machine: DesktopVm = maker.make(lambda _words: None)  # type: ignore[assignment]
+    libvirt_screen = LibvirtScreen(uri, machine.info.machine_id)
+    try:
+        guest = LinkScreen(machine.link)
+        few = max(1, count // _ALTERNATIVE_SHARE)
+        frames = _SeenFrames(machine, tick, clock)
+        return [
+            frames.row("capture", "screendump by QMP, as an array", machine.screen.capture, count),
+            *frames.work(count),
+            frames.row(
+                "libvirt screenshot", "libvirt's screenshot, decoded", libvirt_screen.capture, few
+            ),
+            frames.row("guest screenshot", "mss in the guest", guest.capture, few),
+        ]
+    finally:
+        libvirt_screen.close()
+        machine.delete()
+        machine.folder.lock.release()
+
+
+class _SeenFrames:
+    """Takes samples of one machine's screen."""
+
+    def __init__(self, machine: DesktopVm, tick: Tick, clock: Clock) -> None:
+        self._machine = machine
+        self._tick = tick
+        self._clock = clock
+        self._moves = 0
+
+    def row(self, name: str, what: str, capture: Callable[[], Frame], count: int) -> Row:
+        """Capture again and again."""
+        row = Row(name, what)
+        for _ in range(count):
+            self._disturb()
+            row.measure(capture, self._clock)
+            self._tick(name)
+        return row
+
+    def work(self, count: int) -> list[Row]:
+        """Compare and encode what the screen shows, each frame with the one before."""
+        region = Row("changed region", "rectangle around the pixels that differ")
+        encode = Row("encode", "a frame into the video, flushed")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "screen.mp4"
+            video = VideoWriter(path, rate_hz=_RATE_HZ)
+            last = self._machine.screen.capture()
+            for number in range(count):
+                self._disturb()
+                frame = self._machine.screen.capture()
+                region.measure(self._compare(last, frame), self._clock)
+                encode.measure(self._add(video, frame, number / _RATE_HZ), self._clock)
+                last = frame
+                self._tick(region.name)
+            video.close()
+            encode.extra["bytes_per_frame"] = path.stat().st_size / count
+        return [region, encode]
+
+    def _compare(self, before: Frame, after: Frame) -> Callable[[], object]:
+        return lambda: changed_region(before, after)
+
+    def _add(self, video: VideoWriter, frame: Frame, at_s: float) -> Callable[[], object]:
+        return lambda: video.add(frame, at_s)
+
+    def _disturb(self) -> None:
+        self._moves += 1
+        width, height = 1000, 600
+        self._machine.input.move(self._moves * 37 % width, self._moves * 23 % height)

@@ -1,0 +1,239 @@
+"""Make a desktop guest from a cloud image: the same desktop as `images.desktop`, other ground.
+
+The vendor's image is fetched and verified, a machine boots it once with a seed that installs the
+packages and runs the desktop's own customisation, and its root partition becomes the disk. For a
+vendor with no signed image at hand, Debian, the ground is made of its archive with cloud-init.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import ImageBuildError
+from appliance.base.files import digest_file, digest_tree
+from appliance.base.process import run
+from images.bootstrap import bootstrap
+from images.cloud.machine import BuildMachine
+from images.cloud.release import fetch_cloud_image
+from images.cloud.seed import Seed
+from images.desktop.keys import ensure_ssh_key, make_key
+from images.desktop.recipe import (
+    DISK,
+    DISK_SIZE_GIB,
+    HOST_KEY,
+    INITRD,
+    KERNEL,
+    LEFT_OUT,
+    read_packages,
+)
+from images.distribution import choose_distribution, get_distribution, source_lines
+from images.firefox import find_mozilla_archive, prepare_firefox
+from images.recipe import Product
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from appliance.base.settings import Settings
+    from images.distribution import Distribution
+    from images.recipe import Image, Report
+
+HERE = Path(__file__).parent
+DESKTOP = HERE.parent / "desktop"
+_BUILD_TIMEOUT_S = 7200.0
+_GROUND_PACKAGES = (
+    *("systemd-sysv", "udev", "dbus", "kmod", "iproute2", "openssh-server", "ca-certificates"),
+    *("cloud-init", "initramfs-tools", "zstd"),
+)
+_GROUND_KERNEL = "linux-image-cloud-amd64"
+# What a seed of ours asks for and no more: each module and each other cloud that is looked for
+# costs seconds under emulation.
+_GROUND_CONFIG = """\
+datasource_list: [NoCloud]
+cloud_init_modules: [bootcmd, set_hostname, update_hostname, ssh]
+cloud_config_modules: [apt-configure, runcmd]
+cloud_final_modules: [package-update-upgrade-install, scripts-user, power-state-change]
+"""
+_ROOT_TYPE = "0FC63DAF-8483-4772-8E79-3D69D8477DE4"
+
+
+class CloudDesktopRecipe:
+    """The desktop of one distribution on its cloud image.
+
+    Args:
+        settings: name the distribution, and hold the key that may enter.
+    """
+
+    name = "desktop"
+    needs: tuple[str, ...] = ()
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._choice = choose_distribution(settings)
+        self._distribution = get_distribution(self._choice.name)
+
+    @property
+    def variant(self) -> str:
+        """The distribution's name, and that it stands on a cloud image."""
+        return f"{self._distribution.name}-cloud"
+
+    def inputs(self) -> Mapping[str, object]:
+        """Give the digests of both recipes' files and of the key that is let in."""
+        return {
+            "cloud": digest_tree(HERE),
+            "desktop": digest_tree(DESKTOP),
+            "kernel": self._distribution.kernel,
+            "disk_gib": DISK_SIZE_GIB,
+            "mozilla": find_mozilla_archive(self._settings) is not None,
+            "authorized_key": digest_file(ensure_ssh_key(self._settings).with_suffix(".pub")),
+        }
+
+    def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
+        """Make the disk, the kernel, the initrd and the guest's SSH host key."""
+        del needed
+        make_key(workdir / HOST_KEY, "mesocosm-desktop")
+        scratch = workdir / "scratch"
+        scratch.mkdir()
+        machine = self._ground(scratch, report)
+        seed, note = self._seed(workdir, scratch, report)
+        seed.write(machine.seed)
+        report("cloud-init", None, "installing packages and setting up the guest by cloud-init")
+        run(["qemu-img", "resize", "-q", str(machine.disk), f"{DISK_SIZE_GIB}G"]).require()
+        files = machine.run(timeout_s=_BUILD_TIMEOUT_S)
+        for name, wanted in ((KERNEL, "vmlinuz"), (INITRD, "initrd.img")):
+            (workdir / name).write_bytes(files[wanted])
+        report("disk", None, "taking the root file system out of the disk")
+        take_root(machine.disk, workdir / DISK, scratch)
+        shutil.rmtree(scratch)
+        rows = (line.split(maxsplit=1) for line in files["packages.txt"].decode().splitlines())
+        notes = {
+            "distribution": self.variant,
+            "distribution_reason": self._choice.reason,
+            "firefox": note,
+        }
+        return Product(packages={row[0]: row[1] for row in rows}, notes=notes)
+
+    def _ground(self, scratch: Path, report: Report) -> BuildMachine:
+        """Get the image to build on; gives the machine that boots it."""
+        seed = scratch / "seed.iso"
+        accelerator = "kvm" if self._settings.accelerator == "kvm" else "tcg"
+        if self._distribution.vendor == "ubuntu":
+            disk = fetch_cloud_image(self._distribution, self._settings, scratch, report)
+            return BuildMachine(disk, seed, scratch, accelerator=accelerator)
+        disk = make_ground(self._distribution, self._settings, scratch, report)
+        kernel, initrd = scratch / KERNEL, scratch / INITRD
+        return BuildMachine(disk, seed, scratch, kernel, initrd, accelerator=accelerator)
+
+    def _seed(self, workdir: Path, scratch: Path, report: Report) -> tuple[Seed, str]:
+        """Say what cloud-init has to do, and where Firefox is from."""
+        packages = [*read_packages(self._distribution), self._distribution.kernel]
+        firefox, note, mirror = None, "Debian's own", ""
+        recipe = {
+            "install.sh": HERE / "answer.sh",
+            "work.sh": HERE / "work.sh",
+            "prepare.sh": DESKTOP / "prepare.sh",
+            "customize.sh": DESKTOP / "customize.sh",
+            "files": DESKTOP / "files",
+            "authorized_key": ensure_ssh_key(self._settings).with_suffix(".pub"),
+            HOST_KEY: workdir / HOST_KEY,
+            f"{HOST_KEY}.pub": workdir / f"{HOST_KEY}.pub",
+        }
+        if self._distribution.vendor == "ubuntu":
+            source = prepare_firefox(self._settings, scratch, report)
+            packages += source.packages
+            note, mirror = source.note, self._settings.mirror_ubuntu
+            recipe["firefox.pref"] = scratch / "firefox.pref"
+            if source.packages:
+                address = find_mozilla_archive(self._settings) or ""
+                firefox = address, (scratch / "mozilla.asc").read_text()
+        seed = Seed(
+            instance_id=f"mesocosm-{self.variant}",
+            hostname="mesocosm-desktop",
+            packages=packages,
+            recipe=recipe,
+            mirror=mirror,
+            firefox=firefox,
+        )
+        return seed, note
+
+
+def make_ground(
+    distribution: Distribution, settings: Settings, folder: Path, report: Report
+) -> Path:
+    """Make a small system with cloud-init, as a vendor's cloud image is, of the archive.
+
+    Args:
+        distribution: of which vendor and release.
+        settings: may name a mirror.
+        folder: where the disk, ``vmlinuz`` and ``initrd.img`` are put.
+        report: told about progress.
+
+    Returns:
+        The path of the disk: qcow2, one ext4 file system, no partitions.
+
+    Raises:
+        ToolError: mmdebstrap, mke2fs or qemu-img failed.
+        ImageBuildError: no archive or no keys.
+    """
+    root, raw, disk = folder / "ground", folder / "ground.raw", folder / "ground.qcow2"
+    bootstrap(
+        distribution,
+        settings,
+        root,
+        report,
+        packages=[*_GROUND_PACKAGES, _GROUND_KERNEL],
+        options=[
+            *(f"--dpkgopt=path-exclude={path}" for path in LEFT_OUT),
+            "--dpkgopt=force-unsafe-io",
+            f"--essential-hook=MESOCOSM_RECIPE_DIR='{DESKTOP}' '{DESKTOP}/prepare.sh' \"$1\"",
+        ],
+    )
+    (root / "etc/apt/sources.list").write_text("\n".join(source_lines(distribution, settings)))
+    (root / "etc/fstab").write_text("/dev/vda / ext4 defaults,noatime 0 0\n")
+    (root / "etc/cloud/cloud.cfg.d/90-mesocosm.cfg").write_text(_GROUND_CONFIG)
+    for name, pattern in ((KERNEL, "vmlinuz-*"), (INITRD, "initrd.img-*")):
+        (found,) = (root / "boot").glob(pattern)
+        shutil.copyfile(found, folder / name)
+    with raw.open("wb") as out:
+        out.truncate(DISK_SIZE_GIB << 30)
+    argv = ["mke2fs", "-q", "-t", "ext4", "-d", str(root), str(raw)]
+    run(argv, timeout_s=900).require()
+    shutil.rmtree(root)
+    convert = ["qemu-img", "convert", "-f", "raw", "-O", "qcow2", str(raw), str(disk)]
+    run(convert, timeout_s=900).require()
+    raw.unlink()
+    return disk
+
+
+def take_root(disk: Path, target: Path, scratch: Path) -> None:
+    """Write a disk's root file system as a disk of its own, without partitions.
+
+    The largest partition of the Linux type is the root; a disk with no partitions is taken whole.
+
+    Args:
+        disk: qcow2.
+        target: qcow2; made.
+        scratch: has room for the whole disk, sparse.
+
+    Raises:
+        ImageBuildError: there are partitions, but none of a root.
+        ToolError: qemu-img or sfdisk failed.
+    """
+    raw = scratch / "whole.raw"
+    run(["qemu-img", "convert", "-O", "raw", str(disk), str(raw)], timeout_s=900).require()
+    listed = run(["sfdisk", "--json", str(raw)])
+    source = f"driver=raw,file.filename={raw}"
+    if listed.exit_code == 0:
+        table = json.loads(listed.stdout)["partitiontable"]
+        sector = int(table.get("sectorsize", 512))
+        roots = [one for one in table["partitions"] if one["type"].upper() == _ROOT_TYPE]
+        if not roots:
+            raise ImageBuildError("The cloud image has no Linux partition.", details=listed.text)
+        largest = max(roots, key=lambda one: int(one["size"]))
+        offset, size = int(largest["start"]) * sector, int(largest["size"]) * sector
+        source = f"{source},offset={offset},size={size}"
+    argv = ["qemu-img", "convert", "--image-opts", source, "-O", "qcow2", str(target)]
+    run(argv, timeout_s=900).require()
+    raw.unlink()

@@ -1,0 +1,41 @@
+"""Compare frames: which part of a screen changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from provisioning.protocols import Bounds
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from provisioning.protocols import Frame
+
+_WORD_BYTES = 8
+
+
+def changed_region(before: Frame, after: Frame) -> Bounds | None:
+    """Give the smallest rectangle that holds every pixel that differs; None when none does.
+
+    Args:
+        before: uint8 array (H, W, 3), RGB.
+        after: likewise; of another size, all of it counts as changed.
+    """
+    height, width = after.shape[:2]
+    if before.shape != after.shape:
+        return Bounds(0, 0, width, height)
+    rows = np.flatnonzero((_words(before) != _words(after)).any(axis=1))
+    if not rows.size:
+        return None
+    top, bottom = int(rows[0]), int(rows[-1]) + 1
+    differs = (before[top:bottom] != after[top:bottom]).any(axis=0)
+    columns = np.flatnonzero(differs.any(axis=1))
+    return Bounds(int(columns[0]), top, int(columns[-1]) + 1, bottom)
+
+
+def _words(frame: Frame) -> npt.NDArray[np.unsignedinteger]:
+    """Look at each row as few long numbers where its length allows: an eighth of the work."""
+    rows = np.ascontiguousarray(frame).reshape(frame.shape[0], -1)
+    return rows.view(np.uint64) if rows.shape[1] % _WORD_BYTES == 0 else rows

@@ -1,0 +1,58 @@
+"""Let a guest's connections to one of its own loopback ports come out on this side, over SSH."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import LinkClosedError, LinkError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import paramiko
+
+    from provisioning.egress import Stream
+
+    Serve = Callable[[Stream], None]
+
+PROXY_PORT = 3128
+"""Where desktop guests' SSH servers allow it; see ``images/desktop/files/sshd.conf``."""
+
+
+@contextlib.contextmanager
+def guest_port(
+    transport: paramiko.Transport | None, serve: Serve, *, port: int = PROXY_PORT
+) -> Iterator[int]:
+    """Listen on a guest's loopback for the length of a block.
+
+    Args:
+        transport: of a session with the guest; stays open.
+        serve: called with each connection, in a thread of its own; closes it.
+        port: in the guest; 0 lets the guest choose.
+
+    Yields:
+        The port.
+
+    Raises:
+        LinkClosedError: the session is gone.
+        LinkError: the guest's SSH server refuses.
+    """
+    import paramiko  # noqa: PLC0415 - 0.1 s, needed only where SSH is used
+
+    if transport is None:
+        raise LinkClosedError("The SSH connection to the guest is closed.")
+
+    def take(channel: paramiko.Channel, _origin: object, _server: object) -> None:
+        threading.Thread(target=serve, args=(channel,), name="egress", daemon=True).start()
+
+    try:
+        given = transport.request_port_forward("127.0.0.1", port, take)
+    except (paramiko.SSHException, OSError, EOFError) as exc:
+        raise LinkError("The guest does not let a port be forwarded.", details=str(exc)) from exc
+    try:
+        yield given
+    finally:
+        with contextlib.suppress(paramiko.SSHException, OSError, EOFError):
+            transport.cancel_port_forward("127.0.0.1", given)

@@ -1,0 +1,105 @@
+"""cloud-init for real: a Debian ground of this host's archive, booted once with a seed.
+
+Ubuntu's cloud image is not fetched here; all that happens to it after that happens to this one.
+It takes minutes under emulation, so it runs when asked for:
+
+    MESOCOSM_TEST_CLOUD_INIT=1 pytest tests/integration/test_cloud_init.py
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.process import find_tool, run
+from appliance.base.settings import Settings, get_settings
+from images.cloud.machine import BuildMachine
+from images.cloud.recipe import HERE, make_ground, take_root
+from images.cloud.seed import Seed
+from images.desktop.recipe import INITRD, KERNEL
+from images.distribution import DISTRIBUTIONS, check_archive
+from images.log import ignore_progress
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        "MESOCOSM_TEST_CLOUD_INIT" not in os.environ,
+        reason="takes minutes; set MESOCOSM_TEST_CLOUD_INIT=1",
+    ),
+    pytest.mark.skipif(
+        not all(find_tool(name) for name in ("qemu-system-x86_64", "mmdebstrap", "sfdisk")),
+        reason="needs qemu-system-x86, mmdebstrap and fdisk",
+    ),
+]
+
+WORK = """
+set -eu
+hostname > "$OUT/hostname"
+cloud-init query instance_id > "$OUT/instance"
+cat /etc/cloud/build.info > "$OUT/build" 2> /dev/null || true
+getent passwd 1000 > "$OUT/user" || true
+cp /etc/apt/apt.conf.d/94cloud-init-config "$OUT/apt.conf"
+cat "${0%/*}/files/deep/note" > "$OUT/note"
+ls /etc/marked > "$OUT/prepared"
+echo kept > /etc/made-by-the-seed
+touch /etc/cloud/cloud-init.disabled
+"""
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a ground: disk, kernel and initrd."""
+    distribution = DISTRIBUTIONS["debian-12"]
+    reach = check_archive(distribution, get_settings())
+    if not reach.ok:
+        pytest.skip(reach.reason)
+    folder = tmp_path_factory.mktemp("ground")
+    make_ground(distribution, Settings(), folder, ignore_progress)
+    return folder
+
+
+def machine_of(ground: Path, folder: Path, work: str) -> BuildMachine:
+    """Give a machine on an overlay of the ground, its seed written."""
+    disk = folder / "disk.qcow2"
+    base = ground / "ground.qcow2"
+    create = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", str(base), str(disk)]
+    run(create).require()
+    (folder / "recipe/files/deep").mkdir(parents=True)
+    (folder / "recipe/files/deep/note").write_text("grüße\n")
+    (folder / "recipe/work.sh").write_text(work)
+    (folder / "recipe/prepare.sh").write_text('touch "$1/etc/marked"\n')
+    recipe = {
+        "install.sh": HERE / "answer.sh",
+        "work.sh": folder / "recipe/work.sh",
+        "prepare.sh": folder / "recipe/prepare.sh",
+        "files": folder / "recipe/files",
+    }
+    seed = folder / "seed.iso"
+    Seed("mesocosm-test", "seeded-guest", (), recipe).write(seed)
+    kernel, initrd = ground / KERNEL, ground / INITRD
+    return BuildMachine(disk, seed, folder, kernel, initrd, memory_mib=1024, has_network=False)
+
+
+@pytest.mark.timeout(1800)
+def test_a_seed_sets_a_guest_up_and_its_answer_comes_back(ground: Path, tmp_path: Path) -> None:
+    machine = machine_of(ground, tmp_path, WORK)
+
+    files = machine.run(timeout_s=1200)
+
+    assert files["hostname"] == b"seeded-guest\n"
+    assert files["instance"] == b"mesocosm-test\n"
+    assert files["user"] == b""
+    assert b'APT::Install-Recommends "false";' in files["apt.conf"]
+    assert files["note"] == "grüße\n".encode()
+    assert files["prepared"] == b"/etc/marked\n"
+    assert not (tmp_path / "out.raw").exists()
+    take_root(machine.disk, tmp_path / "root.qcow2", tmp_path)
+    raw = tmp_path / "read.raw"
+    run(["qemu-img", "convert", "-O", "raw", str(tmp_path / "root.qcow2"), str(raw)]).require()
+    kept = run(["debugfs", "-R", "cat /etc/made-by-the-seed", str(raw)]).require().text
+    assert kept == "kept"

@@ -1,0 +1,216 @@
+"""What a desktop image holds and what a running desktop does, asked by testinfra from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from appliance.base.settings import get_settings
+from images.builder import find
+from images.desktop.recipe import DISK, HERE, read_packages
+from images.distribution import DISTRIBUTIONS
+from images.manifest import read_manifest
+from provisioning.lease import LocalFleet
+from provisioning.protocols import Kind
+from tests.standins.hosts import guest_host, image_host
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from images.recipe import Image
+
+pytestmark = [
+    pytest.mark.vm,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
+        reason="the appliance is not up; `make test` starts it",
+    ),
+]
+
+INDEXERS = ("tracker", "baloo", "updatedb", "mlocate", "plocate", "recoll", "zeitgeist", "apt-")
+ROOTS = {"/root", "/home/user"}
+
+
+@pytest.fixture(scope="module")
+def image() -> Image:
+    return find("desktop", get_settings())
+
+
+@pytest.fixture(scope="module")
+def still(image: Image) -> Iterator[Any]:
+    """The image, mounted."""
+    with image_host(image.file(DISK)) as host:
+        yield host
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Any]:
+    """A leased desktop, over SSH."""
+    fleet = LocalFleet(get_settings())
+    with fleet.lease({"desktop": Kind.DESKTOP}) as environment:
+        vm: Any = environment.machines["desktop"]
+        with vm.ssh(timeout_s=60.0) as session:
+            yield guest_host(session)
+
+
+@pytest.fixture(params=["still", "running"])
+def host(request: pytest.FixtureRequest) -> Any:  # noqa: ANN401
+    """Both, one after the other."""
+    return request.getfixturevalue(request.param)
+
+
+def installed(host: Any) -> dict[str, str]:  # noqa: ANN401
+    shown = host.check_output("dpkg-query -W -f '${Package} ${Version} ${db:Status-Status}\\n'")
+    rows = (line.split() for line in shown.splitlines())
+    return {name: version for name, version, status in rows if status == "installed"}
+
+
+def test_every_package_of_the_list_is_installed(host: Any, image: Image) -> None:  # noqa: ANN401
+    name = image.variant.removesuffix("-cloud")
+    wanted = set(read_packages(DISTRIBUTIONS[name]))
+    assert wanted - set(installed(host)) == set()
+    assert "snapd" not in installed(host)
+
+
+def test_the_manifest_names_what_is_installed(host: Any, image: Image) -> None:  # noqa: ANN401
+    assert dict(read_manifest(image.path).packages) == installed(host)
+
+
+def test_the_agents_user_is_nobody_special(host: Any) -> None:  # noqa: ANN401
+    user = host.user("user")
+    assert (user.uid, user.home, user.shell) == (1000, "/home/user", "/bin/bash")
+    assert not {"sudo", "adm", "root", "docker", "disk", "shadow"} & set(user.groups)
+    assert user.password in {"!", "*", "!*"}
+    assert host.user("root").password in {"!", "*", "!*", "!unprovisioned"}
+    assert host.file("/home/user").user == "user"
+
+
+def test_only_the_appliances_key_enters(host: Any, image: Image) -> None:  # noqa: ANN401
+    public = (get_settings().keys_dir / "ssh_ed25519.pub").read_text()
+    keys = host.file("/root/.ssh/authorized_keys")
+    assert keys.content_string.strip() == public.strip()
+    assert (keys.mode, keys.user) == (0o600, "root")
+    assert not host.file("/home/user/.ssh").exists
+    own = host.file("/etc/ssh/ssh_host_ed25519_key.pub").content_string
+    assert own == image.file("ssh_host_ed25519_key.pub").read_text()
+    listed = host.check_output("ls /etc/ssh")
+    assert re.findall(r"ssh_host_\w+", listed) == ["ssh_host_ed25519_key"] * 2
+
+
+def masked(folder: str) -> list[str]:
+    """Read out of the recipe what it masks."""
+    script = (HERE / "customize.sh").read_text().replace("\\\n", " ")
+    loops = re.findall(r'for unit in ([^;]+); do\s+ln -sf /dev/null "\$root(\S+)/\$unit"', script)
+    (units,) = [units for units, where in loops if where == folder]
+    return str(units).split()
+
+
+@pytest.mark.parametrize("folder", ["/etc/systemd/system", "/etc/systemd/user"])
+def test_what_works_behind_the_agents_back_is_masked(host: Any, folder: str) -> None:  # noqa: ANN401
+    units = masked(folder)
+    assert len(units) > 10
+    found = host.check_output(f"readlink {' '.join(f'{folder}/{unit}' for unit in units)}")
+    assert found.splitlines() == ["/dev/null"] * len(units)
+
+
+def test_indexers_do_not_start_with_the_session(host: Any) -> None:  # noqa: ANN401
+    shown = host.check_output(
+        "grep -l -i -E 'tracker|baloo|zeitgeist|evolution-alarm|gnome-software|update-notifier'"
+        " /etc/xdg/autostart/*.desktop | xargs -r grep -L '^Hidden=true' || true"
+    )
+    assert shown == ""
+
+
+def test_accessibility_is_on(host: Any) -> None:  # noqa: ANN401
+    defaults = host.file("/etc/dconf/db/local.d/00-mesocosm")
+    assert defaults.contains("^toolkit-accessibility=true$")
+    assert host.file("/etc/dconf/db/local").size > 0
+    environment = host.file("/etc/environment").content_string
+    for line in ("GTK_MODULES=gail:atk-bridge", "NO_AT_BRIDGE=0", "GNOME_ACCESSIBILITY=1"):
+        assert line in environment.splitlines()
+
+
+def test_the_browser_neither_updates_nor_calls_home(host: Any) -> None:  # noqa: ANN401
+    policies = json.loads(host.file("/etc/firefox/policies/policies.json").content_string)
+    told = policies["policies"]
+    assert told["DisableAppUpdate"]
+    assert told["DisableTelemetry"]
+
+
+def test_the_locale_and_the_time_zone_are_set(host: Any) -> None:  # noqa: ANN401
+    assert host.file("/etc/default/locale").contains("^LANG=en_US.UTF-8$")
+    assert host.file("/etc/timezone").content_string == "UTC\n"
+    assert "en_US.utf8" in host.check_output("locale -a").splitlines()
+
+
+def test_an_image_carries_nothing_of_its_build(still: Any) -> None:  # noqa: ANN401
+    assert still.file("/etc/machine-id").size == 0
+    assert not still.file("/etc/apt/sources.list").exists
+    assert still.check_output("find /var/lib/apt/lists /var/cache/apt -type f") == ""
+    assert (
+        still.check_output(
+            "find /root /tmp /var/tmp -type f -not -name .bashrc -not -name .profile"
+        )
+        == "/root/.ssh/authorized_keys"
+    )
+
+
+def test_an_image_boots_into_the_session(still: Any) -> None:  # noqa: ANN401
+    target = still.file("/etc/systemd/system/default.target")
+    assert target.linked_to.endswith("/graphical.target")
+    login = still.file("/etc/lightdm/lightdm.conf.d/50-mesocosm.conf")
+    assert login.contains("^autologin-user=user$")
+    assert login.contains("-nolisten tcp")
+
+
+@pytest.mark.parametrize("name", ["ssh", "systemd-networkd", "lightdm", "dbus"])
+def test_a_service_runs(running: Any, name: str) -> None:  # noqa: ANN401
+    assert running.service(name).is_running
+
+
+def test_no_service_failed(running: Any) -> None:  # noqa: ANN401
+    failed = running.check_output("systemctl list-units --failed --plain --no-legend")
+    assert failed == ""
+
+
+def test_nothing_listens_but_ssh(running: Any) -> None:  # noqa: ANN401
+    listening = running.socket.get_listening_sockets()
+    network = {
+        (one.partition(":")[0], one.rpartition(":")[2])
+        for one in listening
+        if one.startswith(("tcp", "udp"))
+    }
+    # 68 takes the answers of the DHCP server, there where systemd-networkd waits for one.
+    assert network - {("udp", "68")} == {("tcp", "22")}
+
+
+def test_the_session_is_the_agents_and_can_be_read(running: Any) -> None:  # noqa: ANN401
+    names = {process.comm for process in running.process.filter(user="user")}
+    assert {"metacity", "gnome-panel", "at-spi2-registr", "at-spi-bus-laun"} <= names
+    asked = running.check_output(
+        "runuser -u user -- env DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1000/bus"
+        " gsettings get org.gnome.desktop.interface toolkit-accessibility"
+    )
+    assert asked == "true"
+
+
+def test_no_indexer_nor_updater_runs(running: Any) -> None:  # noqa: ANN401
+    names = running.check_output("ps -A -o comm=").split()
+    assert [name for name in names if name.startswith(INDEXERS)] == []
+    timers = running.check_output(
+        "systemctl list-units --type=timer --state=active --plain --no-legend"
+    )
+    active = {line.split()[0] for line in timers.splitlines()}
+    # Systemd's own cleaning of /tmp, a quarter of an hour after the boot.
+    assert active - {"systemd-tmpfiles-clean.timer"} == set()
+
+
+def test_a_guest_has_an_identity_and_no_way_out(running: Any) -> None:  # noqa: ANN401
+    assert re.fullmatch(r"[0-9a-f]{32}", running.file("/etc/machine-id").content_string.strip())
+    assert not running.addr("10.0.2.3").port(53).is_reachable
+    assert running.run("sudo -n -u user sudo -n true").failed

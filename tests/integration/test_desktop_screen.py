@@ -1,0 +1,79 @@
+"""A running desktop seen from the host: recorded, and by libvirt's own way beside ours."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.settings import get_settings
+from provisioning.lease import LocalFleet
+from provisioning.libvirt.screenshot import LibvirtScreen
+from provisioning.protocols import Kind
+from provisioning.recording import Recorder
+from provisioning.video import read_video
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = [
+    pytest.mark.vm,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
+        reason="the appliance is not up; `make test` starts it",
+    ),
+]
+
+RED = "gsettings set org.gnome.desktop.background primary-color '#ff0000'"
+
+
+@pytest.fixture(scope="module")
+def desktop() -> Iterator[Any]:
+    with LocalFleet(get_settings()).lease({"desktop": Kind.DESKTOP}) as environment:
+        yield environment.machines["desktop"]
+
+
+def test_what_happens_on_a_desktop_is_recorded_with_its_time(desktop: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    path = tmp_path / "screen-desktop.mp4"
+    began_s = SYSTEM_CLOCK.now_s()
+    with Recorder(desktop.screen, path, rate_hz=10) as recorder:
+        assert wait_until(lambda: recorder.tally.frames, timeout_s=20)
+        acted_s = SYSTEM_CLOCK.now_s()
+        desktop.link.call("exec", {"argv": ["/bin/sh", "-c", RED], "user": "user"}, timeout_s=30)
+
+        def is_red() -> bool:
+            frame = desktop.screen.capture()
+            return bool((frame == (255, 0, 0)).all(axis=2).mean() > 0.3)
+
+        assert wait_until(is_red, timeout_s=30)
+        looks = recorder.tally.looks
+        assert wait_until(lambda: recorder.tally.looks >= looks + 2, timeout_s=20)
+
+    played = list(read_video(path))
+    rows = [json.loads(line) for line in recorder.index.read_text().splitlines()]
+    assert recorder.tally.error == ""
+    assert recorder.tally.gaps == 0
+    assert len(played) == recorder.tally.frames
+    assert began_s <= played[0].at_s <= acted_s
+    width = played[0].frame.shape[1]
+    turned = [row for row in rows if row.get("changed") and row["t"] >= acted_s]
+    assert any((row["changed"][2] - row["changed"][0]) > width // 2 for row in turned)
+    red = [one.at_s for one in played if one.frame[:, :, 0].mean() - one.frame[:, :, 1].mean() > 60]
+    assert red
+    assert acted_s - 0.2 <= red[0] <= SYSTEM_CLOCK.now_s()
+
+
+def test_libvirts_screenshot_shows_the_same(desktop: Any) -> None:  # noqa: ANN401
+    screen = LibvirtScreen(get_settings().libvirt_uri, desktop.info.machine_id)
+    try:
+        theirs = screen.capture()
+    finally:
+        screen.close()
+    ours = desktop.screen.capture()
+    assert theirs.shape == ours.shape
+    assert (theirs != ours).any(axis=2).mean() < 0.02

@@ -1,0 +1,120 @@
+"""A small apt archive, signed by a key of its own and served on loopback."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import http.server
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.process import run
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+_DATE = "Sat, 01 Aug 2026 00:00:00 UTC"
+
+
+class SigningKey:
+    """An OpenPGP key.
+
+    Args:
+        home: a folder of its own; a short path, for the agent's socket.
+        owner: what the key says whose it is.
+    """
+
+    def __init__(self, home: Path, owner: str) -> None:
+        self._home = home
+        home.mkdir(mode=0o700)
+        self.gpg("--quick-gen-key", "--passphrase", "", owner, "ed25519", "sign", "never")
+        shown = self.gpg("--list-keys", "--with-colons").decode()
+        self.fingerprint = next(
+            line.split(":")[9] for line in shown.splitlines() if line.startswith("fpr:")
+        )
+
+    def gpg(self, *words: str, stdin: bytes = b"") -> bytes:
+        """Run gpg with this key; gives its output."""
+        argv = ["gpg", "--batch", "--homedir", str(self._home), "--pinentry-mode", "loopback"]
+        return run([*argv, *words], stdin=stdin).require().stdout
+
+    def public(self, *, armoured: bool = False) -> bytes:
+        """Give the public key."""
+        return self.gpg("--export", *(["--armor"] if armoured else []))
+
+    def close(self) -> None:
+        """End the agent that gpg started for this key."""
+        run(["gpgconf", "--homedir", str(self._home), "--kill", "all"])
+
+
+class StandInArchive:
+    """Serves a folder; `publish` adds a suite to it.
+
+    Args:
+        folder: what is served; made.
+        key: signs the suites.
+    """
+
+    def __init__(self, folder: Path, key: SigningKey) -> None:
+        self.folder = folder
+        self._key = key
+        folder.mkdir(parents=True)
+        handler = functools.partial(_Silent, directory=str(folder))
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self.uri = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def publish(self, suite: str, *packages: tuple[str, str], origin: str) -> None:
+        """Make a suite of packages, each a name and a version, with nothing inside."""
+        binary = self.folder / "dists" / suite / "main/binary-amd64"
+        binary.mkdir(parents=True)
+        index = "\n".join(self._make(name, version) for name, version in packages)
+        (binary / "Packages").write_text(index)
+        digest = hashlib.sha256(index.encode()).hexdigest()
+        release = (
+            f"Origin: {origin}\nSuite: {suite}\nCodename: {suite}\nDate: {_DATE}\n"
+            "Architectures: amd64\nComponents: main universe\nSHA256:\n"
+            f" {digest} {len(index.encode())} main/binary-amd64/Packages\n"
+        )
+        signed = self._key.gpg("--clearsign", stdin=release.encode())
+        (self.folder / "dists" / suite / "InRelease").write_bytes(signed)
+
+    def _make(self, name: str, version: str) -> str:
+        """Build a package; gives its paragraph of the index."""
+        fields = (
+            f"Package: {name}\nVersion: {version}\nArchitecture: all\n"
+            f"Maintainer: Nobody <nobody@example.org>\nDescription: stands in\n"
+        )
+        pool = self.folder / "pool"
+        tree = pool / f"{name}-{version.replace(':', '_')}"
+        (tree / "DEBIAN").mkdir(parents=True)
+        (tree / "DEBIAN/control").write_text(fields)
+        deb = Path(f"{tree}.deb")
+        run(["dpkg-deb", "--root-owner-group", "--build", str(tree), str(deb)]).require()
+        data = deb.read_bytes()
+        place = deb.relative_to(self.folder)
+        return (
+            f"{fields}Filename: {place}\nSize: {len(data)}\n"
+            f"SHA256: {hashlib.sha256(data).hexdigest()}\n"
+        )
+
+
+class _Silent(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        pass

@@ -1,0 +1,138 @@
+"""A vendor's server of cloud images, stood in for on loopback; gpgv is real."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import ImageBuildError, ToolMissingError
+from appliance.base.settings import Settings
+from images.cloud import release
+from images.cloud.release import check_signature, fetch_cloud_image, find_sum
+from images.distribution import DISTRIBUTIONS
+from images.log import ignore_progress
+from tests.standins.archive import SigningKey, StandInArchive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "jammy-server-cloudimg-amd64.img"
+IMAGE = b"QFI\xfb" + bytes(3_000_000)
+SUMS = f"{'0' * 64} *other.img\n{hashlib.sha256(IMAGE).hexdigest()} *{NAME}\n".encode()
+
+
+@pytest.fixture(scope="module")
+def keys() -> Iterator[dict[str, SigningKey]]:
+    with tempfile.TemporaryDirectory(prefix="keys-") as home:
+        try:
+            made = {name: SigningKey(Path(home) / name, name) for name in ("vendor", "other")}
+        except ToolMissingError as exc:
+            pytest.skip(exc.brief)
+        yield made
+        for key in made.values():
+            key.close()
+
+
+@pytest.fixture
+def vendor(
+    keys: dict[str, SigningKey], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[StandInArchive]:
+    """The vendor's server, all well; its key is the one that is known."""
+    keyring = tmp_path / "vendor.gpg"
+    keyring.write_bytes(keys["vendor"].public())
+    monkeypatch.setattr(release, "KEYRING", str(keyring))
+    known = (keys["vendor"].fingerprint,)
+    monkeypatch.setattr(check_signature, "__defaults__", (known,))
+    with StandInArchive(tmp_path / "server", keys["vendor"]) as server:
+        current = server.folder / "jammy/current"
+        current.mkdir(parents=True)
+        (current / NAME).write_bytes(IMAGE)
+        (current / "SHA256SUMS").write_bytes(SUMS)
+        (current / "SHA256SUMS.gpg").write_bytes(sign(keys["vendor"], SUMS))
+        yield server
+
+
+def sign(key: SigningKey, data: bytes) -> bytes:
+    return key.gpg("--detach-sign", "--armor", stdin=data)
+
+
+def fetch(vendor: StandInArchive, folder: Path) -> Path:
+    settings = Settings(mirror_cloud=f"{vendor.uri}/")
+    work = folder / "work"
+    work.mkdir(exist_ok=True)
+    return fetch_cloud_image(DISTRIBUTIONS["ubuntu-22.04"], settings, work, ignore_progress)
+
+
+def test_an_image_that_its_vendor_signed_is_taken(vendor: StandInArchive, tmp_path: Path) -> None:
+    assert fetch(vendor, tmp_path).read_bytes() == IMAGE
+    assert [path.name for path in (tmp_path / "work").iterdir()] == [NAME]
+
+
+def test_an_altered_image_is_refused_and_removed(vendor: StandInArchive, tmp_path: Path) -> None:
+    (vendor.folder / "jammy/current" / NAME).write_bytes(IMAGE[:-1] + b"x")
+    with pytest.raises(ImageBuildError, match="is not what its vendor signed"):
+        fetch(vendor, tmp_path)
+    assert not list((tmp_path / "work").iterdir())
+
+
+def test_altered_checksums_are_refused_before_the_image_is_fetched(
+    vendor: StandInArchive, tmp_path: Path
+) -> None:
+    altered = SUMS.replace(b"0" * 64, b"1" * 64)
+    (vendor.folder / "jammy/current/SHA256SUMS").write_bytes(altered)
+    (vendor.folder / "jammy/current" / NAME).unlink()
+    with pytest.raises(ImageBuildError, match="not signed by their vendor") as caught:
+        fetch(vendor, tmp_path)
+    assert "BAD signature" in caught.value.details
+
+
+def test_a_signature_by_somebody_else_is_refused(
+    vendor: StandInArchive, keys: dict[str, SigningKey], tmp_path: Path
+) -> None:
+    signature = sign(keys["other"], SUMS)
+    (vendor.folder / "jammy/current/SHA256SUMS.gpg").write_bytes(signature)
+    with pytest.raises(ImageBuildError, match="not signed by their vendor"):
+        fetch(vendor, tmp_path)
+
+
+def test_a_good_signature_by_a_key_that_is_not_the_vendors_is_refused(
+    keys: dict[str, SigningKey], tmp_path: Path
+) -> None:
+    keyring = tmp_path / "both.gpg"
+    keyring.write_bytes(keys["vendor"].public() + keys["other"].public())
+    signature = sign(keys["other"], SUMS)
+    known = (keys["vendor"].fingerprint,)
+    with pytest.raises(ImageBuildError, match="not signed by their vendor"):
+        check_signature(SUMS, signature, keyring, tmp_path, known)
+    check_signature(SUMS, sign(keys["vendor"], SUMS), keyring, tmp_path, known)
+
+
+def test_no_signature_at_all_is_refused(vendor: StandInArchive, tmp_path: Path) -> None:
+    (vendor.folder / "jammy/current/SHA256SUMS.gpg").write_bytes(b"")
+    with pytest.raises(ImageBuildError, match="not signed by their vendor"):
+        fetch(vendor, tmp_path)
+
+
+def test_a_server_that_is_away_or_unknown_is_said_so(
+    vendor: StandInArchive, tmp_path: Path
+) -> None:
+    (vendor.folder / "jammy/current/SHA256SUMS").unlink()
+    with pytest.raises(ImageBuildError, match="could not be fetched"):
+        fetch(vendor, tmp_path)
+    with pytest.raises(ImageBuildError, match="MESOCOSM_MIRROR_CLOUD"):
+        fetch_cloud_image(DISTRIBUTIONS["ubuntu-22.04"], Settings(), tmp_path, ignore_progress)
+
+
+def test_a_list_without_the_image_is_refused() -> None:
+    assert find_sum(SUMS.decode(), "other.img") == "0" * 64
+    with pytest.raises(ImageBuildError, match="do not list noble"):
+        find_sum(SUMS.decode(), "noble.img")
+
+
+def test_an_image_of_another_name_is_not_taken_for_it() -> None:
+    with pytest.raises(ImageBuildError, match="do not list"):
+        find_sum(f"{'0' * 64} *otherXimg\n", "other.img")

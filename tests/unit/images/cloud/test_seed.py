@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+
+import pycdlib
+import pytest
+
+from images.cloud.seed import Seed, pack
+from images.desktop.recipe import read_packages
+from images.distribution import DISTRIBUTIONS
+
+GOLDEN = Path(__file__).resolve().parents[3] / "golden"
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> dict[str, Path]:
+    for name in ("answer.sh", "prepare.sh", "firefox.pref"):
+        (tmp_path / name).write_text(f"# {name}\n")
+    (tmp_path / "files/deep").mkdir(parents=True)
+    (tmp_path / "files/deep/one.conf").write_text("one\n")
+    return {
+        "install.sh": tmp_path / "answer.sh",
+        "prepare.sh": tmp_path / "prepare.sh",
+        "firefox.pref": tmp_path / "firefox.pref",
+        "files": tmp_path / "files",
+    }
+
+
+def seed_of(name: str, recipe: dict[str, Path]) -> Seed:
+    distribution = DISTRIBUTIONS[name]
+    return Seed(
+        instance_id=f"mesocosm-{name}-cloud",
+        hostname="mesocosm-desktop",
+        packages=[*read_packages(distribution), distribution.kernel, "firefox"],
+        recipe=recipe,
+        mirror="http://ubuntu.test/ubuntu",
+        firefox=("http://mozilla.test/apt", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nKEY\n"),
+    )
+
+
+@pytest.mark.parametrize("name", ["ubuntu-22.04", "ubuntu-24.04"])
+def test_cloud_init_is_told_exactly_this(name: str, recipe: dict[str, Path]) -> None:
+    golden = GOLDEN / f"user-data-{name}.yaml"
+    assert seed_of(name, recipe).user_data() == golden.read_text()
+
+
+def test_the_image_has_the_label_and_files_that_cloud_init_looks_for(
+    recipe: dict[str, Path], tmp_path: Path
+) -> None:
+    seed = seed_of("ubuntu-24.04", recipe)
+    seed.write(tmp_path / "seed.iso")
+
+    iso = pycdlib.PyCdlib()
+    iso.open(str(tmp_path / "seed.iso"))
+    found = {}
+    for way in ("rr_path", "joliet_path"):
+        for name in ("user-data", "meta-data", "network-config", "recipe.tar"):
+            out = io.BytesIO()
+            iso.get_file_from_iso_fp(out, **{way: f"/{name}"})
+            found[way, name] = out.getvalue()
+    label = iso.pvd.volume_identifier.decode().strip()
+    iso.close()
+
+    assert label == "CIDATA"
+    for way in ("rr_path", "joliet_path"):
+        assert found[way, "user-data"].decode() == seed.user_data()
+        assert b"instance-id: mesocosm-ubuntu-24.04-cloud" in found[way, "meta-data"]
+        assert b"dhcp4: true" in found[way, "network-config"]
+        assert found[way, "recipe.tar"] == pack(recipe)
+
+
+def test_the_packed_recipe_is_the_same_for_the_same_content(recipe: dict[str, Path]) -> None:
+    first = pack(recipe)
+    (recipe["files"] / "deep/one.conf").touch()
+    assert pack(recipe) == first
+    with tarfile.open(fileobj=io.BytesIO(first)) as tar:
+        names = tar.getnames()
+        one = tar.extractfile("files/deep/one.conf")
+        assert one is not None
+        assert one.read() == b"one\n"
+        assert {(info.uid, info.mtime) for info in tar} == {(0, 0)}
+    assert names == [
+        "files",
+        "files/deep",
+        "files/deep/one.conf",
+        "firefox.pref",
+        "install.sh",
+        "prepare.sh",
+    ]
+
+
+def test_without_packages_no_archive_is_asked(tmp_path: Path) -> None:
+    script = tmp_path / "answer.sh"
+    script.write_text("true\n")
+    told = Seed("one", "guest", (), {"install.sh": script}).user_data()
+    assert "package_update: false" in told
+    assert "packages: []" in told
+    assert "preserve_sources_list: true" in told
+    assert "prepare.sh" not in told

@@ -1,0 +1,83 @@
+"""The exact commands by which Ubuntu desktops are made; their archives are not asked."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.process import CommandResult
+from appliance.base.settings import Settings
+from images import bootstrap as bootstrap_module
+from images import firefox as firefox_module
+from images.desktop import keys as keys_module
+from images.desktop import recipe as recipe_module
+from images.desktop.recipe import HERE, DesktopRecipe, read_packages
+from images.distribution import DISTRIBUTIONS, Reach
+from images.log import ignore_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GOLDEN = Path(__file__).resolve().parents[2] / "golden"
+
+
+class Recorder:
+    """Notes commands, and leaves what the recipe reads afterwards."""
+
+    def __init__(self, workdir: Path) -> None:
+        self._workdir = workdir
+        self.commands: list[list[str]] = []
+
+    def __call__(self, argv: Sequence[str], **_options: object) -> CommandResult:
+        self.commands.append(list(argv))
+        if argv[0] == "ssh-keygen":
+            Path(f"{argv[-1]}.pub").write_text("ssh-ed25519 KEY\n")
+        if argv[0] == "mmdebstrap":
+            (self._workdir / "root").mkdir()
+            (self._workdir / "packages.txt").write_text("bash 5.2\nfirefox 146.0~build1\n")
+        return CommandResult(tuple(argv), 0, b"", b"")
+
+
+@pytest.mark.parametrize("name", ["ubuntu-22.04", "ubuntu-24.04"])
+def test_the_commands_are_these(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workdir = tmp_path / "work"
+    workdir.mkdir()
+    recorder = Recorder(workdir)
+    monkeypatch.setattr(bootstrap_module, "stream", recorder)
+    monkeypatch.setattr(bootstrap_module, "read_apt_options", list)
+    monkeypatch.setattr(bootstrap_module, "find_keyring", lambda *_words: "KEYRING")
+    monkeypatch.setattr(recipe_module, "run", recorder)
+    monkeypatch.setattr(keys_module, "run", recorder)
+    monkeypatch.setattr(firefox_module, "fetch", lambda *_a, **_k: Reach(ok=True, reason=""))
+    monkeypatch.setattr(firefox_module, "fetch_bytes", lambda _url: b"KEY")
+    monkeypatch.setattr(firefox_module, "require_keys", lambda *_a, **_k: None)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    settings = Settings(
+        state_dir=tmp_path / "state",
+        distribution=name,
+        mirror_ubuntu="http://ubuntu.test/ubuntu",
+        mirror_mozilla="http://mozilla.test/apt",
+    )
+
+    product = DesktopRecipe(settings).build(workdir, ignore_progress, {})
+
+    shown = "\n\n".join(" \\\n  ".join(map(shlex.quote, argv)) for argv in recorder.commands)
+    for place, word in ((HERE, "RECIPE"), (workdir, "WORK"), (tmp_path / "state", "STATE")):
+        shown = shown.replace(str(place), word)
+    golden = GOLDEN / f"desktop-{name}.txt"
+    assert shown + "\n" == golden.read_text()
+    assert product.packages["firefox"] == "146.0~build1"
+    assert product.notes["firefox"] == "from http://mozilla.test/apt"
+    assert not {"firefox.pref", "mozilla.asc"} & {path.name for path in workdir.iterdir()}
+
+
+def test_no_list_of_packages_has_ubuntus_stub() -> None:
+    for distribution in DISTRIBUTIONS.values():
+        packages = read_packages(distribution)
+        assert ("firefox-esr" in packages) == (distribution.vendor == "debian")
+        assert "firefox" not in packages
+        assert len(packages) == len(set(packages))
