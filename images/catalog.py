@@ -48,16 +48,20 @@ def make_recipe(name: str, settings: Settings) -> Recipe:
             from images.prometheus.recipe import prometheus_recipe  # noqa: PLC0415
 
             return prometheus_recipe(settings)
-        case "desktop" if settings.desktop_source == "cloud-image":
-            from images.cloud.recipe import CloudDesktopRecipe  # noqa: PLC0415
-
-            return CloudDesktopRecipe(settings)
         case "desktop":
-            from images.desktop.recipe import DesktopRecipe  # noqa: PLC0415
-
-            return DesktopRecipe(settings)
+            return _make_desktop(settings)
         case _:
             return _make_on_request(name, settings)
+
+
+def _make_desktop(settings: Settings) -> Recipe:
+    if settings.desktop_source == "cloud-image":
+        from images.cloud.recipe import CloudDesktopRecipe  # noqa: PLC0415
+
+        return CloudDesktopRecipe(settings)
+    from images.desktop.recipe import DesktopRecipe  # noqa: PLC0415
+
+    return DesktopRecipe(settings)
 
 
 def _make_on_request(name: str, settings: Settings) -> Recipe:

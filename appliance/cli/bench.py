@@ -49,7 +49,6 @@ def reset(
     from appliance.base.errors import UnknownNameError
     from appliance.base.settings import get_settings
     from appliance.bench.reset import KINDS
-    from provisioning.accelerator import find_accelerator
     from provisioning.backends import host_makers
 
     wanted = [one for one in KINDS if kind in (one.value, "both")]
@@ -100,29 +99,6 @@ def show(rows: list[Row], command: str, page: Path | None, *, json: bool) -> Non
     from provisioning.accelerator import find_accelerator
 
     accelerator = find_accelerator(get_settings()).name
-    _show(rows, accelerator, json=json)
-
-
-def screen(count: CountOption = 100, json: JsonOption = False) -> None:
-    """Measure how long it takes to see a desktop, beside libvirt's and the guest's own way."""
-    from appliance.base.settings import get_settings
-    from appliance.bench.screen import bench_screen
-    from provisioning.accelerator import find_accelerator
-    from provisioning.backends import host_makers
-    from provisioning.protocols import Kind
-
-    settings = get_settings()
-    accelerator = find_accelerator(settings).name
-    with progress() as bar:
-        tick = partial(_tick, bar, bar.add_task("desktop: making one", total=None))
-        maker = host_makers(settings)[Kind.DESKTOP]
-        rows = bench_screen(maker, settings.libvirt_uri, count, tick)
-    _show(rows, accelerator, json=json)
-
-
-def _show(rows: list[Row], accelerator: str, *, json: bool) -> None:
-    from appliance.bench.rows import table
-
     if json:
         print_json({"accelerator": accelerator, "rows": [row.to_dict() for row in rows]})
     else:
@@ -146,6 +122,19 @@ def _versions() -> dict[str, str]:
         return Hypervisor(get_settings().libvirt_uri).version()
     except MesocosmError:
         return {}
+
+
+def screen(count: CountOption = 100, page: PageOption = None, json: JsonOption = False) -> None:
+    """Measure how long it takes to see a desktop, beside libvirt's and the guest's own way."""
+    from appliance.base.settings import get_settings
+    from appliance.bench.screen import bench_screen
+    from provisioning.libvirt.maker import DesktopMaker
+
+    settings = get_settings()
+    with progress() as bar:
+        tick = partial(_tick, bar, bar.add_task("desktop: making one", total=None))
+        rows = bench_screen(DesktopMaker(settings), settings.libvirt_uri, count, tick)
+    show(rows, f"mesocosm bench screen -n {count}", page, json=json)
 
 
 def graph(count: CountOption = 200, json: JsonOption = False) -> None:
@@ -206,21 +195,16 @@ def ocr(
         console_out().print(bench.table(rows, pixels))
 
 
-def phone(count: CountOption = 50, json: JsonOption = False) -> None:
+def phone(count: CountOption = 50, page: PageOption = None, json: JsonOption = False) -> None:
     """Measure a reference phone: cold start, rewind, tap, picture, hierarchy, memory."""
     from appliance.base.settings import get_settings
     from appliance.bench.phone import bench_phone_figures
-    from appliance.bench.rows import table
     from provisioning.docker.maker import PhoneMaker
 
     with progress() as bar:
         task = bar.add_task("phone: making one", total=None)
-        maker = PhoneMaker(get_settings())
-        rows = bench_phone_figures(maker, count, partial(_tick, bar, task))
-    if json:
-        print_json({"accelerator": "none", "rows": [row.to_dict() for row in rows]})
-    else:
-        console_out().print(table(rows, "none"))
+        rows = bench_phone_figures(PhoneMaker(get_settings()), count, partial(_tick, bar, task))
+    show(rows, f"mesocosm bench phone -n {count}", page, json=json)
 
 
 def _tick(bar: Progress, task: TaskID, name: str) -> None:
