@@ -45,6 +45,11 @@ _DRESS = "dress of an answer does not count"
 _BERN: dict[str, Any] = {"expected": "Bern"}
 _ITEMS: dict[str, Any] = {"expected": ["milk", "eggs", "green tea"]}
 _DATE: dict[str, Any] = {"expected": "2026-11-05"}
+_WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
 
 TABLES = (
     Table(
@@ -180,6 +185,14 @@ TABLES = (
             positive("slashes, month first", said("11/05/2026"), **_DATE, day_first=False),
             positive("a weekday", said("Thursday, 5 November 2026"), **_DATE),
             positive("September", said("Sept 3, 2026"), expected="2026-09-03"),
+            *(
+                positive(f"in {name}", said(f"3 {name} 2026"), expected=f"2026-{number:02}-03")
+                for number, name in enumerate(_MONTHS, 1)
+            ),
+            *(
+                positive(f"on {name}", said(f"{name}, Nov {day} 2026"), expected=f"2026-11-0{day}")
+                for day, name in enumerate(_WEEK, 2)
+            ),
             negative("another", said("2025-01-01"), **_DATE),
             near_miss("the next day", said("2026-11-06"), **_DATE),
             near_miss("the next year", said("2027-11-05"), **_DATE),
