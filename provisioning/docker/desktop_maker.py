@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from provisioning.makers import HostMachine
     from provisioning.protocols import ResetReport
 
-FORK_MIB = 350
+FORK_MIB = 350  # measured: 298 MiB with all helpers warm
 
 
 class ContainerMaker:
