@@ -60,10 +60,15 @@ def guest(proxy: EgressProxy, tmp_path: Path) -> Iterator[int]:
 
 
 def ask(port: int, request: str | bytes) -> str:
-    """Send bytes from inside the guest; gives all that comes back."""
+    """Send bytes from inside the guest; gives all that comes back.
+
+    What is no whole head is ended, so that the proxy does not wait for more of it.
+    """
+    data = request if isinstance(request, bytes) else request.encode()
     with socket.create_connection(("127.0.0.1", port), timeout=20) as link:
-        link.sendall(request if isinstance(request, bytes) else request.encode())
-        link.shutdown(socket.SHUT_WR)
+        link.sendall(data)
+        if b"\r\n\r\n" not in data:
+            link.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: link.recv(65536), b"")).decode()
 
 
@@ -152,7 +157,9 @@ def test_many_connections_at_once_are_served_apart(guest: int) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert all(said[number].endswith(f"/{number} shop.test close\n") for number in range(20))
+    assert [
+        n for n in range(20) if not said.get(n, "nothing").endswith(f"/{n} shop.test close\n")
+    ] == []
 
 
 def test_nothing_is_allowed_by_default() -> None:
