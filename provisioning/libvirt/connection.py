@@ -29,10 +29,14 @@ class Hypervisor:
 
     Args:
         uri: libvirt's address of it.
+
+    Attributes:
+        has_io_uring: False once its QEMU was refused io_uring.
     """
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
+        self.has_io_uring = True
         self._lock = threading.Lock()
         self._connection: libvirt.virConnect | None = None
         # libvirt prints every error to standard error unless somebody takes them.

@@ -19,13 +19,14 @@ from appliance.base.measures import record
 from appliance.base.process import run
 from images.desktop.recipe import DISK, HOST_KEY, INITRD, KERNEL
 from provisioning.deploy import deploy_probe
-from provisioning.libvirt.domain import DomainSpec, domain_xml
+from provisioning.libvirt.domain import DomainSpec
 from provisioning.libvirt.host import hypervisor_address
 from provisioning.libvirt.identity import new_identity, new_mac, new_port
 from provisioning.libvirt.input import VmInput
 from provisioning.libvirt.migration import load_stream
 from provisioning.libvirt.screen import VmScreen
 from provisioning.libvirt.snapshots import VmSnapshots
+from provisioning.libvirt.starting import start_domain
 from provisioning.libvirt.template import RAM
 from provisioning.libvirt.waking import Phases, wake
 from provisioning.links.files_over_link import LinkFiles
@@ -237,7 +238,7 @@ class DesktopVm:
         Raises:
             MachineError: libvirt or QEMU refused.
         """
-        self._hypervisor.create(domain_xml(self.spec), paused=True)
+        start_domain(self._hypervisor, self.spec, paused=True)
         self._folder.mark(MachineState.WAITING)
 
     def wake(self, template: Template) -> ResetReport:
@@ -270,7 +271,7 @@ class DesktopVm:
 
     def _boot(self) -> None:
         start_s = self._clock.monotonic_s()
-        self._hypervisor.create(domain_xml(self.spec))
+        start_domain(self._hypervisor, self.spec)
         with self._wait_for_ssh() as session:
             deploy_probe(session)
         self._wait_for_session()
@@ -284,7 +285,7 @@ class DesktopVm:
     def _start_saved(self) -> None:
         """Start QEMU paused, load the snapshot into it, and let it run."""
         start_s = self._clock.monotonic_s()
-        self._hypervisor.create(domain_xml(self.spec), paused=True)
+        start_domain(self._hypervisor, self.spec, paused=True)
         try:
             self._link = open_virtio(self.spec.probe_socket, name=self.info.machine_id)
             self.snapshots.restore(READY)

@@ -100,6 +100,7 @@ class DesktopMaker:
         template = find_template(self._settings, self.stamp())
         if template is None:
             return None
+        template.warm()
         accelerator = find_accelerator(self._settings).name
         fork = create_fork(self._settings, self._hypervisor, self.image, template, accelerator)
         try:

@@ -30,15 +30,13 @@ def take(identity: Identity, own_pids: set[int]) -> dict[str, Any]:
         identity: whose state.
         own_pids: the probe's own processes: they and all below them are left out.
     """
-    processes = proc.list_processes()
+    processes = proc.list_processes(identity.uid)
     own = proc.descendants(processes, own_pids)
     return {
         "files": _files(identity.home),
         "settings": _sha256(os.path.join(identity.home, _DCONF)),
         "processes": sorted(
-            f"{process.comm} {process.argv[0]}"
-            for process in processes
-            if process.uid == identity.uid and process.pid not in own
+            f"{process.comm} {process.argv[0]}" for process in processes if process.pid not in own
         ),
     }
 

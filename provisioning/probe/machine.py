@@ -29,9 +29,15 @@ _MACHINE_ID = "/etc/machine-id"
 _HOST_KEY = "/etc/ssh/ssh_host_ed25519_key"
 
 
-def set_clock(params: Params) -> dict[str, float]:
-    """Set the real-time clock to ``unix_s``; give what it shows then."""
-    time.clock_settime(time.CLOCK_REALTIME, params.number("unix_s"))
+def set_clock(params: Params, *, since_s: float | None = None) -> dict[str, float]:
+    """Set the real-time clock to ``unix_s``; give what it shows then.
+
+    Args:
+        params: of the request.
+        since_s: monotonic time when ``unix_s`` was true; now when None.
+    """
+    passed_s = 0.0 if since_s is None else time.monotonic() - since_s
+    time.clock_settime(time.CLOCK_REALTIME, params.number("unix_s") + passed_s)
     return {"clock_s": time.time()}
 
 

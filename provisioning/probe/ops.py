@@ -164,13 +164,16 @@ class Ops:
         """Do all that a machine back from a snapshot needs, in one round trip.
 
         The random pool is stirred by ``seed_b64``, the clock set to ``unix_s``, a fork's
-        ``identity`` taken; the reply is the ``digest`` of the state, taken after that.
+        ``identity`` taken; the reply is the ``digest`` of the state. The clock comes last: every
+        program that watches it has work to do then.
         """
+        start_s = time.monotonic()
         machine.reseed(params)
-        machine.set_clock(params)
+        state = self.digest(params)
         if params.has("identity"):
             machine.become(Params(params.mapping("identity"), params.timeout_s))
-        return self.digest(params)
+        machine.set_clock(params, since_s=start_s)
+        return state
 
     def bundle(self, params: Params) -> Any:  # noqa: ANN401 - JSON
         """Take evaluators' sources into memory."""

@@ -126,7 +126,12 @@ def _slurp_as_owner(path: str) -> bytes:
 
 def _slurp(path: str, most_bytes: int) -> bytes:
     try:
-        with open(path, "rb") as file:
-            return file.read(most_bytes)
+        handle = os.open(path, os.O_RDONLY)
     except OSError:
         return b""
+    try:
+        return os.read(handle, most_bytes)
+    except OSError:
+        return b""
+    finally:
+        os.close(handle)
