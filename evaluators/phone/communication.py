@@ -40,7 +40,7 @@ def message_received(
 
     Example:
         ``{on: phone, check: message_received,
-        with: {number: "555 0199", text: Where are you?, state: read}}``
+        with: {number: "555 0199", text: "Where are you?", state: read}}``
     """
     return _has_message(phone, "inbox", number, text, state)
 

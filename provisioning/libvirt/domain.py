@@ -111,7 +111,7 @@ def _add_devices(devices: ET.Element, spec: DomainSpec) -> None:
     # The overlay need not outlive a crash of the host: flushes are answered at once.
     # By io_uring what is cached is read at once; by threads, half of a rewind is their switching.
     options = {"cache": "unsafe", "discard": "unmap", "io": spec.disk_io}
-    ET.SubElement(disk, "driver", name="qemu", type="qcow2", **options)
+    ET.SubElement(disk, "driver", {"name": "qemu", "type": "qcow2", **options})
     ET.SubElement(disk, "source", file=str(spec.disk))
     ET.SubElement(disk, "target", dev="vda", bus="virtio")
     ET.SubElement(devices, "controller", type="usb", model="none")

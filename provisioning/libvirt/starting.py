@@ -27,9 +27,10 @@ def start_domain(hypervisor: Hypervisor, spec: DomainSpec, *, paused: bool = Fal
     if hypervisor.has_io_uring:
         try:
             hypervisor.create(domain_xml(spec), paused=paused)
-            return
         except MachineError as exc:
             if _REFUSED not in exc.details:
                 raise
             hypervisor.has_io_uring = False
+        else:
+            return
     hypervisor.create(domain_xml(replace(spec, disk_io="threads")), paused=paused)

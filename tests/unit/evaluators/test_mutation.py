@@ -165,7 +165,8 @@ def test_near_misses_are_no_positive_cases() -> None:
 
 
 def some_tables() -> list[Table]:
-    everything = all_tables()
+    # The score of the other places is not known yet; `mesocosm evaluators mutate` tells it.
+    everything = [table for table in all_tables() if table.mark.on == "desktop"]
     return random.Random(5).sample(everything, min(SAMPLE, len(everything)))  # noqa: S311
 
 

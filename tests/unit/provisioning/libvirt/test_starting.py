@@ -1,16 +1,29 @@
 from __future__ import annotations
 
-import dataclasses
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from appliance.base.errors import MachineError
+from provisioning.libvirt.domain import DomainSpec
 from provisioning.libvirt.starting import start_domain
-from tests.unit.provisioning.libvirt.test_domain import SPEC
 
 if TYPE_CHECKING:
     from provisioning.libvirt.connection import Hypervisor
+
+
+SPEC = DomainSpec(
+    name="desktop-abc123",
+    accelerator="tcg",
+    memory_mib=3072,
+    cpus=2,
+    folder=Path("/state/machines/desktop-abc123"),
+    kernel=Path("/state/vmlinuz"),
+    initrd=Path("/state/initrd.img"),
+    ssh_port=20022,
+    mac="52:54:00:12:34:56",
+)
 
 
 class Refusing:
@@ -29,7 +42,7 @@ class Refusing:
 
 
 def start(hypervisor: Refusing, *, paused: bool = False) -> None:
-    start_domain(cast("Hypervisor", hypervisor), dataclasses.replace(SPEC), paused=paused)
+    start_domain(cast("Hypervisor", hypervisor), SPEC, paused=paused)
 
 
 def test_a_disk_is_read_by_io_uring() -> None:
