@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from appliance.base.clock import wait_until
 from appliance.base.errors import (
     GuestCallError,
     InvalidActionError,
@@ -102,9 +103,11 @@ class TestScreen:
         assert frame.shape == (height, width, 3)
 
     def test_it_shows_what_happens(self, subject: Subject) -> None:
-        before = subject.machine.screen.capture()
+        screen = subject.machine.screen
+        before = screen.capture()
         subject.show(subject.machine)
-        assert not np.array_equal(before, subject.machine.screen.capture())
+        # Under emulation on a busy host the first frame of an application may take its time.
+        assert wait_until(lambda: not np.array_equal(before, screen.capture()), timeout_s=30.0)
 
     def test_frames_are_not_changed_later(self, subject: Subject) -> None:
         before = subject.machine.screen.capture()

@@ -167,8 +167,9 @@ echo tried
 
 LOOT = """
 while :; do
+    cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline < /dev/null
     for p in /proc/[0-9]*; do
-        timeout 1 cat $p/environ $p/cmdline $p/mem $p/fd/*
+        timeout 1 cat $p/mem $p/fd/*
     done < /dev/null
     timeout 2 cat /usr/local/lib/mesocosm/* /run/mesocosm/* /tmp/* /var/tmp/* /dev/shm/* \
         /dev/vport* /dev/virtio-ports/* /var/log/mesocosm* < /dev/null
@@ -335,9 +336,19 @@ def test_no_attack_turns_an_unmet_node_into_a_met_one(field_of: Arena, name: str
     assert again.met is False, again
 
 
+def assert_nothing_was_run(arena: Arena) -> None:
+    """Make sure that nothing planted ran in an evaluator's process.
+
+    What the dynamic linker wrote for the agent's own programs, which carry its environment, is no
+    trace of ours.
+    """
+    assert "was-run" not in arena.shell("ls -a").split()
+    assert not arena.shell("find . -maxdepth 1 -name 'was-run.*' ! -user \"$(id -un)\"")
+
+
 def check_traces(arena: Arena, attack: Attack, said: str) -> None:
     """Make sure that the attack was really played, and look at what it may have left."""
-    assert "was-run" not in arena.shell("ls -a")
+    assert_nothing_was_run(arena)
     assert "uid=0" not in said
     if attack.script in {SCHEMAS, PROFILE}:
         assert "prefer-dark" in said, f"the attack did not reach the agent's own gsettings: {said}"
@@ -360,7 +371,7 @@ def test_a_new_bundle_is_taken_from_memory_while_the_modules_are_shadowed(field_
     modules = {**desktop_bundle().modules, "evaluators.desktop.red": '"""New."""\n'}
     outcome = arena.judge(ALL, bundle=Bundle(digest_json(modules), modules))
     assert not any(one.met for one in outcome.values()), outcome
-    assert "was-run" not in arena.shell("ls -a")
+    assert_nothing_was_run(arena)
 
 
 def test_stopped_helpers_cost_their_own_node_alone(field_of: Arena) -> None:
