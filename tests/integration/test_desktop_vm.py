@@ -19,7 +19,6 @@ from appliance.base.errors import (
 from appliance.base.settings import get_settings
 from provisioning.lease import LocalFleet
 from provisioning.libvirt.maker import DesktopMaker
-from provisioning.machine_folder import MachineState
 from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
@@ -219,12 +218,9 @@ def test_a_lease_throws_a_damaged_machine_away_and_gives_a_sound_one(vm: Desktop
         lent = environment.machines["desktop"]
         assert lent.info.machine_id != victim.info.machine_id
         assert lent.info.machine_id != vm.info.machine_id
+        assert environment.resets["desktop"].path == "fork"
 
     assert any(victim.info.machine_id in line for line in said)
     assert not victim.folder.path.exists()
-    record = next(
-        folder.read()
-        for folder in [lent.folder]  # type: ignore[attr-defined]
-    )
-    assert record is not None
-    assert record.state is MachineState.READY
+    # A fork ends with its lease.
+    assert not lent.folder.path.exists()  # type: ignore[attr-defined]

@@ -30,8 +30,13 @@ TASK = "cross-dark-style"
 
 
 def machines() -> dict[str, MachineState | None]:
+    """Give the state of each machine, without forks, which come and go as they are wanted."""
     found = {folder.machine_id: folder.read() for folder in iter_folders(get_settings())}
-    return {name: record.state if record else None for name, record in found.items()}
+    return {
+        name: record.state if record else None
+        for name, record in found.items()
+        if record is None or not record.is_fork
+    }
 
 
 def test_a_killed_run_loses_no_step_and_its_machines_are_lent_again() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import sys
 from typing import TYPE_CHECKING
 
@@ -78,6 +80,16 @@ class Lab:
             cap_add=[*CAPABILITIES, "SYS_CHROOT", "NET_BIND_SERVICE"],
             tmpfs={"/run": "mode=0755", "/tmp": "mode=1777,exec", HOME: HOME_TMPFS},
         )
+        assert wait_until(self._has_server, timeout_s=30), self.container.logs().decode()
+
+    def _has_server(self) -> bool:
+        """Tell whether the server itself answers: docker takes calls before it listens."""
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection(("127.0.0.1", self.port), timeout=5) as caller,
+        ):
+            return caller.recv(4) == b"SSH-"
+        return False
 
     def tell(self, **changes: object) -> RemoteMaker:
         """Write the file; a value of None leaves an entry out."""
