@@ -93,7 +93,9 @@ def libvirt_desktop() -> Iterator[Subject]:
     from provisioning.lease import LocalFleet
     from provisioning.protocols import Kind
 
-    with LocalFleet(get_settings()).lease({"it": Kind.DESKTOP}) as environment:
+    fleet = LocalFleet(get_settings())
+    fleet.prepare([Kind.DESKTOP])  # where only the template is left, a lease would be a fork
+    with fleet.lease({"it": Kind.DESKTOP}) as environment:
         machine = environment.machines["it"]
         yield Subject(machine, "/home/user", _open_terminal, ("ctrl", "a"))
         machine.snapshots.delete_snapshot("contract")

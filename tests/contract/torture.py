@@ -162,7 +162,9 @@ def vm_rewind() -> Iterator[Tortured]:
     from provisioning.lease import LocalFleet
 
     settings = get_settings().model_copy(update={"desktop": "vm", "desktop_reset": "rewind"})
-    with LocalFleet(settings).lease({"it": Kind.DESKTOP}) as environment:
+    fleet = LocalFleet(settings)
+    fleet.prepare([Kind.DESKTOP])  # where only the template is left, a lease would be a fork
+    with fleet.lease({"it": Kind.DESKTOP}) as environment:
         yield Tortured(environment.machines["it"], rewind, limits=VM_LIMITS)
 
 
