@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import RequirementError
@@ -10,6 +10,7 @@ from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.health import QUESTIONS, controller_url, prometheus_url
 from appliance.bringup.machines import count_machines
 from provisioning.accelerator import find_accelerator
+from provisioning.pool import Queue
 
 if TYPE_CHECKING:
     from appliance.base.settings import Settings
@@ -25,6 +26,7 @@ class Status:
         machines: number by kind and state.
         accelerator: ``kvm`` or ``tcg``.
         addresses: of the page and of Prometheus.
+        waiting: kinds of the machines that somebody waits for until there is memory.
     """
 
     engine: bool
@@ -32,6 +34,7 @@ class Status:
     machines: dict[tuple[str, str], int]
     accelerator: str
     addresses: dict[str, str]
+    waiting: list[str] = field(default_factory=list)
 
     @property
     def is_up(self) -> bool:
@@ -53,6 +56,7 @@ class Status:
             ],
             "accelerator": self.accelerator,
             "addresses": self.addresses,
+            "waiting": self.waiting,
         }
 
 
@@ -73,4 +77,5 @@ def read_status(settings: Settings) -> Status:
         count_machines(settings),
         find_accelerator(settings).name,
         {"controller": controller_url(settings), "prometheus": prometheus_url(settings)},
+        Queue(settings).waiting(),
     )

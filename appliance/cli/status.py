@@ -47,6 +47,8 @@ def _print(found: Status) -> None:
         table.add_row(kind, f"{count} {state}")
     if not found.machines:
         table.add_row("machines", "none")
+    if found.waiting:
+        table.add_row("waiting", f"for memory: {', '.join(found.waiting)}")
     table.add_row("accelerator", found.accelerator)
     for name, address in found.addresses.items():
         table.add_row(f"{name} at", address)
