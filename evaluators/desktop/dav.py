@@ -63,7 +63,7 @@ def calendar_has_event(
     event of the whole day.
 
     Example:
-        ``{on: desktop, check: calendar_has_event, with: {calendar: "http://ann:pass@dav.test/ann/work/",
+        ``{on: desktop, check: calendar_has_event, with: {calendar: "http://ann:pass@dav.test/ann/office/",
         summary: Dentist, start: "2026-11-24T09:30"}}``
 
     Args:
@@ -96,7 +96,7 @@ def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
 
     Example:
         ``{on: desktop, check: calendar_lacks_event, with: {calendar:
-        "http://ann:pass@dav.test/ann/work/", summary: Dentist}}``
+        "http://ann:pass@dav.test/ann/office/", summary: Dentist}}``
 
     Args:
         guest: the desktop.
