@@ -104,6 +104,10 @@ class ForkingBackends(DesktopBackends):
         """Prepare a fork as the chosen backend does."""
         return self._forker().stand_by()
 
+    def is_up(self, machine_id: str) -> bool:
+        """Tell whether a fork of the chosen backend is there."""
+        return self._forker().is_up(machine_id)
+
     def wake(self, machine: HostMachine) -> ResetReport:
         """Wake a fork as the chosen backend does."""
         return self._forker().wake(machine)

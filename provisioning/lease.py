@@ -30,6 +30,7 @@ _ATTEMPTS = 2
 _QUEUE_TIMEOUT_S = 1800.0
 _KEPT_IDLE = 1
 _HALF_MADE = (MachineState.STARTING, MachineState.BROKEN)
+_UNLENT = (MachineState.WAITING, MachineState.KEPT)
 
 
 def _rewind(machine: HostMachine) -> ResetReport:
@@ -171,11 +172,16 @@ class LocalFleet:
         if maker is None or not maker.fits(found):
             return "its image is no longer current"
         if found.is_fork:
-            return "" if found.state is MachineState.WAITING else "its lease ended"
+            return self._reason_to_end(folder, found, maker)
         idle[found.kind] += 1
         if found.state is MachineState.LEASED:
             folder.mark(MachineState.READY)
         return "there are more idle ones than needed" if idle[found.kind] > _KEPT_IDLE else ""
+
+    def _reason_to_end(self, folder: MachineFolder, found: MachineRecord, maker: Maker) -> str:
+        if found.state not in _UNLENT:
+            return "its lease ended"
+        return "" if _is_up(maker, folder.machine_id) else "it ended with its hypervisor"
 
     def _take(self, kind: Kind) -> tuple[HostMachine, ResetReport]:
         """Give a machine at its snapshot, its lock held.
@@ -202,7 +208,8 @@ class LocalFleet:
         for _ in range(_ATTEMPTS):
             self._say(f"making a {kind.value}: this takes a boot, once")
             machine = maker.make(self._say)
-            if lent := self._try(lambda: machine, machine.folder, _rewind, failures=failures):  # noqa: B023  # called at once
+            get = partial(_same, machine)
+            if lent := self._try(get, machine.folder, _rewind, failures=failures):
                 return lent
         raise MachineError(
             f"No {kind.value} can be had.",
@@ -239,15 +246,19 @@ class LocalFleet:
         if not isinstance(maker, Forker):
             return None
         self._queue.wait(kind, maker.fork_mib, timeout_s=_QUEUE_TIMEOUT_S)
-        for _ in range(_ATTEMPTS):
+        started = 0
+        while started < _ATTEMPTS:
+            fork = self._standing_by(kind)
             try:
-                fork = self._standing_by(kind) or maker.stand_by()
+                if fork is None:
+                    started += 1
+                    fork = maker.stand_by()
             except MesocosmError as exc:
                 failures.append(str(exc))
                 continue
             if fork is None:
                 return None
-            if lent := self._try(lambda: fork, fork.folder, maker.wake, failures=failures):  # noqa: B023  # called at once
+            if lent := self._try(partial(_same, fork), fork.folder, maker.wake, failures=failures):
                 self.fill(kind)
                 return lent
         return None
@@ -260,20 +271,23 @@ class LocalFleet:
             if found is None:
                 continue
             if found.state is MachineState.WAITING and maker.fits(found):
-                return maker.attach(folder, found)
+                if _is_up(maker, folder.machine_id):
+                    return maker.attach(folder, found)
+                self._discard(folder)
             folder.lock.release()
         return None
 
     def _hold(self, folder: MachineFolder, kind: Kind) -> MachineRecord | None:
-        """Take the lock of a machine of a kind; None when it is in use, or of another sort."""
+        """Take the lock of a machine of a kind; None when it is in use, kept, or of another sort."""
         found = folder.read()
         if found is None or found.kind is not kind or not _lends(self._makers[kind], found):
             return None
         if not folder.lock.try_acquire():
             return None
         found = folder.read()
-        if found is None:
+        if found is None or found.state is MachineState.KEPT:
             folder.lock.release()
+            return None
         return found
 
     def fill(self, kind: Kind) -> threading.Thread:
@@ -361,6 +375,18 @@ class LocalFleet:
         for other in self._makers.values():
             other.remove_by_id(folder.machine_id)
         folder.remove()
+
+
+def _is_up(maker: Maker, machine_id: str) -> bool:
+    """Tell whether a fork is there; one that nobody can be asked about is taken to be."""
+    if isinstance(maker, Forker):
+        with contextlib.suppress(MesocosmError):
+            return maker.is_up(machine_id)
+    return True
+
+
+def _same(machine: HostMachine) -> HostMachine:
+    return machine
 
 
 def _lends(maker: Maker, found: MachineRecord) -> bool:

@@ -27,12 +27,16 @@ LOCK = "lock"
 
 
 class MachineState(StrEnum):
-    """Where a machine is in its life, as last written; metrics count machines by it."""
+    """Where a machine is in its life, as last written; metrics count machines by it.
+
+    A machine that is ``kept`` belongs to whoever forked it by hand: it is neither lent nor swept.
+    """
 
     STARTING = "starting"
     WAITING = "waiting"
     READY = "ready"
     LEASED = "leased"
+    KEPT = "kept"
     STOPPED = "stopped"
     BROKEN = "broken"
 

@@ -82,6 +82,14 @@ class Forker(Protocol):
         """
         ...
 
+    def is_up(self, machine_id: str) -> bool:
+        """Tell whether a fork's process or container is there, waiting or running.
+
+        Raises:
+            MesocosmError: whoever runs it cannot be asked now.
+        """
+        ...
+
     def wake(self, machine: HostMachine) -> ResetReport:
         """Turn a fork that stands by into a verified copy of its template.
 

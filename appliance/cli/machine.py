@@ -128,7 +128,7 @@ def rewind(machine: MachineArgument, json: JsonOption = False) -> None:
 
 
 def fork(json: JsonOption = False) -> None:
-    """Start a fork of the desktop's template, to be used by hand; `machine delete` ends it."""
+    """Start a fork of the desktop's template, to be used by hand; it stays until it is deleted."""
     from appliance.base.errors import RequirementError
     from appliance.base.settings import get_settings
     from provisioning.libvirt.maker import DesktopMaker
@@ -142,7 +142,7 @@ def fork(json: JsonOption = False) -> None:
         )
     try:
         report = maker.wake(made)
-        made.folder.mark(MachineState.READY)
+        made.folder.mark(MachineState.KEPT)
     except BaseException:
         made.delete()
         raise
@@ -175,11 +175,12 @@ def shell(machine: MachineArgument) -> None:
     """Open a root shell in a desktop VM over SSH."""
     import os
 
-    from appliance.base.errors import RequirementError
+    from appliance.base.errors import MachineError, RequirementError
     from appliance.base.process import find_tool
     from appliance.base.settings import get_settings
     from provisioning.backends import host_makers
     from provisioning.libvirt.desktop import DesktopVm
+    from provisioning.machine_folder import MachineState
 
     folder, record = _find(machine)
     attached = host_makers(get_settings())[record.kind].attach(folder, record)
@@ -188,6 +189,13 @@ def shell(machine: MachineArgument) -> None:
             f"{folder.machine_id} has no SSH server.",
             resolution="Phones: `adb -P 5137 shell`.",
         )
+    if record.state is MachineState.WAITING:
+        raise MachineError(
+            f"{folder.machine_id} waits for its lease and runs nothing yet.",
+            resolution="`mesocosm machine fork` starts one that does.",
+        )
+    attached.power.start()  # an idle desktop is paused
+    attached.release()
     target = attached.ssh_target()
     ssh = find_tool("ssh")
     if ssh is None:

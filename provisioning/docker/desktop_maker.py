@@ -100,6 +100,14 @@ class ContainerMaker:
             raise
         return machine
 
+    def is_up(self, machine_id: str) -> bool:
+        """Tell whether a container runs under an id.
+
+        Raises:
+            MesocosmError: docker does not answer.
+        """
+        return self._containers.is_running(machine_id)
+
     def wake(self, machine: HostMachine) -> ResetReport:
         """Verify a container that stood by.
 

@@ -111,6 +111,14 @@ class DesktopMaker:
             raise
         return fork
 
+    def is_up(self, machine_id: str) -> bool:
+        """Tell whether the QEMU of a fork is there, waiting or running.
+
+        Raises:
+            MesocosmError: the hypervisor does not answer.
+        """
+        return self._hypervisor.state(machine_id) in {"running", "paused"}
+
     def wake(self, machine: HostMachine) -> ResetReport:
         """Let a fork that stands by become a verified copy of its template.
 

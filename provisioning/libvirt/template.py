@@ -15,6 +15,7 @@ with another stamp is never loaded; it is removed when the new one is made.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from dataclasses import dataclass, replace
@@ -34,6 +35,8 @@ from provisioning.protocols import READY
 from provisioning.state_digest import StateDigest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from appliance.base.settings import Settings
     from provisioning.libvirt.desktop import DesktopVm
 
@@ -110,9 +113,10 @@ class Template:
             raise SnapshotError(f"The template {self.path.name} is damaged.", str(exc)) from exc
 
     def warm(self) -> None:
-        """Ask the host to have the RAM in its cache, from where forks map it."""
+        """Ask the host to have the RAM in its cache, from where forks map it; not its holes."""
         with self.ram.open("rb") as file:
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
+            for start, end in _extents(file.fileno()):
+                os.posix_fadvise(file.fileno(), start, end - start, os.POSIX_FADV_WILLNEED)
 
     def damage(self) -> str:
         """Say what is wrong with it, in one line; empty when nothing is."""
@@ -127,6 +131,20 @@ class Template:
             if path.stat().st_size != size:
                 return f"{path} has {path.stat().st_size} bytes instead of {size}"
         return "" if self.disk.is_file() else f"{self.disk} is gone"
+
+
+def _extents(fd: int) -> Iterator[tuple[int, int]]:
+    """Give where a file holds data, as (start, end) in bytes."""
+    end = 0
+    while True:
+        try:
+            start = os.lseek(fd, end, os.SEEK_DATA)
+        except OSError as exc:
+            if exc.errno == errno.ENXIO:  # nothing but a hole is left
+                return
+            raise
+        end = os.lseek(fd, start, os.SEEK_HOLE)
+        yield start, end
 
 
 def templates_dir(settings: Settings) -> Path:

@@ -174,11 +174,12 @@ def vm_fork() -> Iterator[Tortured]:
     from provisioning.lease import LocalFleet
 
     settings = get_settings().model_copy(update={"desktop": "vm", "desktop_reset": "fork"})
-    fleet = LocalFleet(settings)
+    fleet = LocalFleet(settings, say=print)
     with contextlib.ExitStack() as held:
 
         def take() -> tuple[Machine, ResetReport]:
             environment = held.enter_context(fleet.lease({"it": Kind.DESKTOP}))
+            assert environment.resets["it"].path == "fork"
             return environment.machines["it"], environment.resets["it"]
 
         def replace(_: Machine) -> tuple[Machine, ResetReport]:

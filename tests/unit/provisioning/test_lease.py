@@ -101,6 +101,7 @@ class ForkingMaker(FakeMaker):
         self.has_template = True
         self.forks = 0
         self.broken: set[str] = set()
+        self.ended: set[str] = set()
 
     def stand_by(self) -> HostMachine | None:
         if not self.has_template:
@@ -110,6 +111,9 @@ class ForkingMaker(FakeMaker):
         assert folder.lock.try_acquire()
         self.write(folder, MachineState.WAITING, template="t")
         return cast("HostMachine", HostFake(folder, self))
+
+    def is_up(self, machine_id: str) -> bool:
+        return machine_id not in self.ended
 
     def wake(self, machine: HostMachine) -> ResetReport:
         if machine.folder.machine_id in self.broken:
@@ -345,3 +349,40 @@ def test_a_sweep_ends_forks_of_dead_leases_and_keeps_those_that_stand_by(
     assert forks(forking, MachineState.WAITING) == ["desktop-fork-1"]
     assert sorted(fleet.stop_all()) == ["desktop-fork-1"]
     assert ids(forking) == []
+
+
+def test_forks_whose_hypervisor_ended_are_no_obstacle(forking: ForkingMaker) -> None:
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "3"})
+    fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
+    filled(fleet)
+    forking.ended = {"desktop-fork-1", "desktop-fork-2", "desktop-fork-3"}
+
+    with fleet.lease(ROLES) as environment:
+        assert environment.resets["desktop"].path == "fork"
+        assert forks(forking, MachineState.LEASED) == ["desktop-fork-4"]
+    assert forking.made == 0
+
+
+def test_forks_that_all_fail_to_wake_are_no_obstacle(forking: ForkingMaker) -> None:
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "3"})
+    fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
+    filled(fleet)
+    forking.broken = {"desktop-fork-1", "desktop-fork-2", "desktop-fork-3"}
+
+    with fleet.lease(ROLES):
+        assert forks(forking, MachineState.LEASED) == ["desktop-fork-4"]
+
+
+def test_a_fork_that_was_made_by_hand_is_neither_lent_nor_swept(forking: ForkingMaker) -> None:
+    forking.write(forking.folder("desktop-mine"), MachineState.KEPT, template="t")
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
+    fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
+
+    assert fleet.sweep() == []
+    with fleet.lease(ROLES), fleet.lease(ROLES):
+        assert forks(forking, MachineState.KEPT) == ["desktop-mine"]
+    fleet.prepare([Kind.DESKTOP])
+    assert forks(forking, MachineState.KEPT) == ["desktop-mine"]
+
+    forking.ended = {"desktop-mine"}
+    assert fleet.sweep() == ["desktop-mine: it ended with its hypervisor"]
