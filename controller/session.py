@@ -10,6 +10,7 @@ from controller.actions.session import SessionState
 from controller.agents.protocol import Seat, Usage
 from controller.limits import EndTrial
 from controller.loop import Loop, LoopParts
+from controller.outlets import Outlets
 from controller.preparation import prepare
 from controller.recordings import recording
 from controller.space import ActionSpace
@@ -62,6 +63,7 @@ class Trial:
         self._loop: Loop | None = None
         self._result: TrialResult | None = None
         self._phase = "lease"
+        self._outlets = Outlets(task)
         self.is_interrupted = False
 
     def run(self) -> TrialResult:
@@ -76,7 +78,12 @@ class Trial:
         try:
             with self._stage.fleet.lease(self._task.roles) as environment:
                 machines, stage = environment.machines, self._stage
-                with recording(machines, self._log, stage.video_hz, stage.clock):
+                self._note_lease(environment)
+                self._phase = "setup"
+                with (
+                    self._outlets.opened(machines),
+                    recording(machines, self._log, stage.video_hz, stage.clock),
+                ):
                     result = self._live(environment)
         except KeyboardInterrupt:
             self.is_interrupted = True
@@ -88,8 +95,6 @@ class Trial:
         return result
 
     def _live(self, environment: Environment) -> TrialResult:
-        self._note_lease(environment)
-        self._phase = "setup"
         prepare(self._task, environment.machines)
         self._phase = "start"
         self._loop, seat = self._make_loop(environment)
@@ -151,7 +156,9 @@ class Trial:
         )
         graph = None if loop is None else loop.graph.to_dict()
         dumped = TRIAL_RESULT.dump_python(result, mode="json")
-        self._log.append("end", result=dumped, graph=graph, undone=list(undone))
+        asked = self._outlets.attempts()
+        egress = {"egress": asked} if asked else {}
+        self._log.append("end", result=dumped, graph=graph, undone=list(undone), **egress)
         self._result = result
         self._measure(result)
         return result

@@ -18,8 +18,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from appliance.base.errors import UnknownNameError
+from appliance.base.errors import SpecError, UnknownNameError
 from evaluators.outcome import SESSION
+from provisioning.egress import read_destinations
 from provisioning.protocols import Kind  # noqa: TC001  (pydantic reads it)
 
 if TYPE_CHECKING:
@@ -217,11 +218,26 @@ class Limits(Strict):
 
 
 class Task(Strict):
-    """One task: an instruction, the machines it needs, setup, graph, limits, reference solution."""
+    """One task: an instruction, the machines it needs, setup, graph, limits, reference solution.
+
+    Attributes:
+        id: its name in the suite.
+        instruction: what the agent is told.
+        roles: kind of each machine.
+        egress: what machines may reach, by role; nothing where nothing is said. Each entry as
+            `provisioning.egress.read_destinations` reads it.
+        setup: done before the agent sees anything.
+        graph: of evaluators.
+        limits: when a trial is cut off.
+        oracle: the reference solution.
+    """
 
     id: Name
     instruction: str = Field(min_length=1)
     roles: dict[str, Annotated[Kind, Field(strict=False)]] = Field(min_length=1)
+    egress: dict[str, Annotated[tuple[str, ...], Field(strict=False)]] = Field(
+        default_factory=dict, exclude_if=_is_empty
+    )
     setup: tuple[SetupStep, ...] = Field(default=(), strict=False)
     graph: tuple[Node, ...] = Field(min_length=1, strict=False)
     limits: Limits = Limits()
@@ -233,6 +249,19 @@ class Task(Strict):
         if SESSION in roles:
             raise PydanticCustomError("role", "'session' is no machine and cannot be a role.")
         return roles
+
+    @model_validator(mode="after")
+    def _read_egress(self) -> Self:
+        for role, entries in self.egress.items():
+            if role not in self.roles:
+                known = ", ".join(sorted(self.roles))
+                message = "There is no role {role} to let out. Known: {known}."
+                raise PydanticCustomError("egress", message, {"role": repr(role), "known": known})
+            try:
+                read_destinations(entries)
+            except SpecError as exc:
+                raise PydanticCustomError("egress", "{why}", {"why": str(exc)}) from exc
+        return self
 
     def place_of(self, role: str | None) -> str | None:
         """Give what stands behind a role: ``desktop``, ``phone``, ``session``; None if unknown."""

@@ -249,7 +249,7 @@ def choose_distribution(settings: Settings, *, anew: bool = False) -> Choice:
     """Choose the desktop's distribution: the set one, else Ubuntu where reachable, else Debian.
 
     An automatic choice is kept in the images folder, so that a network that comes and goes does
-    not change the machine that results are got on.
+    not change the machine that results are got on; so is what an appliance was brought up with.
 
     Args:
         settings: names a distribution, or ``auto``.
@@ -273,5 +273,10 @@ def choose_distribution(settings: Settings, *, anew: bool = False) -> Choice:
         if reach.ok
         else Choice(name=FALLBACK, reason=f"Ubuntu's archive is not reachable ({reach.reason}).")
     )
-    write_atomic(path, choice.model_dump_json())
+    keep_choice(settings, choice)
     return choice
+
+
+def keep_choice(settings: Settings, choice: Choice) -> None:
+    """Have later commands that name no distribution use this one."""
+    write_atomic(settings.images_dir / _CHOICE, choice.model_dump_json())

@@ -14,13 +14,15 @@ import re
 import socket
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from appliance.base.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from provisioning.protocols import Stream
 
 _MAX_HEAD_BYTES = 16384
 _CHUNK_BYTES = 65536
@@ -31,26 +33,6 @@ _PORTS = range(1, 65536)
 _ENTRY = re.compile(r"(?P<host>\[[^\]]+\]|[^:=\s]+):(?P<port>\d+)")
 _HTTP_PORT = 80
 _FORM = "Write `name:port`, `*.name:port` or `address:port`, with `=address:port` after it where "
-
-
-class Stream(Protocol):
-    """A connection of bytes: a socket, or an SSH channel."""
-
-    def recv(self, nbytes: int, /) -> bytes:
-        """Wait for bytes; empty at the end."""
-        ...
-
-    def sendall(self, data: bytes, /) -> object:
-        """Send all of it."""
-        ...
-
-    def settimeout(self, seconds: float | None, /) -> object:
-        """Bound each wait."""
-        ...
-
-    def close(self) -> object:
-        """Let it go."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,34 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     import numpy as np
     import numpy.typing as npt
 
     Frame = npt.NDArray[np.uint8]
+
+
+class Stream(Protocol):
+    """A connection of bytes: a socket, or an SSH channel."""
+
+    def recv(self, nbytes: int, /) -> bytes:
+        """Wait for bytes; empty at the end."""
+        ...
+
+    def sendall(self, data: bytes, /) -> object:
+        """Send all of it."""
+        ...
+
+    def settimeout(self, seconds: float | None, /) -> object:
+        """Bound each wait."""
+        ...
+
+    def close(self) -> object:
+        """Let it go."""
+        ...
+
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -226,6 +248,23 @@ class Load(Protocol):
 
     def cpu_time_s(self) -> float:
         """Give the seconds of processor time used so far, all processors together."""
+        ...
+
+
+@runtime_checkable
+class LetsOut(Protocol):
+    """A machine that reaches nothing but what is served to it; others do not carry this."""
+
+    def way_out(self, serve: Callable[[Stream], None]) -> AbstractContextManager[None]:
+        """Give its programs an HTTP proxy for the length of a block.
+
+        Args:
+            serve: called with each connection, in a thread of its own; closes it.
+
+        Raises:
+            LinkError: the guest cannot be reached, or lets no port be forwarded.
+            MachineError: the guest does not take the proxy's settings.
+        """
         ...
 
 

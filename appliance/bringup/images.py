@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from images.builder import Builder
 from images.catalog import needed_names
-from images.distribution import choose_distribution
+from images.distribution import choose_distribution, keep_choice
 from images.progress import show_progress
 
 if TYPE_CHECKING:
@@ -39,4 +39,5 @@ def ensure_images(settings: Settings, steps: Steps) -> dict[str, str]:
             step.note += " (there)" if cached else " (built)"
         if image.tag:
             tags[name] = image.tag
+    keep_choice(settings, choice)
     return tags

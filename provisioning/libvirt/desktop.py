@@ -29,6 +29,7 @@ from provisioning.libvirt.snapshots import VmSnapshots
 from provisioning.libvirt.starting import start_domain
 from provisioning.libvirt.template import RAM
 from provisioning.libvirt.waking import Phases, wake
+from provisioning.libvirt.way_out import let_out
 from provisioning.links.files_over_link import LinkFiles
 from provisioning.links.guest_io import LinkTree
 from provisioning.links.ssh import SshTarget, open_ssh
@@ -38,6 +39,9 @@ from provisioning.protocols import READY, Kind, MachineInfo, ResetReport
 from provisioning.state_digest import take_digest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from images.recipe import Image
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
     from provisioning.libvirt.template import Template
     from provisioning.links.client import LinkClient
     from provisioning.links.ssh import SshSession
+    from provisioning.protocols import Stream
 
 BACKEND = "libvirt"
 AGENT_USER = "user"
@@ -226,6 +231,10 @@ class DesktopVm:
             LinkError: nobody answers, or somebody else.
         """
         return open_ssh(self.ssh_target(), timeout_s=timeout_s)
+
+    def way_out(self, serve: Callable[[Stream], None]) -> AbstractContextManager[None]:
+        """Give its programs an HTTP proxy for the length of a block; see `let_out`."""
+        return let_out(self.ssh, self.link, serve)
 
     @property
     def hypervisor(self) -> Hypervisor:

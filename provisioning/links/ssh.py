@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     import paramiko
 
-    from provisioning.egress import Stream
     from provisioning.links.client import LinkClient
+    from provisioning.protocols import Stream
 
 _READ_BYTES = 1 << 18
 _MAX_WORDS = 4000

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import paramiko
 
-    from provisioning.egress import Stream
+    from provisioning.protocols import Stream
 
     Serve = Callable[[Stream], None]
 

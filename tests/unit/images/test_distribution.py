@@ -19,6 +19,7 @@ from images.distribution import (
     find_mirror,
     get_distribution,
     host_distribution,
+    keep_choice,
     source_lines,
 )
 from images.host import Archive
@@ -91,6 +92,12 @@ def test_what_was_asked_for_is_chosen_without_the_network(tmp_path: Path) -> Non
     settings = Settings(state_dir=tmp_path, distribution="ubuntu-24.04")
     assert choose_distribution(settings).name == "ubuntu-24.04"
     assert not list(tmp_path.iterdir())
+
+
+def test_what_an_appliance_was_brought_up_with_is_chosen_later(tmp_path: Path) -> None:
+    asked = choose_distribution(Settings(state_dir=tmp_path, distribution="debian-12"))
+    keep_choice(Settings(state_dir=tmp_path), asked)
+    assert choose_distribution(Settings(state_dir=tmp_path)) == asked
 
 
 def test_a_broken_record_of_the_choice_is_replaced(tmp_path: Path, server: str) -> None:

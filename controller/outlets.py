@@ -1,0 +1,63 @@
+"""Let a trial's machines reach what its task allows, and remember all that they asked for."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from appliance.base.errors import RequirementError
+from provisioning.egress import EgressProxy, read_destinations
+from provisioning.protocols import LetsOut
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evaluators.task import Task
+    from provisioning.protocols import Machine
+
+
+class Outlets:
+    """The ways out of one trial.
+
+    Args:
+        task: says what may be reached, by role.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._proxies = {
+            role: EgressProxy(read_destinations(entries)) for role, entries in task.egress.items()
+        }
+
+    @contextlib.contextmanager
+    def opened(self, machines: Mapping[str, Machine]) -> Iterator[None]:
+        """Keep them open for the length of a block.
+
+        Args:
+            machines: by role.
+
+        Raises:
+            RequirementError: a machine cannot be let out.
+            LinkError, MachineError: a guest does not take its proxy.
+        """
+        with contextlib.ExitStack() as stack:
+            for role, proxy in self._proxies.items():
+                stack.enter_context(_outlet(machines[role]).way_out(proxy.serve))
+            yield
+
+    def attempts(self) -> dict[str, list[dict[str, Any]]]:
+        """Give what each machine asked for, allowed or not, oldest first; the last thousand."""
+        return {
+            role: [asdict(attempt) for attempt in tuple(proxy.attempts)]
+            for role, proxy in self._proxies.items()
+        }
+
+
+def _outlet(machine: Machine) -> LetsOut:
+    if isinstance(machine, LetsOut):
+        return machine
+    raise RequirementError(
+        f"{machine.info.machine_id} ({machine.info.backend}) cannot be let out to what its task "
+        "allows.",
+        resolution="Run the task on a desktop VM (`MESOCOSM_DESKTOP=vm`).",
+    )

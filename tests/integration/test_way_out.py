@@ -1,0 +1,108 @@
+"""What a real guest reaches: what its task allows, by name and without DNS, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.settings import get_settings
+from provisioning.egress import Attempt, EgressProxy, read_destinations
+from provisioning.libvirt.maker import DesktopMaker
+from provisioning.protocols import LetsOut
+from tests.integration.test_forks import forked, sh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from provisioning.libvirt.desktop import DesktopVm
+
+pytestmark = [
+    pytest.mark.vm,
+    pytest.mark.skipif(
+        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
+        reason="the appliance is not up; `make test` starts it",
+    ),
+]
+
+# As a browser does it: the proxy of GNOME's settings.
+ASK = """
+port=$(gsettings get org.gnome.system.proxy.http port)
+test "$(gsettings get org.gnome.system.proxy mode)" = "'manual'" || echo unset
+http_proxy=http://127.0.0.1:$port python3 - {url} <<'END'
+import sys, urllib.error, urllib.request
+try:
+    print(urllib.request.urlopen(sys.argv[1], timeout=20).read().decode())
+except urllib.error.HTTPError as error:
+    print(error.code, error.read().decode())
+END
+"""
+# Addresses of the host, its resolver, and the world; then names, by both families.
+ROUND = """
+for where in 10.0.2.2/22 10.0.2.3/53 1.1.1.1/53 fec0::2/22 fec0::3/53 2606:4700:4700::1111/443; do
+    timeout 3 bash -c "echo > /dev/tcp/$where" 2> /dev/null && echo "$where"
+done
+timeout 8 getent ahosts shop.test && echo resolved
+timeout 8 getent ahostsv6 example.org && echo resolved
+timeout 8 python3 - <<'END'
+import socket
+question = bytes.fromhex("000101000001000000000000076578616d706c65036f72670000010001")
+for server in ("10.0.2.3", "fec0::3"):
+    family = socket.AF_INET6 if ":" in server else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as asking:
+        asking.settimeout(2)
+        try:
+            asking.sendto(question, (server, 53))
+            print("answered", asking.recv(512))
+        except OSError:
+            pass
+END
+echo end
+"""
+
+
+class _Shop(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        body = f"welcome to {self.headers['Host']}{self.path}".encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def shop() -> Iterator[int]:
+    """Serve a page on the host's loopback; gives the port."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Shop) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def vm() -> Iterator[DesktopVm]:
+    """Give a fork."""
+    with forked(DesktopMaker(get_settings())) as fork:
+        yield fork
+
+
+def test_a_guest_reaches_what_is_allowed_and_nothing_else(vm: DesktopVm, shop: int) -> None:
+    proxy = EgressProxy(read_destinations([f"shop.test:80=127.0.0.1:{shop}"]))
+    assert isinstance(vm, LetsOut)
+    with vm.way_out(proxy.serve):
+        allowed = sh(vm, ASK.format(url="http://shop.test/door?open=1"))
+        refused = sh(vm, ASK.format(url=f"http://127.0.0.1:{shop}/"))
+        beside = sh(vm, ROUND)
+    assert allowed == "welcome to shop.test/door?open=1"
+    assert refused.startswith("403")
+    assert beside == "end"
+    assert proxy.attempts == [Attempt("shop.test", 80, True), Attempt("127.0.0.1", shop, False)]
+
+    after = sh(vm, "timeout 3 bash -c 'echo > /dev/tcp/127.0.0.1/3128' 2> /dev/null || echo shut")
+    assert after == "shut"

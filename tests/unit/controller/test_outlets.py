@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import contextlib
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+from pydantic import ValidationError
+
+from controller.agents.oracle import OracleAgent
+from controller.trial import Reason
+from evaluators.outcome import Verdict
+from tests.unit.controller.bench import Bench, Scripted, make_task
+from tests.unit.controller.test_session import desktop_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from provisioning.protocols import Stream
+
+
+def test_a_machine_that_cannot_be_let_out_makes_the_trial_inconclusive(bench: Bench) -> None:
+    result = bench.run(make_task(egress={"desktop": ["shop.test:80"]}), OracleAgent)
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR)
+    assert "cannot be let out" in result.detail
+
+
+def test_what_a_machine_asked_for_stands_in_the_logs_last_line(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways: list[str] = []
+
+    @contextlib.contextmanager
+    def way_out(serve: Callable[[Stream], None]) -> Iterator[None]:
+        ways.append("open")
+        guest, proxy = socket.socketpair()
+        guest.sendall(b"CONNECT evil.test:443 HTTP/1.1\r\n\r\n")
+        serve(proxy)
+        assert b"403" in guest.recv(100)
+        guest.close()
+        yield
+        ways.append("closed")
+
+    monkeypatch.setattr(desktop_of(bench), "way_out", way_out, raising=False)
+    bench.run(make_task(egress={"desktop": ["shop.test:80"]}), Scripted())
+
+    assert ways == ["open", "closed"]
+    assert bench.events[-1]["type"] == "end"
+    asked = bench.events[-1]["egress"]
+    assert asked == {"desktop": [{"host": "evil.test", "port": 443, "is_allowed": False}]}
+
+
+@pytest.mark.parametrize(
+    ("egress", "words"),
+    [
+        ({"phone": ["shop.test:80"]}, "no role 'phone' to let out. Known: desktop"),
+        ({"desktop": ["shop.test"]}, "'shop.test' is no destination"),
+        ({"desktop": ["*:80"]}, "allows too much"),
+    ],
+)
+def test_a_task_that_lets_out_what_makes_no_sense_is_refused(
+    egress: dict[str, list[str]], words: str
+) -> None:
+    with pytest.raises(ValidationError, match=words.replace("*", r"\*")):
+        make_task(egress=egress)
+
+
+def test_tasks_without_a_way_out_keep_their_digest() -> None:
+    assert "egress" not in make_task().model_dump(mode="json")
