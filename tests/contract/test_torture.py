@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import LinkError
 from provisioning.state_digest import take_digest
+from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 from tests.contract.torture import ACTS, SUBJECTS
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from provisioning.protocols import Json, Machine
     from tests.contract.torture import Act, Tortured
-
-CLOCK_TOLERANCE_S = 0.5
 
 
 @pytest.fixture(
@@ -75,5 +73,4 @@ def test_a_reset_takes_it_back(tortured: Tortured, act: Act) -> None:
     assert report.differences == ()
     assert before.differences(take_digest(machine.link)) == ()
     assert not is_seen(machine, act)
-    clock_s = cast("dict[str, float]", machine.link.call("ping"))["clock_s"]
-    assert abs(clock_s - SYSTEM_CLOCK.now_s()) < CLOCK_TOLERANCE_S
+    assert clock_off_s(machine) < CLOCK_TOLERANCE_S

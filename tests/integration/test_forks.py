@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import LinkError, MachineStartError, ResetMismatchError, SnapshotError
 from appliance.base.settings import get_settings
 from provisioning.lease import LocalFleet
@@ -18,6 +17,7 @@ from provisioning.libvirt.template import DEVICES, DIGEST, find_template, templa
 from provisioning.links.ssh import open_ssh
 from provisioning.machine_folder import iter_folders
 from provisioning.protocols import Kind
+from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,16 +83,11 @@ def test_eight_forks_at_once_are_eight_machines(maker: DesktopMaker) -> None:
         forks = [stack.enter_context(forked(maker)) for _ in range(8)]
         told = [sh(one, IDENTITY, user="root").split("\n") for one in forks]
         drawn = [sh(one, "head -c 16 /dev/urandom | od -An -tx1") for one in forks]
-        off_s = []
-        for one in forks:
-            sent_s = SYSTEM_CLOCK.now_s()
-            reply = one.link.call("ping")
-            assert isinstance(reply, dict)
-            off_s.append(abs(float(str(reply["clock_s"])) - sent_s))
+        off_s = [clock_off_s(one) for one in forks]
 
         assert [len(set(kind)) for kind in zip(*told, strict=True)] == [8, 8, 8]
         assert len(set(drawn)) == 8
-        assert max(off_s) < 0.5
+        assert max(off_s) < CLOCK_TOLERANCE_S
         assert [told[i][2] for i in range(8)] == [one.spec.mac for one in forks]
         # Each answers over SSH with its own key, under its own address.
         with forks[3].ssh(timeout_s=60.0) as session:

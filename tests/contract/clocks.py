@@ -1,0 +1,19 @@
+"""How far a machine's clock is off, whatever the load of the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from appliance.base.clock import SYSTEM_CLOCK
+
+if TYPE_CHECKING:
+    from provisioning.protocols import Machine
+
+CLOCK_TOLERANCE_S = 0.5
+
+
+def clock_off_s(machine: Machine) -> float:
+    """Give by how much a clock is off at least: it was asked at some time between two looks."""
+    before_s = SYSTEM_CLOCK.now_s()
+    shown_s = cast("dict[str, float]", machine.link.call("ping"))["clock_s"]
+    return max(before_s - shown_s, shown_s - SYSTEM_CLOCK.now_s(), 0.0)
