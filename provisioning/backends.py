@@ -100,6 +100,10 @@ class ForkingBackends(DesktopBackends):
         """Memory that one fork uses, MiB."""
         return self._forker().fork_mib
 
+    def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+        """Make what the chosen backend's forks start from where it is missing."""
+        self._forker().have_template(machine, say)
+
     def stand_by(self) -> HostMachine | None:
         """Prepare a fork as the chosen backend does."""
         return self._forker().stand_by()

@@ -96,6 +96,8 @@ class LocalFleet:
     def prepare(self, kinds: Sequence[Kind]) -> list[HostMachine]:
         """Make sure that one machine of each kind is up and saved; gives them, let go again.
 
+        What forks start from is made where it was lost.
+
         Raises:
             MachineError: one cannot be made.
         """
@@ -104,7 +106,12 @@ class LocalFleet:
             failures: list[str] = []
             found = self._take_idle(kind, failures) or self._make(kind, failures)
             machine, _report = found
-            self._give_back(machine)
+            maker = self._makers[kind]
+            try:
+                if isinstance(maker, Forker):
+                    maker.have_template(machine, self._say)
+            finally:
+                self._give_back(machine)
             made.append(machine)
         return made
 

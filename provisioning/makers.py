@@ -72,6 +72,15 @@ class Forker(Protocol):
         """Memory that one fork uses, MiB, its share of what forks have in common included."""
         ...
 
+    def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+        """Make what forks start from where it is missing; without it there are none, and no harm.
+
+        Args:
+            machine: stands at ``ready``, held by the caller.
+            say: told in one line what takes long, or failed.
+        """
+        ...
+
     def stand_by(self) -> HostMachine | None:
         """Prepare a fork that only waits to be woken, the lock of its folder held.
 

@@ -1,9 +1,16 @@
 #!/bin/sh
-# Start libvirtd with its socket in the appliance's state folder; end with its virtual machines.
+# Keep libvirtd up, its socket in the appliance's state folder. Virtual machines outlive libvirtd,
+# which finds them again, and end with this script.
 set -eu
 run=${MESOCOSM_STATE_DIR:?}/run/libvirt
 mkdir -p "$run" /run/libvirt /var/run/libvirt
 rm -f "$run"/libvirt-sock* "$run"/libvirt-admin-sock
 { cat /etc/libvirt/libvirtd.conf; printf 'unix_sock_dir = "%s"\n' "$run"; } > /run/libvirtd.conf
 virtlogd --daemon
-exec libvirtd --config /run/libvirtd.conf
+trap 'kill "$pid" 2> /dev/null; exit 0' TERM INT
+while :; do
+	libvirtd --config /run/libvirtd.conf &
+	pid=$!
+	wait "$pid" || echo "libvirtd ended with $?; it is started again" >&2
+	sleep 1
+done

@@ -80,6 +80,10 @@ class ContainerMaker:
         """Memory that one container uses, MiB: measured, files in memory included."""
         return FORK_MIB
 
+    def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+        """Do nothing: a container starts from its image, and its baseline came with the first."""
+        del machine, say
+
     def stand_by(self) -> DesktopContainer | None:
         """Start a container that waits for its lease; the lock of its folder is held.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import libvirt
 import libvirt_qemu
 
+from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError, RequirementError
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ _STATES = {
     libvirt.VIR_DOMAIN_CRASHED: "crashed",
     libvirt.VIR_DOMAIN_SHUTOFF: "stopped",
 }
+_RESTART_S = 15.0
+_RETRY_S = 0.1
 _CURE = "`mesocosm up` starts the hypervisor; `mesocosm doctor` says what is in its way."
 
 
@@ -66,12 +69,22 @@ class Hypervisor:
             self._connect().createXML(xml, flags)
 
     def state(self, name: str) -> str:
-        """Give ``running``, ``paused``, ``crashed`` or ``stopped`` (also when unknown)."""
-        connection = self._connect()
-        try:
-            state, _reason = connection.lookupByName(name).state()
-        except libvirt.libvirtError:
+        """Give ``running``, ``paused``, ``crashed`` or ``stopped`` (also when unknown).
+
+        Raises:
+            RequirementError: libvirtd does not answer.
+            MachineError: libvirt does not tell.
+        """
+        domain = self._find(name)
+        if domain is None:
             return "stopped"
+        with _ours(f"libvirt does not tell the state of {name}."):
+            try:
+                state, _reason = domain.state()
+            except libvirt.libvirtError as exc:
+                if exc.get_error_code() == libvirt.VIR_ERR_NO_DOMAIN:
+                    return "stopped"
+                raise
         return _STATES.get(state, "running")
 
     def names(self) -> list[str]:
@@ -164,22 +177,53 @@ class Hypervisor:
                 self._connection = None
 
     def _find(self, name: str) -> libvirt.virDomain | None:
-        try:
-            return self._connect().lookupByName(name)
-        except libvirt.libvirtError:
-            return None
+        connection = self._connect()
+        with _ours(f"libvirt does not say whether there is a {name}."):
+            try:
+                return connection.lookupByName(name)
+            except libvirt.libvirtError as exc:
+                if exc.get_error_code() == libvirt.VIR_ERR_NO_DOMAIN:
+                    return None
+                raise
 
     def _connect(self) -> libvirt.virConnect:
+        """Give a connection that answered just now.
+
+        Where there was one, libvirtd was restarted, which takes a moment and ends no guest.
+        """
         with self._lock:
-            if self._connection is not None and self._connection.isAlive():
-                return self._connection
-            try:
-                self._connection = libvirt.open(self.uri)
-            except libvirt.libvirtError as exc:
-                raise RequirementError(
-                    "The hypervisor does not answer.", details=str(exc), resolution=_CURE
-                ) from exc
+            if self._connection is None:
+                self._connection = self._open()
+            elif not _answers(self._connection):
+                self._connection = self._reopen()
             return self._connection
+
+    def _open(self) -> libvirt.virConnect:
+        try:
+            return libvirt.open(self.uri)
+        except libvirt.libvirtError as exc:
+            raise RequirementError(
+                "The hypervisor does not answer.", details=str(exc), resolution=_CURE
+            ) from exc
+
+    def _reopen(self) -> libvirt.virConnect:
+        self._connection = None
+        end_s = SYSTEM_CLOCK.monotonic_s() + _RESTART_S
+        while True:
+            try:
+                return self._open()
+            except RequirementError:
+                if SYSTEM_CLOCK.monotonic_s() > end_s:
+                    raise
+                SYSTEM_CLOCK.sleep(_RETRY_S)
+
+
+def _answers(connection: libvirt.virConnect) -> bool:
+    try:
+        connection.getLibVersion()
+    except libvirt.libvirtError:
+        return False
+    return True
 
 
 @contextlib.contextmanager

@@ -27,7 +27,7 @@ from provisioning.libvirt.migration import load_stream
 from provisioning.libvirt.screen import VmScreen
 from provisioning.libvirt.snapshots import VmSnapshots
 from provisioning.libvirt.starting import start_domain
-from provisioning.libvirt.template import RAM
+from provisioning.libvirt.template import RAM, altered, mark_of
 from provisioning.libvirt.waking import Phases, wake
 from provisioning.libvirt.way_out import let_out
 from provisioning.links.files_over_link import LinkFiles
@@ -207,6 +207,7 @@ class DesktopVm:
                 resolution="Take another fork.",
             )
         self._hypervisor.destroy(self.info.machine_id)
+        self._require_backing()
         if (self._folder.path / "snapshots" / f"{READY}.json").is_file():
             self._start_saved()
         else:
@@ -277,6 +278,21 @@ class DesktopVm:
             self._link, before, phases, name=name, clock=self._clock, identity=identity.for_probe()
         )
         return ResetReport(path="fork", seconds=phases.total_s(), phases_s=phases.seconds)
+
+    def _require_backing(self) -> None:
+        """Refuse to start on a disk that is not the one that its own lies on.
+
+        Raises:
+            MachineStartError: it is gone or was altered.
+        """
+        mark = self._record.details.get("backing", "0:0").split(":")
+        if wrong := altered(self.backing, (int(mark[0]), int(mark[1]))):
+            raise MachineStartError(
+                f"The disk below {self.info.machine_id} is not what it was made on.",
+                details=wrong,
+                resolution="`mesocosm image verify desktop` checks the image; `mesocosm up` makes "
+                "it again, and a desktop on it.",
+            )
 
     def _boot(self) -> None:
         start_s = self._clock.monotonic_s()
@@ -418,7 +434,8 @@ def create_desktop(
         MachineError: the lock of a brand-new folder is taken.
         ToolError: the overlay could not be made.
     """
-    details = {**_choose_details(settings), "stamp": stamp}
+    size, changed_ns = mark_of(image.file(DISK))
+    details = {**_choose_details(settings), "stamp": stamp, "backing": f"{size}:{changed_ns}"}
     return _create(
         settings, hypervisor, image, image.file(DISK), accelerator=accelerator, details=details
     )

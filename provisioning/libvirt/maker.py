@@ -68,8 +68,7 @@ class DesktopMaker:
             machine.start()
             say(f"saving {machine.info.machine_id}")
             machine.snapshots.save(READY)
-            say("making the template of forks")
-            self._make_template(machine, say)
+            self.have_template(machine, say)
             machine.folder.mark(MachineState.READY)
         except BaseException:
             machine.delete()
@@ -77,8 +76,13 @@ class DesktopMaker:
             raise
         return machine
 
-    def _make_template(self, machine: DesktopVm, say: Callable[[str], None]) -> None:
-        """Make what forks start from; a desktop without it is slower to multiply, and no worse."""
+    def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+        """Make what forks start from where it is missing, of a desktop that stands at ``ready``."""
+        if not isinstance(machine, DesktopVm) or machine.template is not None:
+            return
+        if find_template(self._settings, self.stamp()) is not None:
+            return
+        say("making the template of forks")
         try:
             make_template(self._settings, machine, self.stamp())
         except MesocosmError as exc:

@@ -19,7 +19,6 @@ import errno
 import os
 import shutil
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
@@ -36,6 +35,7 @@ from provisioning.state_digest import StateDigest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from appliance.base.settings import Settings
     from provisioning.libvirt.desktop import DesktopVm
@@ -50,6 +50,28 @@ _BUILD = ".build"
 _COPY_TIMEOUT_S = 300.0
 
 
+FileMark = tuple[int, int]
+"""Size of a file in bytes, and time of its last change in ns: another one is another file."""
+
+
+def mark_of(path: Path) -> FileMark:
+    """Give the mark of a file.
+
+    Raises:
+        OSError: there is none.
+    """
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def altered(path: Path, mark: FileMark) -> str:
+    """Say in one line that a file is gone or another one; empty when it is the same."""
+    try:
+        return "" if mark_of(path) == mark else f"{path} was altered"
+    except OSError:
+        return f"{path} is gone"
+
+
 class TemplateRecord(BaseModel):
     """What a template is.
 
@@ -57,9 +79,8 @@ class TemplateRecord(BaseModel):
         stamp: digest of all that it depends on.
         image: label of the image.
         backing: path of the image's disk, under the template's own.
-        backing_bytes: its size; another size means that it was altered.
-        ram_bytes: of the file.
-        devices_bytes: of the stream.
+        files: size in bytes and time of the last change, ns, of every file that forks are made of,
+            by name, or by path outside of the template; others mean that it was altered.
         seconds: how long it took to make.
     """
 
@@ -68,9 +89,7 @@ class TemplateRecord(BaseModel):
     stamp: str
     image: str
     backing: str
-    backing_bytes: int
-    ram_bytes: int
-    devices_bytes: int
+    files: dict[str, FileMark]
     seconds: float
 
 
@@ -120,17 +139,10 @@ class Template:
 
     def damage(self) -> str:
         """Say what is wrong with it, in one line; empty when nothing is."""
-        wanted = {
-            self.ram: self.record.ram_bytes,
-            self.devices: self.record.devices_bytes,
-            Path(self.record.backing): self.record.backing_bytes,
-        }
-        for path, size in wanted.items():
-            if not path.is_file():
-                return f"{path} is gone"
-            if path.stat().st_size != size:
-                return f"{path} has {path.stat().st_size} bytes instead of {size}"
-        return "" if self.disk.is_file() else f"{self.disk} is gone"
+        for name, mark in self.record.files.items():
+            if wrong := altered(self.path / name, mark):
+                return wrong
+        return ""
 
 
 def _extents(fd: int) -> Iterator[tuple[int, int]]:
@@ -270,9 +282,10 @@ def _make(vm: DesktopVm, folder: Path, stamp: str) -> TemplateRecord:
         stamp=stamp,
         image=vm.info.image,
         backing=str(backing),
-        backing_bytes=backing.stat().st_size,
-        ram_bytes=(folder / RAM).stat().st_size,
-        devices_bytes=(folder / DEVICES).stat().st_size,
+        files={
+            **{name: mark_of(folder / name) for name in (RAM, DEVICES, DISK, DIGEST)},
+            str(backing): mark_of(backing),
+        },
         seconds=round(SYSTEM_CLOCK.monotonic_s() - start_s, 3),
     )
 

@@ -21,6 +21,7 @@ from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from provisioning.libvirt.desktop import DesktopVm
     from provisioning.libvirt.template import Template
@@ -60,6 +61,20 @@ def forked(maker: DesktopMaker) -> Iterator[DesktopVm]:
     finally:
         fork.delete()
         fork.folder.lock.release()
+
+
+@contextlib.contextmanager
+def overwritten(path: Path, data: bytes) -> Iterator[None]:
+    """Put other bytes into a file for the length of a block, its times as they were."""
+    whole, found = path.read_bytes(), path.stat()
+    times = (found.st_atime_ns, found.st_mtime_ns)
+    try:
+        path.write_bytes(data)
+        os.utime(path, ns=times)
+        yield
+    finally:
+        path.write_bytes(whole)
+        os.utime(path, ns=times)
 
 
 def sh(vm: DesktopVm, script: str, *, user: str = "user") -> str:
@@ -125,27 +140,28 @@ def test_a_fork_that_differs_from_its_template_is_refused(
     maker: DesktopMaker, template: Template
 ) -> None:
     digest = template.path / DIGEST
-    whole = digest.read_text()
-    try:
-        digest.write_text(whole.replace('"Desktop"', '"Forged"'))
-        with pytest.raises(ResetMismatchError, match="Forged"), forked(maker):
-            pass
-    finally:
-        digest.write_text(whole)
+    forged = digest.read_bytes().replace(b'"Desktop"', b'"Forgery"')
+    with (
+        overwritten(digest, forged),
+        pytest.raises(ResetMismatchError, match="Forgery"),
+        forked(maker),
+    ):
+        pass
 
 
 def test_a_damaged_stream_is_refused_and_leaves_nothing(
     maker: DesktopMaker, template: Template
 ) -> None:
     stream = template.path / DEVICES
-    whole = stream.read_bytes()
     before = {folder.machine_id for folder in iter_folders(get_settings())}
-    try:
-        stream.write_bytes(whole[: len(whole) // 2] + b"\0" * (len(whole) - len(whole) // 2))
-        with pytest.raises((SnapshotError, LinkError)), forked(maker):
-            pass
-    finally:
-        stream.write_bytes(whole)
+    whole = stream.read_bytes()
+    half = whole[: len(whole) // 2]
+    with (
+        overwritten(stream, half + bytes(len(whole) - len(half))),
+        pytest.raises((SnapshotError, LinkError)),
+        forked(maker),
+    ):
+        pass
     assert {folder.machine_id for folder in iter_folders(get_settings())} == before
     with forked(maker) as fork:
         assert sh(fork, "echo alive") == "alive"
@@ -157,13 +173,13 @@ def test_a_template_whose_image_changed_is_not_loaded(
     fork = maker.stand_by()
     assert fork is not None
     stream = template.path / DEVICES
-    whole = stream.read_bytes()
     try:
-        stream.write_bytes(whole + b"more")
-        with pytest.raises(SnapshotError, match="damaged"):
+        with (
+            overwritten(stream, stream.read_bytes() + b"more"),
+            pytest.raises(SnapshotError, match="was altered"),
+        ):
             maker.wake(fork)
     finally:
-        stream.write_bytes(whole)
         fork.delete()
         fork.folder.lock.release()
 

@@ -103,6 +103,10 @@ class ForkingMaker(FakeMaker):
         self.broken: set[str] = set()
         self.ended: set[str] = set()
 
+    def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+        say(f"template of {machine.folder.machine_id}")
+        self.has_template = True
+
     def stand_by(self) -> HostMachine | None:
         if not self.has_template:
             return None
@@ -290,7 +294,7 @@ def test_a_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingMake
     fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
     forking.has_template = False
     fleet.prepare([Kind.DESKTOP])
-    forking.has_template = True
+    assert forking.has_template
     with fleet.lease(ROLES), fleet.lease(ROLES) as second:
         assert second.resets["desktop"].path == "fork"
         assert second.machines["desktop"].folder.machine_id == "desktop-fork-1"  # type: ignore[attr-defined]

@@ -1,0 +1,265 @@
+"""What may go wrong around desktop VMs: each is told, the lease replaced, and nothing left of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import docker
+import pytest
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.errors import LinkError, MachineStartError, MesocosmError, ToolError
+from appliance.base.process import run, start
+from appliance.base.settings import Settings, get_settings
+from images.builder import find
+from images.desktop.recipe import DISK
+from provisioning.lease import LocalFleet
+from provisioning.libvirt.connection import Hypervisor
+from provisioning.libvirt.desktop import DesktopVm
+from provisioning.libvirt.maker import DesktopMaker
+from provisioning.libvirt.template import DEVICES, find_template
+from provisioning.machine_folder import MachineFolder, MachineState, iter_folders
+from provisioning.protocols import Kind
+from tests.integration.test_forks import sh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from docker.models.containers import Container
+
+    from provisioning.fleet import Environment
+
+pytestmark = [
+    pytest.mark.vm,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
+        reason="the appliance is not up; `make test` starts it",
+    ),
+]
+
+ROLES = {"desktop": Kind.DESKTOP}
+# What is lent stays lent this long at most, however slow the host is.
+BOUND_S = 90.0
+
+
+@pytest.fixture(scope="module")
+def settings() -> Settings:
+    """Give settings under which every lease is a fork and none stands by."""
+    return get_settings().model_copy(update={"desktop_reset": "fork", "desktop_pool": "0"})
+
+
+@pytest.fixture(scope="module")
+def maker(settings: Settings) -> DesktopMaker:
+    """Give the maker of forks."""
+    return DesktopMaker(settings)
+
+
+@pytest.fixture(scope="module")
+def fleet(settings: Settings, maker: DesktopMaker) -> LocalFleet:
+    """Give a fleet that forks."""
+    return LocalFleet(settings, {Kind.DESKTOP: maker}, say=print)
+
+
+def traces() -> dict[str, set[str]]:
+    """Give what machines can leave on a host, forks that stand by aside."""
+    settings = get_settings()
+    folders = {folder.machine_id: folder.read() for folder in iter_folders(settings)}
+    waiting = {n for n, one in folders.items() if one and one.state is MachineState.WAITING}
+    return {
+        "domains": set(Hypervisor(settings.libvirt_uri).names()) - waiting,
+        "folders": set(folders) - waiting,
+        "shared memory": {path.name for path in Path("/dev/shm").iterdir()},
+        "taps": {path.name for path in Path("/sys/class/net").iterdir() if "tap" in path.name},
+        "queue": {path.name for path in (settings.run_dir / "queue").glob("*")},
+    }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_is_left() -> Iterator[None]:
+    before = traces()
+    yield
+    assert traces() == before
+
+
+def desktop_of(environment: Environment) -> DesktopVm:
+    vm = environment.machines["desktop"]
+    assert isinstance(vm, DesktopVm)
+    return vm
+
+
+def alive(fleet: LocalFleet) -> str:
+    """Lease once more; gives the machine's id."""
+    with fleet.lease(ROLES) as environment:
+        vm = desktop_of(environment)
+        assert sh(vm, "echo alive") == "alive"
+        return vm.info.machine_id
+
+
+@pytest.fixture
+def hypervisor_container() -> Container:
+    """Give the container that libvirtd runs in."""
+    labels = ["com.docker.compose.service=hypervisor", "com.docker.compose.project=mesocosm"]
+    (found,) = docker.from_env().containers.list(filters={"label": labels})
+    return found
+
+
+def test_a_template_of_another_machine_is_not_loaded(settings: Settings) -> None:
+    other = settings.model_copy(update={"desktop_memory_mib": settings.desktop_memory_mib + 64})
+    assert DesktopMaker(other).stand_by() is None
+
+
+def test_a_template_that_was_altered_is_made_again_and_not_loaded(
+    settings: Settings, maker: DesktopMaker, fleet: LocalFleet
+) -> None:
+    template = find_template(settings, maker.stamp())
+    assert template is not None
+    with (template.path / DEVICES).open("ab") as stream:
+        stream.write(b"more")
+
+    assert maker.stand_by() is None
+    fleet.prepare([Kind.DESKTOP])
+
+    alive(fleet)
+    assert find_template(settings, maker.stamp()) is not None
+
+
+@pytest.mark.parametrize("wrong", ["is gone", "was altered"])
+def test_a_desktop_does_not_start_on_another_disk(
+    settings: Settings, tmp_path: Path, wrong: str
+) -> None:
+    image = find("desktop", settings)
+    found = next(
+        found
+        for folder in iter_folders(settings)
+        if (found := folder.read()) and found.backend == "libvirt" and not found.is_fork
+    )
+    if wrong == "was altered":
+        (tmp_path / DISK).write_bytes(b"another")
+    stopped = found.model_copy(update={"machine_id": "desktop-stopped"})
+    vm = DesktopVm(
+        settings,
+        Hypervisor(settings.libvirt_uri),
+        MachineFolder(tmp_path),
+        stopped,
+        replace(image, path=tmp_path),
+    )
+    with pytest.raises(MachineStartError, match="is not what it was made on") as caught:
+        vm.start()
+    assert wrong in str(caught.value)
+
+
+def test_a_full_disk_makes_no_fork_and_leaves_nothing(maker: DesktopMaker, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("a small disk is mounted, which takes root")
+    run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(tmp_path)]).require()
+    try:
+
+        class Small(Settings):
+            @property
+            def machines_dir(self) -> Path:
+                return tmp_path
+
+        small = Small(**maker._settings.model_dump())
+        with pytest.raises((ToolError, OSError, MesocosmError)) as caught:
+            DesktopMaker(small).stand_by()
+        assert "space" in str(caught.value)
+        assert list(tmp_path.iterdir()) == []
+    finally:
+        run(["umount", str(tmp_path)]).require()
+
+
+def test_a_killed_qemu_ends_the_lease_and_the_next_is_sound(fleet: LocalFleet) -> None:
+    with fleet.lease(ROLES) as environment, fleet.lease(ROLES) as beside:
+        vm, other = desktop_of(environment), desktop_of(beside)
+        vm.hypervisor.destroy(vm.info.machine_id)
+        with pytest.raises(LinkError):
+            vm.link.call("ping", timeout_s=10.0)
+        assert sh(other, "echo untouched") == "untouched"
+    assert alive(fleet) != vm.info.machine_id
+
+
+def test_guests_outlive_a_libvirtd_that_is_killed(
+    fleet: LocalFleet, hypervisor_container: Container
+) -> None:
+    with fleet.lease(ROLES) as environment:
+        vm = desktop_of(environment)
+        pid = hypervisor_container.exec_run("pgrep -x libvirtd").output
+        hypervisor_container.exec_run("pkill -KILL -x libvirtd")
+        assert sh(vm, "echo untouched") == "untouched"
+        assert vm.is_running()
+        assert vm.screen.capture().any()
+        assert hypervisor_container.exec_run("pgrep -x libvirtd").output != pid
+        alive(fleet)
+    assert vm.info.machine_id not in vm.hypervisor.names()
+
+
+FLOOD = """
+setsid -f sh -c 'sleep 1; pkill -KILL -f mesocosm/probe
+exec cat /dev/urandom > /dev/virtio-ports/org.mesocosm.probe.0' > /dev/null 2>&1
+"""
+
+
+def resident_mib() -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) >> 10
+    raise AssertionError("the kernel does not tell")
+
+
+def test_a_guest_that_floods_its_link_is_cut_off(fleet: LocalFleet) -> None:
+    before_mib = resident_mib()
+    with fleet.lease(ROLES) as environment, fleet.lease(ROLES) as beside:
+        vm, other = desktop_of(environment), desktop_of(beside)
+        sh(vm, FLOOD, user="root")
+        start_s = SYSTEM_CLOCK.monotonic_s()
+
+        def is_cut_off() -> bool:
+            try:
+                vm.link.call("ping", timeout_s=5.0)
+            except LinkError:
+                return SYSTEM_CLOCK.monotonic_s() - start_s > 5.0  # not by the kill alone
+            return False
+
+        assert wait_until(is_cut_off, timeout_s=BOUND_S, every_s=0.2)
+        assert sh(other, "echo untouched") == "untouched"
+    assert resident_mib() - before_mib < 200
+    alive(fleet)
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from appliance.base.settings import get_settings
+from provisioning.lease import LocalFleet
+from provisioning.protocols import Kind
+taken, end = map(Path, sys.argv[1:])
+with LocalFleet(get_settings()).lease({"desktop": Kind.DESKTOP}) as environment:
+    taken.write_text(environment.machines["desktop"].info.machine_id)
+    while not end.exists():
+        time.sleep(0.1)
+"""
+
+
+def test_controllers_on_one_state_folder_never_share_a_machine(
+    fleet: LocalFleet, tmp_path: Path
+) -> None:
+    files = [tmp_path / "one", tmp_path / "other"]
+    end = tmp_path / "end"
+    with contextlib.ExitStack() as stack:
+        others = [
+            stack.enter_context(start([sys.executable, "-c", HOLD, str(file), str(end)]))
+            for file in files
+        ]
+        try:
+            assert wait_until(lambda: all(map(Path.exists, files)), timeout_s=BOUND_S)
+            assert len({*(file.read_text() for file in files), alive(fleet)}) == 3
+        finally:
+            end.touch()
+            codes = [one.wait(timeout=BOUND_S) for one in others]
+    assert codes == [0, 0]
