@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from evaluators.task import Task
     from provisioning.fleet import Environment
 
+_LEASE_SLACK_S = 1800.0
+"""Longer than setup, the last step and the last evaluation take together on a slow host."""
+
 
 class Trial:
     """One attempt of one agent at one task; use it once.
@@ -76,7 +79,8 @@ class Trial:
         """
         self._log.append("start", task=self._task.id, repeat=self._repeat, agent=self._stage.agent)
         try:
-            with self._stage.fleet.lease(self._task.roles) as environment:
+            deadline_s = self._task.limits.seconds + _LEASE_SLACK_S
+            with self._stage.fleet.lease(self._task.roles, deadline_s=deadline_s) as environment:
                 machines, stage = environment.machines, self._stage
                 self._note_lease(environment)
                 self._phase = "setup"

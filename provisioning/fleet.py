@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
     from provisioning.protocols import Kind, Machine, ResetReport
 
+LEASE_S = 6 * 3600.0
+"""How long a machine is lent at most where nothing else is said."""
+
 
 @dataclass(frozen=True, slots=True)
 class Environment:
@@ -29,7 +32,9 @@ class Environment:
 class Fleet(Protocol):
     """Whoever hands out machines."""
 
-    def lease(self, roles: Mapping[str, Kind]) -> AbstractContextManager[Environment]:
+    def lease(
+        self, roles: Mapping[str, Kind], *, deadline_s: float = LEASE_S
+    ) -> AbstractContextManager[Environment]:
         """Hand out one machine a role for the length of a block.
 
         Each is rewound to its snapshot ``ready``, verified, and its clock set. When the block
@@ -37,6 +42,7 @@ class Fleet(Protocol):
 
         Args:
             roles: the kind of machine each role needs.
+            deadline_s: machines that are in use longer are stopped, whatever uses them.
 
         Raises:
             MachineError: no machine of a kind can be had, or a rewind failed.

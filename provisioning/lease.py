@@ -11,7 +11,8 @@ from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError, MesocosmError
 from appliance.base.measures import record
 from provisioning.backends import host_makers
-from provisioning.fleet import Environment
+from provisioning.deadline import bounded
+from provisioning.fleet import LEASE_S, Environment
 from provisioning.machine_folder import MachineState, iter_folders
 from provisioning.makers import Chooses, Forker, Resting
 from provisioning.pool import Queue, pool_size
@@ -72,7 +73,9 @@ class LocalFleet:
         self._filling = threading.Lock()
 
     @contextlib.contextmanager
-    def lease(self, roles: Mapping[str, Kind]) -> Iterator[Environment]:
+    def lease(
+        self, roles: Mapping[str, Kind], *, deadline_s: float = LEASE_S
+    ) -> Iterator[Environment]:
         """Hand out one machine a role for the length of a block.
 
         Each is rewound to its snapshot ``ready``, verified, and its clock set. When the block
@@ -80,6 +83,7 @@ class LocalFleet:
 
         Args:
             roles: the kind of machine each role needs.
+            deadline_s: machines that are in use longer are stopped, whatever uses them.
 
         Raises:
             MachineError: no machine of a kind can be had, or a rewind failed.
@@ -91,7 +95,8 @@ class LocalFleet:
                 machine, report = self._take(kind)
                 stack.callback(self._give_back, machine)
                 machines[role], resets[role] = machine, report
-            yield Environment(machines, resets)
+            with bounded(machines.values(), deadline_s, self._say):
+                yield Environment(machines, resets)
 
     def prepare(self, kinds: Sequence[Kind]) -> list[HostMachine]:
         """Make sure that one machine of each kind is up and saved; gives them, let go again.

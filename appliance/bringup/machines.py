@@ -33,6 +33,8 @@ def prepare_machines(settings: Settings, say: Callable[[str], None]) -> str:
     fleet = LocalFleet(settings, say=say)
     removed = fleet.sweep()
     fleet.prepare(list(Kind))
+    if settings.desktop_reset == "fork":
+        fleet.fill(Kind.DESKTOP).join()
     words = describe(count_machines(settings))
     return f"{words}; removed: {'; '.join(removed)}" if removed else words
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import SYSTEM_CLOCK, Clock
 from provisioning.fake.desktop import FakeDesktop
 from provisioning.fake.phone import FakePhone
-from provisioning.fleet import Environment
+from provisioning.fleet import LEASE_S, Environment
 from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
@@ -35,15 +35,19 @@ class FakeFleet:
         self._clock = clock
         self._prepare = prepare
         self.leased = 0
+        self.deadline_s = 0.0
         self.machines: dict[tuple[Kind, int], FakeDesktop | FakePhone] = {}
 
     @contextlib.contextmanager
-    def lease(self, roles: Mapping[str, Kind]) -> Iterator[Environment]:
+    def lease(
+        self, roles: Mapping[str, Kind], *, deadline_s: float = LEASE_S
+    ) -> Iterator[Environment]:
         """Hand out one rewound machine a role for the length of a block.
 
         Raises:
             SnapshotMissingError: a test deleted the snapshot.
         """
+        self.deadline_s = deadline_s
         counts: dict[Kind, int] = {}
         given: dict[str, FakeDesktop | FakePhone] = {}
         for role, kind in roles.items():

@@ -261,7 +261,7 @@ def test_trouble_when_machines_go_back_does_not_change_the_verdict(
 ) -> None:
     class Sticky:
         @contextlib.contextmanager
-        def lease(self, roles: Mapping[str, Kind]) -> Iterator[Environment]:
+        def lease(self, roles: Mapping[str, Kind], **_: float) -> Iterator[Environment]:
             with bench.fakes.lease(roles) as environment:
                 yield environment
             raise MachineStartError("cannot go back")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -31,6 +32,11 @@ class HostFake(FakeDesktop):
         if folder.machine_id in maker.damaged:
             self.faults.add("rewind", ResetMismatchError("It differs."))
         self._maker = maker
+        self.stopped = threading.Event()
+
+    def stop(self) -> None:
+        super().stop()
+        self.stopped.set()
 
     def release(self) -> None:
         self._maker.released.append(self.folder.machine_id)
@@ -390,3 +396,14 @@ def test_a_fork_that_was_made_by_hand_is_neither_lent_nor_swept(forking: Forking
 
     forking.ended = {"desktop-mine"}
     assert fleet.sweep() == ["desktop-mine: it ended with its hypervisor"]
+
+
+def test_a_lease_that_lasts_too_long_is_ended(forking: ForkingMaker) -> None:
+    said: list[str] = []
+    fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking}, say=said.append)
+    with fleet.lease(ROLES, deadline_s=0.05) as environment:
+        stopped = cast("HostFake", environment.machines["desktop"]).stopped
+        assert stopped.wait(timeout=10.0)
+    assert any("its lease ended after 0.05 s" in line for line in said)
+    with fleet.lease(ROLES, deadline_s=60.0) as environment:
+        assert not cast("HostFake", environment.machines["desktop"]).stopped.is_set()
