@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from appliance.cli.output import JsonOption, console_err, console_out, print_json
+from appliance.cli.vnc import vnc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +44,7 @@ def register(app: typer.Typer) -> None:
     group.command("fork")(fork)
     group.command("snapshot")(snapshot)
     group.command("shell")(shell)
+    group.command("vnc")(vnc)
     group.command("start")(start)
     group.command("stop")(stop)
     group.command("delete")(delete)
@@ -99,7 +101,7 @@ def screenshot(
     from appliance.base.settings import get_settings
     from provisioning.backends import host_makers
 
-    folder, record = _find(machine)
+    folder, record = find_machine(machine)
     attached = host_makers(get_settings())[record.kind].attach(folder, record)
     frame = attached.screen.capture()
     attached.release()
@@ -113,7 +115,7 @@ def rewind(machine: MachineArgument, json: JsonOption = False) -> None:
     from provisioning.backends import host_makers
     from provisioning.protocols import READY
 
-    folder, record = _find(machine)
+    folder, record = find_machine(machine)
     with _held(folder):
         attached = host_makers(get_settings())[record.kind].attach(folder, record)
         attached.power.start()
@@ -163,7 +165,7 @@ def snapshot(
     from appliance.base.settings import get_settings
     from provisioning.backends import host_makers
 
-    folder, record = _find(machine)
+    folder, record = find_machine(machine)
     with _held(folder):
         attached = host_makers(get_settings())[record.kind].attach(folder, record)
         attached.power.start()
@@ -182,7 +184,7 @@ def shell(machine: MachineArgument) -> None:
     from provisioning.libvirt.desktop import DesktopVm
     from provisioning.machine_folder import MachineState
 
-    folder, record = _find(machine)
+    folder, record = find_machine(machine)
     attached = host_makers(get_settings())[record.kind].attach(folder, record)
     if not isinstance(attached, DesktopVm):
         raise RequirementError(
@@ -212,7 +214,7 @@ def start(machine: MachineArgument) -> None:
     from appliance.base.settings import get_settings
     from provisioning.backends import host_makers
 
-    folder, record = _find(machine)
+    folder, record = find_machine(machine)
     with _held(folder):
         attached = host_makers(get_settings())[record.kind].attach(folder, record)
         attached.power.start()
@@ -224,7 +226,7 @@ def stop(machine: MachineArgument) -> None:
     from appliance.base.settings import get_settings
     from provisioning.backends import host_makers
 
-    folder, record = _find(machine)
+    folder, record = find_machine(machine)
     with _held(folder):
         host_makers(get_settings())[record.kind].attach(folder, record).power.stop()
 
@@ -234,7 +236,7 @@ def delete(machine: MachineArgument) -> None:
     from appliance.base.settings import get_settings
     from provisioning.backends import host_makers
 
-    folder, record = _find(machine)
+    folder, record = find_machine(machine)
     with _held(folder):
         host_makers(get_settings())[record.kind].attach(folder, record).delete()
 
@@ -262,7 +264,7 @@ def attached(machine: str) -> Iterator[HostMachine]:
     from appliance.base.settings import get_settings
     from provisioning.backends import host_makers
 
-    folder, record = _find(machine)
+    folder, record = find_machine(machine)
     with _held(folder):
         found = host_makers(get_settings())[record.kind].attach(folder, record)
         found.power.start()
@@ -307,7 +309,7 @@ def _verify_machine(machine: str, *, json: bool) -> None:
     from provisioning.health import check
     from provisioning.protocols import READY
 
-    folder, record = _find(machine)
+    folder, record = find_machine(machine)
     with _held(folder):
         attached = host_makers(get_settings())[record.kind].attach(folder, record)
         attached.power.start()
@@ -355,8 +357,12 @@ def _verify_phone(
         raise typer.Exit(1)
 
 
-def _find(machine: str) -> tuple[MachineFolder, MachineRecord]:
-    """Find a machine by id, or by kind where there is only one of it."""
+def find_machine(machine: str) -> tuple[MachineFolder, MachineRecord]:
+    """Find a machine by id, or by kind where there is only one of it.
+
+    Raises:
+        UnknownNameError: there is none, with the nearest match.
+    """
     from appliance.base.errors import UnknownNameError
     from appliance.base.settings import get_settings
     from provisioning.machine_folder import iter_folders

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import struct
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
@@ -15,6 +18,7 @@ from provisioning.libvirt.screenshot import LibvirtScreen
 from provisioning.protocols import Kind
 from provisioning.recording import Recorder
 from provisioning.video import read_video
+from provisioning.vnc import VncRelay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,3 +81,36 @@ def test_libvirts_screenshot_shows_the_same(desktop: Any) -> None:  # noqa: ANN4
     ours = desktop.screen.capture()
     assert theirs.shape == ours.shape
     assert (theirs != ours).any(axis=2).mean() < 0.02
+
+
+def test_a_vnc_viewer_sees_the_desktop(desktop: Any) -> None:  # noqa: ANN401
+    """RFB 3.8 without security, one raw frame. Source: RFC 6143, sections 7.1 to 7.7."""
+    path = desktop.folder.path / "vnc.sock"
+    with VncRelay(path) as relay:
+        where = ("127.0.0.1", relay.port)
+        with socket.create_connection(where, timeout=20) as viewer, viewer.makefile("rb") as said:
+            assert said.read(12) == b"RFB 003.008\n"
+            viewer.sendall(b"RFB 003.008\n")
+            assert 1 in said.read(said.read(1)[0])
+            viewer.sendall(b"\x01")
+            assert said.read(4) == bytes(4)
+            viewer.sendall(b"\x01")  # beside other viewers
+            width, height = struct.unpack(">HH", said.read(4))
+            said.read(16)
+            said.read(struct.unpack(">I", said.read(4))[0])
+            # 32 bits a pixel, little end first: blue, green, red, nothing.
+            form = struct.pack(">BBBBHHHBBB3x", 32, 24, 0, 1, 255, 255, 255, 16, 8, 0)
+            viewer.sendall(struct.pack(">B3x", 0) + form)
+            viewer.sendall(struct.pack(">BxHi", 2, 1, 0))
+            viewer.sendall(struct.pack(">BBHHHH", 3, 0, 0, 0, width, height))
+            frame = np.zeros((height, width, 3), np.uint8)
+            kind, rectangles = struct.unpack(">BxH", said.read(4))
+            assert kind == 0
+            for _ in range(rectangles):
+                x, y, w, h, encoding = struct.unpack(">HHHHi", said.read(12))
+                assert encoding == 0
+                pixels = np.frombuffer(said.read(4 * w * h), np.uint8).reshape(h, w, 4)
+                frame[y : y + h, x : x + w] = pixels[:, :, 2::-1]
+    seen = desktop.screen.capture()
+    assert frame.shape == seen.shape
+    assert (frame == seen).all(axis=2).mean() > 0.98  # all but a clock or a cursor
