@@ -6,6 +6,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
+from appliance.bench.fork import proportional_mib
 from appliance.bench.rows import Row
 from provisioning.protocols import READY, Kind
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _DIRT_MIB = 8
 _COMPARED_SHARE = 10
 _COMPARED_LEAST = 5
+_WARM_SHARE = 5
 _REVERT_TIMEOUT_S = 60.0
 _CHECKPOINT = "compared"
 
@@ -46,7 +48,14 @@ def bench_desktop(
     machine = maker.make(lambda _words: None)
     try:
         rewind = Row("rewind", "loadvm in the running QEMU, probe, clock, seed, state compared")
-        _rewinds(machine, rewind, lambda: _dirty(machine), count=count, tick=tick, clock=clock)
+        growth = _Growth(machine, rewind, after=count // _WARM_SHARE)
+
+        def dirty() -> None:
+            growth.look()
+            _dirty(machine)
+
+        _rewinds(machine, rewind, dirty, count=count, tick=tick, clock=clock)
+        growth.look()
         revert = Row("libvirt revert + SSH", "libvirt's revert (a new QEMU), then an SSH login")
         _reverts(machine, revert, max(_COMPARED_LEAST, count // _COMPARED_SHARE), tick, clock)
     finally:
@@ -105,6 +114,39 @@ def _dirty(machine: HostMachine) -> None:
         {"argv": ["/bin/sh", "-c", script], "user": "user", "timeout_s": 30.0},
         timeout_s=40.0,
     )
+
+
+class _Growth:
+    """Watch what many rewinds do to the memory of QEMU and to its disk.
+
+    The first looks are left out: QEMU takes memory until it has seen all that its guest does.
+
+    Args:
+        machine: a desktop VM.
+        row: told ``qemu_first_mib`` and ``qemu_last_mib``, proportional memory, and the growth
+            between them in percent; and the same of the space that the disk takes.
+        after: looks before the first that counts.
+    """
+
+    def __init__(self, machine: HostMachine, row: Row, *, after: int) -> None:
+        self._machine = machine
+        self._row = row
+        self._left = after
+
+    def look(self) -> None:
+        """Look once."""
+        self._left -= 1
+        if self._left >= 0:
+            return
+        disk = self._machine.folder.path / "disk.qcow2"
+        looks = {
+            "qemu": proportional_mib(self._machine.info.machine_id),
+            "disk": disk.stat().st_blocks * 512 / 2**20,
+        }
+        for what, mib in looks.items():
+            first_mib = self._row.extra.setdefault(f"{what}_first_mib", mib)
+            self._row.extra[f"{what}_last_mib"] = mib
+            self._row.extra[f"{what}_growth_percent"] = 100 * (mib / first_mib - 1)
 
 
 def _reverts(machine: HostMachine, row: Row, count: int, tick: Tick, clock: Clock) -> None:

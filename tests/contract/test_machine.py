@@ -166,7 +166,8 @@ class TestTree:
     def test_it_changes_with_the_screen(self, subject: Subject) -> None:
         before = list(subject.machine.tree.elements())
         subject.show(subject.machine)
-        assert list(subject.machine.tree.elements()) != before
+        tree = subject.machine.tree
+        assert wait_until(lambda: list(tree.elements()) != before, timeout_s=30.0)
 
 
 class TestSnapshots:
