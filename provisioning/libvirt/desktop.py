@@ -56,6 +56,7 @@ AGENT_USER = "user"
 _BOOT_TIMEOUT_S = 240.0
 # The forwarded port accepts before the guest listens: a login that stalls is tried anew.
 _LOGIN_TIMEOUT_S = 6.0
+_DEPLOYS = 3
 _SESSION_TIMEOUT_S = 180.0
 _WARM_TIMEOUT_S = 120.0
 _QUIET_TIMEOUT_S = 120.0
@@ -297,8 +298,7 @@ class DesktopVm:
     def _boot(self) -> None:
         start_s = self._clock.monotonic_s()
         start_domain(self._hypervisor, self.spec)
-        with self._wait_for_ssh() as session:
-            deploy_probe(session)
+        self._deploy()
         self._wait_for_session()
         # The probe's helpers are started before the snapshot is saved, once for all trials.
         self.link.call("warm", timeout_s=_WARM_TIMEOUT_S)
@@ -306,6 +306,17 @@ class DesktopVm:
         self._wait_for_quiet()
         seconds = self._clock.monotonic_s() - start_s
         record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
+
+    def _deploy(self) -> None:
+        """Put the probe into a guest that boots, and may be too busy for one login or another."""
+        for left in reversed(range(_DEPLOYS)):
+            try:
+                with self._wait_for_ssh() as session:
+                    deploy_probe(session)
+                    return
+            except LinkError:
+                if not left:
+                    raise
 
     def _start_saved(self) -> None:
         """Start QEMU paused, load the snapshot into it, and let it run."""
