@@ -56,8 +56,10 @@ def settings() -> Settings:
 
 @pytest.fixture(scope="module")
 def maker(settings: Settings) -> DesktopMaker:
-    """Give the maker of forks."""
-    return DesktopMaker(settings)
+    """Give the maker of forks, its template there."""
+    maker = DesktopMaker(settings)
+    LocalFleet(settings, {Kind.DESKTOP: maker}, say=print).prepare([Kind.DESKTOP])
+    return maker
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +241,9 @@ from appliance.base.settings import get_settings
 from provisioning.lease import LocalFleet
 from provisioning.protocols import Kind
 taken, end = map(Path, sys.argv[1:])
-with LocalFleet(get_settings()).lease({"desktop": Kind.DESKTOP}) as environment:
+log = taken.with_suffix(".log").open("w", buffering=1)
+fleet = LocalFleet(get_settings(), say=lambda words: print(words, file=log))
+with fleet.lease({"desktop": Kind.DESKTOP}) as environment:
     taken.write_text(environment.machines["desktop"].info.machine_id)
     while not end.exists():
         time.sleep(0.1)
@@ -257,7 +261,8 @@ def test_controllers_on_one_state_folder_never_share_a_machine(
             for file in files
         ]
         try:
-            assert wait_until(lambda: all(map(Path.exists, files)), timeout_s=BOUND_S)
+            are_taken = wait_until(lambda: all(map(Path.exists, files)), timeout_s=BOUND_S)
+            assert are_taken, [file.with_suffix(".log").read_text() for file in files]
             assert len({*(file.read_text() for file in files), alive(fleet)}) == 3
         finally:
             end.touch()
