@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK, Clock
-from provisioning.protocols import Load
+from provisioning.protocols import Load, Stillness
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,6 +66,9 @@ def settle(
 ) -> Settled:
     """Look until the screen stands still, and the machine is idle, for a window.
 
+    A screen whose machine knows that nothing more is coming is believed: its picture is the
+    settled one when that holds, and the same frame is shown, after it was taken as well.
+
     Every frame is compared with the first one of the window, so that many small changes, each
     below the threshold, still count once they add up. A still picture is not enough where the
     machine tells its load: a program that starts shows nothing for seconds, and is not ready.
@@ -76,6 +79,8 @@ def settle(
         clock: measures and waits.
         load: of the machine, if it can tell.
     """
+    if isinstance(screen, Stillness) and screen.is_still() is not None:
+        return _settle_by_word(screen, screen, rule, clock)
     start_s = since_s = clock.monotonic_s()
     first = screen.capture()
     used_s = load.cpu_time_s() if load else 0.0
@@ -95,6 +100,21 @@ def settle(
             first, since_s, used_s = frame, now_s, now_used_s
         if now_s - start_s >= rule.max_s:
             return Settled(frame, is_still=False, seconds=now_s - start_s, frames=frames)
+
+
+def _settle_by_word(screen: Screen, word: Stillness, rule: SettleRule, clock: Clock) -> Settled:
+    """Ask the machine until nothing is coming, and nothing came while the picture was taken."""
+    start_s = clock.monotonic_s()
+    frames = 0
+    while True:
+        is_still = word.is_still()
+        frame = screen.capture()
+        frames += 1
+        is_still = bool(is_still) and bool(word.is_still()) and screen.capture() is frame
+        seconds = clock.monotonic_s() - start_s
+        if is_still or seconds >= rule.max_s:
+            return Settled(frame, is_still=is_still, seconds=seconds, frames=frames)
+        clock.sleep(rule.every_s)
 
 
 def settle_machine(machine: Machine, rule: SettleRule, clock: Clock) -> Settled:

@@ -243,6 +243,15 @@ class Screen(Protocol):
 
 
 @runtime_checkable
+class Stillness(Protocol):
+    """A screen whose machine knows whether more is coming; others do not carry it."""
+
+    def is_still(self) -> bool | None:
+        """Tell whether all that input has begun is on the screen; None when nobody can tell."""
+        ...
+
+
+@runtime_checkable
 class Load(Protocol):
     """How hard a machine works, seen from outside; machines that cannot tell do not carry it."""
 

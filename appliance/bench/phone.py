@@ -8,7 +8,7 @@ from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError
 from appliance.base.process import run
 from appliance.bench.rows import Row
-from controller.settle import SettleRule, settle
+from controller.settle import DEFAULT_RULE, settle_machine
 from provisioning.docker.phone_io import parse_hierarchy
 from provisioning.docker.phone_screen import read_png
 from provisioning.protocols import READY
@@ -26,8 +26,6 @@ _SHARE = 10
 _LEAST = 5
 _TOOL_TIMEOUT_S = 30.0
 _SETTINGS = "am start -n com.android.settings/.Settings"
-# The phone draws within the call that touches it; two frames alike show that nothing moves.
-_RULE = SettleRule(window_s=0.04, every_s=0.02, max_s=3.0)
 _MIB = 1 << 20
 
 
@@ -108,15 +106,18 @@ class _Bench:
         return row
 
     def taps(self, count: int) -> list[Row]:
-        """Tap, until the screen stands still; beside it one picture by the adb program."""
-        row = Row("tap to settled frame", "tap, then pictures until two 40 ms apart are alike")
+        """Tap, until the screen stands still; beside it one picture by the adb program.
+
+        Settling is what a trial does between two steps.
+        """
+        row = Row("tap to settled frame", "tap, then the picture after which nothing is coming")
         other = Row("adb program: tap, screencap", "the same tap and one picture, no settling")
         for _ in range(count):
             place = self._next_place()
 
             def tap(place: tuple[int, int] = place) -> None:
                 self._phone.input.click(*place)
-                if not settle(self._phone.screen, _RULE, self._clock).is_still:
+                if not settle_machine(self._phone, DEFAULT_RULE, self._clock).is_still:
                     raise MachineError("The screen did not come to rest.")
 
             self._measure(row, tap)

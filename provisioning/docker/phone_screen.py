@@ -6,7 +6,7 @@ import io
 import re
 import struct
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 TIMEOUT_S = 15.0
 _TRIES = 2
 _MAX_PIXELS = 8192 * 8192
+_FRAME = re.compile(r"frame=(\S+)\npending=(\d+)")
 _SIZE = re.compile(r"(Override|Physical) size: (\d+)x(\d+)")
 # PixelFormat.RGBA_8888 and RGBX_8888 of Android's graphics/PixelFormat.java.
 _RGBA_FORMATS = (1, 2)
@@ -78,6 +79,18 @@ class PhoneScreen:
             # The phone may have moved on meanwhile: then its number has too, and this one is stale.
             self._kept = (number, frame)
             return frame
+
+    def is_still(self) -> bool | None:
+        """Tell whether all that input has begun is on the screen; None on phones that cannot tell.
+
+        The reference phone has done what a touch does before its command ends, and counts what
+        goes on beside that, such as a page that is being loaded.
+
+        Raises:
+            LinkError: the phone did not answer.
+        """
+        found = self.frames.ask()
+        return None if found is None else found.pending == 0
 
     def forget(self) -> None:
         """Forget the last picture, for example because the phone goes back to a snapshot."""
@@ -140,6 +153,18 @@ class PhoneScreen:
         return frame, min(costs_s)
 
 
+class FrameState(NamedTuple):
+    """What the reference phone tells of its screen.
+
+    Attributes:
+        number: a word that changes with picture and hierarchy.
+        pending: how much was begun that will still change them without any input.
+    """
+
+    number: str
+    pending: int
+
+
 class FrameCounter:
     """Tells which frame a phone shows, where it says so: only the reference phone does.
 
@@ -157,12 +182,21 @@ class FrameCounter:
         Raises:
             LinkError: the phone did not answer.
         """
+        found = self.ask()
+        return found.number if found else ""
+
+    def ask(self) -> FrameState | None:
+        """Give all that the phone tells of its frame; None when it tells nothing.
+
+        Raises:
+            LinkError: the phone did not answer.
+        """
         if not self._is_known:
-            return ""
+            return None
         result = self._device.shell("dumpsys reference_phone frame", TIMEOUT_S)
-        found = re.fullmatch(r"frame=(\S+)", result.text) if result.exit_code == 0 else None
+        found = _FRAME.fullmatch(result.text) if result.exit_code == 0 else None
         self._is_known = found is not None
-        return found[1] if found else ""
+        return FrameState(found[1], int(found[2])) if found else None
 
 
 def read_png(png: bytes) -> Frame:
@@ -174,7 +208,7 @@ def read_png(png: bytes) -> Frame:
     try:
         with Image.open(io.BytesIO(png), formats=["PNG"]) as image:
             _check_size(image.width, image.height)
-            return np.array(image.convert("RGB"))
+            return np.array(image if image.mode == "RGB" else image.convert("RGB"))
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as exc:
         words = png[:200].decode(errors="replace")
         raise LinkProtocolError("The phone sent no picture.", details=words) from exc

@@ -28,6 +28,7 @@ class AndroidWords:
     Attributes:
         methods: input methods that are installed; the last one is the default.
         frame: number of the frame; None where the phone has no numbers.
+        pending: what is still coming there.
         color: RGB of every pixel.
         costs_s: seconds that each way to a picture takes; a way that is not here is refused.
         clock: moved on by those.
@@ -39,6 +40,7 @@ class AndroidWords:
 
     methods: list[str] = field(default_factory=list)
     frame: int | None = None
+    pending: int = 0
     color: tuple[int, int, int] = (1, 2, 3)
     costs_s: dict[str, float] = field(
         default_factory=lambda: {"png": 0.3, "raw": 0.2, "framebuffer": 0.1}
@@ -78,7 +80,7 @@ class AndroidWords:
                 assert self.method == _KEYBOARD
                 self.typed += base64.b64decode(message).decode()
             case ["dumpsys", "reference_phone", "frame"] if self.frame is not None:
-                return 0, f"frame={self.frame}\n"
+                return 0, f"frame={self.frame}\npending={self.pending}\n"
             case ["dumpsys", *_]:
                 return 1, "Can't find service: reference_phone"
             case _:

@@ -77,6 +77,7 @@ class Phone:
         self._scene: tuple[object, Scene] | None = None
         self._picture: tuple[object, bytes] | None = None
         self._xml: tuple[object, str] | None = None
+        self._begun: list[object] = []
 
     @property
     def store(self) -> Store:
@@ -279,14 +280,23 @@ class Phone:
         What was begun before a rewind is forgotten.
         """
         epoch = self._store.version[0]
+        self._begun.append(epoch)
 
         def run() -> None:
-            then = work()
-            with self.event():
-                if self._store.version[0] == epoch:
-                    then()
+            try:
+                then = work()
+                with self.event():
+                    if self._store.version[0] == epoch:
+                        then()
+            finally:
+                self._begun.remove(epoch)
 
         threading.Thread(target=run, name="background", daemon=True).start()
+
+    @property
+    def pending(self) -> int:
+        """How much was begun that will still change the picture without any input."""
+        return self._begun.count(self._store.version[0])
 
     def reload(self) -> None:
         """Take up the state after all of it was replaced."""

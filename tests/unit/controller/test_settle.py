@@ -122,3 +122,55 @@ def test_a_machine_that_never_rests_is_not_waited_for_without_end() -> None:
 
     assert not settled.is_still
     assert settled.seconds < RULE.max_s + RULE.every_s + 0.01
+
+
+@dataclass
+class Teller(Film):
+    """A screen whose machine knows until when something is coming."""
+
+    busy_until_s: float = 0.0
+    kept: Frame | None = None
+    cost_s: float = 0.06
+
+    def is_still(self) -> bool:
+        return self.clock.monotonic_s() - self.start_s >= self.busy_until_s
+
+    def capture(self) -> Frame:
+        found = super().capture()
+        if self.kept is None or changed_ratio(self.kept, found) > 0:
+            self.clock.advance(self.cost_s)
+            self.kept = found
+        return self.kept
+
+
+def late(time_s: float, frame: Frame) -> None:
+    frame[:] = 9 if time_s >= 0.5 else 0
+
+
+def test_a_machine_that_knows_is_believed_at_once() -> None:
+    clock = FakeClock()
+    settled = settle(Teller(clock, nothing), RULE, clock)
+    assert (settled.is_still, settled.frames) == (True, 1)
+    assert settled.seconds < RULE.window_s
+
+
+def test_the_settled_frame_is_the_one_after_what_was_coming() -> None:
+    clock = FakeClock()
+    settled = settle(Teller(clock, late, busy_until_s=0.5), RULE, clock)
+    assert settled.is_still
+    assert settled.frame[0, 0, 0] == 9
+
+
+def test_a_picture_that_changed_while_it_was_taken_is_not_settled() -> None:
+    clock = FakeClock()
+    settled = settle(Teller(clock, late, cost_s=0.6), RULE, clock)
+    assert settled.is_still
+    assert settled.frame[0, 0, 0] == 9
+    assert settled.frames == 2
+
+
+def test_what_never_ends_ends_by_time() -> None:
+    clock = FakeClock()
+    settled = settle(Teller(clock, nothing, busy_until_s=99.0), RULE, clock)
+    assert not settled.is_still
+    assert settled.seconds == pytest.approx(RULE.max_s, abs=0.1)

@@ -182,9 +182,12 @@ def _telephony(call: Invocation, _: list[str]) -> str:
 
 
 def _reference(call: Invocation, rest: list[str]) -> str:
-    """Tell what no Android tells: digests of the state, the last toast, the picture's number."""
+    """Tell what no Android tells: digests of the state, the last toast, the picture's number.
+
+    Beside the number stands how much was begun that will still change the picture.
+    """
     if rest == ["frame"]:
-        return f"frame={call.phone.frame()}\n"
+        return f"frame={call.phone.frame()}\npending={call.phone.pending}\n"
     if rest == ["toast"]:
         text = call.phone.stack.last_toast
         return f"package={call.phone.stack.front.package}\ntext={text}\n" if text else ""

@@ -76,6 +76,12 @@ def test_a_frame_is_read_once_where_frames_have_numbers() -> None:
     assert len(words.taken) == count + 2
 
 
+def test_a_phone_that_cannot_tell_is_neither_still_nor_busy() -> None:
+    assert screen(AndroidWords()).is_still() is None
+    assert screen(AndroidWords(frame=1)).is_still() is True
+    assert screen(AndroidWords(frame=1, pending=2)).is_still() is False
+
+
 @pytest.mark.parametrize("way", ["png", "raw", "framebuffer"])
 def test_all_ways_give_the_same_pixels(way: str) -> None:
     read = {"png": read_png, "raw": read_raw, "framebuffer": read_framebuffer}[way]
