@@ -18,6 +18,7 @@ from images.phone.device.config import DeviceConfig
 from images.phone.device.console import ConsoleServer
 from images.phone.device.machine import PhoneMachine
 from images.phone.device.phone import Phone
+from images.phone.device.ringer import Ringer
 from images.phone.device.shell.control import ControlServer, install
 from images.phone.device.shell.environment import ShellEnvironment
 from images.phone.device.shell.processes import Processes, become_subreaper
@@ -79,12 +80,13 @@ def run(config: DeviceConfig, ready: Path | None) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: machine.stop())
     phone.screenshot()
-    for server in (control, adb, console):
+    ringer = Ringer(phone)
+    for server in (control, adb, console, ringer):
         server.start()
     if ready is not None:
         _announce(ready, {"adb": adb.port, "console": console.port, "pid": os.getpid()})
     machine.wait()
-    for server in (adb, console, control):
+    for server in (adb, console, control, ringer):
         server.stop()
     processes.kill_all()
     with phone.lock:

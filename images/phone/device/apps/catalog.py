@@ -38,6 +38,7 @@ from images.phone.device.apps.maps import MapsScreen
 from images.phone.device.apps.messages import ConversationScreen, ThreadListScreen
 from images.phone.device.apps.notes import NoteScreen, NotesScreen
 from images.phone.device.apps.photos import PhotoScreen, PhotosScreen, UploadScreen
+from images.phone.device.apps.ringing import AlarmScreen, TimerScreen
 from images.phone.device.apps.settings import (
     AboutScreen,
     DateScreen,
@@ -57,7 +58,7 @@ _SCREENS: dict[str, tuple[type[Screen], ...]] = {
     BROWSER: (BrowserScreen,),
     CALENDAR: (CalendarScreen, EventScreen),
     CAMERA: (CameraScreen,),
-    CLOCK: (ClockScreen,),
+    CLOCK: (ClockScreen, AlarmScreen, TimerScreen),
     CONTACTS: (PeopleScreen, ContactScreen, EditorScreen),
     DIALER: (DialerScreen, CallScreen),
     DOCS: (DocsScreen, DocumentScreen),
@@ -101,6 +102,7 @@ ACTIONS = {
 NEED_ARGUMENTS = frozenset(
     screen.activity
     for screen in (
+        AlarmScreen,
         CallScreen,
         ContactScreen,
         ConversationScreen,
@@ -108,6 +110,7 @@ NEED_ARGUMENTS = frozenset(
         MailScreen,
         PhotoScreen,
         TaskScreen,
+        TimerScreen,
         UploadScreen,
     )
 )

@@ -16,6 +16,7 @@ from images.phone.device.store.clock import (
     list_cities,
     list_timers,
     next_time,
+    reset_timer,
     toggle_timer,
 )
 from images.phone.device.store.places import find_places
@@ -141,7 +142,8 @@ class ClockScreen(Screen):
             number = add_alarm(self.store, hour, minute)
         else:
             self.store.change(
-                "UPDATE alarm SET hour=?, minutes=?, enabled=1 WHERE _id=?", (hour, minute, number)
+                "UPDATE alarm SET hour=?, minutes=?, enabled=1, snoozed=NULL WHERE _id=?",
+                (hour, minute, number),
             )
         row = next(each for each in list_alarms(self.store) if each["_id"] == number)
         wait = next_time(row, self.host.now()) - self.host.now()
@@ -211,7 +213,8 @@ class ClockScreen(Screen):
 
     def _change(self, row: Row, column: str, value: int) -> None:
         # The column is one of the two above.
-        self.store.change(f"UPDATE alarm SET {column}=? WHERE _id=?", (value, row["_id"]))  # noqa: S608
+        change = f"UPDATE alarm SET {column}=?, snoozed=NULL WHERE _id=?"  # noqa: S608
+        self.store.change(change, (value, row["_id"]))
 
     def _delete(self, row: Row) -> None:
         self.store.change("DELETE FROM alarm WHERE _id=?", (row["_id"],))
@@ -331,7 +334,9 @@ class ClockScreen(Screen):
         toggle = self.widgets.chip(
             words, self.act(lambda: toggle_timer(self.store, row, self._now_ms)), name="play_pause"
         )
-        again = self.widgets.chip("Reset", self.act(self._reset_timer, row), name="reset")
+        again = self.widgets.chip(
+            "Reset", self.act(reset_timer, self.store, row["_id"]), name="reset"
+        )
         rest = [View(weight=1, is_silent=True) for _ in range(2)]
         buttons = self.widgets.row(rest[0], again, toggle, rest[1], gap_px=dp(12))
         card = self.widgets.card(self.widgets.row(title, delete), shown, buttons)
@@ -340,9 +345,6 @@ class ClockScreen(Screen):
 
     def _drop_timer(self, row: Row) -> None:
         self.store.change("DELETE FROM timer WHERE _id=?", (row["_id"],))
-
-    def _reset_timer(self, row: Row) -> None:
-        self.store.change("UPDATE timer SET ends=NULL, left=length WHERE _id=?", (row["_id"],))
 
     def _timer_keys(self, *, has_others: bool) -> View:
         digits = str(self.state.get("digits", "")).rjust(_MAX_DIGITS, "0")

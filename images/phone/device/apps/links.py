@@ -33,6 +33,12 @@ CONTACT_EDITOR = "com.android.contacts.activities.ContactEditorActivity"
 _CAPTURE = frozenset(
     ("android.media.action.IMAGE_CAPTURE", "android.media.action.STILL_IMAGE_CAMERA")
 )
+_CLOCK_TABS = {
+    "android.intent.action.SET_ALARM": "alarms",
+    "android.intent.action.SET_TIMER": "timers",
+    "android.intent.action.SHOW_ALARMS": "alarms",
+    "android.intent.action.SHOW_TIMERS": "timers",
+}
 _VIEWS = frozenset(
     f"android.intent.action.{name}" for name in ("VIEW", "SENDTO", "DIAL", "CALL", "SEND")
 )
@@ -55,8 +61,8 @@ def find_target(action: str, uri: str, extras: Mapping[str, str]) -> tuple[str, 
         return CAMERA, Entry(APPS[CAMERA].main)
     if action == "android.intent.action.INSERT" and "contact" in uri:
         return CONTACTS, _new_contact(extras)
-    if action in {"android.intent.action.SHOW_ALARMS", "android.intent.action.SET_ALARM"}:
-        return CLOCK, Entry(APPS[CLOCK].main, {}, {"tab": "alarms"})
+    if action in _CLOCK_TABS:
+        return CLOCK, Entry(APPS[CLOCK].main, {}, {"tab": _CLOCK_TABS[action]})
     if action not in _VIEWS:
         return None
     scheme, _, rest = uri.partition(":")

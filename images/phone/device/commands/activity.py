@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from images.phone.device.apps.catalog import ACTIONS, NEED_ARGUMENTS, SCREENS
 from images.phone.device.apps.directory import APPS, LAUNCHER, full_activity, short_activity
+from images.phone.device.commands.alarms import set_by_intent
 from images.phone.device.commands.base import CommandError
 
 if TYPE_CHECKING:
@@ -21,8 +22,30 @@ _LAUNCH = "android.intent.category.LAUNCHER"
 _CLOSE_DIALOGS = "android.intent.action.CLOSE_SYSTEM_DIALOGS"
 _IDLE = "All broadcast queues are idle!\n"
 _HOME = "android.intent.category.HOME"
-_TWO_VALUES = frozenset(("--es", "-e", "--ei", "--ez", "--el", "--ef", "--eu"))
-_ONE_VALUE = frozenset(("-f", "--user", "--display", "--windowingMode", "-i"))
+_TWO_VALUES = frozenset(
+    [
+        "-e",
+        "--ecn",
+        "--ed",
+        "--ef",
+        "--efa",
+        "--efal",
+        "--ei",
+        "--eia",
+        "--eial",
+        "--el",
+        "--ela",
+        "--elal",
+        "--es",
+        "--esa",
+        "--esal",
+        "--eu",
+        "--ez",
+    ]
+)
+_ONE_VALUE = frozenset(
+    ("-f", "-i", "-R", "-P", "--user", "--display", "--windowingMode", "--activityType", "--esn")
+)
 
 
 @dataclass
@@ -110,7 +133,8 @@ def _read_intent(words: list[str]) -> tuple[Intent, bool]:
         elif word in _TWO_VALUES:
             if len(rest) < 2:  # noqa: PLR2004
                 raise CommandError(f'Error: Argument expected after "{word}"', 255)
-            intent.extras[rest.pop(0)] = rest.pop(0)
+            name, value, *rest = rest
+            intent.extras[name] = value
         elif not word.startswith("-"):
             is_address = ":" in word and not word.startswith(".")
             _set(intent, "-d" if is_address else "-n" if "/" in word else "-p", word)
@@ -168,6 +192,8 @@ def _start(call: Invocation, words: list[str]) -> str:
     intent, stop_first = _read_intent(words)
     goal = _resolve(intent)
     _log_start(call, intent)
+    if set_by_intent(call.phone, intent.action, intent.extras):
+        return f"Starting: {intent.describe()}\n"
     if goal is None:
         if not intent.component and call.phone.view(intent.action, intent.data, intent.extras):
             return f"Starting: {intent.describe()}\n"

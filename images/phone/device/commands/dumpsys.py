@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from images.phone.device.apps.directory import short_activity
 from images.phone.device.commands import notices
+from images.phone.device.commands.alarms import describe_alarms
 from images.phone.device.commands.base import CommandError
 from images.phone.device.commands.package import describe
 from images.phone.device.ui.metrics import DENSITY_DPI, HEIGHT_PX, WIDTH_PX
@@ -204,6 +205,7 @@ def _power(_: Invocation, __: list[str]) -> str:
 _SERVICES: dict[str, Callable[[Invocation, list[str]], str]] = {
     "SurfaceFlinger": _surface,
     "activity": _activity,
+    "alarm": lambda call, _: describe_alarms(call.phone),
     "battery": _battery,
     "display": _display,
     "input_method": _input_method,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,24 @@ if TYPE_CHECKING:
     from images.phone.device.store.database import Row, Store
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+_MINUTE_S = 60
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Something that rings at a moment.
+
+    Attributes:
+        kind: ``alarm`` or ``timer``, which is its table too.
+        row_id: of its row.
+        at_ms: since the epoch.
+    """
+
+    kind: str
+    row_id: int
+    at_ms: int
 
 
 def list_alarms(store: Store) -> list[Row]:
@@ -43,11 +62,11 @@ def list_timers(store: Store) -> list[Row]:
     return store.rows("SELECT * FROM timer ORDER BY _id DESC")
 
 
-def add_timer(store: Store, length_s: int, now_ms: int) -> int:
+def add_timer(store: Store, length_s: int, now_ms: int, label: str = "") -> int:
     """Start a timer; gives the row's id."""
     return store.insert(
-        "INSERT INTO timer (length, ends, left) VALUES (?, ?, ?)",
-        (length_s, now_ms + length_s * 1000, length_s),
+        "INSERT INTO timer (length, ends, left, label) VALUES (?, ?, ?, ?)",
+        (length_s, now_ms + length_s * 1000, length_s, label),
     )
 
 
@@ -61,3 +80,51 @@ def toggle_timer(store: Store, row: Row, now_ms: int) -> None:
     left = left_s(row, now_ms)
     ends = now_ms + left * 1000 if row["ends"] is None else None
     store.change("UPDATE timer SET ends=?, left=? WHERE _id=?", (ends, left, row["_id"]))
+
+
+def list_rings(store: Store, after: datetime) -> list[Ring]:
+    """Give when each alarm that is on, and each timer that runs, rings next, soonest first."""
+    after_ms = after.timestamp() * 1000
+    found = [
+        Ring("timer", row["_id"], row["ends"])
+        for row in list_timers(store)
+        if row["ends"] is not None and row["ends"] > after_ms
+    ]
+    for row in list_alarms(store):
+        if row["enabled"]:
+            at_ms = int(next_time(row, after).timestamp() * 1000)
+            if row["snoozed"] is not None and row["snoozed"] > after_ms:
+                at_ms = min(at_ms, row["snoozed"])
+            found.append(Ring("alarm", row["_id"], at_ms))
+    return sorted(found, key=lambda ring: ring.at_ms)
+
+
+def find_row(store: Store, ring: Ring) -> Row | None:
+    """Give the alarm or the timer; None when it was deleted."""
+    # The kind is one of two words.
+    found = store.rows(f"SELECT * FROM {ring.kind} WHERE _id=?", (ring.row_id,))  # noqa: S608
+    return found[0] if found else None
+
+
+def snooze_alarm(store: Store, row_id: int, until_ms: int) -> None:
+    """Let an alarm ring again at a moment."""
+    store.change("UPDATE alarm SET snoozed=? WHERE _id=?", (until_ms, row_id))
+
+
+def dismiss_alarm(store: Store, row_id: int) -> None:
+    """End an alarm; one that does not repeat is off from now on."""
+    store.change(
+        "UPDATE alarm SET snoozed=NULL, enabled=(enabled AND daysofweek != 0) WHERE _id=?",
+        (row_id,),
+    )
+
+
+def reset_timer(store: Store, row_id: int) -> None:
+    """Put a timer back to its full length; it stands."""
+    store.change("UPDATE timer SET ends=NULL, left=length WHERE _id=?", (row_id,))
+
+
+def extend_timer(store: Store, row_id: int, now_ms: int) -> None:
+    """Let a timer run for another minute."""
+    ends_ms = now_ms + _MINUTE_S * 1000
+    store.change("UPDATE timer SET ends=?, left=? WHERE _id=?", (ends_ms, _MINUTE_S, row_id))

@@ -103,20 +103,11 @@ CREATE TABLE notification (
 );
 """
 
-MIGRATIONS = (_FIRST, _APPLICATIONS)
-VERSION = len(MIGRATIONS)
+# When an alarm that was put off rings again, ms.
+_SNOOZE = "ALTER TABLE alarm ADD COLUMN snoozed INTEGER;"
 
-EXTRA_URIS = {
-    "com.android.chrome/bookmarks": "bookmark",
-    "com.android.chrome/history": "page",
-    "com.google.android.apps.docs/documents": "document",
-    "com.google.android.deskclock/alarms": "alarm",
-    "com.google.android.deskclock/cities": "city",
-    "com.google.android.deskclock/timers": "timer",
-    "com.google.android.gm/mails": "mail",
-    "com.google.android.keep/notes": "note",
-}
-"""Tables by the addresses under which ``content`` reaches them. They have no provider on Android."""
+MIGRATIONS = (_FIRST, _APPLICATIONS, _SNOOZE)
+VERSION = len(MIGRATIONS)
 
 SETTINGS = {
     ("global", "airplane_mode_on"): "0",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import struct
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from appliance.base.clock import wait_until
 from images.phone.device.commands.catalog import Commands
 from images.phone.device.commands.record import Film
 from images.phone.device.config import DeviceConfig
@@ -18,6 +20,7 @@ from images.phone.device.shell.processes import Processes
 from images.phone.device.store.database import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 SETTINGS = "com.android.settings"
@@ -184,6 +187,12 @@ class TestActivities:
         assert "dialer" in phone("dumpsys", "activity", "activities").splitlines()[2]
         assert "unable to resolve" in phone.fail("am", "start", "-d", "nonsense:x")
 
+    def test_extras_reach_what_is_opened(self, phone: Shell) -> None:
+        send = ("am", "start", "-a", "android.intent.action.SENDTO", "-d", "smsto:5551234")
+        phone(*send, "--es", "sms_body", "On my way", "--ez", "exit_on_sent", "true")
+        assert 'text="On my way"' in phone("uiautomator", "dump", "/dev/tty")
+        assert phone.fail(*send, "--es", "sms_body").startswith("Error: Argument expected")
+
     def test_the_log_tells_of_it(self, phone: Shell) -> None:
         phone("am", "start", "-p", SETTINGS)
         said = phone("logcat", "-d", "-v", "brief", "-s", "ActivityTaskManager:I")
@@ -227,6 +236,19 @@ class TestInput:
         assert phone("dumpsys", "reference_phone", "frame") == before
         phone("am", "start", "-p", SETTINGS)
         assert phone("dumpsys", "reference_phone", "frame") != before
+
+    def test_it_tells_of_what_is_still_coming(self, phone: Shell) -> None:
+        may_end = threading.Event()
+
+        def work() -> Callable[[], None]:
+            assert may_end.wait(10)
+            return lambda: None
+
+        assert "pending=0" in phone("dumpsys", "reference_phone", "frame")
+        phone.phone.in_background(work)
+        assert "pending=1" in phone("dumpsys", "reference_phone", "frame")
+        may_end.set()
+        assert wait_until(lambda: phone.phone.pending == 0, timeout_s=10)
 
 
 def test_a_reboot_closes_everything(phone: Shell) -> None:

@@ -1,0 +1,162 @@
+"""What fills the screen while an alarm or a timer rings.
+
+Source of the names: AOSP DeskClock, ``AlarmActivity`` and ``ExpiredTimersActivity``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from images.phone.device.apps.screen import Screen
+from images.phone.device.apps.times import clock_text, length_text
+from images.phone.device.store.clock import (
+    Ring,
+    dismiss_alarm,
+    extend_timer,
+    find_row,
+    reset_timer,
+    snooze_alarm,
+)
+from images.phone.device.ui.metrics import dp
+from images.phone.device.ui.theme import rgb
+from images.phone.device.ui.view import Align, View
+from images.phone.device.ui.widgets import EDGE_PX, LARGE_PX
+
+if TYPE_CHECKING:
+    from images.phone.device.store.database import Row
+
+SNOOZE_MINUTES = 10
+_NIGHT, _WHITE, _PALE = rgb("1B2A41"), (255, 255, 255), rgb("A8C7FA")
+
+
+class RingScreen(Screen):
+    """An alarm, or a timer that is over: who leaves this screen has not ended the ringing."""
+
+    ground = _NIGHT
+    kind = ""
+    icon = ""
+
+    @property
+    def ring(self) -> Ring:
+        """What rings."""
+        return Ring(self.kind, int(self.entry.arguments["id"]), int(self.entry.arguments["at_ms"]))
+
+    def content(self) -> View:
+        """Show what rings and the two ways to answer."""
+        is_wide = self.host.display.is_wide
+        row = find_row(self.store, self.ring)
+        icon = self.widgets.icon(self.icon, size_px=dp(48 if is_wide else 96), ink=_PALE)
+        words = [
+            self._light(self._head(), "digital_clock", dp(44 if is_wide else 64)),
+            self._light(title_of(self.ring, row), "title", LARGE_PX),
+        ]
+        buttons = [self._button(*answer) for answer in self._answers()]
+        space = dp(16 if is_wide else 72)
+        return View(
+            "FrameLayout",
+            "alarm_content",
+            children=[
+                View(height_px=space, is_silent=True),
+                *words,
+                View(weight=1, is_silent=True),
+                icon,
+                View(weight=1, is_silent=True),
+                self.widgets.row(*buttons, gap_px=dp(24), height_px=dp(56)),
+                View(height_px=space, is_silent=True),
+            ],
+            align=Align.CENTER,
+            gap_px=dp(8),
+        )
+
+    def back(self) -> bool:
+        """Do nothing: it rings on."""
+        return True
+
+    def end(self) -> None:
+        """Take down screen and notification; what was in front before is there again."""
+        self.host.cancel_notifications(self.package, tag_of(self.ring))
+        self.finish()
+        self.host.stack.bring(str(self.entry.arguments.get("over", "")))
+
+    def _head(self) -> str:
+        return clock_text(self.host.now(), is_24=self.host.is_24_hours())
+
+    def _answers(self) -> tuple[tuple[str, str], ...]:
+        """Give text and name of each button."""
+        raise NotImplementedError
+
+    def answer(self, name: str) -> None:
+        """Do what a button says."""
+        raise NotImplementedError
+
+    def _light(self, text: str, name: str, size_px: int) -> View:
+        return self.widgets.text(
+            text, name, size_px=size_px, ink=_WHITE, centered=True, lines=2
+        ).sized(self.host.display.width_px - 2 * EDGE_PX)
+
+    def _button(self, text: str, name: str) -> View:
+        button = self.widgets.button(text, self.act(self.answer, name), name=name)
+        button.look.fill, button.look.ink, button.look.radius_px = _PALE, _NIGHT, dp(28)
+        return button.sized(dp(140), dp(56))
+
+
+class AlarmScreen(RingScreen):
+    """An alarm that rings."""
+
+    activity = "com.android.deskclock.alarms.AlarmActivity"
+    kind = "alarm"
+    icon = "alarm"
+
+    def _answers(self) -> tuple[tuple[str, str], ...]:
+        return ("Snooze", "snooze"), ("Dismiss", "dismiss")
+
+    def answer(self, name: str) -> None:
+        """Let it ring again later, or end it."""
+        if name == "snooze":
+            until_ms = int(self.host.now_s() + SNOOZE_MINUTES * 60) * 1000
+            snooze_alarm(self.store, self.ring.row_id, until_ms)
+        else:
+            dismiss_alarm(self.store, self.ring.row_id)
+        self.end()
+        if name == "snooze":
+            self.toast(f"Snoozing for {SNOOZE_MINUTES} minutes.")
+
+
+class TimerScreen(RingScreen):
+    """A timer that is over."""
+
+    activity = "com.android.deskclock.timer.ExpiredTimersActivity"
+    kind = "timer"
+    icon = "hourglass"
+
+    def _head(self) -> str:
+        return "Time's up"
+
+    def _answers(self) -> tuple[tuple[str, str], ...]:
+        return ("+1 min", "reset_add"), ("Stop", "fab")
+
+    def answer(self, name: str) -> None:
+        """Let it run for another minute, or end it."""
+        if name == "reset_add":
+            extend_timer(self.store, self.ring.row_id, int(self.host.now_s() * 1000))
+        else:
+            reset_timer(self.store, self.ring.row_id)
+        self.end()
+
+
+SCREENS_BY_KIND: dict[str, type[RingScreen]] = {
+    screen.kind: screen for screen in (AlarmScreen, TimerScreen)
+}
+
+
+def tag_of(ring: Ring) -> str:
+    """Give the tag of the notification that tells of it."""
+    return f"{ring.kind}-{ring.row_id}"
+
+
+def title_of(ring: Ring, row: Row | None) -> str:
+    """Give what a user calls it."""
+    label = str(row["label"]) if row else ""
+    if label or ring.kind == AlarmScreen.kind:
+        return label or "Alarm"
+    return f"{length_text(row['length'])} timer" if row else "Timer"
