@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError
-from appliance.base.process import run
 from appliance.bench.rows import Row
 from controller.settle import DEFAULT_RULE, settle_machine
 from provisioning.docker.phone_io import parse_hierarchy
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 _SHARE = 10
 _LEAST = 5
-_TOOL_TIMEOUT_S = 30.0
 _SETTINGS = "am start -n com.android.settings/.Settings"
 _MIB = 1 << 20
 
@@ -193,6 +191,4 @@ class _Bench:
 
     def _adb(self, *words: str) -> bytes:
         """Run the adb program against the appliance's own server, as most tools do."""
-        port, serial = str(self._maker.adb_port), self._phone.device.serial
-        result = run(["adb", "-P", port, "-s", serial, *words], timeout_s=_TOOL_TIMEOUT_S)
-        return result.require().stdout
+        return self._phone.device.adb(*words).require().stdout

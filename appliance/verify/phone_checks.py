@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,8 @@ SETTINGS = "com.android.settings"
 _LETTERS = "Grüße, 你好, 🙂 'quoted' \"twice\" $HOME `id` \\ ;|&"
 _BYTES = bytes(range(256)) * 4096
 _PARALLEL = 8
+_LOOPBACK = "127.0.0.1"
+_PORT_TIMEOUT_S = 10.0
 _SHOW_TIMEOUT_S = 15.0
 _VIEW_TIMEOUT_S = 30.0
 _SNAPSHOT_TIMEOUT_S = 180.0
@@ -106,6 +109,39 @@ def parallel(phone: PhoneUnderTest) -> None:
     with ThreadPoolExecutor(_PARALLEL) as pool:
         found = list(pool.map(echo, range(_PARALLEL)))
     _expect(found == [str(number) for number in range(_PARALLEL)], "They do not.", found)
+
+
+def ports(phone: PhoneUnderTest) -> None:
+    """A port of this host reaches one of the phone, and that one a port of this host."""
+    with socket.create_server((_LOOPBACK, 0)) as server:
+        server.settimeout(_PORT_TIMEOUT_S)
+        own = f"tcp:{server.getsockname()[1]}"
+        there = f"tcp:{phone.device.adb('reverse', 'tcp:0', own).require().text}"
+        try:
+            here = f"tcp:{phone.device.adb('forward', 'tcp:0', there).require().text}"
+            try:
+                _talk(int(here.removeprefix("tcp:")), server)
+            finally:
+                phone.device.adb("forward", "--remove", here)
+        finally:
+            phone.device.adb("reverse", "--remove", there)
+    left = phone.device.adb("reverse", "--list").text + phone.device.adb("forward", "--list").text
+    _expect(there not in left, "It is listed after it was removed.", left)
+
+
+def _talk(port: int, server: socket.socket) -> None:
+    """Send bytes through a port to a server, and back."""
+    try:
+        with socket.create_connection((_LOOPBACK, port), _PORT_TIMEOUT_S) as near:
+            far, _ = server.accept()
+            with far:
+                far.settimeout(_PORT_TIMEOUT_S)
+                for one, other in ((near, far), (far, near)):
+                    one.sendall(_LETTERS.encode())
+                    said = other.recv(len(_LETTERS.encode()), socket.MSG_WAITALL)
+                    _expect(said == _LETTERS.encode(), "Other bytes arrive.", said)
+    except OSError as exc:
+        raise MachineError("They do not.", details=str(exc)) from exc
 
 
 # --- files ---
@@ -340,6 +376,7 @@ CHECKS = tuple(
         much_output,
         deadline,
         parallel,
+        ports,
         files,
         no_file,
         properties,

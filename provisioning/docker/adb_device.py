@@ -15,7 +15,7 @@ from appliance.base.errors import (
     LinkTimeoutError,
     PhoneUnauthorizedError,
 )
-from appliance.base.process import CommandResult
+from appliance.base.process import CommandResult, run
 from provisioning.links.adb import EXIT, STDERR, STDOUT, AdbShellTransport, PacketReader
 from provisioning.protocols import FileStat
 
@@ -48,6 +48,15 @@ class AdbDevice:
         self._server = server
         self._clock = clock
         self.serial = serial
+
+    def adb(self, *words: str, timeout_s: float = 30.0) -> CommandResult:
+        """Run the adb program on the phone, against the server that knows it.
+
+        Raises:
+            ToolMissingError: adb is not installed.
+        """
+        where = ["-P", str(self._server.port), "-s", self.serial]
+        return run(["adb", *where, *words], timeout_s=timeout_s)
 
     def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:
         """Run a command line in the phone's shell; a non-zero exit code is a result.

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 _KEYS_VARIABLE = "MESOCOSM_ADB_KEYS"
 _TOKEN_VARIABLE = "MESOCOSM_CONSOLE_TOKEN"  # noqa: S105 - the name of a variable
 
-# Each thread draws pictures of megabytes in a heap of its own otherwise, and glibc keeps them all.
-_ONE_HEAP = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "1048576"}
-
 
 class PhoneMaker:
     """A `provisioning.makers.Maker` of phones.
@@ -145,7 +142,6 @@ class PhoneMaker:
             environment = {
                 _KEYS_VARIABLE: self._server.public_key(),
                 _TOKEN_VARIABLE: token,
-                **_ONE_HEAP,
             }
             self._containers.create(machine_id, self._docker_image(), environment, self._profile)
         except BaseException:

@@ -19,6 +19,7 @@ from images.phone.device.apps.stack import Entry, Stack
 from images.phone.device.editing import Editor
 from images.phone.device.log import LogBuffer
 from images.phone.device.scene import SYSTEM_UI, Scene, StatusBar, draw, encode_png
+from images.phone.device.store.display import load_display, turn_display
 from images.phone.device.store.messages import (
     INCOMING,
     MISSED,
@@ -35,7 +36,7 @@ from images.phone.device.store.notifications import (
 )
 from images.phone.device.ui import hierarchy
 from images.phone.device.ui.keyboard import PACKAGE as KEYBOARD
-from images.phone.device.ui.metrics import STATUS_BAR_PX, Display
+from images.phone.device.ui.metrics import STATUS_BAR_PX
 from images.phone.device.ui.theme import DARK as DARK_COLORS
 from images.phone.device.ui.theme import LIGHT as LIGHT_COLORS
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from images.phone.device.apps.screen import Screen
     from images.phone.device.store.database import Store
+    from images.phone.device.ui.metrics import Display
     from images.phone.device.ui.theme import Theme
     from images.phone.device.ui.view import View
 
@@ -52,7 +54,6 @@ HOLD_MS = 500
 _TAP_SLOP_PX = 24
 _CARD = "data/media/0"
 _CLIPBOARD = ("device", "clipboard")
-_ROTATION = ("device", "rotation")
 _MAX_NEWS = 4
 
 
@@ -103,10 +104,7 @@ class Phone:
     @property
     def display(self) -> Display:
         """The screen as it is held."""
-        is_free = self._store.setting("system", "accelerometer_rotation") == "1"
-        key = _ROTATION if is_free else ("system", "user_rotation")
-        value = self._store.setting(*key, "0")
-        return Display(int(value) % 4 if value.isdecimal() else 0)
+        return load_display(self._store)
 
     @property
     def clipboard(self) -> str:
@@ -143,8 +141,7 @@ class Phone:
     def rotate(self) -> None:
         """Turn the phone by a quarter; what is shown turns if the user has allowed it."""
         with self.event():
-            value = self._store.setting(*_ROTATION, "0")
-            self._store.put_setting(*_ROTATION, str((int(value) + 1) % 4))
+            turn_display(self._store)
 
     def notify(
         self,
@@ -348,8 +345,9 @@ class Phone:
                 self._stack.remove(package)
 
     def tap(self, x: int, y: int) -> None:
-        """Touch a place, px."""
+        """Touch a place, px as tools see them."""
         with self._input():
+            x, y = self.display.to_canvas(x, y)
             if y >= self.display.keys_top:
                 self._press_bar(x)
                 return
@@ -365,16 +363,18 @@ class Phone:
                 view.on_tap()
 
     def swipe(self, start: tuple[int, int], end: tuple[int, int], duration_ms: int) -> None:
-        """Move a finger over the screen, px; what scrolls follows it and stops when it is lifted.
+        """Move a finger over the screen, px as tools see them; what scrolls follows it and stops when it is lifted.
 
         Args:
             start: where it is put down.
             end: where it is lifted.
             duration_ms: 500 and more without moving holds.
         """
+        touched = start
+        start, end = self.display.to_canvas(*start), self.display.to_canvas(*end)
         dx, dy = end[0] - start[0], end[1] - start[1]
         if max(abs(dx), abs(dy)) < _TAP_SLOP_PX:
-            self._hold_or_tap(start, duration_ms)
+            self._hold_or_tap(touched, duration_ms)
             return
         with self._input():
             scene = self.scene()
@@ -429,7 +429,7 @@ class Phone:
             version = self._version()
             if self._xml is None or self._xml[0] != version:
                 scene = self.scene()
-                xml = hierarchy.dump(scene.window, scene.package, scene.display.rotation)
+                xml = hierarchy.dump(scene.window, scene.package, scene.display)
                 self._xml = (version, xml)
             return self._xml[1]
 
@@ -444,10 +444,10 @@ class Phone:
                 (self._stack.top.activity, package, scene.content),
             ]
             shown = [(title, owner, view) for title, owner, view in windows if view is not None]
-            return hierarchy.dump_windows(shown, scene.display.rotation)
+            return hierarchy.dump_windows(shown, scene.display)
 
     def screenshot(self) -> bytes:
-        """Give a PNG of the screen, 1080x2400 px; 2400x1080 px when it lies on its side."""
+        """Give a PNG of the screen."""
         with self.lock:
             bar = self._status_bar()
             version = (self._version(), bar)
@@ -568,7 +568,8 @@ class Phone:
     def _hold_or_tap(self, place: tuple[int, int], duration_ms: int) -> None:
         view = None
         if duration_ms >= HOLD_MS:
-            view = self.scene().hit(*place, lambda view: view.on_hold is not None)
+            canvas = self.display.to_canvas(*place)
+            view = self.scene().hit(*canvas, lambda view: view.on_hold is not None)
         if view is None or view.on_hold is None:
             self.tap(*place)
             return

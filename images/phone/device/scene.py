@@ -29,6 +29,7 @@ _STATUS_INK_PX = dp(14)
 _STATUS_ICON_PX = dp(16)
 _PNG_LEVEL = 1
 _POPUP_PX = dp(48)
+_MAX_KEYBOARDS = 8
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ class StatusBar:
 
 
 def draw(scene: Scene, theme: Theme, bar: StatusBar, toast: str) -> Image.Image:
-    """Paint a scene with the bars around it: RGB, 1080x2400 px, or 2400x1080 on its side."""
+    """Paint a scene with the bars around it: RGB, of the size that tools see."""
     display, has_wallpaper = scene.display, scene.screen.has_wallpaper
     size = (display.width_px, display.height_px)
     ground = scene.screen.ground or theme.background
@@ -206,7 +207,9 @@ def draw(scene: Scene, theme: Theme, bar: StatusBar, toast: str) -> Image.Image:
     if toast:
         _draw_toast(image, toast, theme, scene)
     _draw_keys(image, ink)
-    return image
+    if image.size == display.seen_px:
+        return image
+    return image.resize(display.seen_px, Image.Resampling.BILINEAR, reducing_gap=2.0)
 
 
 _keyboards: dict[tuple[object, ...], Image.Image] = {}
@@ -217,8 +220,10 @@ def _draw_keyboard(image: Image.Image, scene: Scene, theme: Theme) -> None:
     if scene.keyboard is None:
         return
     box = scene.keyboard.box
-    key = (theme.is_dark, scene.display.is_wide, scene.keyboard_page)
+    key = (theme.is_dark, scene.display, scene.keyboard_page)
     if key not in _keyboards:
+        if len(_keyboards) >= _MAX_KEYBOARDS:
+            _keyboards.clear()
         layer = Image.new("RGB", (box.width, box.height), theme.surface)
         Painter(layer, (box.left, box.top)).paint(scene.keyboard)
         _keyboards[key] = layer

@@ -103,12 +103,14 @@ def _window(call: Invocation, _: list[str]) -> str:
     stack, display = call.phone.stack, call.phone.display
     package, activity = stack.front.package, stack.top.activity
     number = zlib.crc32(f"{stack.front.task_id}/{activity}".encode()) & 0xFFFFFFF
-    size = f"{display.width_px}x{display.height_px}"
+    size = "x".join(str(side) for side in display.seen_px)
+    base = "x".join(str(side) for side in display.upright_px)
     focus = "NotificationShade" if stack.is_shade_open else f"{package}/{activity}"
     return (
         "WINDOW MANAGER WINDOWS (dumpsys window windows)\n"
         "  Display: mDisplayId=0\n"
-        f"    init={WIDTH_PX}x{HEIGHT_PX} {DENSITY_DPI}dpi cur={size} app={size}\n"
+        f"    init={WIDTH_PX}x{HEIGHT_PX} {DENSITY_DPI}dpi base={base} {display.density_dpi}dpi "
+        f"cur={size} app={size}\n"
         f"  mCurrentFocus=Window{{{number:x} u0 {focus}}}\n"
         f"  mFocusedApp={_record(stack.front, stack.top)}\n"
         f"  mDisplayRotation=ROTATION_{display.rotation * 90}\n"

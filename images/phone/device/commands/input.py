@@ -130,8 +130,8 @@ def _place(call: Invocation, values: list[str], count: int) -> list[int]:
         numbers = [int(float(value)) for value in values]
     except (ValueError, OverflowError) as exc:
         raise CommandError(f"Error: {exc}", EXIT_USAGE) from exc
-    display = call.phone.display
-    limits = (display.width_px - 1, display.height_px - 1) * 2
+    width_px, height_px = call.phone.display.seen_px
+    limits = (width_px - 1, height_px - 1) * 2
     return [
         max(0, min(number, limits[index])) if index < len(limits) else max(0, number)
         for index, number in enumerate(numbers)

@@ -6,17 +6,20 @@ the pixels; ``WindowManagerShellCommand.java``.
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import TYPE_CHECKING
 
-from images.phone.device.commands.base import CommandError
-from images.phone.device.ui.metrics import DENSITY_DPI, HEIGHT_PX, WIDTH_PX
+from images.phone.device.commands.base import EXIT_USAGE, CommandError
+from images.phone.device.store.display import densities, force_density, force_size, is_size
+from images.phone.device.ui.metrics import DENSITY_DPI, HEIGHT_PX, MAX_PIXELS, MIN_SIDE_PX, WIDTH_PX
 
 if TYPE_CHECKING:
     from images.phone.device.commands.base import Invocation
 
 _DEFAULT_DUMP = "/sdcard/window_dump.xml"
 _RGBA_8888, _SRGB = 1, 1
+_SIZE = re.compile(r"(\d{1,5})x(\d{1,5})", re.ASCII)
 _ROTATIONS = frozenset("0123")
 
 
@@ -26,7 +29,7 @@ def run_screencap(call: Invocation) -> bytes:
     if words[:1] == ["-d"]:
         del words[:2]
     if any(word.startswith("-") for word in words):
-        raise CommandError("usage: screencap [-hp] [-d display-id] [FILENAME]", 255)
+        raise CommandError("usage: screencap [-hp] [-d display-id] [FILENAME]", EXIT_USAGE)
     if len(words) < len(call.words) or (words and words[0].endswith(".png")):
         data = call.phone.screenshot()
     else:
@@ -57,16 +60,12 @@ def run_uiautomator(call: Invocation) -> str:
 
 
 def run_wm(call: Invocation) -> str:
-    """Tell size and density of the screen, which cannot be changed, and turn it."""
-    match call.words:
-        case ["size"]:
-            return f"Physical size: {WIDTH_PX}x{HEIGHT_PX}\n"
-        case ["density"]:
-            return f"Physical density: {DENSITY_DPI}\n"
-        case ["size" | "density", "reset"]:
-            return ""
-        case ["size" | "density" as what, *_]:
-            raise CommandError(f"Error: the reference phone's {what} cannot be changed", 255)
+    """Tell and force size and density of the screen, and turn it."""
+    match [word for word in call.words if word not in {"-d", "0"}]:
+        case ["size", *words] if len(words) < 2:  # noqa: PLR2004
+            return _size(call, *words)
+        case ["density", *words] if len(words) < 2:  # noqa: PLR2004
+            return _density(call, *words)
         case ["user-rotation"]:
             is_free = call.phone.store.setting("system", "accelerometer_rotation") == "1"
             state = "free" if is_free else f"lock {call.phone.display.rotation}"
@@ -78,7 +77,46 @@ def run_wm(call: Invocation) -> str:
             return _rotate(call, {"accelerometer_rotation": "0", "user_rotation": turn})
         case ["dismiss-keyguard"]:
             return ""  # the reference phone is never locked
-    raise CommandError(f"Unknown command: {' '.join(call.words[:1])}", 255)
+    raise CommandError(f"Unknown command: {' '.join(call.words[:1])}", EXIT_USAGE)
+
+
+def _size(call: Invocation, wanted: str = "") -> str:
+    if not wanted:
+        size_px = call.phone.display.upright_px
+        own = f"Physical size: {WIDTH_PX}x{HEIGHT_PX}\n"
+        is_forced = size_px != (WIDTH_PX, HEIGHT_PX)
+        return own + (f"Override size: {size_px[0]}x{size_px[1]}\n" if is_forced else "")
+    found = _SIZE.fullmatch(wanted)
+    if found is None and wanted != "reset":
+        raise CommandError(f"Error: bad size {wanted}", EXIT_USAGE)
+    size_px = (int(found[1]), int(found[2])) if found else (WIDTH_PX, HEIGHT_PX)
+    if not is_size(size_px):
+        raise CommandError(
+            f"Error: bad size {wanted}: the reference phone takes {MIN_SIDE_PX} px a side and "
+            f"more, {MAX_PIXELS} px in all",
+            EXIT_USAGE,
+        )
+    with call.phone.event():
+        force_size(call.phone.store, size_px if found else None)
+    return ""
+
+
+def _density(call: Invocation, wanted: str = "") -> str:
+    display = call.phone.display
+    if not wanted:
+        own, now_dpi = f"Physical density: {DENSITY_DPI}\n", display.density_dpi
+        return own + (f"Override density: {now_dpi}\n" if now_dpi != DENSITY_DPI else "")
+    if wanted != "reset":
+        if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 6):  # noqa: PLR2004
+            raise CommandError(f"Error: bad number {wanted}", EXIT_USAGE)
+        least_dpi, most_dpi = densities(display.upright_px)
+        if not least_dpi <= int(wanted) <= most_dpi:
+            raise CommandError(
+                f"Error: density must be >= {least_dpi} and <= {most_dpi} at this size", EXIT_USAGE
+            )
+    with call.phone.event():
+        force_density(call.phone.store, None if wanted == "reset" else int(wanted))
+    return ""
 
 
 def _rotate(call: Invocation, values: dict[str, str]) -> str:

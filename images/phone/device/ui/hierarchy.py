@@ -12,6 +12,7 @@ from xml.sax.saxutils import quoteattr
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from images.phone.device.ui.metrics import Box, Display
     from images.phone.device.ui.view import View
 
 _HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
@@ -19,33 +20,33 @@ _HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def dump(window: View, package: str, rotation: int = 0) -> str:
+def dump(window: View, package: str, display: Display) -> str:
     """Give the XML of a window; only nodes that can be seen are in it.
 
     Args:
         window: laid out.
         package: of the application it belongs to.
-        rotation: of the screen, in quarter turns.
+        display: that it is shown on.
     """
-    nodes = "".join(_nodes(window, 0, package))
-    return f'{_HEAD}<hierarchy rotation="{rotation}">{nodes}</hierarchy>'
+    nodes = "".join(_nodes(window, 0, package, display))
+    return f'{_HEAD}<hierarchy rotation="{display.rotation}">{nodes}</hierarchy>'
 
 
-def dump_windows(windows: list[tuple[str, str, View]], rotation: int) -> str:
+def dump_windows(windows: list[tuple[str, str, View]], display: Display) -> str:
     """Give the XML of all windows, as ``uiautomator dump --windows`` does.
 
     Args:
         windows: title, package and views of each, the one in front first.
-        rotation: of the screen, in quarter turns.
+        display: that they are shown on.
     """
     parts = []
     for index, (title, package, view) in enumerate(windows):
-        box = view.box
+        nodes = "".join(_nodes(view, 0, package, display))
         parts.append(
             f'<window index="{index}" id="{index + 1}" title={_quote(title)} layer='
             f'"{len(windows) - index}" active="{_word(index == 0)}" focused="{_word(index == 0)}" '
-            f'bounds="[{box.left},{box.top}][{box.right},{box.bottom}]">'
-            f'<hierarchy rotation="{rotation}">{"".join(_nodes(view, 0, package))}</hierarchy>'
+            f'bounds="{_bounds(view.box, display)}">'
+            f'<hierarchy rotation="{display.rotation}">{nodes}</hierarchy>'
             "</window>"
         )
     return f'{_HEAD}<displays><display id="0">{"".join(parts)}</display></displays>'
@@ -63,20 +64,20 @@ def full_id(name: str, package: str) -> str:
     return f"{package}:id/{name}"
 
 
-def _nodes(view: View, index: int, package: str) -> Iterator[str]:
+def _nodes(view: View, index: int, package: str, display: Display) -> Iterator[str]:
     if view.is_silent or view.clip.is_empty:
         return
-    yield f"<node {_attributes(view, index, package)}"
+    yield f"<node {_attributes(view, index, package, display)}"
     inner = "".join(
         part
         for number, child in enumerate(view.children)
-        for part in _nodes(child, number, package)
+        for part in _nodes(child, number, package, display)
     )
     yield f">{inner}</node>" if inner else " />"
 
 
-def _attributes(view: View, index: int, package: str) -> str:
-    traits, clip = view.traits, view.clip
+def _attributes(view: View, index: int, package: str, display: Display) -> str:
+    traits = view.traits
     values = {
         "index": str(index),
         "text": view.text or view.hint,
@@ -94,9 +95,14 @@ def _attributes(view: View, index: int, package: str) -> str:
         "long-clickable": _word(view.on_hold is not None),
         "password": _word(traits.password),
         "selected": _word(traits.selected),
-        "bounds": f"[{clip.left},{clip.top}][{clip.right},{clip.bottom}]",
+        "bounds": _bounds(view.clip, display),
     }
     return " ".join(f"{name}={_quote(value)}" for name, value in values.items())
+
+
+def _bounds(box: Box, display: Display) -> str:
+    left, top, right, bottom = display.to_seen(box)
+    return f"[{left},{top}][{right},{bottom}]"
 
 
 def _quote(text: str) -> str:

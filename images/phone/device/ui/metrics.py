@@ -1,4 +1,8 @@
-"""Sizes of the screen, in px, origin top left."""
+"""Sizes of the screen, in px, origin top left.
+
+Views are laid out in px of the screen's own density. Where another density is forced, they are
+laid out on a canvas that is larger or smaller, and the picture is scaled.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,12 @@ HEIGHT_PX = 2400
 DENSITY_DPI = 420
 STATUS_BAR_PX = 84
 NAVIGATION_BAR_PX = 126
+
+MIN_SIDE_PX = 200
+"""The least that Android takes for ``wm size``."""
+
+MAX_PIXELS = 5_200_000
+"""Of a forced size and of the canvas: a picture of them takes 21 MB."""
 
 _BASE_DPI = 160
 
@@ -57,7 +67,6 @@ class Box(NamedTuple):
 
 
 NOWHERE = Box(0, 0, 0, 0)
-SCREEN = Box(0, 0, WIDTH_PX, HEIGHT_PX)
 
 
 @dataclass(frozen=True)
@@ -66,9 +75,13 @@ class Display:
 
     Attributes:
         rotation: quarter turns from upright, 0 to 3, as Android's ``Surface.ROTATION_*``.
+        upright_px: width and height as it stands upright, as tools see them.
+        density_dpi: how large views are, as tools see them.
     """
 
     rotation: int = 0
+    upright_px: tuple[int, int] = (WIDTH_PX, HEIGHT_PX)
+    density_dpi: int = DENSITY_DPI
 
     @property
     def is_wide(self) -> bool:
@@ -76,18 +89,39 @@ class Display:
         return self.rotation % 2 == 1
 
     @property
+    def seen_px(self) -> tuple[int, int]:
+        """Width and height of the picture, and the places that tools touch."""
+        width_px, height_px = self.upright_px
+        return (height_px, width_px) if self.is_wide else (width_px, height_px)
+
+    @property
+    def scale_ratio(self) -> float:
+        """The px that tools see for each px of the canvas."""
+        return self.density_dpi / DENSITY_DPI
+
+    @property
     def width_px(self) -> int:
-        """From left to right."""
-        return HEIGHT_PX if self.is_wide else WIDTH_PX
+        """Of the canvas, from left to right."""
+        return round(self.seen_px[0] / self.scale_ratio)
 
     @property
     def height_px(self) -> int:
-        """From top to bottom."""
-        return WIDTH_PX if self.is_wide else HEIGHT_PX
+        """Of the canvas, from top to bottom."""
+        return round(self.seen_px[1] / self.scale_ratio)
+
+    def to_canvas(self, x: int, y: int) -> tuple[int, int]:
+        """Give the place on the canvas that tools call so."""
+        return int(x / self.scale_ratio), int(y / self.scale_ratio)
+
+    def to_seen(self, box: Box) -> Box:
+        """Give what tools call a box of the canvas."""
+        if self.density_dpi == DENSITY_DPI:
+            return box
+        return Box(*(round(side * self.scale_ratio) for side in box))
 
     @property
     def screen(self) -> Box:
-        """All of it."""
+        """All of the canvas."""
         return Box(0, 0, self.width_px, self.height_px)
 
     @property

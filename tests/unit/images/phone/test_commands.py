@@ -18,6 +18,7 @@ from images.phone.device.machine import PhoneMachine
 from images.phone.device.phone import Phone
 from images.phone.device.shell.processes import Processes
 from images.phone.device.store.database import Store
+from tests.standins.local_phone import center_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -222,6 +223,42 @@ class TestInput:
         assert "orientation=1" in phone("dumpsys", "display")
         phone("input", "tap", "99999", "-5")
         assert phone.fail("input", "tap", "nan", "1")
+
+    def test_a_forced_size_and_density_are_seen_touched_and_reset(self, phone: Shell) -> None:
+        phone("am", "start", "-p", SETTINGS)
+        phone("wm", "size", "720x1600")
+        phone("wm", "density", "280")
+        assert phone("wm", "size").splitlines()[1] == "Override size: 720x1600"
+        assert phone("wm", "density").splitlines()[1] == "Override density: 280"
+        assert "cur=720x1600" in phone("dumpsys", "window")
+        raw = phone.commands.run(["screencap"], phone.config.root).stdout
+        assert struct.unpack_from("<2I", raw) == (720, 1600)
+        assert 'bounds="[0,0][720,1600]"' in phone("uiautomator", "dump", "/dev/tty")
+        x, y = center_of(phone.phone.dump(), "About phone")
+        phone("input", "tap", str(x), str(y))
+        assert "Model" in phone.phone.dump()
+        phone("wm", "user-rotation", "lock", "1")
+        raw = phone.commands.run(["screencap"], phone.config.root).stdout
+        assert struct.unpack_from("<2I", raw) == (1600, 720)
+        phone("wm", "size", "reset")
+        phone("wm", "density", "reset")
+        assert phone("wm", "size") == "Physical size: 1080x2400\n"
+        assert phone("wm", "density") == "Physical density: 420\n"
+
+    @pytest.mark.parametrize(
+        "words", ["size 0x0", "size 9999x9999", "size 720", "size ²x²", "density 10", "density x"]
+    )
+    def test_what_no_screen_can_be_is_refused(self, phone: Shell, words: str) -> None:
+        before = phone("wm", "size"), phone("wm", "density")
+        assert phone.fail("wm", *words.split()).startswith("Error: ")
+        assert (phone("wm", "size"), phone("wm", "density")) == before
+
+    def test_any_words_in_its_settings_leave_a_screen(self, phone: Shell) -> None:
+        for words in ("99999,99999", "0,0", "x", "²,²", "1,99999", ""):
+            phone("settings", "put", "global", "display_size_forced", words)
+            phone("settings", "put", "secure", "display_density_forced", words.split(",")[0])
+            assert phone("wm", "size") == "Physical size: 1080x2400\n"
+            assert phone("wm", "density") == "Physical density: 420\n"
 
     def test_raw_and_compressed_pictures_are_the_same(self, phone: Shell, tmp_path: Path) -> None:
         raw = phone.commands.run(["screencap"], phone.config.root).stdout
