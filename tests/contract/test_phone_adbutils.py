@@ -127,9 +127,18 @@ def test_files(device: adbutils.AdbDevice, phone: LocalPhone, tmp_path: Path) ->
     assert not device.sync.exists(CARD)
 
 
+def both_pictures(device: adbutils.AdbDevice) -> tuple[Image.Image, Image.Image]:
+    """Take both sorts of one frame; the phone's clock may go on between."""
+    while True:
+        number = device.shell("dumpsys reference_phone frame")
+        found = device.screenshot(error_ok=False), device.framebuffer()
+        if device.shell("dumpsys reference_phone frame") == number:
+            return found
+
+
 def test_the_screen(device: adbutils.AdbDevice) -> None:
     device.keyevent("HOME")
-    shot, frame = device.screenshot(error_ok=False), device.framebuffer()
+    shot, frame = both_pictures(device)
     assert (shot.size, frame.mode) == ((1080, 2400), "RGBA")
     assert ImageChops.difference(shot, frame.convert("RGB")).getbbox() is None
     assert device.screenshot(display_id=0).size == (1080, 2400)

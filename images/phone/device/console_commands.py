@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from images.phone.device.commands import notices
-from images.phone.device.commands.dumpsys import DEVICE, battery
+from images.phone.device.commands.battery import DEVICE, battery, put_battery
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,7 +170,7 @@ class ConsoleCommands:
 
     def _put_battery(self, key: str, value: str) -> str:
         with self._phone.event():
-            self._phone.store.put_setting(DEVICE, f"battery.{key}", value)
+            put_battery(self._phone.store, key, value)
         return ""
 
     def _describe_power(self) -> str:

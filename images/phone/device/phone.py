@@ -79,6 +79,8 @@ class Phone:
         self._picture: tuple[object, bytes] | None = None
         self._xml: tuple[object, str] | None = None
         self._begun: list[object] = []
+        self.finger: tuple[tuple[int, int], float] | None = None
+        """Where a finger was put down that is not lifted yet, and when."""
 
     @property
     def store(self) -> Store:
@@ -300,6 +302,7 @@ class Phone:
         with self.lock:
             self._stack = self._load()
             self._kept = ""
+            self.finger = None
 
     @contextmanager
     def event(self) -> Iterator[None]:
@@ -387,6 +390,11 @@ class Phone:
                 return
             elif not self._scroll(scene, start, dy) and scene.shade is None:
                 scene.screen.swipe(dx, dy)
+
+    def scroll(self, place: tuple[int, int], dy: int) -> None:
+        """Scroll what lies at a place, px as tools see it, by px of the canvas; up is positive."""
+        with self._input():
+            self._scroll(self.scene(), self.display.to_canvas(*place), dy)
 
     def press(self, key: str) -> None:
         """Press a key by its name without ``KEYCODE_``; keys without a use here do nothing."""

@@ -1,6 +1,6 @@
-"""The commands ``am`` and ``monkey``: start and stop applications.
+"""The command ``am``: start and stop applications.
 
-Source: AOSP ``ActivityManagerShellCommand.java``, ``Monkey.java``.
+Source: AOSP ``ActivityManagerShellCommand.java``.
 """
 
 from __future__ import annotations
@@ -97,16 +97,6 @@ def run_am(call: Invocation) -> str:
     if name in said:
         return said[name]
     raise CommandError(f"Error: unknown command '{name}'", 255)
-
-
-def run_monkey(call: Invocation) -> str:
-    """Carry out ``monkey -p PACKAGE -c android.intent.category.LAUNCHER 1``: open an application."""
-    words = call.words
-    package = words[words.index("-p") + 1] if "-p" in words[:-1] else ""
-    if package not in APPS or not words[-1].isdigit():
-        raise CommandError("** No activities found to run, monkey aborted.", 252)
-    call.phone.launch(package)
-    return f"Events injected: {words[-1]}\n## Network stats: elapsed time=0ms\n"
 
 
 def _positional(words: list[str]) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
-from images.phone.device.commands.activity import run_am, run_monkey
+from images.phone.device.commands.activity import run_am
 from images.phone.device.commands.base import CommandError, Invocation, Result, Running
 from images.phone.device.commands.content import run_content
 from images.phone.device.commands.dumpsys import run_dumpsys
 from images.phone.device.commands.input import run_input
+from images.phone.device.commands.keyboards import run_ime
 from images.phone.device.commands.logcat import follow_log, follows, run_log, run_logcat
+from images.phone.device.commands.monkey import run_monkey
 from images.phone.device.commands.network import run_ifconfig, run_ip
 from images.phone.device.commands.package import run_pm
 from images.phone.device.commands.power import run_reboot, run_svc
@@ -36,6 +38,7 @@ COMMANDS: dict[str, Callable[[Invocation], str | bytes]] = {
     "dumpsys": run_dumpsys,
     "getprop": run_getprop,
     "ifconfig": run_ifconfig,
+    "ime": run_ime,
     "input": run_input,
     "ip": run_ip,
     "log": run_log,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from images.phone.device.commands.provider import Provider, Value
     from images.phone.device.store.database import Row
 
+_OPTIONS = frozenset(("--uri", "--user", "--projection", "--bind", "--where", "--sort"))
 _USAGE = "usage: adb shell content query|insert|update|delete --uri <URI> ..."
 
 
@@ -62,6 +63,8 @@ def _read(words: list[str]) -> _Request:
     request, rest = _Request(), list(words)
     while rest:
         option = rest.pop(0)
+        if option not in _OPTIONS:
+            raise CommandError(f"[ERROR] Unsupported argument: {option}\n{_USAGE}")
         if not rest:
             raise CommandError(f"[ERROR] Option {option} needs a value\n{_USAGE}")
         value = rest.pop(0)
@@ -76,8 +79,6 @@ def _read(words: list[str]) -> _Request:
             request.where = value
         elif option == "--sort":
             request.sort = value
-        elif option != "--user":
-            raise CommandError(f"[ERROR] Unsupported argument: {option}\n{_USAGE}")
     return request
 
 

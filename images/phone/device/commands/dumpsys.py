@@ -8,12 +8,16 @@ Source: AOSP ``ActivityTaskManagerService.java``, ``WindowManagerService.java``,
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from images.phone.device.apps.directory import short_activity
+from images.phone.device.apps.settings import DARK, LIGHT
 from images.phone.device.commands import notices
 from images.phone.device.commands.alarms import describe_alarms
 from images.phone.device.commands.base import CommandError
+from images.phone.device.commands.battery import DEVICE, describe_battery, run_battery
+from images.phone.device.commands.keyboards import METHOD
 from images.phone.device.commands.package import describe
 from images.phone.device.ui.metrics import DENSITY_DPI, HEIGHT_PX, WIDTH_PX
 
@@ -22,19 +26,6 @@ if TYPE_CHECKING:
 
     from images.phone.device.apps.stack import AppTask, Entry
     from images.phone.device.commands.base import Invocation
-    from images.phone.device.store.database import Store
-
-DEVICE = "device"
-"""Namespace of the settings that hold battery and place; no ``settings`` command sees it."""
-
-BATTERY = {
-    "ac": "true",
-    "health": "2",
-    "level": "100",
-    "present": "true",
-    "status": "2",
-}
-"""What the battery says until the console changes it; numbers as in ``BatteryManager``."""
 
 
 def run_dumpsys(call: Invocation) -> str:
@@ -50,11 +41,6 @@ def run_dumpsys(call: Invocation) -> str:
         raise CommandError(f"Can't find service: {name}")
     with call.phone.lock:
         return _SERVICES[name](call, rest)
-
-
-def battery(store: Store) -> dict[str, str]:
-    """Give what the battery says."""
-    return {key: store.setting(DEVICE, f"battery.{key}", value) for key, value in BATTERY.items()}
 
 
 def _record(task: AppTask, entry: Entry) -> str:
@@ -104,13 +90,14 @@ def _window(call: Invocation, _: list[str]) -> str:
     package, activity = stack.front.package, stack.top.activity
     number = zlib.crc32(f"{stack.front.task_id}/{activity}".encode()) & 0xFFFFFFF
     size = "x".join(str(side) for side in display.seen_px)
-    base = "x".join(str(side) for side in display.upright_px)
+    is_forced = display.upright_px != (WIDTH_PX, HEIGHT_PX) or display.density_dpi != DENSITY_DPI
+    upright = "x".join(str(side) for side in display.upright_px)
+    base = f" base={upright} {display.density_dpi}dpi" if is_forced else ""
     focus = "NotificationShade" if stack.is_shade_open else f"{package}/{activity}"
     return (
         "WINDOW MANAGER WINDOWS (dumpsys window windows)\n"
         "  Display: mDisplayId=0\n"
-        f"    init={WIDTH_PX}x{HEIGHT_PX} {DENSITY_DPI}dpi base={base} {display.density_dpi}dpi "
-        f"cur={size} app={size}\n"
+        f"    init={WIDTH_PX}x{HEIGHT_PX} {DENSITY_DPI}dpi{base} cur={size} app={size}\n"
         f"  mCurrentFocus=Window{{{number:x} u0 {focus}}}\n"
         f"  mFocusedApp={_record(stack.front, stack.top)}\n"
         f"  mDisplayRotation=ROTATION_{display.rotation * 90}\n"
@@ -119,16 +106,8 @@ def _window(call: Invocation, _: list[str]) -> str:
     )
 
 
-def _battery(call: Invocation, _: list[str]) -> str:
-    now = battery(call.phone.store)
-    return (
-        f"Current Battery Service state:\n  AC powered: {now['ac']}\n  USB powered: false\n"
-        f"  Wireless powered: false\n  Dock powered: false\n  Max charging current: 0\n"
-        f"  Max charging voltage: 0\n  Charge counter: {int(now['level']) * 40000}\n"
-        f"  status: {now['status']}\n  health: {now['health']}\n  present: {now['present']}\n"
-        f"  level: {now['level']}\n  scale: 100\n  voltage: 5000\n  temperature: 250\n"
-        "  technology: Li-ion\n"
-    )
+def _battery(call: Invocation, rest: list[str]) -> str:
+    return run_battery(replace(call, words=rest)) if rest else describe_battery(call)
 
 
 def _display(call: Invocation, _: list[str]) -> str:
@@ -158,12 +137,37 @@ def _joined(state: str) -> str:
     return "CONNECTED/CONNECTED" if state == "enabled" else "DISCONNECTED/DISCONNECTED"
 
 
+def _bluetooth(call: Invocation, _: list[str]) -> str:
+    store = call.phone.store
+    is_on = store.setting("global", "bluetooth_on") == "1"
+    return (
+        f"Bluetooth Status\n  enabled: {str(is_on).lower()}\n  state: {'ON' if is_on else 'OFF'}\n"
+        f"  address: 02:00:00:00:00:01\n  name: {store.setting('secure', 'bluetooth_name')}\n"
+    )
+
+
+def _uimode(call: Invocation, _: list[str]) -> str:
+    mode = call.phone.store.setting("secure", "ui_night_mode", LIGHT)
+    word = {DARK: "yes", LIGHT: "no"}.get(mode, "auto")
+    is_dark = str(mode == DARK).lower()
+    return (
+        "Current UI Mode Service state:\n"
+        f"  mNightMode={mode} ({word})\n  mComputedNightMode={is_dark}\n"
+    )
+
+
+def _input(call: Invocation, _: list[str]) -> str:
+    display = call.phone.display
+    return (
+        "INPUT MANAGER (dumpsys input)\n  Viewport INTERNAL: displayId=0, "
+        f"orientation={display.rotation}, logicalFrame=[0, 0, {display.seen_px[0]}, "
+        f"{display.seen_px[1]}]\n  SurfaceOrientation: {display.rotation}\n"
+    )
+
+
 def _input_method(call: Invocation, _: list[str]) -> str:
     shown = str(call.phone.keyboard_shown).lower()
-    return (
-        "Current Input Method Manager state:\n"
-        f"  mInputShown={shown}\n  mCurMethodId=org.mesocosm.keyboard/.Keyboard\n"
-    )
+    return f"Current Input Method Manager state:\n  mInputShown={shown}\n  mCurMethodId={METHOD}\n"
 
 
 def _location(call: Invocation, _: list[str]) -> str:
@@ -209,7 +213,9 @@ _SERVICES: dict[str, Callable[[Invocation, list[str]], str]] = {
     "activity": _activity,
     "alarm": lambda call, _: describe_alarms(call.phone),
     "battery": _battery,
+    "bluetooth_manager": _bluetooth,
     "display": _display,
+    "input": _input,
     "input_method": _input_method,
     "location": _location,
     "notification": lambda call, _: notices.describe_notifications(call.phone),
@@ -217,6 +223,7 @@ _SERVICES: dict[str, Callable[[Invocation, list[str]], str]] = {
     "power": _power,
     "reference_phone": _reference,
     "telephony.registry": _telephony,
+    "uimode": _uimode,
     "wifi": _wifi,
     "window": _window,
 }

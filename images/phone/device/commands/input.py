@@ -12,6 +12,7 @@ from images.phone.device.apps.directory import APPS, CALENDAR, CAMERA, CONTACTS,
 from images.phone.device.commands.base import EXIT_USAGE, CommandError
 from images.phone.device.commands.keycodes import KEYS_BY_NUMBER
 from images.phone.device.phone import HOLD_MS
+from images.phone.device.ui.metrics import dp
 
 if TYPE_CHECKING:
     from images.phone.device.commands.base import Invocation
@@ -32,6 +33,8 @@ _COMBINATIONS = {"A": "SELECT_ALL", "C": "COPY", "V": "PASTE", "X": "CUT"}
 _MODIFIERS = frozenset(
     f"{name}_{side}" for name in ("ALT", "CTRL", "META", "SHIFT") for side in ("LEFT", "RIGHT")
 )
+_MOTIONS = frozenset(("DOWN", "MOVE", "UP", "CANCEL"))
+_WHEEL_PX = dp(64)
 _SOURCES = frozenset(
     (
         "touchscreen",
@@ -42,6 +45,9 @@ _SOURCES = frozenset(
         "trackball",
         "dpad",
         "touchnavigation",
+        "gamepad",
+        "joystick",
+        "rotaryencoder",
     )
 )
 _USAGE = """Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]
@@ -52,6 +58,10 @@ The commands and default sources are:
       tap <x> <y> (Default: touchscreen)
       swipe <x1> <y1> <x2> <y2> [duration(ms)] (Default: touchscreen)
       draganddrop <x1> <y1> <x2> <y2> [duration(ms)] (Default: touchscreen)
+      press (Default: trackball)
+      roll <dx> <dy> (Default: trackball)
+      motionevent <DOWN|UP|MOVE|CANCEL> <x> <y> (Default: touchscreen)
+      scroll <x> <y> [--axis VSCROLL,<value>] (Default: mouse)
       keycombination <key code number or name> <key code number or name> ..."""
 
 
@@ -63,22 +73,32 @@ def run_input(call: Invocation) -> str:
     if words and words[0] == "-d":
         del words[:2]
     name, *values = words or [""]
-    if name == "tap":
-        x, y = _place(call, values, 2)
-        call.phone.tap(x, y)
-    elif name in {"swipe", "draganddrop"}:
-        _swipe(call, values)
-    elif name == "text" and values:
+    if name == "text" and values:
         call.phone.type(values[0].replace("%s", " "))
     elif name == "keyevent" and values:
         for key in [_key(word) for word in values if word not in {"--longpress", "--doubletap"}]:
             _press(call, key)
     elif name == "keycombination" and len(values) > 1:
         _combine(call, [_key(word) for word in values if word != "-t"])
+    elif name not in {"press", "roll"}:  # the phone has no trackball
+        _touch(call, name, values)
+    return ""
+
+
+def _touch(call: Invocation, name: str, values: list[str]) -> None:
+    """Carry out what happens at a place."""
+    if name == "tap":
+        x, y = _place(call, values, 2)
+        call.phone.tap(x, y)
+    elif name in {"swipe", "draganddrop"}:
+        _swipe(call, values)
+    elif name == "motionevent" and values[:1] and values[0].upper() in _MOTIONS:
+        _move(call, values[0].upper(), _place(call, values[1:], 2))
+    elif name == "scroll" and len(values) > 1:
+        _scroll(call, _place(call, values[:2], 2), values[2:])
     else:
         problem = f"Error: Unknown command: {name}\n" if name else ""
         raise CommandError(f"{problem}{_USAGE}", EXIT_USAGE)
-    return ""
 
 
 def _press(call: Invocation, key: str) -> None:
@@ -113,6 +133,31 @@ def _combine(call: Invocation, keys: list[str]) -> None:
             call.phone.type(key)
         elif not modifiers or has_shift:
             _press(call, key)
+
+
+def _move(call: Invocation, kind: str, place: list[int]) -> None:
+    """Put a finger down, move it, lift it: what a touch does is done when it is lifted."""
+    phone, here = call.phone, (place[0], place[1])
+    if kind == "DOWN":
+        phone.finger = (here, phone.now_s())
+    elif phone.finger is not None and kind != "MOVE":
+        start, since_s = phone.finger
+        phone.finger = None
+        if kind == "UP":
+            phone.swipe(start, here, int((phone.now_s() - since_s) * 1000))
+
+
+def _scroll(call: Invocation, place: list[int], options: list[str]) -> None:
+    """Turn a wheel: positive steps show what is further up."""
+    steps = 0.0
+    for word in options:
+        axis, _, value = word.partition(",")
+        if axis == "VSCROLL":
+            try:
+                steps = max(-100.0, min(100.0, float(value)))
+            except ValueError as exc:
+                raise CommandError(f"Error: {exc}", EXIT_USAGE) from exc
+    call.phone.scroll((place[0], place[1]), round(steps * _WHEEL_PX))
 
 
 def _swipe(call: Invocation, values: list[str]) -> None:

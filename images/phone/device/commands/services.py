@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from images.phone.device.apps.settings import DARK, LIGHT
 from images.phone.device.commands.activity import run_am
 from images.phone.device.commands.base import CommandError, option_value
+from images.phone.device.commands.battery import run_battery
 from images.phone.device.commands.dumpsys import SERVICES
+from images.phone.device.commands.keyboards import run_ime
 from images.phone.device.commands.notices import SHELL, notification_keys
 from images.phone.device.commands.package import run_pm
 from images.phone.device.commands.screen import run_wm
@@ -32,8 +34,11 @@ def run_cmd(call: Invocation) -> str:
     inner = replace(call, words=words)
     known: dict[str, Callable[[Invocation], str]] = {
         "activity": run_am,
+        "battery": run_battery,
         "bluetooth_manager": _bluetooth,
         "clipboard": _clipboard,
+        "connectivity": _connectivity,
+        "input_method": run_ime,
         "notification": _notification,
         "package": run_pm,
         "settings": run_settings,
@@ -94,6 +99,16 @@ def _bluetooth(call: Invocation) -> str:
     if len(call.words) == 1 and call.words[0] in values:
         return _switch(call, "bluetooth_on", values)
     raise CommandError("Bluetooth Manager Commands:\n  enable\n  disable", 255)
+
+
+def _connectivity(call: Invocation) -> str:
+    values = {"enable": "1", "disable": "0"}
+    if call.words == ["airplane-mode"]:
+        is_on = call.phone.store.setting("global", "airplane_mode_on") == "1"
+        return f"{'enabled' if is_on else 'disabled'}\n"
+    if len(call.words) == 2 and call.words[0] == "airplane-mode" and call.words[1] in values:  # noqa: PLR2004
+        return _switch(call, "airplane_mode_on", values)
+    raise CommandError("Connectivity service commands:\n  airplane-mode [enable|disable]", 255)
 
 
 def _clipboard(call: Invocation) -> str:

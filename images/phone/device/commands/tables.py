@@ -16,10 +16,11 @@ from PIL import Image, UnidentifiedImageError
 
 from images.phone.device.commands.base import CommandError
 from images.phone.device.commands.provider import Provider, Value
-from images.phone.device.store.messages import RECEIVED, SENT, add_message
+from images.phone.device.store.messages import DRAFT, RECEIVED, SENT, add_message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from images.phone.device.phone import Phone
     from images.phone.device.store.database import Row
@@ -43,6 +44,7 @@ _MEDIA = (
     *("_id", "_data", "_display_name", "mime_type", "_size", "date_modified"),
     *("width", "height", "relative_path"),
 )
+_SETTINGS = ("_id", "name", "value")
 _CARD = "/storage/emulated/0"
 _MAX_MEDIA = 5000
 
@@ -137,7 +139,7 @@ def _refuse(*_: object) -> None:
 
 
 def _media(kind: str) -> Provider:
-    return Provider(_MEDIA, partial(_files, kind), _refuse, _refuse, _delete_media)
+    return Provider(_MEDIA, partial(_files, kind), _insert_media, _rename_media, _delete_media)
 
 
 def _files(kind: str, phone: Phone) -> list[Row]:
@@ -184,10 +186,69 @@ def _size_px(path: str) -> tuple[int | None, int | None]:
         return None, None
 
 
+def _path_of(phone: Phone, path: str) -> Path:
+    """Give the real path of a file of the shared folder."""
+    for prefix in (_CARD, "/sdcard"):
+        inner = os.path.normpath(path.removeprefix(f"{prefix}/"))
+        if phone.card is not None and path.startswith(f"{prefix}/") and inner[:2] != "..":
+            return phone.card / inner
+    raise CommandError(f"[ERROR] java.lang.IllegalArgumentException: {path} is not in {_CARD}")
+
+
+def _insert_media(phone: Phone, values: Mapping[str, Value]) -> None:
+    """Take note of a file; where only its name is told, an empty one is made, as on Android."""
+    path = str(values.get("_data") or "")
+    if not path:
+        folder = str(values.get("relative_path") or "Pictures").strip("/")
+        path = f"{_CARD}/{folder}/{values.get('_display_name') or ''}"
+    found = _path_of(phone, path)
+    if "_data" in values and not found.is_file():
+        raise CommandError(f"[ERROR] java.io.FileNotFoundException: {path}")
+    found.parent.mkdir(parents=True, exist_ok=True)
+    found.touch()
+
+
+def _rename_media(phone: Phone, row_id: int, values: Mapping[str, Value]) -> None:
+    name = str(values.get("_display_name") or "")
+    if set(values) != {"_display_name"} or not name or "/" in name:
+        raise CommandError("[ERROR] only _display_name can be changed")
+    for row in _files("", phone):
+        if row["_id"] == row_id:
+            path = _path_of(phone, row["_data"])
+            path.rename(path.with_name(name))
+
+
+def _setting_provider(namespace: str) -> Provider:
+    """Make the provider of a namespace of settings; a row's id comes of its name."""
+
+    def rows(phone: Phone) -> list[Row]:
+        found = phone.store.rows(
+            "SELECT key AS name, value FROM setting WHERE namespace=? ORDER BY key", (namespace,)
+        )
+        return [{"_id": zlib.crc32(row["name"].encode()) & 0x7FFFFFFF, **row} for row in found]
+
+    def name_of(phone: Phone, row_id: int) -> str:
+        return next(str(row["name"]) for row in rows(phone) if row["_id"] == row_id)
+
+    def insert(phone: Phone, values: Mapping[str, Value]) -> None:
+        _check(_SETTINGS, values)
+        if not values.get("name"):
+            raise CommandError("[ERROR] a setting needs a name")
+        phone.store.put_setting(namespace, str(values["name"]), str(values.get("value") or ""))
+
+    def update(phone: Phone, row_id: int, values: Mapping[str, Value]) -> None:
+        insert(phone, {"name": name_of(phone, row_id), **values})
+
+    def delete(phone: Phone, row_id: int) -> None:
+        phone.store.delete_setting(namespace, name_of(phone, row_id))
+
+    return Provider(_SETTINGS, rows, insert, update, delete)
+
+
 def _delete_media(phone: Phone, row_id: int) -> None:
     for row in _files("", phone):
         if row["_id"] == row_id and phone.card is not None:
-            (phone.card / row["_data"].removeprefix(f"{_CARD}/")).unlink(missing_ok=True)
+            _path_of(phone, row["_data"]).unlink(missing_ok=True)
 
 
 _CALENDAR_PROVIDER = Provider(_CALENDARS, lambda _: [dict(_CALENDAR)], _refuse, _refuse, _refuse)
@@ -195,6 +256,7 @@ TABLES = {
     "sms": _sms(),
     "sms/inbox": _sms(RECEIVED),
     "sms/sent": _sms(SENT),
+    "sms/draft": _sms(DRAFT),
     "call_log/calls": table("call", _CALLS, {"type": 1}),
     "com.android.calendar/calendars": _CALENDAR_PROVIDER,
     "com.android.calendar/events": table("event", _EVENTS, {"title": ""}),
@@ -202,6 +264,7 @@ TABLES = {
     "media/external/video/media": _media("video"),
     "media/external/audio/media": _media("audio"),
     "media/external/file": _media(""),
+    **{f"settings/{name}": _setting_provider(name) for name in ("global", "secure", "system")},
     "com.google.android.keep/notes": table(
         "note", ("_id", "title", "body", "pinned", "archived", "modified"), {"modified": 0}
     ),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from images.phone.device.store.database import Row, Store
 
-RECEIVED, SENT = 1, 2
+RECEIVED, SENT, DRAFT = 1, 2, 3
 INCOMING, OUTGOING, MISSED, REJECTED = 1, 2, 3, 5
 _NOT_DIALLED = re.compile(r"[\s().\-/]")
 _OWN_DIGITS = 9

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from appliance.base.clock import wait_until
+from images.phone.device.apps.directory import LAUNCHER, TASKS
 from images.phone.device.commands.catalog import Commands
 from images.phone.device.commands.record import Film
 from images.phone.device.config import DeviceConfig
@@ -286,6 +287,97 @@ class TestInput:
         assert "pending=1" in phone("dumpsys", "reference_phone", "frame")
         may_end.set()
         assert wait_until(lambda: phone.phone.pending == 0, timeout_s=10)
+
+
+class TestRandomTouches:
+    def test_they_stay_in_what_is_allowed_and_come_again(self, phone: Shell) -> None:
+        words = ("monkey", "-p", SETTINGS, "-p", "com.google.android.keep", "-s", "7", "-v", "60")
+        assert ":Monkey: seed=7 count=60" in phone(*words)
+        assert "Events injected: 60" in phone(*words)
+        assert phone.phone.stack.front.package in {SETTINGS, "com.google.android.keep", LAUNCHER}
+        assert len(phone.phone.stack.tasks) > 1
+
+    @pytest.mark.parametrize("words", ["", "0", "x", "-p", "-p no.such 1", "-s x 1", "99999999"])
+    def test_odd_calls_fail(self, phone: Shell, words: str) -> None:
+        assert phone.commands.run(["monkey", *words.split()], phone.config.root).exit_code == 252
+
+
+class TestBattery:
+    def test_it_says_what_it_is_made_to_say(self, phone: Shell) -> None:
+        phone("dumpsys", "battery", "set", "level", "7")
+        phone("cmd", "battery", "unplug")
+        said = phone("dumpsys", "battery")
+        assert "  level: 7\n" in said
+        assert "AC powered: false" in said
+        assert phone("cmd", "battery", "get", "level") == "7\n"
+        phone("dumpsys", "battery", "reset")
+        assert "  level: 100\n" in phone("dumpsys", "battery")
+
+    @pytest.mark.parametrize("words", ["set level 101", "set level -1", "set x 1", "set ac 2"])
+    def test_what_no_battery_says_is_refused(self, phone: Shell, words: str) -> None:
+        assert "Battery service" in phone.fail("cmd", "battery", *words.split())
+
+
+class TestSmallServices:
+    def test_the_one_input_method_is_listed_and_chosen(self, phone: Shell) -> None:
+        method = phone("ime", "list", "-s").strip()
+        assert f"mCurMethodId={method}" in phone("dumpsys", "input_method")
+        assert phone("ime", "set", method) == f"Input method {method} selected for user #0\n"
+        assert "cannot be selected" in phone.fail("ime", "set", "no.such/.Method")
+
+    def test_airplane_mode_is_switched(self, phone: Shell) -> None:
+        phone("cmd", "connectivity", "airplane-mode", "enable")
+        assert phone("settings", "get", "global", "airplane_mode_on") == "1\n"
+        assert phone("cmd", "connectivity", "airplane-mode") == "enabled\n"
+
+    def test_dumps_tell_theme_bluetooth_and_orientation(self, phone: Shell) -> None:
+        phone("cmd", "uimode", "night", "yes")
+        phone("wm", "user-rotation", "lock", "3")
+        assert "mNightMode=2 (yes)" in phone("dumpsys", "uimode")
+        assert "name: Reference phone" in phone("dumpsys", "bluetooth_manager")
+        assert "SurfaceOrientation: 3" in phone("dumpsys", "input")
+
+
+class TestFingers:
+    def test_a_finger_is_put_down_moved_and_lifted(self, phone: Shell) -> None:
+        phone("am", "start", "-p", SETTINGS)
+        x, y = center_of(phone.phone.dump(), "About phone")
+        phone("input", "motionevent", "DOWN", str(x), str(y))
+        assert "Model" not in phone.phone.dump()
+        phone("input", "motionevent", "UP", str(x), str(y))
+        assert "Model" in phone.phone.dump()
+
+    def test_a_finger_that_moves_pulls(self, phone: Shell) -> None:
+        for kind, y in (("DOWN", 10), ("MOVE", 400), ("UP", 900)):
+            phone("input", "motionevent", kind, "540", str(y))
+        assert "NotificationShade}" in phone("dumpsys", "window")
+
+    def test_a_cancelled_touch_does_nothing(self, phone: Shell) -> None:
+        for kind in ("DOWN", "CANCEL", "UP"):
+            phone("input", "motionevent", kind, "540", "10")
+        assert "NotificationShade}" not in phone("dumpsys", "window")
+        assert phone.fail("input", "motionevent", "JUMP", "1", "1")
+
+    def test_a_wheel_scrolls(self, phone: Shell) -> None:
+        for number in range(40):
+            phone(
+                "content",
+                "insert",
+                "--uri",
+                f"content://{TASKS}/tasks",
+                "--bind",
+                f"title:s:T{number}.",
+            )
+        phone("am", "start", "-p", TASKS)
+        before = phone.phone.dump()
+        phone("input", "scroll", "540", "1200", "--axis", "VSCROLL,-3")
+        assert phone.phone.dump() != before
+        phone("input", "scroll", "540", "1200", "--axis", "VSCROLL,3")
+        assert phone.phone.dump() == before
+
+    def test_a_trackball_is_taken_and_does_nothing(self, phone: Shell) -> None:
+        for words in ("press", "roll 1 -1"):
+            assert phone("input", *words.split()) == ""
 
 
 def test_a_reboot_closes_everything(phone: Shell) -> None:

@@ -109,3 +109,52 @@ def test_what_is_wrong_fails_in_words(phone: Shell, command: str) -> None:
     result = phone.commands.run(words, phone.config.root)
     assert result.exit_code != 0
     assert result.stderr.strip()
+
+
+def test_settings_are_rows_too(phone: Shell) -> None:
+    uri = "content://settings/secure"
+    phone.shell(f"content insert --uri {uri} --bind name:s:a --bind value:s:1")
+    phone.shell(f"content insert --uri {uri} --bind name:s:b --bind value:s:2")
+    assert phone.view().setting("secure", "a") == "1"
+    phone.shell(f"content update --uri {uri} --bind value:s:3 --where \"name='a'\"")
+    said = phone.shell(f"content query --uri {uri} --projection value --where \"name='a'\"")
+    assert said.stdout == b"Row: 0 value=3\n"
+    phone.shell(f"content delete --uri {uri} --where \"name='a' OR name='b'\"")
+    assert phone.view().setting("secure", "a") is None
+    assert phone.view().setting("secure", "b") is None
+    assert phone.view().setting("secure", "bluetooth_name")
+
+
+def test_files_are_taken_in_renamed_and_deleted(tmp_path: Path) -> None:
+    config = DeviceConfig(tmp_path, tmp_path / "state", tmp_path / "bin")
+    config.make_folders()
+    commands = Commands(Phone(Store(config.database), tmp_path), config)
+    card = config.resolve("/sdcard")
+
+    def run(*words: str) -> Result:
+        uri = ("--uri", "content://media/external/file")
+        return commands.run(["content", words[0], *uri, *words[1:]], config.root)
+
+    assert run("insert", "--bind", "_data:s:/sdcard/none.txt").exit_code == 1
+    assert run("insert", "--bind", "_data:s:/sdcard/../phone.db").exit_code == 1
+    assert run("insert", "--bind", "_display_name:s:a.txt").exit_code == 0
+    assert (card / "Pictures/a.txt").is_file()
+    assert run("insert", "--bind", "_data:s:/sdcard/Pictures/a.txt").exit_code == 0
+    where = ("--where", "_display_name='a.txt'")
+    assert run("update", "--bind", "_display_name:s:../b.txt", *where).exit_code == 1
+    assert run("update", "--bind", "_display_name:s:b.txt", *where).exit_code == 0
+    assert [path.name for path in (card / "Pictures").iterdir()] == ["b.txt"]
+    assert run("delete", "--where", "_display_name='b.txt'").exit_code == 0
+    assert list((card / "Pictures").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--uri content://sms more", "Unsupported argument: more"),
+        ("--uri", "Option --uri needs a value"),
+        ("--uri content://settings/nope", "Unknown URI"),
+    ],
+)
+def test_wrong_words_are_named(phone: Shell, words: str, said: str) -> None:
+    assert said in phone.shell(f"content query {words}").stderr.decode()
