@@ -97,6 +97,15 @@ def test_an_alarm_is_set(user: Thumbs, phone: LocalPhone) -> None:
     assert found == [(6, 45, 1, 0b10001, "Train")]
 
 
+def test_a_timer_rings_and_is_stopped(user: Thumbs, phone: LocalPhone) -> None:
+    user.tap("Clock", "Timer", "timer_setup_digit_1", "Start")
+    assert wait_until(lambda: user.sees("+1 min"), timeout_s=20)
+    assert user.sees("0:01 timer")
+    user.tap("Stop")
+    assert rows(phone, "SELECT ends, left FROM timer") == [(None, 1)]
+    assert not user.sees("+1 min")
+
+
 def test_an_event_is_made(user: Thumbs, phone: LocalPhone) -> None:
     user.tap("Calendar", "Create new event")
     user.type("Review")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from images.phone.device.ui.theme import Color
 
 _MAX_LATITUDE = 84.0
+_HALO_PX = dp(2)
+_HEIGHT_RATIO = 0.35
 _LABELS = 14
 _MARGIN_PX = dp(56)
 _COLORS: dict[bool, dict[str, Color]] = {
@@ -95,8 +97,11 @@ def draw_map(
     """
     width, height = size
     colors = _COLORS[is_dark]
-    scale = width / window.span
     middle = _mercator(window.latitude)
+    scale = width / window.span
+    if len(route) > 1:
+        half = max(abs(_mercator(place.latitude) - middle) for place in route)
+        scale = min(scale, _HEIGHT_RATIO * height / max(half, 0.1))
 
     def spot(longitude: float, latitude: float) -> tuple[float, float]:
         x = (longitude - window.longitude) * scale + width / 2
@@ -112,12 +117,11 @@ def draw_map(
             if max(points)[0] < 0 or min(points)[0] > width or bottom < 0 or top > height:
                 continue
             pen.polygon(points, fill=colors["land"], outline=colors["edge"])
-    _draw_names(
-        pen, image.size, colors["ink"], [(spot(p.longitude, p.latitude), p) for p in all_places()]
-    )
     if len(route) > 1:
         line = [spot(place.longitude, place.latitude) for place in route]
         pen.line(line, fill=_ROUTE, width=dp(4), joint="curve")
+    places = [(spot(place.longitude, place.latitude), place) for place in all_places()]
+    _draw_names(pen, image.size, colors["ink"], colors["land"], places)
     for place in pins:
         x, y = spot(place.longitude, place.latitude)
         pen.text((x, y), ICONS["place"], font=icon_font(dp(36)), fill=_PIN, anchor="mb")
@@ -135,9 +139,10 @@ def _draw_names(
     pen: ImageDraw.ImageDraw,
     size: tuple[int, int],
     ink: Color,
+    ground: Color,
     spots: list[tuple[tuple[float, float], Place]],
 ) -> None:
-    """Write the names of the largest cities that have room."""
+    """Write the names of the largest cities that have room; the ground shines around them."""
     font = text_font(dp(12), bold=False)
     taken: list[_Corners] = []
     for (x, y), place in spots:
@@ -149,6 +154,9 @@ def _draw_names(
             continue
         taken.append(box)
         pen.ellipse((x - 5, y - 5, x + 5, y + 5), fill=ink)
-        pen.text((x, y + dp(4)), place.name, font=font, fill=ink, anchor="mt")
+        pen.text(
+            (x, y + dp(4)), place.name, font=font, fill=ink, anchor="mt",
+            stroke_width=_HALO_PX, stroke_fill=ground,
+        )  # fmt: skip
         if len(taken) == _LABELS:
             return

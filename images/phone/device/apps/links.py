@@ -5,6 +5,7 @@ Source: Android's *Common intents*: ``tel:``, ``smsto:``, ``mailto:``, ``geo:``,
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote
 
@@ -20,6 +21,7 @@ from images.phone.device.apps.directory import (
     MESSAGES,
 )
 from images.phone.device.apps.stack import Entry
+from images.phone.device.store.places import find_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,6 +32,9 @@ CALL_ACTIVITY = "com.android.incallui.InCallActivity"
 COMPOSE = "com.google.android.gm.ComposeActivityGmail"
 CONVERSATION = "com.google.android.apps.messaging.ui.conversation.ConversationActivity"
 CONTACT_EDITOR = "com.android.contacts.activities.ContactEditorActivity"
+# Degrees north and east, as of geo:46.95,7.44; the map shows so many degrees across.
+_SPOT = re.compile(r"(-?\d{1,3}(?:\.\d{1,15})?),(-?\d{1,3}(?:\.\d{1,15})?)", re.ASCII)
+_MAX_LATITUDE, _MAX_LONGITUDE, _SPOT_SPAN = 80.0, 180.0, 4.0
 _CAPTURE = frozenset(
     ("android.media.action.IMAGE_CAPTURE", "android.media.action.STILL_IMAGE_CAMERA")
 )
@@ -109,8 +114,19 @@ def _mail(rest: str, uri: str, extras: Mapping[str, str]) -> Found:
 
 def _map(rest: str, uri: str, extras: Mapping[str, str]) -> Found:
     del uri, extras
-    words = parse_qs(rest.partition("?")[2]).get("q", [""])[0]
-    state = {"fields": fields_of({"search_omnibox_edit_text": words}), "query": words}
+    place, _, query = rest.partition("?")
+    words = parse_qs(query).get("q", [""])[0].strip()
+    state: dict[str, object] = {
+        "fields": fields_of({"search_omnibox_edit_text": words}),
+        "query": words,
+    }
+    found = find_places(words) if words else []
+    if found and (len(found) == 1 or words in {found[0].name, found[0].title}):
+        state.update(place=found[0].title, query=found[0].title)
+    elif spot := _SPOT.fullmatch(place):
+        latitude, longitude = float(spot[1]), float(spot[2])
+        if not words and abs(latitude) <= _MAX_LATITUDE and abs(longitude) <= _MAX_LONGITUDE:
+            state["window"] = [longitude, latitude, _SPOT_SPAN]
     return MAPS, Entry(APPS[MAPS].main, {}, state)
 
 

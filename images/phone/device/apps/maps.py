@@ -327,7 +327,12 @@ class MapsScreen(Screen):
                 window_of(route.stops), (route.stops[0], route.stops[-1]), route.stops
             )
             middle.weight = 1
-        return self.widgets.column(head, modes, middle, bottom)
+        if not self.host.display.is_wide:
+            return self.widgets.column(head, modes, middle, bottom)
+        rest = View(weight=1, is_silent=True)
+        side = self.widgets.column(head, modes, rest, bottom)
+        side.weight = middle.weight = 1
+        return View("LinearLayout", children=[side, middle], flow=Flow.ACROSS)
 
     def _steps(self, route: Route) -> list[View]:
         rows = []

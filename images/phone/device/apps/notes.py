@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from images.phone.device.apps.links import fields_of
 from images.phone.device.apps.screen import Screen
 from images.phone.device.ui.metrics import dp
-from images.phone.device.ui.view import Flow, Look, View
+from images.phone.device.ui.view import Align, Flow, Look, View
 from images.phone.device.ui.widgets import EDGE_PX, SMALL_PX
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class NotesScreen(Screen):
                 self._card(row).sized(room // columns) for row in notes[start : start + columns]
             ]
             row = self.widgets.row(*cards, gap_px=dp(8))
+            row.align = Align.START
             row.padding_px = (EDGE_PX, dp(4), EDGE_PX, dp(4))
             rows.append(row)
         return rows

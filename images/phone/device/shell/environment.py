@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,7 +12,9 @@ if TYPE_CHECKING:
     from images.phone.device.config import DeviceConfig
     from images.phone.device.shell.processes import Processes
 
-SHELL = "/bin/sh"
+SHELL = "/system/bin/sh" if Path("/system/bin/sh").exists() else "/bin/sh"
+"""Android's, in the phone's own root; beside it, the host's."""
+
 _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 

@@ -219,7 +219,10 @@ class TestIntents:
             ("DIAL", "tel:+41%2044", DIALER, "+41 44"),
             ("SENDTO", "smsto:123?body=Hello", MESSAGES, "Hello"),
             ("SENDTO", "mailto:a@b.example?subject=Hi", MAIL, "a@b.example"),
-            ("VIEW", "geo:0,0?q=kyoto", MAPS, "Kyoto"),
+            ("VIEW", "geo:0,0?q=kyoto", MAPS, "Directions"),
+            ("VIEW", "geo:0,0?q=z", MAPS, "Zürich"),
+            ("VIEW", "geo:46.95,7.44", MAPS, "Search here"),
+            ("VIEW", "geo:91,7.44", MAPS, "Search here"),
             ("VIEW", "http://site.example/", BROWSER, "http://site.example/"),
         ],
     )
