@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -17,6 +18,8 @@ _BOLD = ("roboto/unhinted/RobotoTTF/Roboto-Medium.ttf", "dejavu/DejaVuSans-Bold.
 _FALLBACKS = ("dejavu/DejaVuSans.ttf", "droid/DroidSansFallbackFull.ttf")
 _ICONS = "material-design-icons-iconfont/MaterialIcons-Regular.ttf"
 _PLAIN_END = 0x250
+# Drawn as blanks; libraqm refuses a line that holds what separates paragraphs.
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NO_GLYPH = "\uffff"
 
 # Source: the font's own table, `_variables.scss` of fonts-material-design-icons-iconfont.
@@ -172,6 +175,7 @@ def split_runs(text: str, size_px: int, *, bold: bool) -> tuple[tuple[str, Font,
         Text, font and width in px of each run.
     """
     runs = []
+    text = _CONTROLS.sub(" ", text)
     for names, chars in groupby(text, key=lambda char: _font_name(char, bold=bold)):
         run, font = "".join(chars), load_font(names, size_px)
         runs.append((run, font, float(font.getlength(run))))

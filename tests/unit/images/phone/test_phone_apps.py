@@ -232,6 +232,13 @@ def test_every_screen_is_drawn_and_its_texts_do_not_overlap(
     user.check_screen()
 
 
+def test_signs_that_control_are_shown_as_blanks(user: User) -> None:
+    user.tap("Notes", "New text note")
+    user.phone.type("".join(chr(number) for number in (*range(32), *range(127, 160))))
+    user.phone.type("a\u2028b\u2029c\u0085d\x1ee\u202ef")
+    user.check_screen()
+
+
 event = st.one_of(
     st.tuples(st.just("tap"), st.integers(0, 1079), st.integers(0, 2399)),
     st.tuples(

@@ -220,7 +220,7 @@ class TestIntents:
             ("SENDTO", "smsto:123?body=Hello", MESSAGES, "Hello"),
             ("SENDTO", "mailto:a@b.example?subject=Hi", MAIL, "a@b.example"),
             ("VIEW", "geo:0,0?q=kyoto", MAPS, "Directions"),
-            ("VIEW", "geo:0,0?q=z", MAPS, "Zürich"),
+            ("VIEW", "geo:0,0?q=paris fra", MAPS, "Eiffel Tower"),
             ("VIEW", "geo:46.95,7.44", MAPS, "Search here"),
             ("VIEW", "geo:91,7.44", MAPS, "Search here"),
             ("VIEW", "http://site.example/", BROWSER, "http://site.example/"),
