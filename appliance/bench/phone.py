@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 _SHARE = 10
 _LEAST = 5
 _SETTINGS = "am start -n com.android.settings/.Settings"
+_SCREENS = (
+    _SETTINGS,
+    "input keyevent HOME",
+    "am start -n com.google.android.calendar/com.android.calendar.AllInOneActivity",
+)
 _MIB = 1 << 20
 
 
@@ -170,10 +175,12 @@ class _Bench:
         self._tick(row.name)
 
     def _change(self) -> None:
-        """Let another screen come to the front."""
+        """Let another screen come to the front.
+
+        Two rows that take turns see the same screens: their number is odd.
+        """
         self._turn += 1
-        command = _SETTINGS if self._turn % 2 else "input keyevent HOME"
-        self._phone.shell(command).require()
+        self._phone.shell(_SCREENS[self._turn % len(_SCREENS)]).require()
 
     def _next_place(self) -> tuple[int, int]:
         """Give where to tap so that another screen comes: an entry of a list."""

@@ -18,7 +18,7 @@ from images.phone.device.apps.shade import Shade
 from images.phone.device.apps.stack import Entry, Stack
 from images.phone.device.editing import Editor
 from images.phone.device.log import LogBuffer
-from images.phone.device.scene import SYSTEM_UI, Scene, StatusBar, draw, encode_png
+from images.phone.device.scene import SYSTEM_UI, Scene, StatusBar, draw
 from images.phone.device.store.display import load_display, turn_display
 from images.phone.device.store.messages import (
     INCOMING,
@@ -35,6 +35,7 @@ from images.phone.device.store.notifications import (
     post_notification,
 )
 from images.phone.device.ui import hierarchy
+from images.phone.device.ui.encoding import encode_png, encode_rgba
 from images.phone.device.ui.keyboard import PACKAGE as KEYBOARD
 from images.phone.device.ui.metrics import STATUS_BAR_PX
 from images.phone.device.ui.theme import DARK as DARK_COLORS
@@ -471,7 +472,7 @@ class Phone:
             version = (self._version(), bar)
             if self._pixels is None or self._pixels[0] != version:
                 image = draw(self.scene(), self.theme, bar, self._stack.toast)
-                self._pixels = (version, (*image.size, image.convert("RGBA").tobytes()))
+                self._pixels = (version, (*image.size, encode_rgba(image)))
             return self._pixels[1]
 
     def frame(self) -> int:
