@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from images.phone.device.commands import notices
 from images.phone.device.commands.battery import DEVICE, battery, put_battery
+from images.phone.device.telephony import OFFHOOK, RINGING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ _MAX_TEXT_CHARS = 2000
 # Numbers as in BatteryManager.
 _STATUSES = {"unknown": 1, "charging": 2, "discharging": 3, "not-charging": 4, "full": 5}
 _HEALTHS = {"unknown": 1, "good": 2, "overheat": 3, "dead": 4, "overvoltage": 5, "failure": 6}
-_CALL_STATES = {notices.RINGING: "incoming", notices.OFFHOOK: "active"}
+_CALL_STATES = {RINGING: "incoming", OFFHOOK: "active"}
 
 
 class RefusedError(Exception):
@@ -123,31 +123,28 @@ class ConsoleCommands:
         number, _, text = message.strip().partition(" ")
         if verb != "send" or not text:
             raise RefusedError("missing argument, try 'sms send <phonenumber> <text message>'")
-        self._phone.receive_sms(_check_number(number), _unescape(text)[:_MAX_TEXT_CHARS])
+        self._phone.telephony.receive_sms(_check_number(number), _unescape(text)[:_MAX_TEXT_CHARS])
         return ""
 
     def _gsm(self, rest: str) -> str:
+        line = self._phone.telephony
         match rest.split():
             case ["list"]:
-                number = notices.call_number(self._phone)
-                state = _CALL_STATES.get(notices.call_state(self._phone), "")
-                return f"inbound from  {number:<10} : {state}\n" if number else ""
+                state = "held" if line.is_held else _CALL_STATES.get(line.state, "")
+                return f"inbound from  {line.number:<10} : {state}\n" if line.number else ""
             case ["status"]:
                 return "gsm voice state: home\ngsm data state:  home\n"
             case ["call", number]:
-                if notices.call_number(self._phone):
+                if line.number:
                     raise RefusedError("the line is busy")
-                self._phone.receive_call(_check_number(number))
+                line.receive_call(_check_number(number))
                 return ""
-            case ["accept" | "busy" | "cancel" as verb, number]:
-                if _check_number(number) != notices.call_number(self._phone):
+            case ["accept" | "busy" | "cancel" | "hold" as verb, number]:
+                if _check_number(number) != line.number:
                     raise RefusedError(f"no current call to/from number '{number}'")
-                if verb == "accept":
-                    notices.answer_call(self._phone)
-                else:
-                    self._phone.end_call()
+                {"accept": line.answer, "hold": line.hold}.get(verb, line.end)()
                 return ""
-        raise RefusedError("usage: gsm call|accept|busy|cancel <phonenumber>, gsm list|status")
+        raise RefusedError("usage: gsm call|accept|busy|cancel|hold <phonenumber>, gsm list|status")
 
     def _power(self, rest: str) -> str:
         match rest.split():

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from images.phone.device.apps.catalog import SCREENS
-from images.phone.device.apps.directory import APPS, DIALER, LAUNCHER, MESSAGES
+from images.phone.device.apps.directory import APPS, LAUNCHER
 from images.phone.device.apps.launcher import HOME, RECENTS, LauncherScreen
-from images.phone.device.apps.links import CALL_ACTIVITY, CONVERSATION, find_target
+from images.phone.device.apps.links import find_target
 from images.phone.device.apps.settings import DARK
 from images.phone.device.apps.shade import Shade
 from images.phone.device.apps.stack import Entry, Stack
@@ -20,20 +20,12 @@ from images.phone.device.editing import Editor
 from images.phone.device.log import LogBuffer
 from images.phone.device.scene import SYSTEM_UI, Scene, StatusBar, draw
 from images.phone.device.store.display import load_display, turn_display
-from images.phone.device.store.messages import (
-    INCOMING,
-    MISSED,
-    OUTGOING,
-    RECEIVED,
-    add_message,
-    log_call,
-    name_of,
-)
 from images.phone.device.store.notifications import (
     cancel_notifications,
     list_notifications,
     post_notification,
 )
+from images.phone.device.telephony import Telephony
 from images.phone.device.ui import hierarchy
 from images.phone.device.ui.encoding import encode_png, encode_rgba
 from images.phone.device.ui.keyboard import PACKAGE as KEYBOARD
@@ -69,6 +61,7 @@ class Phone:
     def __init__(self, store: Store, root: Path | None = None) -> None:
         self.lock = threading.RLock()
         self.log = LogBuffer()
+        self.telephony = Telephony(self)
         self._root = root
         self._store = store
         self._stack = self._load()
@@ -192,69 +185,6 @@ class Phone:
         """Push the notifications up."""
         with self._input():
             self._stack.is_shade_open = False
-
-    def receive_sms(self, address: str, body: str) -> int:
-        """Take in a text message; gives its id."""
-        with self.event():
-            number = add_message(self._store, address, body, RECEIVED, int(self.now_s() * 1000))
-            self.notify(
-                MESSAGES,
-                name_of(self._store, address),
-                body,
-                tag=address,
-                activity=CONVERSATION,
-                arguments={"address": address},
-            )
-            return number
-
-    def receive_call(self, number: str) -> None:
-        """Let the phone ring."""
-        with self._input():
-            self._drop_call()
-            self._stack.push(DIALER, Entry(CALL_ACTIVITY, {"number": number, "incoming": True}))
-
-    @property
-    def call_number(self) -> str:
-        """The number at the other end of the call; empty when there is none."""
-        entry = self._call()
-        return str(entry.arguments.get("number", "")) if entry is not None else ""
-
-    @property
-    def call_state(self) -> str:
-        """Where the call stands: ``idle``, ``ringing`` or ``offhook``, as telephony names it."""
-        entry = self._call()
-        if entry is None:
-            return "idle"
-        is_waiting = entry.arguments.get("incoming") and "since" not in entry.state
-        return "ringing" if is_waiting else "offhook"
-
-    def answer_call(self) -> None:
-        """Take the call that comes in, or let the other side take the one that goes out."""
-        with self.event():
-            entry = self._call()
-            if entry is not None:
-                entry.state.setdefault("since", int(self.now_s()))
-                entry.state.pop("held", None)
-
-    def hold_call(self) -> None:
-        """Let the call wait."""
-        with self.event():
-            entry = self._call()
-            if entry is not None:
-                entry.state["held"] = True
-
-    def end_call(self) -> None:
-        """End the call, from the other side; one that was not taken is missed."""
-        with self._input():
-            state, entry = self.call_state, self._drop_call()
-            if entry is None:
-                return
-            number, is_incoming = str(entry.arguments["number"]), entry.arguments.get("incoming")
-            kind = MISSED if state == "ringing" else INCOMING if is_incoming else OUTGOING
-            log_call(self._store, number, kind, self.now_s(), entry.state.get("since"))
-            if kind == MISSED:
-                title = name_of(self._store, number)
-                self.notify(DIALER, "Missed call", title, tag=number)
 
     def view(self, action: str, uri: str, extras: dict[str, str] | None = None) -> bool:
         """Open what an intent means; False when no application takes it.
@@ -558,21 +488,6 @@ class Phone:
         else:
             return False
         return True
-
-    def _call(self) -> Entry | None:
-        """Give the screen of the call that goes on, or rings."""
-        task = self._stack.find(DIALER)
-        entries = task.entries if task is not None else []
-        return next((each for each in entries if each.activity == CALL_ACTIVITY), None)
-
-    def _drop_call(self) -> Entry | None:
-        """Close the screen of the call, if any."""
-        task, found = self._stack.find(DIALER), self._call()
-        if task is not None and found is not None:
-            task.entries.remove(found)
-            if not task.entries:
-                self._stack.remove(DIALER)
-        return found
 
     def _hold_or_tap(self, place: tuple[int, int], duration_ms: int) -> None:
         view = None

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from images.phone.device.apps.directory import short_activity
 from images.phone.device.apps.settings import DARK, LIGHT
-from images.phone.device.commands import notices
 from images.phone.device.commands.alarms import describe_alarms
 from images.phone.device.commands.base import CommandError
 from images.phone.device.commands.battery import DEVICE, describe_battery, run_battery
 from images.phone.device.commands.keyboards import METHOD
+from images.phone.device.commands.notices import describe_notifications
 from images.phone.device.commands.package import describe
+from images.phone.device.telephony import IDLE, OFFHOOK, RINGING
 from images.phone.device.ui.metrics import DENSITY_DPI, HEIGHT_PX, WIDTH_PX
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from images.phone.device.apps.stack import AppTask, Entry
     from images.phone.device.commands.base import Invocation
+
+_CALL_STATES = (IDLE, RINGING, OFFHOOK)  # TelephonyManager.CALL_STATE_*
 
 
 def run_dumpsys(call: Invocation) -> str:
@@ -182,8 +185,8 @@ def _location(call: Invocation, _: list[str]) -> str:
 def _telephony(call: Invocation, _: list[str]) -> str:
     return (
         "last known state:\n"
-        f"  mCallState={notices.call_state(call.phone)}\n"
-        f"  mCallIncomingNumber={notices.call_number(call.phone)}\n"
+        f"  mCallState={_CALL_STATES.index(call.phone.telephony.state)}\n"
+        f"  mCallIncomingNumber={call.phone.telephony.number}\n"
         "  mServiceState=0\n"
     )
 
@@ -218,7 +221,7 @@ _SERVICES: dict[str, Callable[[Invocation, list[str]], str]] = {
     "input": _input,
     "input_method": _input_method,
     "location": _location,
-    "notification": lambda call, _: notices.describe_notifications(call.phone),
+    "notification": lambda call, _: describe_notifications(call.phone),
     "package": lambda call, rest: describe(call, rest[0] if rest else ""),
     "power": _power,
     "reference_phone": _reference,

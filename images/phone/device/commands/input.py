@@ -106,7 +106,7 @@ def _press(call: Invocation, key: str) -> None:
     if key in _LAUNCHING and _LAUNCHING[key] in APPS:
         call.phone.launch(_LAUNCHING[key])
     elif key == "ENDCALL":
-        call.phone.end_call()
+        call.phone.telephony.end()
     elif key == "PASTE":
         call.phone.type(call.phone.clipboard)
     elif key == "NOTIFICATION":

@@ -1,7 +1,6 @@
-"""Notifications, toasts and calls in the words of ``dumpsys`` and of the console.
+"""Notifications and toasts in the words of ``dumpsys``.
 
-Source: AOSP ``NotificationManagerService.java``, ``NotificationRecord.java``,
-``TelephonyRegistry.java``.
+Source: AOSP ``NotificationManagerService.java``, ``NotificationRecord.java``.
 """
 
 from __future__ import annotations
@@ -9,18 +8,13 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from images.phone.device.apps.directory import APPS, DIALER
-from images.phone.device.apps.links import CALL_ACTIVITY
+from images.phone.device.apps.directory import APPS
 from images.phone.device.commands.package import user_id
 from images.phone.device.store.notifications import list_notifications
 
 if TYPE_CHECKING:
-    from images.phone.device.apps.stack import Entry
     from images.phone.device.phone import Phone
     from images.phone.device.store.database import Row
-
-IDLE, RINGING, OFFHOOK = range(3)
-"""States of the telephone, as ``TelephonyManager.CALL_STATE_*``."""
 
 SHELL = "com.android.shell"
 """The package that ``cmd notification post`` posts for."""
@@ -49,36 +43,6 @@ def describe_notifications(phone: Phone) -> str:
         "Current Notification Manager state:\n"
         f"  Toast Queue:\n{toast}\n  Notification List:\n{listed}\n"
     )
-
-
-def call_entry(phone: Phone) -> Entry | None:
-    """Give the activity of the call that rings or goes on; None when there is none."""
-    task = phone.stack.find(DIALER)
-    entries = task.entries if task is not None else []
-    return next((each for each in entries if each.activity == CALL_ACTIVITY), None)
-
-
-def call_state(phone: Phone) -> int:
-    """Tell whether the telephone rings or is in use."""
-    entry = call_entry(phone)
-    if entry is None:
-        return IDLE
-    is_ringing = entry.arguments.get("incoming") and "since" not in entry.state
-    return RINGING if is_ringing else OFFHOOK
-
-
-def call_number(phone: Phone) -> str:
-    """Give the number of the other side; empty when there is no call."""
-    entry = call_entry(phone)
-    return "" if entry is None else str(entry.arguments.get("number", ""))
-
-
-def answer_call(phone: Phone) -> None:
-    """Let the call that rings, here or at the other side, be taken."""
-    with phone.event():
-        entry = call_entry(phone)
-        if entry is not None:
-            entry.state.setdefault("since", int(phone.now_s()))
 
 
 def _uid(package: str) -> int:

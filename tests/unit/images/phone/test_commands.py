@@ -138,7 +138,7 @@ class TestPackages:
         assert "Unknown permission" in phone.fail("pm", "grant", SETTINGS, "x")
 
     def test_clear_forgets_what_an_application_holds(self, phone: Shell) -> None:
-        phone.phone.receive_sms("+1555", "hello")
+        phone.phone.telephony.receive_sms("+1555", "hello")
         phone("pm", "grant", MESSAGES, CONTACTS_PERMISSION)
         assert phone("pm", "clear", MESSAGES) == "Success\n"
         assert phone.rows("content://sms") == ["No result found."]
@@ -411,6 +411,10 @@ class TestConsole:
         with pytest.raises(RefusedError, match="busy"):
             self.say(phone, "gsm call 1")
         self.say(phone, "gsm accept 5551234")
+        self.say(phone, "gsm hold 5551234")
+        assert self.say(phone, "gsm list").endswith(": held\n")
+        self.say(phone, "gsm accept 5551234")
+        assert self.say(phone, "gsm list").endswith(": active\n")
         assert state() == "mCallState=2"
         with pytest.raises(RefusedError, match="no current call"):
             self.say(phone, "gsm cancel 999")

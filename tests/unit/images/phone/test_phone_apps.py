@@ -213,7 +213,7 @@ def test_every_screen_is_drawn_and_its_texts_do_not_overlap(
     for uri, *values in FILL:
         binds = [word for value in values for word in ("--bind", value)]
         user.run("content", "insert", "--uri", f"content://{uri}", *binds)
-    user.phone.receive_sms("1", "Are you there?")
+    user.phone.telephony.receive_sms("1", "Are you there?")
     for activity in SCREENS[SETTINGS]:
         user.phone.open(SETTINGS, activity)
         user.check_screen()

@@ -125,7 +125,7 @@ class TestSelection:
 
 class TestNotifications:
     def test_a_message_is_told_and_its_notification_leads_to_it(self, user: User) -> None:
-        user.phone.receive_sms("+41 44 555 01 73", "Where are you?")
+        user.phone.telephony.receive_sms("+41 44 555 01 73", "Where are you?")
         user.phone.swipe((540, 10), (540, 900), 300)
         assert 'package="com.android.systemui"' in user.phone.dump()
         user.tap("Where are you?")
@@ -157,25 +157,25 @@ class TestNotifications:
 
 class TestCalls:
     def test_a_call_comes_in_and_is_taken(self, user: User) -> None:
-        user.phone.receive_call("123")
-        assert (user.phone.call_state, user.phone.call_number) == ("ringing", "123")
+        user.phone.telephony.receive_call("123")
+        assert (user.phone.telephony.state, user.phone.telephony.number) == ("ringing", "123")
         user.tap("Answer")
-        assert user.phone.call_state == "offhook"
+        assert user.phone.telephony.state == "offhook"
         user.tap("End call")
-        assert user.phone.call_state == "idle"
+        assert user.phone.telephony.state == "idle"
         assert user.phone.store.rows("SELECT number, type FROM call") == [
             {"number": "123", "type": 1}
         ]
 
     def test_a_call_that_nobody_takes_is_missed(self, user: User) -> None:
-        user.phone.receive_call("123")
-        user.phone.end_call()
+        user.phone.telephony.receive_call("123")
+        user.phone.telephony.end()
         assert user.phone.store.rows("SELECT type FROM call") == [{"type": 3}]
         user.phone.expand_shade()
         assert user.sees("Missed call")
 
     def test_a_call_that_is_declined_is_logged_as_that(self, user: User) -> None:
-        user.phone.receive_call("123")
+        user.phone.telephony.receive_call("123")
         user.tap("Decline")
         assert user.phone.store.rows("SELECT type FROM call") == [{"type": 5}]
         assert user.front() == LAUNCHER
