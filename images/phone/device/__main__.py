@@ -79,7 +79,7 @@ def run(config: DeviceConfig, ready: Path | None) -> None:
     console = ConsoleServer(config, machine, phone)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: machine.stop())
-    phone.screenshot()
+    phone.glass.screenshot()
     ringer = Ringer(phone)
     for server in (control, adb, console, ringer):
         server.start()

@@ -14,21 +14,16 @@ from images.phone.device.apps.directory import APPS, LAUNCHER
 from images.phone.device.apps.launcher import HOME, RECENTS, LauncherScreen
 from images.phone.device.apps.links import find_target
 from images.phone.device.apps.settings import DARK
-from images.phone.device.apps.shade import Shade
 from images.phone.device.apps.stack import Entry, Stack
 from images.phone.device.editing import Editor
+from images.phone.device.glass import Glass
 from images.phone.device.log import LogBuffer
-from images.phone.device.scene import SYSTEM_UI, Scene, StatusBar, draw
 from images.phone.device.store.display import load_display, turn_display
 from images.phone.device.store.notifications import (
     cancel_notifications,
-    list_notifications,
     post_notification,
 )
 from images.phone.device.telephony import Telephony
-from images.phone.device.ui import hierarchy
-from images.phone.device.ui.encoding import encode_png, encode_rgba
-from images.phone.device.ui.keyboard import PACKAGE as KEYBOARD
 from images.phone.device.ui.metrics import STATUS_BAR_PX
 from images.phone.device.ui.theme import DARK as DARK_COLORS
 from images.phone.device.ui.theme import LIGHT as LIGHT_COLORS
@@ -38,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from images.phone.device.apps.screen import Screen
+    from images.phone.device.scene import Scene
     from images.phone.device.store.database import Store
     from images.phone.device.ui.metrics import Display
     from images.phone.device.ui.theme import Theme
@@ -47,7 +43,6 @@ HOLD_MS = 500
 _TAP_SLOP_PX = 24
 _CARD = "data/media/0"
 _CLIPBOARD = ("device", "clipboard")
-_MAX_NEWS = 4
 
 
 class Phone:
@@ -67,11 +62,7 @@ class Phone:
         self._stack = self._load()
         self._kept = ""
         self._resumed = ""
-        self._frame: tuple[object, int] = (None, 0)
-        self._pixels: tuple[object, tuple[int, int, bytes]] | None = None
-        self._scene: tuple[object, Scene] | None = None
-        self._picture: tuple[object, bytes] | None = None
-        self._xml: tuple[object, str] | None = None
+        self.glass = Glass(self, self._press_key)
         self._begun: list[object] = []
         self.finger: tuple[tuple[int, int], float] | None = None
         """Where a finger was put down that is not lifted yet, and when."""
@@ -111,11 +102,6 @@ class Phone:
     def clipboard(self, text: str) -> None:
         with self.lock:
             self._store.put_setting(*_CLIPBOARD, text)
-
-    @property
-    def keyboard_shown(self) -> bool:
-        """Tell whether the soft keyboard can be seen."""
-        return self.scene().keyboard is not None
 
     def now_s(self) -> float:
         """Give seconds since the epoch."""
@@ -285,11 +271,11 @@ class Phone:
             if y >= self.display.keys_top:
                 self._press_bar(x)
                 return
-            slider = self.scene().hit(x, y, lambda view: view.on_slide is not None)
+            slider = self.glass.scene().hit(x, y, lambda view: view.on_slide is not None)
             if slider is not None:
                 _slide(slider, x)
                 return
-            scene = self.scene()
+            scene = self.glass.scene()
             view = scene.hit(x, y, lambda view: view.on_tap is not None)
             if scene.shade is None and (scene.keyboard is None or y < scene.keyboard.box.top):
                 scene.screen.state.pop("popup", None)
@@ -311,7 +297,7 @@ class Phone:
             self._hold_or_tap(touched, duration_ms)
             return
         with self._input():
-            scene = self.scene()
+            scene = self.glass.scene()
             if self._pull_shade(start, dy):
                 return
             slider = scene.hit(*start, lambda view: view.on_slide is not None)
@@ -325,7 +311,7 @@ class Phone:
     def scroll(self, place: tuple[int, int], dy: int) -> None:
         """Scroll what lies at a place, px as tools see it, by px of the canvas; up is positive."""
         with self._input():
-            self._scroll(self.scene(), self.display.to_canvas(*place), dy)
+            self._scroll(self.glass.scene(), self.display.to_canvas(*place), dy)
 
     def press(self, key: str) -> None:
         """Press a key by its name without ``KEYCODE_``; keys without a use here do nothing."""
@@ -349,69 +335,6 @@ class Phone:
         task = self._stack.front
         kind = SCREENS[task.package][self._stack.top.activity]
         return kind(self, task.package, self._stack.top)
-
-    def scene(self) -> Scene:
-        """Give what is on the screen; it is made when the state has changed."""
-        with self.lock:
-            version = self._version()
-            if self._scene is None or self._scene[0] != version:
-                shade = Shade(self).content() if self._stack.is_shade_open else None
-                self._scene = (
-                    version,
-                    Scene.of(self.screen(), self.display, self._press_key, shade),
-                )
-            return self._scene[1]
-
-    def dump(self) -> str:
-        """Give the UI hierarchy as XML."""
-        with self.lock:
-            version = self._version()
-            if self._xml is None or self._xml[0] != version:
-                scene = self.scene()
-                xml = hierarchy.dump(scene.window, scene.package, scene.display)
-                self._xml = (version, xml)
-            return self._xml[1]
-
-    def dump_windows(self) -> str:
-        """Give the UI hierarchy of all windows as XML, the soft keyboard's too."""
-        with self.lock:
-            scene, package = self.scene(), self._stack.front.package
-            windows = [
-                ("NotificationShade", SYSTEM_UI, scene.shade),
-                ("InputMethod", KEYBOARD, scene.keyboard),
-                ("Dialog", package, scene.dialog),
-                (self._stack.top.activity, package, scene.content),
-            ]
-            shown = [(title, owner, view) for title, owner, view in windows if view is not None]
-            return hierarchy.dump_windows(shown, scene.display)
-
-    def screenshot(self) -> bytes:
-        """Give a PNG of the screen."""
-        with self.lock:
-            bar = self._status_bar()
-            version = (self._version(), bar)
-            if self._picture is None or self._picture[0] != version:
-                image = draw(self.scene(), self.theme, bar, self._stack.toast)
-                self._picture = (version, encode_png(image))
-            return self._picture[1]
-
-    def picture(self) -> tuple[int, int, bytes]:
-        """Give the screen as it is: width and height in px, and 8 bits of R, G, B, A a pixel."""
-        with self.lock:
-            bar = self._status_bar()
-            version = (self._version(), bar)
-            if self._pixels is None or self._pixels[0] != version:
-                image = draw(self.scene(), self.theme, bar, self._stack.toast)
-                self._pixels = (version, (*image.size, encode_rgba(image)))
-            return self._pixels[1]
-
-    def frame(self) -> int:
-        """Give a number that grows whenever picture or hierarchy may have changed."""
-        with self.lock:
-            version = (self._version(), self._status_bar())
-            if version != self._frame[0]:
-                self._frame = (version, self._frame[1] + 1)
-            return self._frame[1]
 
     def boot(self) -> None:
         """Begin anew, as after switching on: home is in front, and nothing else is open."""
@@ -442,12 +365,6 @@ class Phone:
             self._resumed = resumed
             self.log.write("I", "ActivityTaskManager", f"Displayed {resumed} for user 0")
 
-    def _version(self) -> tuple[object, ...]:
-        now_s = int(self.now_s())
-        screen = self.screen()
-        unit_s = 1 if screen.is_live else 60
-        return (*self._store.version, self._kept, now_s // unit_s, screen.stamp())
-
     @contextmanager
     def _input(self) -> Iterator[None]:
         with self.event():
@@ -463,7 +380,7 @@ class Phone:
         """Close what is in front: shade, keyboard, what the screen has open, the screen."""
         if self._stack.is_shade_open:
             self._stack.is_shade_open = False
-        elif self.scene().keyboard is not None:
+        elif self.glass.scene().keyboard is not None:
             self._stack.top.state["keyboard_hidden"] = True
         elif not self.screen().back():
             self._stack.pop()
@@ -493,7 +410,7 @@ class Phone:
         view = None
         if duration_ms >= HOLD_MS:
             canvas = self.display.to_canvas(*place)
-            view = self.scene().hit(*canvas, lambda view: view.on_hold is not None)
+            view = self.glass.scene().hit(*canvas, lambda view: view.on_hold is not None)
         if view is None or view.on_hold is None:
             self.tap(*place)
             return
@@ -510,20 +427,6 @@ class Phone:
             return False
         scene.screen.state.setdefault("scroll", {})[view.scroll] = offset
         return True
-
-    def _status_bar(self) -> StatusBar:
-        now = self.now()
-        clock = f"{now:%H:%M}" if self.is_24_hours() else f"{now:%I:%M}".lstrip("0")
-        icons = []
-        if self._store.setting("global", "bluetooth_on") == "1":
-            icons.append("bluetooth")
-        is_offline = self._store.setting("global", "airplane_mode_on") == "1"
-        if self._store.setting("global", "wifi_on") == "1" and not is_offline:
-            icons.append("wifi")
-        packages = dict.fromkeys(row["package"] for row in list_notifications(self._store))
-        news = [APPS[each].icon if each in APPS else "notifications" for each in packages]
-        shown = (*icons, "airplane" if is_offline else "signal", "battery")
-        return StatusBar(clock, shown, tuple(news[:_MAX_NEWS]))
 
 
 def _slide(view: View, x: int) -> None:

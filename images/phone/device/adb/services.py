@@ -140,7 +140,7 @@ class Services:
             self._screens.release()
 
     def _send_picture(self, stream: Stream) -> None:
-        width, height, pixels = self._phone.picture()
+        width, height, pixels = self._phone.glass.picture()
         layout = (0, 8, 16, 8, 8, 8, 24, 8)
         head = _FRAMEBUFFER.pack(2, 32, 1, len(pixels), width, height, *layout)
         stream.write(head)

@@ -169,7 +169,7 @@ def _input(call: Invocation, _: list[str]) -> str:
 
 
 def _input_method(call: Invocation, _: list[str]) -> str:
-    shown = str(call.phone.keyboard_shown).lower()
+    shown = str(call.phone.glass.keyboard_shown).lower()
     return f"Current Input Method Manager state:\n  mInputShown={shown}\n  mCurMethodId={METHOD}\n"
 
 
@@ -197,7 +197,7 @@ def _reference(call: Invocation, rest: list[str]) -> str:
     Beside the number stands how much was begun that will still change the picture.
     """
     if rest == ["frame"]:
-        return f"frame={call.phone.frame()}\npending={call.phone.pending}\n"
+        return f"frame={call.phone.glass.frame()}\npending={call.phone.pending}\n"
     if rest == ["toast"]:
         text = call.phone.stack.last_toast
         return f"package={call.phone.stack.front.package}\ntext={text}\n" if text else ""

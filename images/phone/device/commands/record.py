@@ -53,9 +53,9 @@ def run_screenrecord(call: Invocation, running: Running | None) -> str:
     began_s, shown = time.monotonic(), -1
     try:
         while not running.ended.is_set() and time.monotonic() - began_s < limit:
-            if (frame := call.phone.frame()) != shown and film.size_bytes < _MAX_FILE_BYTES:
+            if (frame := call.phone.glass.frame()) != shown and film.size_bytes < _MAX_FILE_BYTES:
                 shown = frame
-                film.add(call.phone.picture(), time.monotonic() - began_s)
+                film.add(call.phone.glass.picture(), time.monotonic() - began_s)
             running.ended.wait(_FRAME_S)
     finally:
         film.close(time.monotonic() - began_s)

@@ -31,9 +31,9 @@ def run_screencap(call: Invocation) -> bytes:
     if any(word.startswith("-") for word in words):
         raise CommandError("usage: screencap [-hp] [-d display-id] [FILENAME]", EXIT_USAGE)
     if len(words) < len(call.words) or (words and words[0].endswith(".png")):
-        data = call.phone.screenshot()
+        data = call.phone.glass.screenshot()
     else:
-        width, height, pixels = call.phone.picture()
+        width, height, pixels = call.phone.glass.picture()
         data = struct.pack("<4I", width, height, _RGBA_8888, _SRGB) + pixels
     if not words:
         return data
@@ -51,7 +51,7 @@ def run_uiautomator(call: Invocation) -> str:
         raise CommandError("Usage: uiautomator <subcommand> [options]", 1)
     paths = [word for word in words if not word.startswith("-")]
     path = paths[0] if paths else _DEFAULT_DUMP
-    xml = call.phone.dump_windows() if "--windows" in words else call.phone.dump()
+    xml = call.phone.glass.dump_windows() if "--windows" in words else call.phone.glass.dump()
     said = f"UI hierchary dumped to: {path}\n"
     if path == "/dev/tty":
         return xml + said

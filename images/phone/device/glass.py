@@ -1,0 +1,133 @@
+"""What the phone shows, made when the state has changed and kept until it changes again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from images.phone.device.apps.directory import APPS
+from images.phone.device.apps.shade import Shade
+from images.phone.device.scene import SYSTEM_UI, Scene, StatusBar, draw
+from images.phone.device.store.notifications import list_notifications
+from images.phone.device.ui import hierarchy
+from images.phone.device.ui.encoding import encode_png, encode_rgba
+from images.phone.device.ui.keyboard import PACKAGE as KEYBOARD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PIL import Image
+
+    from images.phone.device.phone import Phone
+
+_MAX_NEWS = 4
+
+
+class Glass:
+    """The front of a phone. Any thread may look.
+
+    Args:
+        phone: that it belongs to.
+        on_key: is told the keys of the soft keyboard.
+    """
+
+    def __init__(self, phone: Phone, on_key: Callable[[str], None]) -> None:
+        self._phone = phone
+        self._on_key = on_key
+        self._frame: tuple[object, int] = (None, 0)
+        self._scene: tuple[object, Scene] | None = None
+        self._xml: tuple[object, str] | None = None
+        self._png: tuple[int, bytes] | None = None
+        self._pixels: tuple[int, tuple[int, int, bytes]] | None = None
+
+    def scene(self) -> Scene:
+        """Give what is on the screen, laid out."""
+        phone = self._phone
+        with phone.lock:
+            version = self._version()
+            if self._scene is None or self._scene[0] != version:
+                shade = Shade(phone).content() if phone.stack.is_shade_open else None
+                scene = Scene.of(phone.screen(), phone.display, self._on_key, shade)
+                self._scene = (version, scene)
+            return self._scene[1]
+
+    @property
+    def keyboard_shown(self) -> bool:
+        """Tell whether the soft keyboard can be seen."""
+        return self.scene().keyboard is not None
+
+    def dump(self) -> str:
+        """Give the UI hierarchy as XML."""
+        with self._phone.lock:
+            version = self._version()
+            if self._xml is None or self._xml[0] != version:
+                scene = self.scene()
+                xml = hierarchy.dump(scene.window, scene.package, scene.display)
+                self._xml = (version, xml)
+            return self._xml[1]
+
+    def dump_windows(self) -> str:
+        """Give the UI hierarchy of all windows as XML, the soft keyboard's too."""
+        with self._phone.lock:
+            scene, stack = self.scene(), self._phone.stack
+            windows = [
+                ("NotificationShade", SYSTEM_UI, scene.shade),
+                ("InputMethod", KEYBOARD, scene.keyboard),
+                ("Dialog", stack.front.package, scene.dialog),
+                (stack.top.activity, stack.front.package, scene.content),
+            ]
+            shown = [(title, owner, view) for title, owner, view in windows if view is not None]
+            return hierarchy.dump_windows(shown, scene.display)
+
+    def screenshot(self) -> bytes:
+        """Give a PNG of the screen."""
+        with self._phone.lock:
+            number = self.frame()
+            if self._png is None or self._png[0] != number:
+                self._png = (number, encode_png(self._draw()))
+            return self._png[1]
+
+    def picture(self) -> tuple[int, int, bytes]:
+        """Give the screen as it is: width and height in px, and 8 bits of R, G, B, A a pixel."""
+        with self._phone.lock:
+            number = self.frame()
+            if self._pixels is None or self._pixels[0] != number:
+                image = self._draw()
+                self._pixels = (number, (*image.size, encode_rgba(image)))
+            return self._pixels[1]
+
+    def frame(self) -> int:
+        """Give a number that grows whenever picture or hierarchy may have changed."""
+        with self._phone.lock:
+            version = (self._version(), self._status_bar())
+            if version != self._frame[0]:
+                self._frame = (version, self._frame[1] + 1)
+            return self._frame[1]
+
+    def _draw(self) -> Image.Image:
+        phone = self._phone
+        return draw(self.scene(), phone.theme, self._status_bar(), phone.stack.toast)
+
+    def _version(self) -> tuple[object, ...]:
+        """Give what differs whenever another scene may be shown.
+
+        What is open is kept in the state at the end of each event, and so counts as its change.
+        """
+        screen = self._phone.screen()
+        unit_s = 1 if screen.is_live else 60
+        moment = int(self._phone.now_s()) // unit_s
+        return (*self._phone.store.version, moment, screen.stamp())
+
+    def _status_bar(self) -> StatusBar:
+        phone = self._phone
+        now, store = phone.now(), phone.store
+        clock = f"{now:%H:%M}" if phone.is_24_hours() else f"{now:%I:%M}".lstrip("0")
+        icons = []
+        if store.setting("global", "bluetooth_on") == "1":
+            icons.append("bluetooth")
+        is_offline = store.setting("global", "airplane_mode_on") == "1"
+        if store.setting("global", "wifi_on") == "1" and not is_offline:
+            icons.append("wifi")
+        packages = dict.fromkeys(row["package"] for row in list_notifications(store))
+        news = [APPS[each].icon if each in APPS else "notifications" for each in packages]
+        shown = (*icons, "airplane" if is_offline else "signal", "battery")
+        return StatusBar(clock, shown, tuple(news[:_MAX_NEWS]))
