@@ -157,7 +157,7 @@ class AdbServer:
                 # A connection that broke: the server forgets it only when told.
                 self._ask(f"host:disconnect:{serial}")
             if ":" in serial:
-                said = self._ask(f"host:connect:{serial}", timeout_s=left_s)
+                said = self._ask_to_connect(serial, left_s, said)
             if self.state(serial) not in {"device", "unauthorized"}:
                 self._clock.sleep(min(0.1, left_s))
         if state in _NOT_YET:
@@ -173,6 +173,15 @@ class AdbServer:
                 resolution="Is it on a cable of this host, with USB debugging on?",
             )
         raise LinkClosedError(f"adb cannot connect to {serial}.", details=said)
+
+    def _ask_to_connect(self, serial: str, left_s: float, said: str) -> str:
+        """Give the server's answer, or what it said before where no time is left for another."""
+        try:
+            return self._ask(f"host:connect:{serial}", timeout_s=left_s)
+        except LinkTimeoutError:
+            if not said:
+                raise
+            return said
 
     def disconnect(self, serial: str) -> None:
         """Let the server forget a phone; harmless when it does not know it, or does not run."""

@@ -250,6 +250,14 @@ def test_adb_shell_speaks_to_the_phone_without_a_server(phone: LocalPhone) -> No
         got = io.BytesIO()
         device.pull("/sdcard/Download/s.bin", got)
         assert got.getvalue() == data
+        mode, size, _ = device.stat("/sdcard/Download/s.bin")
+        assert (mode & 0o170000, size) == (0o100000, MIB)
+        assert "s.bin" in [
+            Path(entry.filename.decode()).name for entry in device.list("/sdcard/Download")
+        ]
+        assert "".join(device.streaming_shell("for i in 1 2 3; do echo $i; done")) == "1\n2\n3\n"
+        device.root()
+        assert device.shell("wm density") == "Physical density: 420\n"
         assert device.exec_out("screencap -p", decode=False).startswith(b"\x89PNG")
     finally:
         device.close()
