@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _VIEW = "android.intent.action.VIEW"
 _MAIN = "android.intent.action.MAIN"
-_LAUNCH = "android.intent.category.LAUNCHER"
 _CLOSE_DIALOGS = "android.intent.action.CLOSE_SYSTEM_DIALOGS"
 _IDLE = "All broadcast queues are idle!\n"
 _HOME = "android.intent.category.HOME"

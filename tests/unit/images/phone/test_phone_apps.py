@@ -205,6 +205,10 @@ STEPS = {
 }
 
 
+def test_every_application_is_looked_at() -> None:
+    assert STEPS.keys() | {SETTINGS} == SCREENS.keys() == APPS.keys()
+
+
 @pytest.mark.parametrize(("night", "rotation"), [("no", "0"), ("yes", "0"), ("no", "1")])
 def test_every_screen_is_drawn_and_its_texts_do_not_overlap(
     user: User, night: str, rotation: str
