@@ -14,6 +14,7 @@ import inspect
 import os
 import pkgutil
 import random
+import re
 import resource
 import signal
 import sys
@@ -162,7 +163,7 @@ def tables_of(module: str, tables: Iterable[Table]) -> list[Table]:
         found |= {
             name
             for name, source in sources.items()
-            if any(f"\nfrom {used} import " in source for used in found)
+            if any(re.search(rf"^\s*from {used} import ", source, re.MULTILINE) for used in found)
         }
     return [table for table in tables if table.evaluator.__module__ in found]
 
