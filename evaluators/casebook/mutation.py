@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluators.casebook.equivalent import EQUIVALENT, UNNOTICED
+from evaluators.casebook.equivalent import EQUIVALENT, STATES, UNNOTICED
 from evaluators.casebook.judging import Prepared, prepared
 from evaluators.casebook.mutants import Mutant, mutants_of
 from evaluators.casebook.spoiling import spoilings
@@ -174,7 +174,7 @@ def mutate_states(tables: Iterable[Table]) -> Report:
     for table in tables:
         for spoiling in spoilings(table):
             name = f"{table.mark.name}: {spoiling.name}"
-            reason = _excuse(spoiling.name, table.equivalent)
+            reason = _excuse(spoiling.name, table.equivalent) or _excuse(name, STATES)
             is_met = spoiling.judge().met is True
             fates.append(Fate(name, not is_met, "" if is_met else "no longer met", reason))
     return Report(tuple(fates))
