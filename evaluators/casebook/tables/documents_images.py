@@ -349,6 +349,11 @@ TABLES = (
             ),
             positive("scaled, JPEG", _file(papers.scaled(_BOTH, 200, 75), "JPEG"), **_PAIR),
             positive(
+                "an original of another size",
+                _file(_BOTH),
+                **{**_PAIR, "second": papers.as_url(papers.encoded(papers.scaled(DOG, 80, 60)))},
+            ),
+            positive(
                 "of unlike width",
                 _file(np.hstack([CAT, _WIDE])),
                 **{**_PAIR, "second": papers.as_url(papers.encoded(_WIDE))},
