@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from controller.unfinished import read_unfinished
 from evaluators.metrics import Metrics, measure
 from evaluators.outcome import Verdict
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
     from controller.store import RunFolder, RunSpec
     from controller.trial import MachineRecord, TrialResult
+    from controller.unfinished import Unfinished
+    from evaluators.task import Suite
     from provisioning.protocols import Json
 
 _REFERENCE_PHONE = "reference-phone"
@@ -28,12 +31,12 @@ class Report:
     Attributes:
         spec: what it was asked to do.
         trials: the finished ones, in the order planned.
-        unfinished: task, repeat and finished steps of the others.
+        unfinished: the others.
     """
 
     spec: RunSpec
     trials: tuple[TrialResult, ...]
-    unfinished: tuple[tuple[str, int, int], ...]
+    unfinished: tuple[Unfinished, ...]
 
     @property
     def metrics(self) -> Metrics:
@@ -75,10 +78,7 @@ class Report:
             "verdicts": dict(self.verdicts),
             "metrics": {name: self.metrics.to_dict()[name] for name in ("SR", "CR", "EE", "CE")},
             "machines": [_machine(machine) for machine in self.machines],
-            "unfinished": [
-                {"task": task, "repeat": repeat, "steps": steps}
-                for task, repeat, steps in self.unfinished
-            ],
+            "unfinished": [{**asdict(row), "unmet": _reasons(row)} for row in self.unfinished],
         }
 
     def table(self) -> RenderableType:
@@ -89,13 +89,18 @@ class Report:
         return Group(_trials_table(self), Text("\n".join(_summary(self))))
 
 
-def read_report(folder: RunFolder) -> Report:
+def read_report(folder: RunFolder, suite: Suite | None = None) -> Report:
     """Read a run from its logs.
+
+    Args:
+        folder: of the run.
+        suite: what it was of, for the nodes of unfinished trials.
 
     Raises:
         StoreError: a log is damaged.
     """
-    return Report(folder.spec, tuple(folder.results()), tuple(folder.unfinished()))
+    unfinished = read_unfinished(folder, suite)
+    return Report(folder.spec, tuple(folder.results()), tuple(unfinished))
 
 
 def _trial(trial: TrialResult) -> dict[str, Json]:
@@ -108,7 +113,12 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
         "steps": trial.steps,
         "reason": trial.reason.value,
         "seconds": trial.seconds,
+        "unmet": _reasons(trial),
     }
+
+
+def _reasons(trial: TrialResult | Unfinished) -> list[Json]:
+    return [asdict(row) for row in trial.unmet]
 
 
 def _machine(machine: MachineRecord) -> dict[str, Json]:
@@ -138,8 +148,10 @@ def _trials_table(report: Report) -> Table:
             trial.reason.value,
             f"{trial.seconds:.1f}",
         )
-    for task, repeat, steps in report.unfinished:
-        table.add_row(task, str(repeat), Text("-", style="dim"), "", str(steps), "unfinished", "")
+    for row in report.unfinished:
+        nodes = "" if row.nodes_met is None else f"{row.nodes_met}/{row.nodes_met + len(row.unmet)}"
+        words = (nodes, str(row.steps), "unfinished", "")
+        table.add_row(row.task, str(row.repeat), Text("-", style="dim"), *words)
     return table
 
 
@@ -167,7 +179,12 @@ def _summary(report: Report) -> list[str]:
         for trial in report.trials
         if trial.verdict is Verdict.INCONCLUSIVE and trial.detail
     ]
-    return lines
+    trials: tuple[TrialResult | Unfinished, ...] = (*report.trials, *report.unfinished)
+    return lines + [
+        f"{trial.task}.{trial.repeat} {row.node}: {row.why}"
+        for trial in trials
+        for row in trial.unmet
+    ]
 
 
 def _number(value: float | None) -> str:

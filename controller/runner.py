@@ -44,7 +44,12 @@ class NoWatcher:
 
 
 def run_suite(
-    suite: Suite, folder: RunFolder, stage: Stage, watcher: Watcher | None = None
+    suite: Suite,
+    folder: RunFolder,
+    stage: Stage,
+    watcher: Watcher | None = None,
+    *,
+    again: bool = False,
 ) -> list[TrialResult]:
     """Run all trials of a run that have no log yet.
 
@@ -53,6 +58,8 @@ def run_suite(
         folder: of the run.
         stage: what the trials share.
         watcher: told how it goes on.
+        again: trials that were begun and not ended are begun anew, on fresh machines; their logs
+            are kept beside.
 
     Returns:
         The results of the trials run now.
@@ -65,8 +72,11 @@ def run_suite(
     watch = watcher or NoWatcher()
     results = []
     with folder.working():
+        unfinished = {(name, repeat) for name, repeat, _ in folder.unfinished()}
         for name, repeat in folder.spec.planned:
-            if folder.events(name, repeat):
+            if again and (name, repeat) in unfinished:
+                folder.set_aside(name, repeat)
+            elif folder.events(name, repeat):
                 continue
             trial, result = _run_one(suite.task(name), repeat, folder, stage, watch)
             results.append(result)

@@ -15,6 +15,8 @@ from controller.preparation import prepare
 from controller.recordings import recording
 from controller.space import ActionSpace
 from controller.trial import TRIAL_RESULT, MachineRecord, Reason, TrialResult
+from evaluators.catalogue import builtin_evaluators
+from evaluators.feedback import explain
 from evaluators.graph import GraphEvaluator
 from evaluators.outcome import Verdict
 
@@ -157,6 +159,7 @@ class Trial:
             usage=usage,
             detail=end.detail,
             machines=self._machines,
+            unmet=() if loop is None else explain(loop.graph, self._task, builtin_evaluators()),
         )
         graph = None if loop is None else loop.graph.to_dict()
         dumped = TRIAL_RESULT.dump_python(result, mode="json")

@@ -5,6 +5,7 @@
     <runs>/<run>/run.json                          what was asked for; never changed
     <runs>/<run>/lock                              held while the run goes on
     <runs>/<run>/trials/<task>.<repeat>/events.jsonl
+    <runs>/<run>/trials/<task>.<repeat>.lost<n>    as far as it was when its controller was killed
     <runs>/<run>/blobs/<sha256>.png
 
 A line of the log is written through (flushed and synced) before the trial goes on, so that a
@@ -97,6 +98,22 @@ class RunFolder:
             StoreError: it already has one.
         """
         return TrialLog(self.path / "trials" / f"{task}.{repeat}", self.path / "blobs", clock)
+
+    def set_aside(self, task: str, repeat: int) -> None:
+        """Move the log of a trial that was begun out of the way, to ``<task>.<repeat>.lost<n>``.
+
+        One that was not begun has none, and stays so.
+
+        Raises:
+            StoreError: it cannot be moved.
+        """
+        path = self.path / "trials" / f"{task}.{repeat}"
+        before = len(list(path.parent.glob(f"{path.name}.lost*")))
+        try:
+            if path.exists():
+                path.rename(path.with_name(f"{path.name}.lost{before + 1}"))
+        except OSError as exc:
+            raise StoreError(f"{path} cannot be moved aside.", details=str(exc)) from exc
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pydantic import TypeAdapter
 
 from controller.agents.protocol import Usage
+from evaluators.feedback import Feedback  # noqa: TC001 - read by pydantic
 from evaluators.metrics import TrialScore
 from evaluators.outcome import Verdict  # noqa: TC001 - read by pydantic
 
@@ -61,6 +62,7 @@ class TrialResult:
         usage: tokens.
         detail: in words, what went wrong; empty when nothing did.
         machines: on what it ran.
+        unmet: why nodes have no credit, in the task's order, without giving the answer away.
     """
 
     task: str
@@ -74,6 +76,7 @@ class TrialResult:
     usage: Usage = field(default_factory=Usage)
     detail: str = ""
     machines: tuple[MachineRecord, ...] = ()
+    unmet: tuple[Feedback, ...] = ()
 
     @property
     def score(self) -> TrialScore:

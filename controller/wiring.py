@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import UnknownNameError, UsageError
@@ -23,7 +24,6 @@ from evaluators.suite import load_suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
@@ -51,6 +51,12 @@ class AgentOptions:
     script: Path | None = None
     model: str | None = None
     base_url: str | None = None
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, str]) -> Self:
+        """Read what `to_dict` gave; other keys do not count."""
+        script = told.get("script")
+        return cls(Path(script) if script else None, told.get("model"), told.get("base_url"))
 
     def to_dict(self) -> dict[str, str]:
         """Give what was told, for ``run.json``; there are no secrets in it."""
@@ -184,6 +190,38 @@ def make_stage(
         rule=SettleRule(),
         with_trees=plan.with_trees,
         video_hz=plan.video_hz,
+    )
+
+
+def plan_of(spec: RunSpec, suite: Suite) -> Plan:
+    """Give the plan that a run was made of.
+
+    Args:
+        spec: of the run.
+        suite: what it was of.
+
+    Raises:
+        UsageError: the suite is no longer what it was, or an option of the agent is missing.
+        UnknownNameError: there is no such agent any more.
+        SpecError: the agent's script cannot be read.
+    """
+    if suite.digest != spec.suite_digest:
+        raise UsageError(
+            f"Suite {suite.name} is not what it was when {spec.run} began.",
+            details=f"SHA-256 {suite.digest[:12]} now, {spec.suite_digest[:12]} then.",
+            resolution="Begin a new run, or name the suite as it was with --suite.",
+        )
+    options = AgentOptions.from_dict(spec.options)
+    return Plan(
+        suite=suite,
+        agent=spec.agent,
+        make_agent=agent_maker(spec.agent, options),
+        tasks=spec.tasks,
+        repeats=spec.repeats,
+        seed=spec.seed,
+        options=options.to_dict(),
+        with_trees="trees" in spec.options,
+        video_hz=float(spec.options.get("video_hz", "0")),
     )
 
 

@@ -149,6 +149,11 @@ def describe(function: Callable[..., Any]) -> Tool:
     return _describe(mark)
 
 
+def forget() -> None:
+    """Read signatures anew from now on: the types that they name have changed."""
+    _describe.cache_clear()
+
+
 @cache
 def _describe(mark: Mark) -> Tool:
     text, described = read_docstring(inspect.getdoc(mark.function) or "")

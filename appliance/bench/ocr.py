@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from PIL import Image
@@ -13,6 +13,7 @@ from rich.table import Table
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MesocosmError, SpecError
 from appliance.base.settings import REPOSITORY
+from evaluators.recognition.features import MatcherName, locate, matcher
 from evaluators.recognition.ocr import ENGINES, holds, text_engine
 
 if TYPE_CHECKING:
@@ -116,8 +117,83 @@ def _read(
             else:
                 row.samples_s.append(took_s)
     except MesocosmError as exc:
-        row.trouble = exc.brief
+        row.trouble = f"{exc.brief} {exc.details}".strip()
     return row
+
+
+@dataclass(slots=True)
+class Finding:
+    """How one matcher of features did.
+
+    Attributes:
+        matcher: its name.
+        version: of it and what it runs on; empty when it cannot run.
+        samples_s: seconds of each search.
+        error_px: how far from its place the part was found; None when it was not.
+        trouble: why it cannot run; empty when it can.
+    """
+
+    matcher: MatcherName
+    version: str = ""
+    samples_s: list[float] = field(default_factory=list)
+    error_px: float | None = None
+    trouble: str = ""
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the row as machines read it."""
+        if self.trouble:
+            return {"matcher": self.matcher, "trouble": self.trouble}
+        return {
+            "matcher": self.matcher,
+            "version": self.version,
+            "p50_s": round(float(np.median(self.samples_s)), 3),
+            "n": len(self.samples_s),
+            "error_px": self.error_px,
+        }
+
+
+def bench_matchers(pixels: Pixels, count: int, *, clock: Clock = SYSTEM_CLOCK) -> list[Finding]:
+    """Let every matcher find the middle ninth of a picture in it; one that cannot run says why.
+
+    Args:
+        pixels: uint8 array (H, W, 3), RGB.
+        count: how often.
+        clock: measures.
+    """
+    height, width = pixels.shape[:2]
+    left, top = width // 3, height // 3
+    part = np.ascontiguousarray(pixels[top : 2 * top, left : 2 * left])
+    rows = []
+    for name in get_args(MatcherName):
+        row = Finding(name)
+        try:
+            by = matcher(name)
+            row.version = by.version
+            for _ in range(count):
+                start_s = clock.monotonic_s()
+                found = locate(part, pixels, by)
+                row.samples_s.append(clock.monotonic_s() - start_s)
+                if found is not None:
+                    row.error_px = round(max(abs(found.left - left), abs(found.top - top)), 2)
+        except MesocosmError as exc:
+            row.trouble = f"{exc.brief} {exc.details}".strip()
+        rows.append(row)
+    return rows
+
+
+def matcher_table(rows: Sequence[Finding]) -> Table:
+    """Draw the rows of matchers."""
+    drawn = Table(title="a ninth of the picture found in it; seconds")
+    for column in ("matcher", "p50", "n", "px off", "version"):
+        drawn.add_column(column, justify="left" if column in {"matcher", "version"} else "right")
+    for row in rows:
+        if row.trouble:
+            drawn.add_row(row.matcher, "-", "-", "-", row.trouble)
+            continue
+        off = "not found" if row.error_px is None else f"{row.error_px:.2f}"
+        median = f"{float(np.median(row.samples_s)):.2f}"
+        drawn.add_row(row.matcher, median, str(len(row.samples_s)), off, row.version)
+    return drawn
 
 
 def load_picture(picture: Path, expected: Path) -> tuple[Pixels, list[str]]:

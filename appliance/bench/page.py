@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from rich.table import Table
+
     from appliance.bench.rows import Row
 
 _TITLE = """# Benchmarks
@@ -25,7 +27,7 @@ unless said. Failures have no sample. Absolute figures depend on the host: compa
 def section(
     command: str, rows: list[Row], *, versions: Mapping[str, str], now_s: float, cores: int
 ) -> str:
-    """Write one section: title, circumstances, table.
+    """Write one section of rows: title, circumstances, table.
 
     Args:
         command: such as ``mesocosm bench reset -n 100``.
@@ -34,13 +36,7 @@ def section(
         now_s: unix time.
         cores: of the host.
     """
-    day = datetime.fromtimestamp(now_s, tz=UTC).strftime("%Y-%m-%d")
-    facts = ", ".join(f"{name} {value}" for name, value in versions.items())
     lines = [
-        f"## `{command}`",
-        "",
-        f"{day}, {cores} cores, {facts}, Python {platform.python_version()}.",
-        "",
         "| row | n | failures | p50 | p95 | p99 | what | more |",
         "|---|--:|--:|--:|--:|--:|---|---|",
     ]
@@ -51,7 +47,23 @@ def section(
         count = str(len(row.samples_s) + row.failures)
         cells = [row.name, count, str(row.failures), *shown, row.what, more]
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    return told(command, "\n".join(lines), versions=versions, now_s=now_s, cores=cores)
+
+
+def told(command: str, body: str, *, versions: Mapping[str, str], now_s: float, cores: int) -> str:
+    """Write one section of any body; the arguments are those of `section`."""
+    day = datetime.fromtimestamp(now_s, tz=UTC).strftime("%Y-%m-%d")
+    facts = [day, f"{cores} cores", *(f"{name} {value}" for name, value in versions.items())]
+    head = f"## `{command}`\n\n{', '.join(facts)}, Python {platform.python_version()}."
+    return f"{head}\n\n{body.rstrip()}\n"
+
+
+def markdown(table: Table) -> str:
+    """Write a table of rich's as one of Markdown."""
+    rule = ["--:" if column.justify == "right" else "---" for column in table.columns]
+    heads = [str(column.header) for column in table.columns]
+    rows = zip(*(map(str, column.cells) for column in table.columns), strict=True)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (heads, rule, *rows))
 
 
 def put_section(page: Path, text: str) -> None:

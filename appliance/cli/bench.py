@@ -137,20 +137,61 @@ def screen(count: CountOption = 100, page: PageOption = None, json: JsonOption =
     show(rows, f"mesocosm bench screen -n {count}", page, json=json)
 
 
-def graph(count: CountOption = 200, json: JsonOption = False) -> None:
-    """Measure what the graph of evaluators costs a step, without evaluators; in milliseconds."""
+def graph(count: CountOption = 200, page: PageOption = None, json: JsonOption = False) -> None:
+    """Measure what the graph of evaluators costs a step, without evaluators; in milliseconds.
+
+    And how long the exact CS_max of a graph of 40 nodes takes.
+    """
+    from appliance.bench.consistency import bench_consistency
     from appliance.bench.graph import SHAPES, SIZES, bench_graphs, growth
+    from appliance.bench.page import markdown
 
     with progress() as bar:
         task = bar.add_task("graphs", total=len(SHAPES) * len(SIZES))
         rows = bench_graphs(SHAPES, SIZES, count, partial(_tick, bar, task))
+    orders = bench_consistency(min(count, 50))
     growths = {shape: growth(rows, shape) for shape in SHAPES}
+    words = ", ".join(f"{shape} {value:.2f}" for shape, value in growths.items() if value)
+    words = f"Growth of the median step with the nodes (1 is linear): {words}."
+    tables = [_graph_table(rows), _order_table(orders)]
     if json:
-        print_json({"rows": [row.to_dict() for row in rows], "growth_exponents": growths})
+        print_json(
+            {
+                "rows": [row.to_dict() for row in rows],
+                "growth_exponents": growths,
+                "consistency": [row.to_dict() for row in orders],
+            }
+        )
     else:
-        console_out().print(_graph_table(rows))
-        words = ", ".join(f"{shape} {value:.2f}" for shape, value in growths.items() if value)
-        console_out().print(f"Growth of the median step with the nodes (1 is linear): {words}.")
+        console_out().print(tables[0], words, tables[1], sep="\n")
+    body = f"{markdown(tables[0])}\n\nMilliseconds. {words}\n\n{markdown(tables[1])}"
+    _keep(page, f"mesocosm bench graph -n {count}", body)
+
+
+def _keep(page: Path | None, command: str, body: str) -> None:
+    """Put a section into a page where one is named."""
+    import os
+
+    from appliance.base.clock import SYSTEM_CLOCK
+    from appliance.bench.page import put_section, told
+
+    if page is not None:
+        cores = os.cpu_count() or 1
+        put_section(page, told(command, body, versions={}, now_s=SYSTEM_CLOCK.now_s(), cores=cores))
+        console_err().print(f"{page}: {command}")
+
+
+def _order_table(rows: list[Row]) -> Table:
+    from rich.table import Table
+
+    drawn = Table("row", "what", title="exact CS_max, ms")
+    for name in ("n", "p50", "p95", "p99", "max"):
+        drawn.add_column(name, justify="right")
+    for row in rows:
+        samples = [row.percentile_s(percent) or 0.0 for percent in (50, 95, 99, 100)]
+        figures = [f"{sample * 1e3:.1f}" for sample in samples]
+        drawn.add_row(row.name, row.what, str(len(row.samples_s)), *figures)
+    return drawn
 
 
 def _graph_table(rows: list[GraphRow]) -> Table:
@@ -179,20 +220,31 @@ def ocr(
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="Readings an engine.")] = 3,
     picture: Annotated[Path | None, typer.Option(help="Read this instead.")] = None,
     expected: Annotated[Path | None, typer.Option(help="JSON list of its strings.")] = None,
+    page: PageOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure how engines read the text of a desktop screenshot, all in one table."""
+    """Measure how engines read the text of a desktop screenshot, all in one table.
+
+    And how matchers of features find a part of it.
+    """
     from appliance.base.errors import UsageError
     from appliance.bench import ocr as bench
+    from appliance.bench.page import markdown
 
     if (picture is None) != (expected is None):
         raise UsageError("--picture and --expected go together.")
     pixels, strings = bench.load_picture(picture or bench.PICTURE, expected or bench.EXPECTED)
     rows = bench.bench_ocr(pixels, strings, count)
+    finds = bench.bench_matchers(pixels, count)
     if json:
-        print_json({"rows": [row.to_dict() for row in rows]})
+        told = [row.to_dict() for row in rows], [row.to_dict() for row in finds]
+        print_json({"rows": told[0], "matchers": told[1]})
     else:
-        console_out().print(bench.table(rows, pixels))
+        console_out().print(bench.table(rows, pixels), bench.matcher_table(finds))
+    height, width = pixels.shape[:2]
+    tables = f"{markdown(bench.table(rows, pixels))}\n\n{markdown(bench.matcher_table(finds))}"
+    body = f"A picture of {width}x{height} px with {len(strings)} expected strings.\n\n{tables}"
+    _keep(page, f"mesocosm bench ocr -n {count}", body)
 
 
 def phone(count: CountOption = 50, page: PageOption = None, json: JsonOption = False) -> None:

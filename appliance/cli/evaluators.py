@@ -120,12 +120,25 @@ def mutate(
         int | None, typer.Option(min=1, help="Put in only so many of the faults in code.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
+    module: Annotated[
+        list[str] | None,
+        typer.Option("--module", help="Only this one, such as desktop.git; repeatable."),
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", help="Markdown file to keep what is found in.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Put faults into code and states, and see whether the cases notice; 1 if fewer than 90 %."""
+    """Put faults into code and states, and see whether the cases notice; 1 if fewer than 90 %.
+
+    With a page, or by module, each module is examined by the cases of the evaluators that use it.
+    """
     from evaluators.casebook.mutation import mutate_code, mutate_states
     from evaluators.reference import find_evaluator
 
+    if module or page is not None:
+        _mutate_modules(module or [], on, page, json=json)
+        return
     for name in names or ():
         find_evaluator(name, on)
     tables = _tables(tuple(names or ()), on)
@@ -140,6 +153,48 @@ def mutate(
     else:
         _print_reports(reports)
     if any(report.score < ENOUGH for report in reports.values()):
+        raise typer.Exit(1)
+
+
+def _mutate_modules(wanted: list[str], on: str, page: Path | None, *, json: bool) -> None:
+    """Examine modules one by one, and write each into the page as soon as it is known."""
+    from appliance.base.errors import UnknownNameError
+    from appliance.base.files import write_atomic
+    from evaluators.casebook.mutation import (
+        mutate_code,
+        mutate_states,
+        mutated_modules,
+        tables_of,
+    )
+    from evaluators.casebook.page import Examined, update
+
+    tables = _tables((), on)
+    known = mutated_modules(tables)
+    names = [f"evaluators.{name.removeprefix('evaluators.')}" for name in wanted]
+    for name in names:
+        if name not in known:
+            raise UnknownNameError.of("module", name, known)
+    found: dict[str, Examined] = {}
+    for name in names or known:
+        say(f"{name} ...")
+        own = [table for table in tables if table.evaluator.__module__ == name]
+        found[name] = Examined(
+            mutate_code(tables_of(name, tables), module=name), mutate_states(own)
+        )
+        if page is not None:
+            old = page.read_text(encoding="utf-8") if page.is_file() else ""
+            write_atomic(page, update(old, {name: found[name]}))
+    reports = {name: {"code": each.code, "states": each.states} for name, each in found.items()}
+    if json:
+        print_json(
+            {
+                name: {what: _counts(report) for what, report in each.items()}
+                for name, each in reports.items()
+            }
+        )
+    else:
+        _print_reports({f"{n} {w}": r for n, each in reports.items() for w, r in each.items()})
+    if any(report.score < ENOUGH for each in reports.values() for report in each.values()):
         raise typer.Exit(1)
 
 
@@ -242,7 +297,12 @@ def _counts(report: Report) -> dict[str, Any]:
         "equivalent": report.equivalent,
         "score": round(report.score, 4),
         "survivors": [
-            {"fault": fate.name, "how": fate.how, "equivalent": fate.equivalent}
+            {
+                "fault": fate.name,
+                "how": fate.how,
+                "equivalent": fate.equivalent,
+                "explained": fate.explained,
+            }
             for fate in report.survivors
         ],
     }
@@ -262,6 +322,6 @@ def _print_reports(reports: dict[str, Report]) -> None:
             why = (
                 f"changes nothing: {fate.equivalent}"
                 if fate.equivalent
-                else f"SURVIVED, {fate.how}"
+                else f"SURVIVED, {fate.explained or fate.how}"
             )
             out.print(f"{fate.name}\n    {why}", markup=False, soft_wrap=True)

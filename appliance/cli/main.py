@@ -25,6 +25,7 @@ _COMMANDS = (
     "suite",
     "evaluators",
     "run",
+    "resume",
     "results",
     "bench",
     "serve",

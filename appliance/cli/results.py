@@ -12,11 +12,13 @@ from appliance.cli.output import JsonOption, console_out, print_json
 
 if TYPE_CHECKING:
     from controller.index import RunRow
-    from controller.store import Store
+    from controller.store import RunFolder, Store
+    from evaluators.task import Suite
     from provisioning.protocols import Json
 
 
-def _runs() -> list[str]:
+def runs() -> list[str]:
+    """Complete the id of a run."""
     from appliance.base.settings import get_settings
     from controller.store import LATEST, Store
 
@@ -25,7 +27,7 @@ def _runs() -> list[str]:
 
 Run = Annotated[
     str | None,
-    typer.Argument(help="Id of a run, or latest; without it all runs.", autocompletion=_runs),
+    typer.Argument(help="Id of a run, or latest; without it all runs.", autocompletion=runs),
 ]
 MetricsOption = Annotated[
     str,
@@ -74,7 +76,8 @@ def results(
         else:
             _print_runs(rows)
         return
-    report = read_report(store.open(run))
+    folder = store.open(run)
+    report = read_report(folder, _suite_of(folder, suite))
     more = _measure(store, run, metrics, compare, suite)
     if json:
         print_json({**report.to_dict(), **more})
@@ -82,6 +85,19 @@ def results(
         console_out().print(report.table())
         for name, value in more.items():
             _print_measured(name, value)
+
+
+def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
+    """Open the suite of a run where trials are unfinished, so that their nodes can be told."""
+    from appliance.base.errors import MesocosmError
+    from controller.wiring import open_suite
+
+    if not folder.unfinished():
+        return None
+    try:
+        return open_suite(reference or folder.spec.suite)
+    except MesocosmError:
+        return None
 
 
 def _measure(

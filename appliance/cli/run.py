@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from appliance.cli.output import JsonOption, console_out, print_json, say
+
+if TYPE_CHECKING:
+    from controller.stage import Stage
+    from controller.store import RunFolder
+    from controller.wiring import Plan
 
 
 def _agents() -> list[str]:
@@ -76,9 +81,6 @@ def run(
     inconclusive because machines failed.
     """
     from appliance.base.settings import get_settings
-    from appliance.cli.watch import watching
-    from controller.results import read_report
-    from controller.runner import run_suite
     from controller.wiring import (
         AgentOptions,
         Plan,
@@ -90,7 +92,6 @@ def run(
     )
     from provisioning.recording import check_recording
 
-    settings = get_settings()
     if record:
         check_recording(record_rate)
     options = AgentOptions(script, model, base_url)
@@ -105,14 +106,29 @@ def run(
         with_trees=trees,
         video_hz=record_rate if record else 0.0,
     )
+    settings = get_settings()
     stage = make_stage(plan, open_fleet(fleet, settings, say))
-    folder = create_run(plan, settings.runs_dir)
+    carry_out(plan, create_run(plan, settings.runs_dir), stage, json=json)
+
+
+def carry_out(
+    plan: Plan, folder: RunFolder, stage: Stage, *, again: bool = False, json: bool
+) -> None:
+    """Run what is left of a run, and print its report whatever happens.
+
+    Raises:
+        typer.Exit: with 1, when trials were inconclusive.
+    """
+    from appliance.cli.watch import watching
+    from controller.results import read_report
+    from controller.runner import run_suite
+
     say(f"run {folder.spec.run}")
     try:
         with watching(len(folder.spec.planned)) as watcher:
-            run_suite(plan.suite, folder, stage, watcher)
+            run_suite(plan.suite, folder, stage, watcher, again=again)
     finally:
-        report = read_report(folder)
+        report = read_report(folder, plan.suite)
         if json:
             print_json(report.to_dict())
         else:

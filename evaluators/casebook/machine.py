@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from appliance.base.clock import FakeClock
+from appliance.base.errors import GuestCallError
 from evaluators.casebook.case import BenchBase
 from evaluators.casebook.desktop import USER, DesktopBench
 from evaluators.machine_view import MachineView
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from appliance.base.clock import Clock
     from evaluators.casebook.case import Damage
     from evaluators.pictures import Pixels
     from provisioning.protocols import Json, Machine
@@ -110,17 +112,24 @@ class ScratchScreen:
 
     Args:
         frames: uint8 arrays (H, W, 3), RGB; at least one when it is looked at.
+        clock: whose time passes.
+        frame_s: how long each stands; 0 for one look each.
     """
 
-    def __init__(self, frames: list[Pixels]) -> None:
+    def __init__(self, frames: list[Pixels], clock: Clock, frame_s: float) -> None:
         self._frames = frames
+        self._clock = clock
+        self._frame_s = frame_s
+        self._start_s = clock.monotonic_s()
         self._taken = 0
 
     def capture(self) -> Pixels:
-        """Give the next frame."""
-        frame = self._frames[min(self._taken, len(self._frames) - 1)]
+        """Give the frame of now, or the next one."""
+        number = self._taken
+        if self._frame_s:
+            number = int((self._clock.monotonic_s() - self._start_s) / self._frame_s)
         self._taken += 1
-        return frame
+        return self._frames[min(number, len(self._frames) - 1)]
 
     def size(self) -> tuple[int, int]:
         """Give width and height in px."""
@@ -134,11 +143,15 @@ class ScratchMachine:
     Args:
         root: stands for ``/``.
         frames: what its screen shows, one after the other.
+        clock: whose time passes.
+        frame_s: as of `ScratchScreen`.
     """
 
-    def __init__(self, root: Path, frames: list[Pixels]) -> None:
+    def __init__(
+        self, root: Path, frames: list[Pixels], clock: Clock | None = None, frame_s: float = 0.0
+    ) -> None:
         self.files = ScratchFiles(root)
-        self.screen = ScratchScreen(frames)
+        self.screen = ScratchScreen(frames, clock or FakeClock(), frame_s)
 
 
 class MachineBench(DesktopBench):
@@ -146,19 +159,22 @@ class MachineBench(DesktopBench):
 
     Attributes:
         frames: what its screen shows, one after the other.
+        frame_s: how long each stands; 0 for one look each.
     """
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.frames: list[Pixels] = []
+        self.frame_s = 0.0
 
     def subject(self) -> Any:  # noqa: ANN401 - a MachineView, where DesktopBench has its guest
         """Make a view that has looked at nothing yet."""
+        clock = FakeClock()
         return MachineView(
-            ScratchMachine(self.folder, self.frames),
+            ScratchMachine(self.folder, self.frames, clock, self.frame_s),
             timeout_s=_TIMEOUT_S,
             reader=_READER,
-            clock=FakeClock(),
+            clock=clock,
             home=f"/home/{USER}",
         )
 
@@ -187,15 +203,17 @@ class PhoneBench(BenchBase):
 
     Attributes:
         shell: the table.
+        timeout_s: the time there is to look.
     """
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.shell = TableShell()
+        self.timeout_s = _TIMEOUT_S
 
     def subject(self) -> PhoneView:
         """Make a view that has looked at nothing yet."""
-        return PhoneView(self.shell, timeout_s=_TIMEOUT_S, clock=FakeClock())
+        return PhoneView(self.shell, timeout_s=self.timeout_s, clock=FakeClock())
 
     def perturbations(self) -> list[Damage]:
         """Spoil each answer."""
@@ -209,11 +227,14 @@ class SessionBench(BenchBase):
         answer: the last one handed in.
         desktop: of the role ``desktop``.
         shell: of the role ``phone``; what it was asked is answered from a table.
-        settings: of the desktop's user, by schema and key with a blank between.
+        settings: of the desktop's user as gsettings prints them, texts in quotes, by schema and key
+            with a blank between.
+        has_gsettings: the desktop has that program.
     """
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
+        self.has_gsettings = True
         self.answer: str | None = None
         self.desktop = MachineBench(folder / "desktop")
         self.phone_files = MachineBench(folder / "phone")
@@ -242,7 +263,7 @@ class SessionBench(BenchBase):
         damages += [(f"phone: {name}", act) for name, act in self.phone_files.perturbations()]
         damages += _shell_damages(self.shell)
         for name in self.settings:
-            damages.append((f"{name}: other", partial(self.settings.update, {name: "other"})))
+            damages.append((f"{name}: other", partial(self.settings.update, {name: "'other'"})))
             damages.append((f"{name}: gone", partial(self.settings.pop, name)))
         if self.answer:
             damages += [
@@ -260,14 +281,16 @@ class _Desktop(ScratchMachine):
 
     def __init__(self, bench: SessionBench) -> None:
         super().__init__(bench.desktop.folder, bench.desktop.frames)
-        self._settings = bench.settings
+        self._bench = bench
         self.link = self
 
     def call(self, op: str, params: Mapping[str, Json], *, timeout_s: float) -> Json:  # noqa: ARG002
         words = cast("list[str]", params["argv"])
-        value = self._settings.get(" ".join(words[2:]))
+        if not self._bench.has_gsettings:
+            raise GuestCallError(f"There is no {words[0]}.")
+        value = self._bench.settings.get(" ".join(words[2:]))
         is_asked = op == "exec" and words[:2] == ["/usr/bin/gsettings", "get"]
-        said = f"'{value}'\n" if value is not None and is_asked else ""
+        said = f"{value}\n" if value is not None and is_asked else ""
         code = 0 if said and params["user"] == "user" else 1
         return {"exit_code": code, "stdout_b64": base64.b64encode(said.encode()).decode()}
 

@@ -44,7 +44,9 @@ class Mutant:
         what: the fault, in words.
         code: of the function with the fault; of the expression for a constant.
         is_constant: of the module, not in a function.
-        uses: lines of the module's functions that name the constant.
+        uses: lines in functions of the module that name the constant, or one made of it; a
+            constant that only annotations name has none.
+        derived: the constants that are made of it, in the order of the module's text.
     """
 
     module: str
@@ -55,6 +57,7 @@ class Mutant:
     code: CodeType
     is_constant: bool = False
     uses: frozenset[int] = frozenset()
+    derived: tuple[tuple[str, CodeType], ...] = ()
 
     @property
     def name(self) -> str:
@@ -100,16 +103,33 @@ def _of_constant(module: str, tree: ast.Module, statement: ast.stmt) -> Iterator
         return
     span = (statement.lineno, statement.end_lineno or statement.lineno)
     name = statement.targets[0].id
+    derived = _derived(tree, statement, name)
+    names = {name, *(each for each, _ in derived)}
     uses = frozenset(
         node.lineno
         for _, function in _functions(tree.body, "")
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and node.id == name
+        for part in function.body
+        for node in ast.walk(part)
+        if isinstance(node, ast.Name) and node.id in names
     )
     for spot in _spots(statement, "value", statement.value, span):
         for what in _applied(spot):
             code = compile(ast.Expression(statement.value), "<mutant>", "eval")
-            yield Mutant(module, name, *span, what, code, is_constant=True, uses=uses)
+            yield Mutant(module, name, *span, what, code, True, uses, derived)
+
+
+def _derived(tree: ast.Module, source: ast.stmt, name: str) -> tuple[tuple[str, CodeType], ...]:
+    """Give the constants made of another one, directly or not, and how each is made."""
+    changed = {name}
+    found = []
+    for statement in tree.body[tree.body.index(source) + 1 :]:
+        match statement:
+            case ast.Assign([ast.Name(target)], value) | ast.AnnAssign(ast.Name(target), _, value):
+                named = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+                if value is not None and named & changed:
+                    changed.add(target)
+                    found.append((target, compile(ast.Expression(value), "<made of it>", "eval")))
+    return tuple(found)
 
 
 def _of_function(

@@ -14,6 +14,7 @@ import inspect
 import os
 import pkgutil
 import random
+import re
 import resource
 import signal
 import sys
@@ -23,13 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluators.casebook.equivalent import EQUIVALENT
+from evaluators.casebook.equivalent import EQUIVALENT, STATES, UNNOTICED
 from evaluators.casebook.judging import Prepared, prepared
 from evaluators.casebook.mutants import Mutant, mutants_of
 from evaluators.casebook.spoiling import spoilings
+from evaluators.schema import forget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import FrameType, FunctionType, ModuleType
 
     from evaluators.casebook.case import Table
@@ -51,12 +53,14 @@ class Fate:
         is_killed: the casebook notices it.
         how: the case that noticed it, or why none could.
         equivalent: why it changes nothing that counts; empty for all others.
+        explained: why no case notices it although it counts; empty where nobody has said so.
     """
 
     name: str
     is_killed: bool
     how: str
     equivalent: str = ""
+    explained: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +96,22 @@ class Report:
 
 
 def mutate_code(
-    tables: Sequence[Table], *, sample: int | None = None, seed: int = 0, is_whole: bool = True
+    tables: Sequence[Table],
+    *,
+    module: str = "",
+    sample: int | None = None,
+    seed: int = 0,
+    is_whole: bool = True,
 ) -> Report:
     """Put faults into the code of evaluators.
 
     Args:
         tables: whose cases are judged, and whose evaluators' packages are mutated.
+        module: mutate this one only.
         sample: at most this many mutants, drawn with `seed`; all when None.
         seed: of the draw.
-        is_whole: mutants in lines that no case runs through survive; False leaves them out, for
-            when `tables` are only some of those there are.
+        is_whole: mutants in lines that no case runs through survive; False leaves them out, and
+            constants that only types of parameters name, for when `tables` are only some.
 
     Raises:
         ValueError: a case is not judged as it should be even without a fault.
@@ -113,15 +123,49 @@ def mutate_code(
         cases = _by_time(cases)
         seen = [_lines_of(case) for case in cases]
         touched = {module for lines in seen for module, _ in lines}
-        modules = [one for one in _modules(tables) if is_whole or one.__name__ in touched]
+        modules = [
+            one
+            for one in ([importlib.import_module(module)] if module else _modules(tables))
+            if is_whole or one.__name__ in touched
+        ]
         mutants = [mutant for module in modules for mutant in _mutants(module)]
         todo = [(mutant, _concerned(mutant, cases, seen)) for mutant in mutants]
         if not is_whole:
-            todo = [(mutant, concerned) for mutant, concerned in todo if concerned]
+            todo = [
+                (mutant, concerned)
+                for mutant, concerned in todo
+                if concerned and (mutant.uses or not mutant.is_constant)
+            ]
         if sample is not None and sample < len(todo):
             kept = sorted(random.Random(seed).sample(range(len(todo)), sample))  # noqa: S311
             todo = [todo[number] for number in kept]
         return Report(tuple(_try(mutant, concerned) for mutant, concerned in todo))
+
+
+def mutated_modules(tables: Iterable[Table]) -> list[str]:
+    """Give the names of the modules that hold the evaluators of some tables, or stand beside them."""
+    return [module.__name__ for module in _modules(tables)]
+
+
+def tables_of(module: str, tables: Iterable[Table]) -> list[Table]:
+    """Choose the tables whose evaluators are in a module, or in one that imports it."""
+    found = {module}
+    package = importlib.import_module(module.rpartition(".")[0])
+    sources = {
+        f"{package.__name__}.{info.name}": Path(f"{package.__path__[0]}/{info.name}.py").read_text(
+            encoding="utf-8"
+        )
+        for info in pkgutil.iter_modules(package.__path__)
+    }
+    count = 0
+    while count < len(found):
+        count = len(found)
+        found |= {
+            name
+            for name, source in sources.items()
+            if any(re.search(rf"^\s*from {used} import ", source, re.MULTILINE) for used in found)
+        }
+    return [table for table in tables if table.evaluator.__module__ in found]
 
 
 def mutate_states(tables: Iterable[Table]) -> Report:
@@ -130,13 +174,13 @@ def mutate_states(tables: Iterable[Table]) -> Report:
     for table in tables:
         for spoiling in spoilings(table):
             name = f"{table.mark.name}: {spoiling.name}"
-            reason = _excuse(spoiling.name, table.equivalent)
+            reason = _excuse(spoiling.name, table.equivalent) or _excuse(name, STATES)
             is_met = spoiling.judge().met is True
             fates.append(Fate(name, not is_met, "" if is_met else "no longer met", reason))
     return Report(tuple(fates))
 
 
-def _excuse(name: str, reasons: Any) -> str:  # noqa: ANN401
+def _excuse(name: str, reasons: Mapping[str, str]) -> str:
     return next((why for like, why in reasons.items() if fnmatch.fnmatchcase(name, like)), "")
 
 
@@ -188,18 +232,19 @@ def _lines_of(case: Prepared) -> set[Line]:
 def _concerned(mutant: Mutant, cases: list[Prepared], seen: list[set[Line]]) -> list[Prepared]:
     lines = mutant.uses if mutant.is_constant else range(mutant.first_line, mutant.last_line + 1)
 
-    def is_run(done: set[Line]) -> bool:
-        if mutant.is_constant and not lines:  # it is used elsewhere, or in other constants
-            return any(module == mutant.module for module, _ in done)
+    def is_run(case: Prepared, done: set[Line]) -> bool:
+        if mutant.is_constant and not lines:  # it is used elsewhere, or in parameters' types
+            is_own = case.table.evaluator.__module__ == mutant.module
+            return is_own or any(module == mutant.module for module, _ in done)
         return any((mutant.module, line) in done for line in lines)
 
-    return [case for case, done in zip(cases, seen, strict=True) if is_run(done)]
+    return [case for case, done in zip(cases, seen, strict=True) if is_run(case, done)]
 
 
 def _try(mutant: Mutant, cases: list[Prepared]) -> Fate:
-    reason = _excuse(mutant.name, EQUIVALENT)
+    reasons = _excuse(mutant.name, EQUIVALENT), _excuse(mutant.name, UNNOTICED)
     if not cases:
-        return Fate(mutant.name, is_killed=False, how="no case runs through it", equivalent=reason)
+        return Fate(mutant.name, False, "no case runs through it", *reasons)
     read_fd, write_fd = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # forking beside servers' threads
@@ -213,7 +258,7 @@ def _try(mutant: Mutant, cases: list[Prepared]) -> Fate:
     status = os.waitpid(pid, 0)[1]
     if os.WIFSIGNALED(status):
         killer = f"signal {os.WTERMSIG(status)}"
-    return Fate(mutant.name, status != _SURVIVED, killer or "no case comes out otherwise", reason)
+    return Fate(mutant.name, status != _SURVIVED, killer or "no case comes out otherwise", *reasons)
 
 
 def _be_child(mutant: Mutant, cases: list[Prepared], write_fd: int) -> None:
@@ -242,11 +287,13 @@ def _put(mutant: Mutant) -> None:
     if not mutant.is_constant:
         _function(module, mutant.function).__code__ = mutant.code
         return
-    before = vars(module)[mutant.function]
-    after = eval(mutant.code, dict(vars(module)))  # noqa: S307  (our own source)
-    for name, other in list(sys.modules.items()):
-        if name.startswith("evaluators.") and vars(other).get(mutant.function) is before:
-            setattr(other, mutant.function, after)
+    for name, code in ((mutant.function, mutant.code), *mutant.derived):
+        before = vars(module)[name]
+        after = eval(code, dict(vars(module)))  # noqa: S307  (our own source)
+        for place, other in list(sys.modules.items()):
+            if place.startswith("evaluators.") and vars(other).get(name) is before:
+                setattr(other, name, after)
+    forget()  # parameters' types may be made of it
 
 
 def _function(module: ModuleType, name: str) -> FunctionType:

@@ -14,6 +14,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
+from defusedxml import ElementTree
+
 from evaluators.casebook.desktop import DesktopBench
 
 if TYPE_CHECKING:
@@ -28,6 +30,18 @@ _LOGIN = "Basic YW5uOnBAc3M="
 _NAMESPACES = {
     "calendar": ("urn:ietf:params:xml:ns:caldav", "calendar-data"),
     "people": ("urn:ietf:params:xml:ns:carddav", "address-data"),
+}
+
+_RETURN = {"\r": "&#13;"}
+_QUERIES = {
+    "{urn:ietf:params:xml:ns:caldav}calendar-query": (
+        "urn:ietf:params:xml:ns:caldav",
+        ["calendar-data", "filter", "comp-filter VCALENDAR", "comp-filter VEVENT"],
+    ),
+    "{urn:ietf:params:xml:ns:carddav}addressbook-query": (
+        "urn:ietf:params:xml:ns:carddav",
+        ["address-data", "filter"],
+    ),
 }
 
 Page = tuple[int, bytes]
@@ -95,7 +109,7 @@ class WebBench(ServerBench):
         space, tag = _NAMESPACES[kind]
         rows = "".join(
             f"<D:response><D:href>{path}{number}</D:href><D:propstat><D:prop>"
-            f"<X:{tag}>{escape(text)}</X:{tag}></D:prop><D:status>HTTP/1.1 200 OK</D:status>"
+            f"<X:{tag}>{escape(text, _RETURN)}</X:{tag}></D:prop><D:status>HTTP/1.1 200 OK</D:status>"
             f"</D:propstat></D:response>"
             for number, text in enumerate(texts)
         )
@@ -129,10 +143,27 @@ class _WebHandler(http.server.BaseHTTPRequestHandler):
         self._answer()
 
     def do_REPORT(self) -> None:
-        """Answer a REPORT, to the right user only."""
-        self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        is_welcome = self.headers.get("Authorization") == _LOGIN
-        self._answer(None if is_welcome else (401, b"who?"))
+        """Answer a REPORT, to the right user and a right query only."""
+        query = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        if self.headers.get("Authorization") != _LOGIN:
+            self._answer((401, b"who?"))
+        elif not self._is_query(query):
+            self._answer((400, b"what?"))
+        else:
+            self._answer()
+
+    def _is_query(self, query: bytes) -> bool:
+        """Tell whether a query asks for all events, or all cards (RFC 4791, RFC 6352)."""
+        is_xml = self.headers.get("Content-Type") == 'application/xml; charset="utf-8"'
+        if not is_xml or self.headers.get("Depth") != "1":
+            return False
+        try:
+            root = ElementTree.fromstring(query)
+        except ElementTree.ParseError:
+            return False
+        space, wanted = _QUERIES.get(root.tag, ("", []))
+        parts = [f"{one.tag} {one.get('name', '')}".strip() for one in root.iter()]
+        return parts[1:] == ["{DAV:}prop", *(f"{{{space}}}{one}" for one in wanted)]
 
     def _answer(self, page: Page | None = None) -> None:
         bench: WebBench = self.server.bench  # type: ignore[attr-defined]
@@ -232,15 +263,19 @@ class _MailHandler(socketserver.StreamRequestHandler):
         elif not self._is_known:
             return "BAD log in first"
         elif verb == "EXAMINE":
-            return self._open(words[1:-1].replace('\\"', '"'))
+            return self._open(words)
         elif verb == "FETCH":
             return self._fetch(words)
         else:
             return "BAD what"
         return "OK done"
 
-    def _open(self, folder: str) -> str:
+    def _open(self, words: str) -> str:
         bench: MailBench = self.server.bench  # type: ignore[attr-defined]
+        quoted = re.fullmatch(r'"((?:[^"\\]|\\.)*)"', words)
+        if quoted is None:
+            return "BAD what"
+        folder = re.sub(r"\\(.)", r"\1", quoted[1])
         if folder not in bench.folders:
             return "NO there is no such folder"
         self._messages = bench.folders[folder]

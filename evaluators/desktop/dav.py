@@ -11,7 +11,7 @@ import re
 import xml.etree.ElementTree as ET
 from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from evaluators.decorators import evaluator
@@ -154,13 +154,12 @@ def _collection(address: str, query: str) -> list[str] | None:
     """Give the texts of a collection's members; None when there is no such collection."""
     parts = urlsplit(address)
     user = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-    place = parts.netloc.rpartition("@")[2]
     headers = {
         "Authorization": f"Basic {base64.b64encode(user.encode()).decode()}",
         "Content-Type": 'application/xml; charset="utf-8"',
         "Depth": "1",
     }
-    answer = ask("REPORT", urlunsplit(parts._replace(netloc=place)), headers, query.encode())
+    answer = ask("REPORT", address, headers, query.encode())
     if answer.status == _NOT_FOUND:
         return None
     if answer.status != _MULTI_STATUS or answer.body is None or b"<!DOCTYPE" in answer.body:
@@ -232,5 +231,5 @@ def _given(entry: Property) -> date | None:
 
 
 def _digits(number: str) -> str:
-    kept = "".join(each for each in number.removeprefix("tel:") if each in "+0123456789")
+    kept = "".join(each for each in number if each in "+0123456789")
     return kept[:1] + kept[1:].replace("+", "")

@@ -33,18 +33,19 @@ def unpack(data: bytes) -> bytes:
 
 def _unpack_block(block: memoryview, out: bytearray, size: int) -> None:
     at = 0
-    while at < len(block):
+    while True:
         token = block[at]
         count, at = _length(block, at + 1, token >> 4)
-        if at + count > len(block) or len(out) + count > size:
-            raise ValueError("the LZ4 block says more than it has")
         out += block[at : at + count]
         at += count
         if at == len(block):
             return
         back = block[at] | block[at + 1] << 8
         count, at = _length(block, at + 2, token & _LONG)
-        _repeat(out, back, count + _LEAST_MATCH, size)
+        count += _LEAST_MATCH
+        if not 0 < back <= len(out) or len(out) + count > size:
+            raise ValueError("the LZ4 block refers to what is not there")
+        out += (out[-back:] * (count // back + 1))[:count]
 
 
 def _length(block: memoryview, at: int, count: int) -> tuple[int, int]:
@@ -55,14 +56,3 @@ def _length(block: memoryview, at: int, count: int) -> tuple[int, int]:
             count += more
             at += 1
     return count, at
-
-
-def _repeat(out: bytearray, back: int, count: int, size: int) -> None:
-    if not 0 < back <= len(out) or len(out) + count > size:
-        raise ValueError("the LZ4 block refers to what is not there")
-    start = len(out) - back
-    while count > 0:
-        piece = out[start : start + min(count, back)]
-        out += piece
-        start += len(piece)
-        count -= len(piece)

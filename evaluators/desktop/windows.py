@@ -1,4 +1,8 @@
-"""Windows of a desktop, as its window manager tells of them."""
+"""Windows of a desktop, as its window manager tells of them.
+
+A window's class counts only for a program that may bear it, whatever somebody wrote there; its title
+is whatever the agent's user wrote there. Never let a title be all that is asked (docs/red-team.md).
+"""
 
 from __future__ import annotations
 

@@ -96,9 +96,8 @@ def cell_calculated(
     found = _cell(view, path, sheet, cell)
     if found is None or not found.formula:
         return False
-    slack = abs(value) * 1e-9 if isinstance(value, float) else 0.0
     called = re.search(rf"(?<![\w.]){re.escape(function.upper())}\(", _plain(found.formula))
-    return called is not None and _is_value(found.value, value, slack)
+    return called is not None and _is_value(found.value, value)
 
 
 @evaluator(on="documents")
@@ -262,21 +261,21 @@ def _cell(view: MachineView, path: str, sheet: str, place: str) -> Cell | None:
 def _is_cell(cell: Cell | None, wanted: Value | None) -> bool:
     if wanted is None:
         return cell is None or cell.value in {None, ""}
-    slack = abs(wanted) * 1e-9 if isinstance(wanted, float) else 0.0
-    return cell is not None and _is_value(cell.value, wanted, slack)
+    return cell is not None and _is_value(cell.value, wanted)
 
 
-def _is_value(seen: object, wanted: Value, tolerance: float) -> bool:
-    if isinstance(seen, bool) or isinstance(wanted, bool):
+def _is_value(seen: object, wanted: Value, tolerance: float | None = None) -> bool:
+    """Compare a cell's value; numbers to one part in a billion unless a tolerance is given."""
+    if isinstance(seen, bool):
         return seen is wanted
     if isinstance(seen, float) and isinstance(wanted, float):
-        return abs(seen - wanted) <= tolerance
+        return abs(seen - wanted) <= (abs(wanted) * 1e-9 if tolerance is None else tolerance)
     return isinstance(seen, str) and isinstance(wanted, str) and seen.strip() == wanted.strip()
 
 
 def _plain(formula: str) -> str:
     """Give a formula without blanks, ``$`` and letter case, texts in quotes kept as they are."""
-    pieces = _QUOTED.split(formula.strip())
+    pieces = _QUOTED.split(formula)
     for index in range(0, len(pieces), 2):
         pieces[index] = re.sub(r"[\s$]", "", pieces[index]).upper().replace(";", ",")
     return "".join(pieces)
@@ -285,8 +284,7 @@ def _plain(formula: str) -> str:
 def _range(reference: str, own: str) -> str:
     """Give ``Sheet!A1:A2`` with quotes and ``$`` gone; the sheet is `own` when none is named."""
     sheet, mark, cells = reference.replace("$", "").rpartition("!")
-    plain = re.sub(r"(?<=:)[^:!]*[!.]", "", cells)
-    return f"{sheet.strip(chr(39)) if mark else own}!{plain.upper()}"
+    return f"{sheet.strip(chr(39)) if mark else own}!{cells.upper()}"
 
 
 def _numbers(place: str) -> tuple[int, int]:

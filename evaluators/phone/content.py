@@ -148,8 +148,7 @@ def package_installed(phone: PhoneView, package: str) -> bool:
     Example:
         ``{on: phone, check: package_installed, with: {package: org.mozilla.firefox}}``
     """
-    lines = phone.read("pm", "list", "packages").splitlines()
-    return f"package:{package}" in [line.strip() for line in lines]
+    return f"package:{package}" in phone.read("pm", "list", "packages").splitlines()
 
 
 def _rows(phone: PhoneView, uri: str, where: Mapping[str, str]) -> list[dict[str, str]]:

@@ -77,4 +77,4 @@ def phone_folder_lists(phone: PhoneView, path: str, names: list[str]) -> bool:
     seen = phone.folder(path)
     if seen is None:
         return False
-    return sorted(name for name in seen if not name.startswith(".")) == sorted(names)
+    return [name for name in seen if not name.startswith(".")] == sorted(names)

@@ -116,10 +116,16 @@ class XFeat:
 
     def __init__(self, threshold: float = 0.05) -> None:
         settings = VisionSettings()
+        path = checked_weights(
+            settings.xfeat_weights,
+            settings.xfeat_sha256,
+            engine="XFeat",
+            place="xfeat_weights",
+            checksum="xfeat_sha256",
+        )
         torch = need("torch", "vision")
         feature = need("kornia.feature", "vision")
         need("cv2", "ocr")
-        path = checked_weights(settings.xfeat_weights, settings.xfeat_sha256)
         self._torch: Any = torch
         self._net: Any = feature.XFeat(top_k=_MAX_FEATURES)
         self._net.net.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))

@@ -18,11 +18,12 @@ from appliance.base import process
 from appliance.base.errors import RequirementError
 from evaluators.readers.reading import once
 from evaluators.recognition.extras import need, version_of
-from evaluators.recognition.settings import VisionSettings
+from evaluators.recognition.settings import VisionSettings, checked_weights
 from provisioning.protocols import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from evaluators.pictures import Pixels
 
@@ -128,22 +129,18 @@ class Tesseract:
 
 
 class EasyOcr:
-    """EasyOCR, with weights from a folder of the user's; nothing is downloaded.
+    """EasyOCR, with weights from a folder of the user's whose checksums are compared.
+
+    Nothing is downloaded.
 
     Raises:
-        RequirementError: the extra ``vision`` is not installed, or the weights are not there.
+        RequirementError: the extra ``vision`` is not installed, or the weights are not those.
     """
 
     def __init__(self) -> None:
+        folder = _easyocr_weights(VisionSettings())
         self._kept = _define_torchvision_operators(need("torch", "vision"))
         easyocr = need("easyocr", "vision")
-        folder = VisionSettings().easyocr_dir
-        if folder is None or not folder.is_dir():
-            raise RequirementError(
-                "The weights of EasyOCR are not here.",
-                details=f"Looked for {folder or 'nothing: no folder is set'}.",
-                resolution="Set MESOCOSM_VISION_EASYOCR_DIR to the folder with its weights.",
-            )
         try:
             self._reader: Any = easyocr.Reader(
                 ["en"],
@@ -165,6 +162,21 @@ class EasyOcr:
         """Give the lines of a picture."""
         found = self._reader.readtext(np.ascontiguousarray(pixels))
         return _sorted(TextLine(text, _around(box), float(score)) for box, text, score in found)
+
+
+def _easyocr_weights(settings: VisionSettings) -> Path | None:
+    """Give the folder of EasyOCR's weights, both files of it checked."""
+    folder = settings.easyocr_dir
+    for file, kind in (("craft_mlt_25k.pth", "detector"), ("english_g2.pth", "reader")):
+        checksum = f"easyocr_{kind}_sha256"
+        checked_weights(
+            folder / file if folder is not None else None,
+            getattr(settings, checksum),
+            engine="EasyOCR",
+            place="easyocr_dir",
+            checksum=checksum,
+        )
+    return folder
 
 
 _MAKERS: dict[EngineName, Callable[[], TextEngine]] = {

@@ -15,8 +15,8 @@ from evaluators.decorators import evaluator
 _DECIMAL = re.compile(r"[-+]?[0-9]{1,30}(\.[0-9]{1,30})?")
 _MAX_MATCHED_CHARS = 10_000
 _SEPARATOR = re.compile(r"\s*[,;\n]\s*")
-_LAST = re.compile(r"(?:and|&)\s+(.+)", re.IGNORECASE | re.DOTALL)
-_PAIR = re.compile(r"(.+?)\s+(?:and|&)\s+(.+)", re.IGNORECASE | re.DOTALL)
+_LAST = re.compile(r"(?:and|&)\s+(.+)", re.IGNORECASE)
+_PAIR = re.compile(r"(.+?)\s+(?:and|&)\s+(.+)", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*\u2022]|[0-9]{1,3}[.)])\s+")
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTH_NAMES = (
@@ -199,7 +199,7 @@ def answer_matches(session: SessionView, pattern: str) -> bool:
 
 def _items(answer: str | None) -> list[str]:
     parts = _SEPARATOR.split((answer or "").strip())
-    if len(parts) > 1 and (last := _LAST.fullmatch(parts[-1].strip())):
+    if len(parts) > 1 and (last := _LAST.fullmatch(parts[-1])):
         parts[-1] = last[1]
     elif pair := _PAIR.fullmatch(parts[-1]):
         parts[-1:] = [pair[1], pair[2]]
@@ -212,11 +212,9 @@ def _date(text: str, *, day_first: bool) -> dt.date | None:
             values = dict(zip(order, found.groups(), strict=True))
             if order == "dmy" and "/" in text and not day_first:
                 values["d"], values["m"] = values["m"], values["d"]
-            month = (
-                _MONTHS.get(values["m"][:3], 0) if values["m"][:3].isalpha() else int(values["m"])
-            )
+            month = _MONTHS.get(values["m"][:3]) or values["m"]
             try:
-                return dt.date(int(values["y"]), month, int(values["d"]))
+                return dt.date(int(values["y"]), int(month), int(values["d"]))
             except ValueError:
                 return None
     return None

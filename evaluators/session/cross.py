@@ -131,7 +131,7 @@ class RowField(_Place):
 
     def values(self, view: CrossView) -> list[str]:
         """Give it of every such row."""
-        rows = view.phone(self.on).rows(self.uri, *{self.where: 0, self.column: 0})
+        rows = view.phone(self.on).rows(self.uri, *dict.fromkeys((self.where, self.column)))
         return [row[self.column] for row in rows if row[self.where] == self.equals]
 
 

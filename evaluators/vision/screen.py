@@ -115,7 +115,7 @@ def screen_has_template(
     bounds = _bounds(region, frame)
     scales = [float(scale) for scale in np.geomspace(min_scale, max_scale, 7)]
     hay = frame[bounds.top : bounds.bottom, bounds.left : bounds.right]
-    hit = find_template(wanted.pixels, hay, sorted(set(scales)))
+    hit = find_template(wanted.pixels, hay, list(dict.fromkeys(scales)))
     return hit is not None and hit.score >= least_score and hit.difference <= _MAX_COLOUR_DIFFERENCE
 
 

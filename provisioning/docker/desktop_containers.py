@@ -36,6 +36,9 @@ PROBE_FILE = "probe.pyz"
 _SMALL_MIB = 256
 _LINK_TIMEOUT_S = 60
 
+PROBE_CAPABILITIES = ("SYS_PTRACE",)
+"""Lets the probe, root in the container, see which program a process of the agent's runs."""
+
 
 class DesktopContainers:
     """The containers of one appliance's desktops.
@@ -72,7 +75,7 @@ class DesktopContainers:
                 init=True,
                 network_mode="none",
                 cap_drop=["ALL"],
-                cap_add=list(CAPABILITIES),
+                cap_add=[*CAPABILITIES, *PROBE_CAPABILITIES],
                 security_opt=["no-new-privileges:true"],
                 tmpfs=_tmpfs(memory_mib),
                 shm_size=f"{_SMALL_MIB}m",

@@ -14,7 +14,7 @@ from appliance.base.settings import Settings
 from images.desktop_container.recipe import CAPABILITIES, GUEST_DIR
 from provisioning.backends import ForkingBackends
 from provisioning.docker import desktop
-from provisioning.docker.desktop_containers import LABEL_DESKTOP, MAX_PROCESSES
+from provisioning.docker.desktop_containers import LABEL_DESKTOP, MAX_PROCESSES, PROBE_CAPABILITIES
 from provisioning.docker.desktop_maker import ContainerMaker
 from provisioning.docker.engine import container_name
 from provisioning.lease import LocalFleet
@@ -44,6 +44,7 @@ CAPABILITY_BITS = {
     "DAC_OVERRIDE": 1,
     "FOWNER": 3,
     "KILL": 5,
+    "SYS_PTRACE": 19,
     "SETGID": 6,
     "SETUID": 7,
 }
@@ -93,7 +94,7 @@ def attributes(machine: DesktopContainer) -> dict[str, Any]:
 
 def test_the_agents_user_has_no_rights_and_cannot_gain_any(machine: DesktopContainer) -> None:
     _, said = sh(machine, "id -u; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status")
-    bound = sum(1 << CAPABILITY_BITS[name] for name in CAPABILITIES)
+    bound = sum(1 << CAPABILITY_BITS[name] for name in (*CAPABILITIES, *PROBE_CAPABILITIES))
     assert said.split() == [
         *("1000", "CapEff:", "0" * 16, "CapBnd:", f"{bound:016x}", "NoNewPrivs:", "1"),
     ]

@@ -78,6 +78,17 @@ def _twice() -> bytes:
     return raw.getvalue()
 
 
+def _large_pages(cut: int = 0) -> State:
+    """Make the database of items of pages of 64 KiB, three of them, some bytes cut off."""
+
+    def make(b: DesktopBench) -> None:
+        _database("PRAGMA page_size = 65536", *ITEMS, "CREATE TABLE more (x)")(b)
+        raw = b.at("~/f").read_bytes()
+        b.write("~/f", raw[: len(raw) - cut])
+
+    return make
+
+
 def _database(*statements: str, path: str = "~/f", log: bool = False) -> State:
     def make(b: DesktopBench) -> None:
         full = b.at(path)
@@ -865,6 +876,8 @@ DATABASES = (
         DesktopBench,
         (
             positive("two", _database(*ITEMS), path="~/f", table="item", count=2),
+            positive("large pages", _large_pages(), path="~/f", table="item", count=2),
+            corrupt("large pages, cut", _large_pages(cut=9), path="~/f", table="item", count=2),
             positive(
                 "a quote in the name",
                 _database('CREATE TABLE "a""b" (x)'),

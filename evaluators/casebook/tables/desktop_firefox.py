@@ -114,6 +114,15 @@ def pack(content: bytes) -> bytes:
     return b"mozLz40\0" + len(content).to_bytes(4, "little") + bytes(block)
 
 
+def _matched(before: bytes, back: int, count: int, after: bytes, size: int) -> bytes:
+    """Make a mozLz4 file of one match between two texts, whatever it refers to."""
+    block = bytearray()
+    _sequence(block, before, count - 4)
+    block += back.to_bytes(2, "little") + _more(count - 4)
+    _sequence(block, after, 0)
+    return b"mozLz40\0" + size.to_bytes(4, "little") + bytes(block)
+
+
 def _sequence(block: bytearray, literals: bytes, match: int) -> None:
     block.append(min(len(literals), 15) << 4 | min(match, 15))
     block += _more(len(literals)) + literals
@@ -136,6 +145,28 @@ def _tabs(*windows: list[tuple[list[str], int]], ini: str = INSTALLED, at: str =
     ]
     raw = json.dumps({"version": ["sessionrestore", 1], "windows": shown}).encode()
     return lambda b: (_profile(ini)(b), b.write(at, pack(raw)))
+
+
+def _window(url: str) -> str:
+    return '"windows":[{"tabs":[{"entries":[{"url":"' + url + '"}],"index":1}]}]'
+
+
+_BEFORE, _AFTER = _window(NEWS).encode().split(NEWS.encode())
+_FIRST = b'{"a":"' + NEWS.encode() + b'","b":"' + b"-" * 300 + b'",' + _BEFORE
+_FAR = len(_FIRST) - len(b'{"a":"')
+_COPIED = len(NEWS)
+_WHOLE = len(_FIRST) + _COPIED + len(_AFTER) + 1
+_NESTED = b"0}," + _window(NEWS).encode() + b"}"
+# lz4.block.compress (LZ4 1.10) of a session that shows NEWS and tomorrow, behind Mozilla's head.
+GOLDEN = bytes.fromhex(
+    "6d6f7a4c7a343000f5020000f3037b2277696e646f7773223a205b7b227461620a0063656e747269650d00ff1275"
+    "726c223a2022687474703a2f2f6e6577732e746573742f746f646179227d2c20230009f1066d6f72726f77227d5d"
+    "2c2022696e646578223a20320e009f6e6f7465223a2022610100ff1a7f626364656667680800ff255068227d5d7d"
+)
+
+
+def _far(back: int = _FAR, size: int = _WHOLE) -> State:
+    return _session(_matched(_FIRST, back, _COPIED, _AFTER + b"}", size))
 
 
 def _session(raw: bytes) -> State:
@@ -224,6 +255,7 @@ TABLES = (
                 folder="Daily",
             ),
             positive("on the toolbar", _mark(NEWS, "News", 3), url=NEWS, folder="toolbar"),
+            positive("right in the menu", _mark(NEWS, "News", 2), url=NEWS, folder="menu"),
             positive("in the menu", _mark(NEWS, "News", 2), url=NEWS, folder="menu"),
             positive("among others", _mark(NEWS, "News", 5), url=NEWS, folder="other"),
             negative("another address", _mark("http://other.test/", "News", 3), url=NEWS),
@@ -348,6 +380,32 @@ TABLES = (
                 _tabs([([NEWS], 1)], at=f"{PROFILE}/sessionstore.jsonlz4"),
                 url=NEWS,
             ),
+            positive("what the library packed", _session(GOLDEN), url="http://news.test/tomorrow"),
+            positive("copied from far back", _far(), url=NEWS),
+            positive(
+                "copied from the start",
+                _session(_matched(b'{"a":', 5, 5, _NESTED, 10 + len(_NESTED))),
+                url=NEWS,
+            ),
+            positive(
+                "copied to the end",
+                _session(
+                    _matched(f"{{{_window(NEWS)}}} ".encode(), 1, 9, b"", len(_window(NEWS)) + 12)
+                ),
+                url=NEWS,
+            ),
+            corrupt("copied from before the start", _far(len(_FIRST) + _FAR), url=NEWS),
+            corrupt("copied from nowhere", _far(0), url=NEWS),
+            corrupt("larger than it says", _far(size=_WHOLE - 1), url=NEWS),
+            corrupt("smaller than it says", _far(size=_WHOLE + 1), url=NEWS),
+            corrupt(
+                "another head",
+                _session(GOLDEN.replace(b"40", b"41", 1)),
+                url="http://news.test/tomorrow",
+            ),
+            hostile(
+                "far more than it says", _session(_matched(b"{}", 1, 1 << 28, b"", 16)), url=NEWS
+            ),
             near_miss("counted from the end", _tabs([(["about:home", NEWS], 0)]), url=NEWS),
             corrupt(
                 "cut",
@@ -426,6 +484,7 @@ TABLES = (
                 _tabs([([NEWS], 1), ([NEWS], 1)], [(["about:home"], 1)]),
                 count=3,
             ),
+            positive("a single one", _tabs([([NEWS], 1)]), count=1),
             negative("one", _tabs([([NEWS], 1)]), count=3),
             near_miss("entries, not tabs", _tabs([([NEWS, NEWS, NEWS], 1)]), count=3),
             near_miss("one more", _tabs([([NEWS], 1)] * 4), count=3),

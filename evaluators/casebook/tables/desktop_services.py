@@ -96,6 +96,16 @@ WEB = (
         (
             positive("there", _page("x"), url=URL, status=200),
             positive("made", _page("", 201), url=URL, status=201),
+            positive("no path", _page("x", path="/"), url="http://localhost:{port}", status=200),
+            corrupt(
+                "another scheme", _page("x"), url=URL.replace("http", "ftp"), status=200
+            ).undecided(),
+            corrupt(
+                "TLS asked of a server without",
+                _page("x"),
+                url=URL.replace("http", "https"),
+                status=200,
+            ).undecided(),
             negative("another", _page("x", 500), url=URL, status=200),
             near_miss("a redirect is not followed", _page("x", 302), url=URL, status=200),
             near_miss("on another path", _page("x", path="/a"), url=URL, status=200),
@@ -177,6 +187,35 @@ MAILS = (
                 folder="INBOX",
                 subject=" Lunch",
             ),
+            positive(
+                "words and blanks",
+                _mail("Lunch at  noon", "Yes.\r\n"),
+                account=MAIL,
+                folder="INBOX",
+                subject="Lunch at noon",
+                text=" Yes.\n",
+            ),
+            positive(
+                "a folder with a quote and a backslash",
+                _mail("Lunch", folder='a "b" \\ c'),
+                account=MAIL,
+                folder='a "b" \\ c',
+                subject="Lunch",
+            ),
+            corrupt(
+                "another scheme",
+                _mail("Lunch"),
+                account=MAIL.replace("imap", "http"),
+                folder="INBOX",
+                subject="Lunch",
+            ).undecided(),
+            corrupt(
+                "TLS asked of a server without",
+                _mail("Lunch"),
+                account=MAIL.replace("imap", "imaps"),
+                folder="INBOX",
+                subject="Lunch",
+            ).undecided(),
             positive(
                 "sender and text",
                 lambda b: (b.mail("x"), b.mail("Lunch", "At noon?\r\nBob\r\n")),
@@ -331,6 +370,14 @@ MAILS = (
         mail.mail_sent_to,
         MailBench,
         (
+            positive(
+                "two, the other way round",
+                _mail("Lunch", head=("From: a@x.test", "To: zoe@mail.test", "Cc: bob@mail.test")),
+                account=MAIL,
+                folder="INBOX",
+                subject=" Lunch ",
+                recipients=["zoe@mail.test", "bob@mail.test"],
+            ),
             positive(
                 "one",
                 _mail("Lunch"),
@@ -527,6 +574,36 @@ DAV = (
             ),
             positive("local time", _calendar(DAY, DENTIST), **NINE),
             positive(
+                "blanks around, small letters, a quoted zone",
+                _calendar(
+                    _event("SUMMARY: Dentist ", 'dtstart;TZID="Europe/Zurich":20261124T093000')
+                    .replace("BEGIN:V", "begin:v")
+                    .replace("END:V", "end:V")
+                ),
+                **NINE,
+            ),
+            positive(
+                "two lines",
+                _calendar(_event("SUMMARY:Dentist\\nagain", "DTSTART:20261124T083000Z")),
+                calendar=CALENDAR,
+                summary="Dentist\nagain",
+                start="2026-11-24T08:30Z",
+            ),
+            near_miss(
+                "the next day of two",
+                _calendar(DAY),
+                calendar=CALENDAR,
+                summary="Fair",
+                start="2026-11-25",
+            ),
+            near_miss(
+                "another time in UTC",
+                _calendar(UTC),
+                calendar=CALENDAR,
+                summary="Call",
+                start="2026-11-24T09:30Z",
+            ),
+            positive(
                 "end and place",
                 _calendar(DENTIST),
                 **NINE,
@@ -700,6 +777,13 @@ DAV = (
                 address_book=PEOPLE,
                 name="Bob Ray",
                 email=" bob@mail.test",
+            ),
+            positive(
+                "capital letters in the card",
+                _people(_card("FN:Bob Ray", "EMAIL:BOB@Mail.test")),
+                address_book=PEOPLE,
+                name="Bob Ray",
+                email="bob@mail.test",
             ),
             positive(
                 "by name", _people(_card("FN:Eve"), BOB), address_book=PEOPLE, name="Bob Ray "

@@ -77,6 +77,9 @@ SYSTEM = (
         DesktopBench,
         (
             positive("installed", _file(STATUS, _package("vim") + _package("gimp")), name="gimp"),
+            positive(
+                "held back", _file(STATUS, _package("gimp", "hold ok installed")), name="gimp"
+            ),
             positive("of a version", _file(STATUS, _package("gimp")), name="gimp", version="2.1-3"),
             negative("another", _file(STATUS, _package("vim")), name="gimp"),
             near_miss(

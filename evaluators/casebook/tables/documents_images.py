@@ -92,6 +92,9 @@ def original_cases(pixels: Pixels, args: dict[str, Any], key: str = "original") 
     )
 
 
+_MIDDLE = np.ascontiguousarray(64 + CAT // 2)
+_OF_MIDDLE = {"original": papers.as_url(papers.encoded(_MIDDLE))}
+_TINTS = {by: grey(_MIDDLE) + np.array([by, 0, 0], np.uint8) for by in (4, 5)}
 _SIZE: dict[str, Any] = {"path": PATH, "width": 160, "height": 120}
 _FORM: dict[str, Any] = {"path": PATH, "format": "JPEG"}
 _SAME: dict[str, Any] = {"path": PATH, "original": CAT_URL}
@@ -128,6 +131,7 @@ TABLES = (
                 ),
                 **_SIZE,
             ),
+            positive("one px", _file(CAT[:1, :1]), path=PATH, width=1, height=1),
             negative("another size", _file(papers.scaled(CAT, 10, 10)), **_SIZE),
             near_miss("a px wider", _file(papers.scaled(CAT, 161, 120)), **_SIZE),
             near_miss("a px lower", _file(papers.scaled(CAT, 160, 119)), **_SIZE),
@@ -187,6 +191,7 @@ TABLES = (
         (
             positive("brighter", _file(bright(CAT, 20)), **_BRIGHT),
             positive("darker", _file(bright(CAT, -20)), **_DARK),
+            positive("by 3 of 255", _file(bright(_MIDDLE, 3)), **_BRIGHT | _OF_MIDDLE),
             positive("a little darker, JPEG", _file(bright(CAT, -5), "JPEG"), **_DARK),
             positive(
                 "a file as original", beside(bright(CAT, 20)), **{**_BRIGHT, "original": SOURCE}
@@ -212,6 +217,9 @@ TABLES = (
             positive("more", _file(contrast(CAT, 1.3)), **_MORE),
             positive("less", _file(contrast(CAT, 0.7)), **_LESS),
             positive(
+                "by 6 parts in a hundred", _file(contrast(_MIDDLE, 1.06)), **_MORE | _OF_MIDDLE
+            ),
+            positive(
                 "a file as original", beside(contrast(CAT, 1.3)), **{**_MORE, "original": SOURCE}
             ),
             negative("unchanged", _file(CAT), **_MORE),
@@ -232,6 +240,8 @@ TABLES = (
         MachineBench,
         (
             positive("grey", _file(grey(CAT)), **_SAME),
+            positive("with a tint of 4 of 255", _file(_TINTS[4]), **_SAME | _OF_MIDDLE),
+            near_miss("with a tint of 5 of 255", _file(_TINTS[5]), **_SAME | _OF_MIDDLE),
             positive("grey, JPEG", _file(grey(CAT)[:, :, 0], "JPEG"), **_SAME),
             positive("a file as original", beside(grey(CAT)), **{**_SAME, "original": SOURCE}),
             negative("in colour", _file(CAT), **_SAME),
@@ -298,6 +308,12 @@ TABLES = (
             positive("a file as original", beside(_PART), **{**_CROP, "original": SOURCE}),
             negative("not cropped", _file(CAT), **_CROP),
             near_miss("another part", _file(CAT[60:110, 80:140]), **_CROP),
+            near_miss(
+                "3 px narrower, almost in proportion",
+                _file(papers.scaled(CAT, 157, 120)),
+                **{**_CROP, "left": 0, "top": 0, "width": 160, "height": 120},
+            ),
+            near_miss("3 px more, both ways", _file(papers.scaled(_PART, 63, 53)), **_CROP),
             near_miss("3 px more", _file(CAT[20:73, 40:100]), **_CROP),
             near_miss("3 px wider", _file(CAT[20:70, 40:103]), **_CROP),
             near_miss("the part of another", _file(DOG[20:70, 40:100]), **_CROP),
@@ -332,6 +348,11 @@ TABLES = (
                 direction="vertical",
             ),
             positive("scaled, JPEG", _file(papers.scaled(_BOTH, 200, 75), "JPEG"), **_PAIR),
+            positive(
+                "an original of another size",
+                _file(_BOTH),
+                **{**_PAIR, "second": papers.as_url(papers.encoded(papers.scaled(DOG, 80, 60)))},
+            ),
             positive(
                 "of unlike width",
                 _file(np.hstack([CAT, _WIDE])),

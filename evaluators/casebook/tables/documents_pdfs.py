@@ -47,6 +47,7 @@ TABLES = (
         MachineBench,
         (
             positive("two", at(PATH, _good), **_COUNT),
+            positive("one", _pdf("x"), **{**_COUNT, "count": 1}),
             negative("none of it", _pdf("x"), **_COUNT),
             near_miss("three", _pdf("x", "y", "z"), **_COUNT),
             hostile(_LOCKED, at(PATH, _locked), **_COUNT),

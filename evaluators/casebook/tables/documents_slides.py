@@ -136,6 +136,14 @@ _right = (0.65, 0.3, 0.3, 0.3)
 _pictures = {"pptx": pptx(shows(CAT, *_right)), "odp": odp(_image((140, 30, 40, 30)))}
 
 
+_EDGES = {  # the middle at exactly two fifths, or three, of the slide both ways
+    "left": (60, 30, 40, 20),
+    "top": (60, 30, 40, 20),
+    "right": (100, 50, 40, 20),
+    "bottom": (100, 50, 40, 20),
+}
+
+
 def _place(place: str) -> dict[str, Any]:
     return {**_PICTURE, "place": place}
 
@@ -150,6 +158,7 @@ TABLES = (
             negative("five", at(PATH, odp(*[page()] * 5)), **_COUNT),
             near_miss("one", at(PATH, odp(page())), **_COUNT),
             near_miss("three", at(PATH, odp(*[page()] * 3)), **_COUNT),
+            positive("one slide", at(PATH, odp(page())), **{**_COUNT, "count": 1}),
             hostile("a text document", at(PATH, lambda: papers.odf("text", page() * 2)), **_COUNT),
             *document_cases(_talk, BARE, _COUNT, bomb=True),
         ),
@@ -190,6 +199,11 @@ TABLES = (
             near_miss("the title", at(PATH, odp(page("two", "y"))), **_LINE),
             near_miss("the notes", at(PATH, odp(page("x", "y", "two"))), **_LINE),
             near_miss("another slide", at(PATH, odp(page("x"), page("x", "two"))), **_LINE),
+            near_miss(
+                "a blank line asked for",
+                at(PATH, pptx(says("x", "  \ny"))),
+                **{**_LINE, "text": ""},
+            ),
             near_miss(
                 "no line asked for", at(PATH, odp(page("x", "\ny"))), **{**_LINE, "text": ""}
             ),
@@ -249,6 +263,18 @@ TABLES = (
             positive("top", at(PATH, odp(_image((90, 5, 20, 20)))), **_place("top")),
             positive("bottom", at(PATH, odp(_image((90, 75, 20, 20)))), **_place("bottom")),
             positive("center", at(PATH, odp(_image((90, 40, 20, 20)))), **_place("center")),
+            positive(
+                "center, its upper left", at(PATH, odp(_image(_EDGES["left"]))), **_place("center")
+            ),
+            positive(
+                "center, its lower right",
+                at(PATH, odp(_image(_EDGES["right"]))),
+                **_place("center"),
+            ),
+            positive("just full", at(PATH, odp(_image((0, 0, 190, 95)))), **_place("full")),
+            positive(
+                "just full, upper left", at(PATH, odp(_image((10, 5, 190, 95)))), **_place("full")
+            ),
             positive("full", at(PATH, odp(_image((5, 3, 190, 95)))), **_place("full")),
             positive(
                 "beside another",
@@ -296,6 +322,20 @@ TABLES = (
             ),
             near_miss(
                 "left, not center", at(PATH, odp(_image((5, 40, 20, 20)))), **_place("center")
+            ),
+            near_miss(
+                "wide, its middle in the middle",
+                at(PATH, odp(_image((0, 30, 180, 20)))),
+                **_place("left"),
+            ),
+            near_miss(
+                "high, its middle in the middle",
+                at(PATH, odp(_image((90, 0, 20, 90)))),
+                **_place("top"),
+            ),
+            *(
+                near_miss(f"on the edge, not {place}", at(PATH, odp(_image(box))), **_place(place))
+                for place, box in _EDGES.items()
             ),
             near_miss("not full: left", at(PATH, odp(_image((20, 0, 180, 100)))), **_place("full")),
             near_miss("not full: top", at(PATH, odp(_image((0, 10, 200, 90)))), **_place("full")),

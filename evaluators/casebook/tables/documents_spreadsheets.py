@@ -86,7 +86,13 @@ def _fill(*places: str, fill: str = "", bold: bool = False) -> Any:
     return add
 
 
-def _chart(kind: str = "col", title: str = "Prices", last: int = 3, first: int = 2) -> Any:
+def _chart(
+    kind: str = "col",
+    title: str = "Prices",
+    last: int = 3,
+    first: int = 2,
+    columns: tuple[int, ...] = (2,),
+) -> Any:
     def add(book: Any) -> None:
         from openpyxl.chart import BarChart, PieChart, Reference  # noqa: PLC0415 - likewise
 
@@ -95,7 +101,8 @@ def _chart(kind: str = "col", title: str = "Prices", last: int = 3, first: int =
             chart.type = kind
         if title:
             chart.title = title
-        chart.add_data(Reference(book.active, min_col=2, min_row=first, max_row=last))
+        for column in columns:
+            chart.add_data(Reference(book.active, min_col=column, min_row=first, max_row=last))
         book.active.add_chart(chart, "E2")
 
     return add
@@ -184,6 +191,7 @@ TABLES = (
             positive(
                 "a text with blanks around", _is({"A1": " x "}), path=PATH, cell="A1", value="x"
             ),
+            positive("blanks asked for", _is({"A1": "x"}), path=PATH, cell="A1", value=" x "),
             positive("true", at(PATH, _data["ods"]), path=PATH, cell="C3", value=True),
             positive(
                 "repeated",
@@ -284,6 +292,11 @@ TABLES = (
                 cell="A1",
                 formula='=IF(B1=1,"a;B $c",More!A1)',
             ),
+            positive(
+                "small letters and blanks after quotes",
+                _is({**SUM, "B4": '=IF(B2>2,"Yes, it is","No")'}),
+                **{**_SUM, "formula": '=if( B2 > 2 ; "Yes, it is" ; "No" )'},
+            ),
             negative("a value", _is({"B4": 6.5}), **_SUM),
             near_miss(
                 "a text that reads so",
@@ -339,6 +352,7 @@ TABLES = (
         (
             positive("xlsx", at(PATH, _data["xlsx"]), **_BLOCK),
             positive("ods", at(PATH, _data["ods"]), **_BLOCK),
+            positive("column X", _is({"X2": "x"}), path=PATH, first="X2", rows=[["x"]]),
             positive(
                 "far right, with a gap",
                 _is({"AZ3": 1, "BB3": "x"}),
@@ -420,6 +434,11 @@ TABLES = (
         (
             positive("xlsx", at(PATH, _charts["xlsx"]), **_CHART),
             positive("ods", at(PATH, _charts["ods"]), **{**_CHART, "series": ["Data!$b2:B$3"]}),
+            positive(
+                "two series, in any order",
+                _is({**DATA, "C2": 5}, more=_chart(columns=(3, 2))),
+                **{**_CHART, "series": ["C2:C3", "B2:B3"]},
+            ),
             positive("lying bars", at(PATH, _ods_chart(_VERTICAL)), **{**_CHART, "kind": "bar"}),
             positive(
                 "lying bars, xlsx", _is(DATA, more=_chart("bar")), **{**_CHART, "kind": "bar"}

@@ -125,6 +125,13 @@ _ANN: dict[str, Any] = {"path": PATH, "text": "Dear Ann,"}
 _WHOLE: dict[str, Any] = {"path": PATH, "text": "Offer\nDear Ann,\nyes."}
 _HEAD: dict[str, Any] = {"path": PATH, "text": "Offer", "level": 1}
 _heading = {"docx": _letter["docx"], "odt": _letter["odt"]}
+
+
+def _marked(text: str, sign: str) -> str:
+    """Give the XML of a passage: in the style B when the sign is a plus."""
+    return f"<text:span text:style-name='B'>{text}</text:span>" if sign == "+" else text
+
+
 _SPAN = "<text:p>It is <text:span text:style-name='B'>now</text:span> or never</text:p>"
 
 
@@ -255,6 +262,9 @@ TABLES = (
         MachineBench,
         (
             positive("docx", at(PATH, _heading["docx"]), **_HEAD),
+            hostile(
+                "no such level", at(PATH, _heading["docx"]), **{**_HEAD, "level": 10}
+            ).undecided(),
             positive("odt", at(PATH, _heading["odt"]), **_HEAD),
             positive(
                 "docx, level 3",
@@ -303,6 +313,17 @@ TABLES = (
             ),
             positive(
                 "at the start", at(PATH, docx(styled("", "now", " or never", bold=True))), **_BOLD
+            ),
+            *(
+                near_miss(
+                    f"more {where} it, beyond a blank",
+                    at(PATH, odt(f"<text:p>{body}</text:p>")),
+                    **_BOLD,
+                )
+                for where, body in (
+                    ("before", f"a {_marked('b', '+')} {_marked('now', '+')}"),
+                    ("after", f"a {_marked('now', '+')} {_marked('b', '+')}"),
+                )
             ),
             positive(
                 "over two runs",
@@ -382,6 +403,26 @@ TABLES = (
             ),
             negative("no colour", at(PATH, docx("It is now")), **_RED),
             near_miss("once of twice", at(PATH, odt(_SPAN + "<text:p>now</text:p>")), **_RED),
+            *(
+                near_miss(
+                    f"all but the {name} in a line",
+                    at(
+                        PATH,
+                        odt(
+                            "<text:p>"
+                            + " ".join(_marked("now", sign) for sign in signs)
+                            + "</text:p>"
+                        ),
+                    ),
+                    **_RED,
+                )
+                for name, signs in (("first", "-++"), ("second", "+-+"), ("third", "++-"))
+            ),
+            near_miss(
+                "the first of two letters",
+                at(PATH, odt("<text:p>" + _marked("n", "+") + "n</text:p>")),
+                **{**_RED, "text": "n"},
+            ),
             near_miss(
                 "once of twice in a line",
                 at(
@@ -410,6 +451,11 @@ TABLES = (
         (
             positive("docx", at(PATH, _size["docx"]), **_LARGE),
             positive("odt", at(PATH, _size["odt"]), **{**_LARGE, "size_pt": 18.04}),
+            positive(
+                "a little larger than asked for",
+                at(PATH, docx(styled("It is ", "now", "", size=_points(18.04)))),
+                **_LARGE,
+            ),
             negative("no size", at(PATH, odt("<text:p>now</text:p>")), **_LARGE),
             near_miss("another size", at(PATH, _size["docx"]), **{**_LARGE, "size_pt": 18.1}),
             near_miss(
@@ -480,6 +526,7 @@ TABLES = (
         (
             positive("docx", at(PATH, _pictures["docx"]), **_TWO),
             positive("odt", at(PATH, _pictures["odt"]), **_TWO),
+            positive("one picture", at(PATH, docx(picture(1))), **{**_TWO, "count": 1}),
             negative("no picture", at(PATH, docx("x")), **_TWO),
             near_miss("one", at(PATH, docx(picture(1))), **_TWO),
             near_miss("three", at(PATH, docx(picture(1), picture(2), picture(3))), **_TWO),

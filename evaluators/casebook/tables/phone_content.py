@@ -71,6 +71,16 @@ def people(
     return put
 
 
+def late(state: State) -> State:
+    """Leave no time to look."""
+
+    def put(bench: PhoneBench) -> None:
+        state(bench)
+        bench.timeout_s = 0.0
+
+    return put
+
+
 def query(uri: str, column: str) -> str:
     """Give the command that asks for a column."""
     return f"content query --uri {uri} --projection _id:{column}"
@@ -144,6 +154,30 @@ TABLES = (
         (
             positive("by name", _FULL, **_ANN),
             positive("by all", _FULL, **_BOTH),
+            positive("blanks around the address", _FULL, name="Ann", email=" A@X.org "),
+            positive(
+                "blanks around the phone's address",
+                people({1: "Ann"}, {}, {8: ("1", " a@x.org ")}),
+                name="Ann",
+                email="a@x.org",
+            ),
+            positive("a name that ends so", people({1: "AleX"}), name="AleX"),
+            positive(
+                "other ends of lines",
+                answers(
+                    query(CONTACTS, "display_name"),
+                    "Row: 0 _id=1, display_name=Ann\r\nRow: 1 _id=2, display_name=Bo\r\n",
+                ),
+                **_ANN,
+            ),
+            near_miss("no name", people({1: "NULL"}), name="NULL"),
+            corrupt(
+                "words before the rows",
+                answers(query(CONTACTS, "display_name"), "Hm\nRow: 0 _id=1, display_name=Ann\n"),
+                **_ANN,
+            ).undecided(),
+            empty("nothing printed", answers(query(CONTACTS, "display_name"), "\n"), **_ANN),
+            hostile("no time left", late(_FULL), **_ANN).undecided(),
             positive(
                 "one of two of that name",
                 people({1: "Ann", 3: "Ann "}, {5: ("3", "117")}),
@@ -171,6 +205,10 @@ TABLES = (
             *unreadable(CONTACTS, "display_name", **_ANN),
         ),
         equivalent={
+            "*data/phon*": "no number is asked for, or what is cut off is another's",
+            "*data/emai*": "no address is asked for, or what is cut off is another's",
+            "*contacts/contacts *: prints less": "what is cut off is another's",
+            "blanks around the address: args.email: cut": "a blank at the end does not count",
             "*: args.number: empty": "any number",
             "*: args.email: empty": "any address",
             "*: args.email: swap case": "letter case of addresses does not count",
@@ -185,6 +223,7 @@ TABLES = (
         (
             positive("equal", answers(_GET, "Lab\n"), **_SETTING),
             negative("another", answers(_GET, "Home\n"), **_SETTING),
+            near_miss("a letter more", answers(_GET, "LabX\n"), **_SETTING),
             near_miss("longer", answers(_GET, "Lab 2\n"), **_SETTING),
             near_miss("other case", answers(_GET, "lab\n"), **_SETTING),
             near_miss("not set", answers(_GET, "null\n"), **{**_SETTING, "value": "null"}),

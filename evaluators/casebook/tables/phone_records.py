@@ -97,7 +97,7 @@ def toast(package: str, text: str) -> State:
     return answers(_KEPT, f"package={package}\ntext={text}\n")
 
 
-def messages(*records: tuple[str, str, int, str]) -> State:
+def messages(*records: tuple[str, str, int | str, str]) -> State:
     """Have messages: address, body, box by Android's number, and ``1`` when read."""
     return rows(
         "content://sms",
@@ -138,8 +138,13 @@ def _files(**args: Json) -> tuple[Case, ...]:
 _PATH: dict[str, Any] = {"path": PATH}
 _HI: dict[str, Any] = {"path": PATH, "text": "Hi"}
 _LIST: dict[str, Any] = {"path": _FOLDER, "names": ["a.txt", "b"]}
+_FULL_NOTE = notes(note("org.a", "Alarm", " 07:00 "))
 _NOTE: dict[str, Any] = {"package": "org.a", "title": "Alarm"}
 _TOAST: dict[str, Any] = {"text": "Saved"}
+_QUEUE = (
+    "state\n  Toast Queue:\n    TextToastRecord{1a2b3c 123:org.a/10001 isSystemToast=false "
+    "token=t text=Saved duration=0}\n  \n"
+)
 _SENT: dict[str, Any] = {"number": "+41 44 555", "text": "On my way"}
 _OK = ("+4144555", "On my way", 2, "1")
 _IN = ("+4144555", "On my way", 1, "1")
@@ -186,6 +191,7 @@ TABLES = (
             *_files(**_PATH),
         ),
         equivalent={
+            "*stat -L*: prints less": "what is cut off is the time",
             "*cat -- *": "the content does not count",
             "*prints other": "letter case of numbers",
         },
@@ -209,6 +215,7 @@ TABLES = (
             *_files(**_PATH),
         ),
         equivalent={
+            "*stat -L*: prints less": "what is cut off is the time",
             "*cat -- *": "the content does not count",
             "*find*": "entries do not count",
             "*test -d*": "it is not asked",
@@ -241,6 +248,7 @@ TABLES = (
             ).undecided(),
         ),
         equivalent={
+            "*stat -L*: prints less": "what is cut off is the time",
             "*stat*: prints other": "letter case of numbers",
             "a newline expected: args.text: cut": "one newline does not count",
             "empty: cat*: prints*": "it is empty",
@@ -252,6 +260,9 @@ TABLES = (
         PhoneBench,
         (
             positive("both", folder(_FOLDER, "b", "a.txt", ".hidden"), **_LIST),
+            positive(
+                "in any order", folder(_FOLDER, "a.txt", "b"), **{**_LIST, "names": ["b", "a.txt"]}
+            ),
             positive("none", folder(_FOLDER), **{**_LIST, "names": []}),
             negative("others", folder(_FOLDER, "x"), **_LIST),
             near_miss("one more", folder(_FOLDER, "a.txt", "b", "c"), **_LIST),
@@ -283,6 +294,9 @@ TABLES = (
         (
             positive("posted", notes(note("org.b", "x"), note("org.a", " Alarm ")), **_NOTE),
             positive("with a text", notes(note("org.a", "Alarm", "07:00")), **_NOTE, text=" 07:00"),
+            positive("blanks around what is asked for", _FULL_NOTE, **{**_NOTE, "title": " Alarm"}),
+            positive("any text", _FULL_NOTE, **_NOTE),
+            positive("with blanks around its text", _FULL_NOTE, **_NOTE, text="07:00"),
             negative("another", notes(note("org.a", "Mail")), **_NOTE),
             near_miss("of another application", notes(note("org.b", "Alarm")), **_NOTE),
             near_miss("longer", notes(note("org.a", "Alarms")), **_NOTE),
@@ -340,15 +354,14 @@ TABLES = (
             positive("its application", toast("org.a", " Saved"), **_TOAST, package="org.a"),
             positive(
                 "on a phone that forgets",
+                all_of(answers(_KEPT, 1), answers(_NOTES, _QUEUE)),
+                **_TOAST,
+            ),
+            positive("blanks around what is asked for", toast("org.a", "Saved"), text=" Saved "),
+            positive(
+                "on a phone without that service",
                 all_of(
-                    answers(_KEPT, 1),
-                    answers(
-                        _NOTES,
-                        (
-                            "state\n  Toast Queue:\n    TextToastRecord{1a2b3c 123:org.a/10001 isSystemToast=false "
-                            "token=t text=Saved duration=0}\n  \n"
-                        ),
-                    ),
+                    answers(_KEPT, "Can't find service: reference_phone\n"), answers(_NOTES, _QUEUE)
                 ),
                 **_TOAST,
             ),
@@ -399,6 +412,11 @@ TABLES = (
         PhoneBench,
         (
             positive("read", messages(_IN), **_SENT, state="read"),
+            positive("blanks around", messages(_IN), **{**_SENT, "text": " On my way\n"}),
+            near_miss("in no box", messages(("+4144555", "On my way", "", "1")), **_SENT),
+            corrupt(
+                "in a box of letters", messages(("+4144555", "On my way", "x", "1")), **_SENT
+            ).undecided(),
             positive("unread", messages(_UNREAD), **_SENT, state="unread"),
             positive("either", messages(_UNREAD), **_SENT),
             negative("another", messages(("1", "x", 1, "1")), **_SENT),
@@ -433,7 +451,13 @@ TABLES = (
         (
             positive("called", calls(("1", 1, 0), ("555-0199", 2, 0)), **_CALL),
             positive("long enough", calls(("5550199", 2, 30)), **_CALL, least_s=30),
-            positive("missed", calls(("5550199", 3, 0)), **{**_CALL, "kind": "missed"}),
+            *(
+                positive(
+                    f"{kind}, as asked", calls(("5550199", number, 0)), **{**_CALL, "kind": kind}
+                )
+                for number, kind in enumerate(("incoming", "outgoing", "missed"), 1)
+            ),
+            positive("rejected", calls(("5550199", 5, 0)), **{**_CALL, "kind": "rejected"}),
             negative("another", calls(("117", 1, 9)), **_CALL),
             near_miss("incoming", calls(("5550199", 1, 0)), **_CALL),
             near_miss("another number", calls(("5550198", 2, 0)), **_CALL),

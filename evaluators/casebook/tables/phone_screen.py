@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from evaluators.casebook.case import (
     Table,
@@ -129,6 +129,15 @@ TABLES = (
         (
             positive("in front", front(f"{APP}/.Main"), package=APP),
             positive(
+                "above another that goes on",
+                answers(
+                    ACTIVITIES,
+                    f"ACTIVITY\n  topResumedActivity=ActivityRecord{{a u0 {APP}/.Main t3}}\n"
+                    "  ResumedActivity: ActivityRecord{b u0 org.b/.Main t4}\n",
+                ),
+                package=APP,
+            ),
+            positive(
                 "older Android",
                 answers(
                     ACTIVITIES,
@@ -194,6 +203,21 @@ TABLES = (
         PhoneBench,
         (
             positive("by text", shows(NODE), **_ELEMENT),
+            positive("of a class", shows(f'class="android.widget.TextView" {NODE}'), **_ELEMENT),
+            *(
+                positive(
+                    state,
+                    shows(f'{state}="true" text="Milk" package="{APP}"'),
+                    **_ELEMENT,
+                    state=state,
+                )
+                for state in get_args(screen.State)
+            ),
+            hostile(
+                "more than any screen holds",
+                tree(f"<node {NODE}/>" + " " * (8 << 20)),
+                **_ELEMENT,
+            ).undecided(),
             positive("by description", shows(NODE), package=APP, description="Row"),
             positive("by id", shows(NODE), package=APP, resource_id="title"),
             positive(

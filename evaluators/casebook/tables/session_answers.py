@@ -41,6 +41,9 @@ def _common(right: str, **args: Json) -> tuple[Case, ...]:
     )
 
 
+_CUT: dict[str, str] = {
+    "*: answer: cut": "only a blank, a line break, a quote or a full stop was cut"
+}
 _DRESS = "dress of an answer does not count"
 _BERN: dict[str, Any] = {"expected": "Bern"}
 _ITEMS: dict[str, Any] = {"expected": ["milk", "eggs", "green tea"]}
@@ -67,11 +70,15 @@ TABLES = (
             near_miss("a sentence", said("It is Bern"), **_BERN),
             near_miss("a hyphen", said("-Bern"), **_BERN),
             near_miss("a blank within", said("Be rn"), **_BERN),
+            near_miss("a quote, but another one", said('"'), expected="'"),
+            empty("nothing within quotes", said('""'), expected="''").still_met(),
             near_miss("a quote at one end", said('"Bern'), **_BERN),
             near_miss("another quote at the other end", said("Bern'"), **_BERN),
             *_common("Bern", **_BERN),
         ),
-        equivalent={"*: args.expected: swap case": _DRESS},
+        equivalent={"*: args.expected: swap case": _DRESS}
+        | _CUT
+        | {"blanks within: args.expected: cut": "a full stop at the end does not count"},
     ),
     Table(
         answers.answer_exact,
@@ -85,7 +92,8 @@ TABLES = (
             near_miss("more", said("Bern Bern"), **_BERN),
             *_common("Bern", **_BERN),
         ),
-        equivalent={"blanks around: args.expected: cut": "a blank at the end does not count"},
+        equivalent={"blanks around: args.expected: cut": "a blank at the end does not count"}
+        | _CUT,
     ),
     Table(
         answers.answer_one_of,
@@ -102,7 +110,8 @@ TABLES = (
         equivalent={
             "the first: args.accepted: drop": "the right one stays",
             "*: args.accepted: repeat": "one said twice is one",
-        },
+        }
+        | _CUT,
     ),
     Table(
         answers.answer_is_set,
@@ -114,6 +123,11 @@ TABLES = (
             positive("numbers on lines", said("1. eggs\n2) milk\n12. green tea"), **_ITEMS),
             positive("semicolons", said("eggs; milk ;green tea"), **_ITEMS),
             positive("a comma before and", said("eggs, milk, and green tea"), **_ITEMS),
+            positive(
+                "lines, and, a line break at the end", said("eggs\nmilk\nand green tea\n"), **_ITEMS
+            ),
+            positive("two with a comma and AND", said("eggs, AND milk"), expected=["eggs", "milk"]),
+            positive("two with AND", said("eggs AND milk"), expected=["eggs", "milk"]),
             positive("one", said("milk"), expected=["Milk"]),
             positive("two with and", said("milk & eggs"), expected=["eggs", "milk"]),
             negative("others", said("bread, butter"), **_ITEMS),
@@ -121,6 +135,7 @@ TABLES = (
             near_miss("one too many", said("milk, eggs, green tea, bread"), **_ITEMS),
             near_miss("one twice", said("milk, eggs, eggs, green tea"), **_ITEMS),
             near_miss("one twice for another", said("milk, eggs, eggs"), **_ITEMS),
+            near_miss("and before the only one", said("and milk"), expected=["milk"]),
             near_miss("one misspelt", said("milk, egg, green tea"), **_ITEMS),
             near_miss("no separators", said("milk eggs green tea"), **_ITEMS),
             near_miss("words around", said("They are milk, eggs, green tea"), **_ITEMS),
@@ -128,7 +143,7 @@ TABLES = (
             near_miss("none expected, none said", said(","), expected=[]),
             *_common("milk, eggs, green tea", **_ITEMS),
         ),
-        equivalent={"*: args.expected: swap case": _DRESS},
+        equivalent={"*: args.expected: swap case": _DRESS} | _CUT,
     ),
     Table(
         answers.answer_is_list,
@@ -169,7 +184,12 @@ TABLES = (
             near_miss("a blank for nothing", said(""), expected=0),
             *_common("41.5", expected=41.5),
         ),
-        equivalent={"*: args.tolerance: more": "a larger tolerance takes what a smaller one does"},
+        equivalent={
+            "*: args.tolerance: more": "a larger tolerance takes what a smaller one does",
+            "near enough above: args.expected: more": "still near enough",
+            "near enough below: args.expected: less": "still near enough",
+        }
+        | _CUT,
     ),
     Table(
         answers.answer_is_date,
@@ -227,5 +247,6 @@ TABLES = (
             corrupt("no pattern", said("AB1234"), pattern="[A-Z").undecided(),
             *_common("AB1234", pattern="[A-Z]{2}[0-9]{4}"),
         ),
+        equivalent=_CUT,
     ),
 )

@@ -59,6 +59,7 @@ def state(  # noqa: C901, PLR0913 - what each part of a session holds
     shown: str = "",
     sms: dict[int, tuple[str, str]] | None = None,
     cells: dict[str, Any] | None = None,
+    has_gsettings: bool = True,
 ) -> State:
     """Put values where the places above look."""
 
@@ -79,6 +80,7 @@ def state(  # noqa: C901, PLR0913 - what each part of a session holds
             shell.answers["settings get global device_name"] = f"{name}\n"
         if gsetting is not None:
             bench.settings["org.gnome.x key"] = gsetting
+        bench.has_gsettings = has_gsettings
         if shown:
             shell.show(f'text="{shown}" resource-id="org.a:id/title" package="org.a"')
         if cells is not None:
@@ -157,7 +159,16 @@ TABLES = (
                 right=EMAIL,
                 way="normal",
             ),
-            positive("two settings", state(name="Lab", gsetting="Lab"), **NAME),
+            positive("two settings", state(name="Lab", gsetting="'Lab'"), **NAME),
+            positive("a number in a setting", state(name="150", gsetting="150"), **NAME),
+            positive("a quote in a setting", state(name="'", gsetting='"\'"'), **NAME),
+            positive(
+                "a name with blanks around",
+                _ann("+41445550173"),
+                left=FILE,
+                right={**CONTACT, "name": " Ann "},
+                way="digits",
+            ),
             positive(
                 "a cell and the answer",
                 state(cells={"B2": 42}, answer="42.0"),
@@ -189,9 +200,9 @@ TABLES = (
                 left={**ROW, "column": "address"},
                 right=ANSWER,
             ),
-            negative("different", state(name="Lab", gsetting="Other"), **NAME),
-            near_miss("other case", state(name="lab", gsetting="Lab"), **NAME),
-            near_miss("longer", state(name="Lab 2", gsetting="Lab"), **NAME),
+            negative("different", state(name="Lab", gsetting="'Other'"), **NAME),
+            near_miss("other case", state(name="lab", gsetting="'Lab'"), **NAME),
+            near_miss("longer", state(name="Lab 2", gsetting="'Lab'"), **NAME),
             near_miss("another's number", _ann("117", file="5550199"), **NUMBER),
             near_miss("no plus", _ann("41445550173"), **NUMBER),
             near_miss("a digit fewer", _ann("+4144555017"), **NUMBER),
@@ -236,8 +247,9 @@ TABLES = (
             ),
             missing("no contact", state("117", people={1: "Bo"}), **NUMBER),
             missing("no answer", state("x"), left=FILE, right=ANSWER),
-            missing("a setting that is not set", state(name="null", gsetting="null"), **NAME),
+            missing("a setting that is not set", state(name="null", gsetting="'null'"), **NAME),
             missing("no such key", state(name="Lab"), **NAME).undecided(),
+            missing("no gsettings", state(name="Lab", has_gsettings=False), **NAME).undecided(),
             missing(
                 "no such role", state("x"), left={**FILE, "on": "tablet"}, right=ANSWER
             ).undecided(),
@@ -247,6 +259,8 @@ TABLES = (
                 left=FILE,
                 right={**SETTING, "on": "desktop"},
             ).undecided(),
+            empty("an empty setting", state(name="''", gsetting="''"), **NAME),
+            corrupt("half a setting", state(name="'", gsetting="'"), **NAME).still_met(),
             empty("both empty", state("", answer=""), left=FILE, right=ANSWER),
             empty("both blank", state(" \n", answer=" "), left=FILE, right=ANSWER, way="normal"),
             corrupt("no UTF-8", state(b"\xff\xfe", answer="\ufffd\ufffd"), left=FILE, right=ANSWER),

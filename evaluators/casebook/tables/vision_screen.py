@@ -54,6 +54,16 @@ def written(*lines: tuple[str, int, int]) -> Pixels:
     return np.array(image)
 
 
+def shows_for(seconds: float, *frames: Pixels) -> State:
+    """Show frames, each for some seconds."""
+
+    def put(bench: MachineBench) -> None:
+        bench.draw(*frames)
+        bench.frame_s = seconds
+
+    return put
+
+
 def pasted(part: Pixels, left: int, top: int, ground: Pixels = WALL) -> Pixels:
     """Put a picture on another."""
     canvas = ground.copy()
@@ -114,6 +124,8 @@ SIGN = written(("Invoice 7", 20, 10), ("Total: 42.50", 20, 70))
 _TEXT: dict[str, Any] = {"text": "Invoice 7"}
 _TESSERACT: dict[str, Any] = {"engine": "tesseract"}
 _FILE_TEXT: dict[str, Any] = {"path": PATH, "text": "Invoice 7"}
+_DULL = np.ascontiguousarray(40 + ICON // 2)
+_DULL_URL = papers.as_url(papers.encoded(_DULL))
 _ICON: dict[str, Any] = {"template": ICON_URL}
 _CAT: dict[str, Any] = {"picture": CAT_URL}
 _FILE_CAT: dict[str, Any] = {"path": PATH, "picture": CAT_URL}
@@ -149,6 +161,7 @@ TABLES = (
         MachineBench,
         (
             positive("its size", shows(GREY), width=320, height=240),
+            positive("one px", shows(GREY[:1, :1]), width=1, height=1),
             negative("another", shows(SIGN), width=320, height=240),
             near_miss("turned", shows(np.rot90(GREY)), width=320, height=240),
             near_miss("a px wider", shows(GREY), width=321, height=240),
@@ -220,6 +233,11 @@ TABLES = (
                 min_scale=1.0,
                 max_scale=1.5,
             ),
+            positive("in the upper left corner", shows(pasted(ICON, 0, 0)), **_ICON),
+            positive("brighter by 24", shows(pasted(_DULL + 24, 200, 150)), template=_DULL_URL),
+            near_miss("brighter by 25", shows(pasted(_DULL + 25, 200, 150)), template=_DULL_URL),
+            hostile("a score above 1", shows(WALL), **_ICON, least_score=1.5).undecided(),
+            hostile("far too large", shows(WALL), **_ICON, max_scale=16.5).undecided(),
             negative("not there", shows(WALL), **_ICON),
             near_miss(
                 "larger than asked for", shows(pasted(papers.scaled(ICON, 48, 48), 20, 20)), **_ICON
@@ -307,6 +325,9 @@ TABLES = (
         MachineBench,
         (
             positive("still", shows(GREY), **_AREA),
+            positive("after the last look", shows(GREY, GREY, GREY, GREY, WALL), **_AREA),
+            positive("after that time", shows_for(1.1, GREY, WALL), **_AREA),
+            near_miss("within that time", shows_for(0.9, GREY, WALL), **_AREA),
             positive("a few px change", shows(GREY, changed(5), GREY), **_AREA),
             positive("a little change everywhere", shows(GREY, GREY + 8), **_AREA),
             positive(

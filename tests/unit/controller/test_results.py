@@ -10,6 +10,9 @@ from controller.agents.protocol import Usage
 from controller.results import Report
 from controller.store import RunSpec
 from controller.trial import MachineRecord, Reason, TrialResult
+from controller.unfinished import Unfinished
+from evaluators.feedback import Feedback
+from evaluators.graph import NodeState
 from evaluators.outcome import Verdict
 
 SPEC = RunSpec("run-1", "smoke", "1", "d" * 64, "model", ("a", "b"), 2, 0, 1.0, "0")
@@ -21,12 +24,24 @@ PASSED = TrialResult(
     "a", 0, Verdict.PASS, Reason.SUCCESS, 2, 2, 4, 10.0, Usage(90, 10), "", (DESKTOP, PHONE)
 )
 FAILED = TrialResult(
-    "b", 0, Verdict.FAIL, Reason.STEP_LIMIT, 1, 2, 2, 5.0, Usage(50, 0), "", (DESKTOP,)
+    "b",
+    0,
+    Verdict.FAIL,
+    Reason.STEP_LIMIT,
+    1,
+    2,
+    2,
+    5.0,
+    Usage(50, 0),
+    "",
+    (DESKTOP,),
+    (Feedback("saved", NodeState.ACTIVE, "Not so yet: a file is there."),),
 )
+WHY = {"node": "saved", "state": "active", "why": "Not so yet: a file is there."}
 BROKEN = TrialResult(
     "a", 1, Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR, 0, 2, 0, 1.0, detail="[no] reply"
 )
-REPORT = Report(SPEC, (PASSED, FAILED, BROKEN), (("b", 1, 3),))
+REPORT = Report(SPEC, (PASSED, FAILED, BROKEN), (Unfinished("b", 1, 3),))
 
 
 def printed(report: Report) -> str:
@@ -52,14 +67,17 @@ def test_json_has_the_keys_promised() -> None:
             "steps": steps,
             "reason": reason,
             "seconds": seconds,
+            "unmet": unmet,
         }
-        for task, repeat, verdict, met, steps, reason, seconds in (
-            ("a", 0, "PASS", 2, 4, "success", 10.0),
-            ("b", 0, "FAIL", 1, 2, "step_limit", 5.0),
-            ("a", 1, "INCONCLUSIVE", 0, 0, "environment_error", 1.0),
+        for task, repeat, verdict, met, steps, reason, seconds, unmet in (
+            ("a", 0, "PASS", 2, 4, "success", 10.0, []),
+            ("b", 0, "FAIL", 1, 2, "step_limit", 5.0, [WHY]),
+            ("a", 1, "INCONCLUSIVE", 0, 0, "environment_error", 1.0, []),
         )
     ]
-    assert found["unfinished"] == [{"task": "b", "repeat": 1, "steps": 3}]
+    assert found["unfinished"] == [
+        {"task": "b", "repeat": 1, "steps": 3, "nodes_met": None, "unmet": []}
+    ]
 
 
 def test_inconclusive_trials_enter_no_metric() -> None:
@@ -88,6 +106,15 @@ def test_the_table_has_the_wilson_interval_and_what_is_unfinished() -> None:
     assert "SR 50.0% (95 % Wilson interval 9.5% to 90.5%)" in text
     assert "unfinished" in text
     assert "a.1: [no] reply" in text
+
+
+def test_the_table_says_why_nodes_are_not_met() -> None:
+    waiting = Feedback("sent", NodeState.WAITING, "Counts only after saved.")
+    unfinished = Unfinished("b", 1, 3, 1, (waiting,))
+    text = printed(replace(REPORT, unfinished=(unfinished,)))
+    assert "b.0 saved: Not so yet: a file is there." in text
+    assert "b.1 sent: Counts only after saved." in text
+    assert "1/2" in next(line for line in text.splitlines() if "unfinished" in line)
 
 
 def test_a_report_without_trials_can_be_shown() -> None:

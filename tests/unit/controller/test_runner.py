@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,18 +9,29 @@ from appliance.base.clock import FakeClock
 from appliance.base.errors import UnknownNameError, UsageError
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleAgent
+from controller.event_log import read_events
 from controller.results import read_report
 from controller.runner import run_suite
 from controller.trial import Reason
 from controller.validate import Validator
-from controller.wiring import AgentOptions, Plan, agent_maker, create_run, make_stage, open_suite
+from controller.wiring import (
+    AgentOptions,
+    Plan,
+    agent_maker,
+    create_run,
+    make_stage,
+    open_suite,
+    plan_of,
+)
+from evaluators.graph import NodeState
 from evaluators.outcome import Verdict
 from provisioning.fake import FakeFleet
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.agents.protocol import Agent, MakeAgent, Seat
+    from controller.agents.protocol import Agent, MakeAgent, Seat, Turn
+    from controller.observation import Observation
     from controller.store import RunFolder
 
 
@@ -85,7 +97,7 @@ def test_ctrl_c_ends_the_run_and_the_rest_stays_unfinished(lab: Lab) -> None:
         lab.go(run)
     report = read_report(run)
     assert [trial.reason for trial in report.trials] == [Reason.SUCCESS, Reason.CANCELLED]
-    assert [task for task, _, _ in report.unfinished] == ["two-apps", "answer"]
+    assert [row.task for row in report.unfinished] == ["two-apps", "answer"]
     assert lab.fleet.leased == 0
 
 
@@ -96,6 +108,93 @@ def test_a_run_goes_on_with_the_trials_that_were_not_begun(lab: Lab) -> None:
     lab.go(run)
     assert [trial.task for trial in run.results()] == ["write-file", "two-apps", "answer"]
     assert run.unfinished() == [("dark-style", 0, 0)]
+
+
+class Killed(BaseException):
+    """What a test throws where a process would be gone."""
+
+
+class Victim:
+    """Does what the oracle does, until its process is killed in the third step."""
+
+    def __init__(self, seat: Seat) -> None:
+        self._oracle = OracleAgent(seat)
+
+    def act(self, observation: Observation) -> Turn:
+        if observation.step == 2:
+            raise Killed
+        return self._oracle.act(observation)
+
+
+def killed(lab: Lab) -> RunFolder:
+    run = lab.begin(Victim, "two-apps", "answer")
+    with pytest.raises(Killed):
+        lab.go(run)
+    return run
+
+
+def test_the_log_of_a_killed_trial_tells_how_far_its_graph_was(lab: Lab) -> None:
+    run = killed(lab)
+    first, second = read_report(run, lab.suite).unfinished
+    assert (first.task, first.steps, first.nodes_met) == ("two-apps", 2, 1)
+    (row,) = first.unmet
+    assert (row.node, row.state) == ("contacts", NodeState.ACTIVE)
+    assert row.why.startswith("Not so yet: an application is in front")
+    assert (second.steps, second.nodes_met) == (0, 0)
+    assert read_report(run).unfinished[0].nodes_met is None
+    other = lab.suite.model_copy(update={"digest": "0" * 64})
+    assert read_report(run, other).unfinished[0].nodes_met is None
+
+
+def test_a_killed_run_is_gone_on_with_on_fresh_machines(lab: Lab) -> None:
+    run = killed(lab)
+    before = run.events("two-apps", 0)
+    lab.stage = replace(lab.stage, make_agent=OracleAgent)
+    lab.go(run)
+    assert [row.task for row in read_report(run).unfinished] == ["two-apps"]
+    results = run_suite(lab.suite, run, lab.stage, again=True)
+    assert [(each.task, each.verdict, each.steps) for each in results] == [
+        ("two-apps", Verdict.PASS, 3)
+    ]
+    assert not read_report(run).unfinished
+    lost = run.path / "trials" / "two-apps.0.lost1" / "events.jsonl"
+    assert list(read_events(lost)) == before
+    assert run_suite(lab.suite, run, lab.stage, again=True) == []
+
+
+def test_a_plan_is_read_back_from_its_run_and_only_for_the_suite_as_it_was(lab: Lab) -> None:
+    made = Plan(
+        lab.suite,
+        "oracle",
+        OracleAgent,
+        ("answer",),
+        2,
+        7,
+        {"model": "m"},
+        with_trees=True,
+        video_hz=2.5,
+    )
+    spec = create_run(made, lab.folder, clock=lab.clock).spec
+    assert plan_of(spec, lab.suite) == made
+    with pytest.raises(UsageError, match="not what it was"):
+        plan_of(replace(spec, suite_digest="0" * 64), lab.suite)
+
+
+def test_results_say_why_nodes_are_not_met_and_give_nothing_away(lab: Lab) -> None:
+    run = lab.begin(NoopAgent)
+    lab.go(run)
+    why = {(trial.task, row.node): row.why for trial in run.results() for row in trial.unmet}
+    assert set(why) == {
+        ("dark-style", "tasks-opened"),
+        ("dark-style", "dark"),
+        ("write-file", "written"),
+        ("two-apps", "settings"),
+        ("two-apps", "contacts"),
+        ("answer", "answered"),
+    }
+    assert why["two-apps", "contacts"].startswith("Counts only after settings. Then: ")
+    for secret in ("prefer-dark", "hello", "note.txt", "com.android"):
+        assert not any(secret in words for words in why.values())
 
 
 def test_trials_do_not_see_what_earlier_ones_did(lab: Lab) -> None:

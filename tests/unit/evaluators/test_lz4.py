@@ -6,15 +6,9 @@ import json
 
 import pytest
 
-from evaluators.casebook.tables.desktop_firefox import pack
+from evaluators.casebook.tables.desktop_firefox import GOLDEN, pack
 from evaluators.desktop.lz4 import unpack
 
-# lz4.block.compress (LZ4 1.10) of the session below, behind Mozilla's head and size.
-GOLDEN = bytes.fromhex(
-    "6d6f7a4c7a343000f5020000f3037b2277696e646f7773223a205b7b227461620a0063656e747269650d00ff1275"
-    "726c223a2022687474703a2f2f6e6577732e746573742f746f646179227d2c20230009f1066d6f72726f77227d5d"
-    "2c2022696e646578223a20320e009f6e6f7465223a2022610100ff1a7f626364656667680800ff255068227d5d7d"
-)
 SESSION = {
     "windows": [
         {

@@ -1,0 +1,73 @@
+"""Say how far a trial was that never ended, from its log alone.
+
+A trial whose controller was killed cannot be gone on with: its machines were reset and its agent is
+gone, so that nodes which its log calls met need not be so any more. Its graph as the log has it is
+therefore only told, and `mesocosm resume` begins the trial anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evaluators.catalogue import builtin_evaluators
+from evaluators.feedback import Feedback, explain
+from evaluators.graph import GraphEvaluator
+from evaluators.outcome import SESSION, undecided
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from controller.store import RunFolder
+    from evaluators.outcome import Call, Outcome
+    from evaluators.task import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A trial without an end.
+
+    Attributes:
+        task: id of the task.
+        repeat: from 0.
+        steps: how many its log holds.
+        nodes_met: nodes that were met after the last of them; None when its suite is not at hand.
+        unmet: why the others were not.
+    """
+
+    task: str
+    repeat: int
+    steps: int
+    nodes_met: int | None = None
+    unmet: tuple[Feedback, ...] = ()
+
+
+class _Gone:
+    """Stands for machines that are no more."""
+
+    def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> list[Outcome]:  # noqa: ARG002
+        return undecided(calls, "The trial is over.")
+
+
+def read_unfinished(folder: RunFolder, suite: Suite | None = None) -> list[Unfinished]:
+    """Give the trials of a run that have no end, in the order planned.
+
+    Args:
+        folder: of the run.
+        suite: what the run was of; without it, or when it is another one, nodes are not told.
+
+    Raises:
+        StoreError: a log is damaged.
+    """
+    rows = [Unfinished(*row) for row in folder.unfinished()]
+    if suite is None or suite.digest != folder.spec.suite_digest:
+        return rows
+    return [_with_nodes(row, folder, suite) for row in rows]
+
+
+def _with_nodes(row: Unfinished, folder: RunFolder, suite: Suite) -> Unfinished:
+    task = suite.task(row.task)
+    runners = dict.fromkeys((*task.roles, SESSION), _Gone())
+    graph = GraphEvaluator.from_events(task.graph, runners, folder.events(row.task, row.repeat))
+    unmet = explain(graph, task, builtin_evaluators())
+    return Unfinished(row.task, row.repeat, row.steps, len(graph.met), unmet)

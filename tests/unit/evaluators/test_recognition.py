@@ -1,0 +1,142 @@
+"""Loading of optional engines: every way in which it can fail says what to do."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import RequirementError
+from appliance.bench.ocr import Finding, Reading, bench_matchers, bench_ocr, matcher_table, table
+from appliance.bench.page import markdown
+from evaluators.casebook.papers import noise
+from evaluators.recognition.extras import need
+from evaluators.recognition.features import XFeat
+from evaluators.recognition.ocr import EasyOcr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+FILES = {"craft_mlt_25k.pth": "detector", "english_g2.pth": "reader"}
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@pytest.fixture
+def easyocr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder of files that are no weights, and say that they are those meant."""
+    monkeypatch.setenv("MESOCOSM_VISION_EASYOCR_DIR", str(tmp_path))
+    for name, kind in FILES.items():
+        (tmp_path / name).write_bytes(name.encode())
+        variable = f"MESOCOSM_VISION_EASYOCR_{kind.upper()}_SHA256"
+        monkeypatch.setenv(variable, sha256(name.encode()))
+    return tmp_path
+
+
+@pytest.fixture
+def xfeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "xfeat.pt"
+    path.write_bytes(b"no weights")
+    monkeypatch.setenv("MESOCOSM_VISION_XFEAT_WEIGHTS", str(path))
+    monkeypatch.setenv("MESOCOSM_VISION_XFEAT_SHA256", sha256(b"no weights").upper())
+    return path
+
+
+def refusal(make: Callable[[], object]) -> RequirementError:
+    with pytest.raises(RequirementError) as caught:
+        make()
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("make", "variable", "name"),
+    [(EasyOcr, "EASYOCR_DIR", "EasyOCR"), (XFeat, "XFEAT_WEIGHTS", "XFeat")],
+)
+def test_without_a_path_to_weights_the_setting_is_named(
+    make: Callable[[], object], variable: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(f"MESOCOSM_VISION_{variable}", raising=False)
+    error = refusal(make)
+    assert error.brief == f"The weights of {name} are not here."
+    assert "no path is set" in error.details
+    assert f"MESOCOSM_VISION_{variable}" in error.resolution
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_of_easyocr_s_files_must_be_there_and_the_one_meant(easyocr: Path, name: str) -> None:
+    (easyocr / name).write_bytes(b"something else")
+    error = refusal(EasyOcr)
+    assert error.brief == f"{easyocr / name} is not the file of weights that was meant."
+    assert sha256(b"something else") in error.details
+    assert f"EASYOCR_{FILES[name].upper()}_SHA256" in error.resolution
+    (easyocr / name).unlink()
+    assert str(easyocr / name) in refusal(EasyOcr).details
+
+
+def test_xfeat_s_file_must_be_there_and_the_one_meant(
+    xfeat: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESOCOSM_VISION_XFEAT_SHA256", "")
+    assert "no checksum is set" in refusal(XFeat).details
+    monkeypatch.setenv("MESOCOSM_VISION_XFEAT_SHA256", "0" * 64)
+    assert "XFEAT_SHA256" in refusal(XFeat).resolution
+    xfeat.unlink()
+    assert str(xfeat) in refusal(XFeat).details
+
+
+@pytest.mark.skipif(HAS_TORCH, reason="torch is installed")
+@pytest.mark.usefixtures("easyocr", "xfeat")
+@pytest.mark.parametrize("make", [EasyOcr, XFeat])
+def test_with_the_right_files_the_extra_is_named_that_is_missing(
+    make: Callable[[], object],
+) -> None:
+    error = refusal(make)
+    assert error.brief == "torch cannot be imported."
+    assert 'pip install "mesocosm[vision]"' in error.resolution
+
+
+@pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
+@pytest.mark.usefixtures("easyocr")
+def test_files_that_are_no_weights_are_refused() -> None:
+    assert "cannot load its weights" in refusal(EasyOcr).brief
+
+
+def test_a_module_that_cannot_be_imported_names_its_extra() -> None:
+    error = refusal(lambda: need("no_such_module_of_anybody", "ocr"))
+    assert 'pip install "mesocosm[ocr]"' in error.resolution
+
+
+def test_an_engine_that_cannot_run_stands_in_the_table_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("MESOCOSM_VISION_XFEAT_WEIGHTS", raising=False)
+    pixels = noise(1, (360, 240), (60, 40))
+    sift, xfeat = bench_matchers(pixels, 1)
+    assert sift.error_px is not None
+    assert sift.error_px < 1
+    assert xfeat == Finding("xfeat", trouble=xfeat.trouble)
+    assert "The weights of XFeat are not here." in xfeat.trouble
+    assert "| xfeat | - | - | - | The weights of XFeat" in markdown(matcher_table([sift, xfeat]))
+    row = Reading("easyocr", trouble="The weights of EasyOCR are not here.")
+    assert "| easyocr | - | - | - | - | - | The weights" in markdown(table([row], pixels))
+
+
+@pytest.mark.slow
+def test_rapidocr_and_tesseract_read_what_stands_there() -> None:
+    from PIL import Image, ImageDraw, ImageFont
+
+    image = Image.new("RGB", (400, 80), "white")
+    font = ImageFont.load_default(size=28)
+    ImageDraw.Draw(image).text((20, 20), "Invoice 4711", fill="black", font=font)
+    import numpy as np
+
+    rows = {row.engine: row for row in bench_ocr(np.array(image), ["Invoice 4711"], 1)}
+    for name in ("rapidocr", "tesseract"):
+        assert rows[name].trouble == ""
+        assert rows[name].share == 1.0
