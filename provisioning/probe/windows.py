@@ -9,6 +9,13 @@ if TYPE_CHECKING:
 
 _MAX_WINDOWS = 500
 _MAX_TITLE = 1000
+# Source: Extended Window Manager Hints 1.5, _NET_WM_WINDOW_TYPE and _NET_WM_STATE.
+_KIND, _STATE = "_NET_WM_WINDOW_TYPE", "_NET_WM_STATE"
+_KINDS = ("desktop", "dock", "dialog", "utility", "toolbar", "menu", "splash", "normal")
+_STATES = (
+    *("modal", "sticky", "maximized_vert", "maximized_horz", "shaded", "hidden"),
+    *("fullscreen", "above", "below", "demands_attention"),
+)
 
 
 def open_display(name: str) -> Display:
@@ -34,6 +41,47 @@ def list_windows(display: Display) -> list[dict[str, Any]]:
     active = _numbers(display, root, "_NET_ACTIVE_WINDOW")[:1]
     rows = (_describe(display, root, window_id) for window_id in ids[:_MAX_WINDOWS])
     return [{**row, "active": row["id"] in active} for row in rows if row is not None]
+
+
+def saved_rows(display: Display) -> list[dict[str, Any]]:
+    """Give the managed windows, bottom to top, as far as a reset must bring them back.
+
+    Each has ``title``, ``wm_class``, ``kind``, ``geometry``, ``states`` and ``active``. Of the
+    desktop's own window only the part on the screen counts: under Metacity it is higher than the
+    screen by a panel or not, as the two of them come up.
+    """
+    screen = display.screen()
+    kinds, states = _atoms(display, _KIND, _KINDS), _atoms(display, _STATE, _STATES)
+    rows = []
+    for row in list_windows(display):
+        window = _window(display, row["id"])
+        kind = next(iter(_named(display, window, _KIND, kinds)), "")
+        left, top, width, height = row["geometry"]
+        if kind == "desktop":
+            right = min(left + width, screen.width_in_pixels)
+            bottom = min(top + height, screen.height_in_pixels)
+            left, top = max(left, 0), max(top, 0)
+            width, height = right - left, bottom - top
+        rows.append(
+            {
+                "title": row["title"],
+                "wm_class": row["wm_class"],
+                "kind": kind,
+                "geometry": [left, top, width, height],
+                "states": sorted(_named(display, window, _STATE, states)),
+                "active": row["active"],
+            }
+        )
+    return rows
+
+
+def _atoms(display: Display, prefix: str, names: tuple[str, ...]) -> dict[int, str]:
+    """Give names by atom; the connection remembers the atoms, so that this asks nobody twice."""
+    return {display.intern_atom(f"{prefix}_{name.upper()}"): name for name in names}
+
+
+def _named(display: Display, window: Any, name: str, names: dict[int, str]) -> list[str]:  # noqa: ANN401
+    return [names[atom] for atom in _numbers(display, window, name) if atom in names]
 
 
 def shown_parts(display: Display) -> dict[str, Any]:
