@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import wait_until
@@ -42,7 +41,7 @@ def wake(
     """Find the probe of a guest that was just loaded, make the guest fresh, and verify it.
 
     The random pool is stirred, the clock set and a fork's identity taken in the same round trip
-    that brings the digest back; meanwhile the host takes its picture.
+    that brings the digest back; the host takes its picture.
 
     Args:
         link: to the probe.
@@ -61,17 +60,17 @@ def wake(
         with phases.part("resync"):
             link.resync(timeout_s=_TIMEOUT_S)
         with phases.part("verify"):
+            # Before the guest has work: at the same time, the two would wait for each other.
+            frame = screen.capture()
             params: dict[str, Json] = {
                 "seed_b64": base64.b64encode(os.urandom(_SEED_BYTES)).decode(),
                 "unix_s": clock.now_s(),
             }
             if identity is not None:
                 params["identity"] = dict(identity)
-            with ThreadPoolExecutor(1, "look") as eyes:
-                looking = eyes.submit(screen.capture)
-                state = read_digest(link.call("wake", params, timeout_s=_TIMEOUT_S))
+            state = read_digest(link.call("wake", params, timeout_s=_TIMEOUT_S))
             differences = before.digest.differences(state)
-            differences += _look(before.picture, looking.result(), screen, clock)
+            differences += _look(before.picture, frame, screen, clock)
     except MesocosmError as exc:
         raise SnapshotError(f"{name} does not answer after a reset.", str(exc)) from exc
     if differences:

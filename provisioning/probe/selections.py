@@ -47,9 +47,9 @@ class Selections:
         self._window = display.screen().root.create_window(
             *(0, 0, 1, 1, 0), 0, X.InputOnly, X.CopyFromParent, event_mask=X.PropertyChangeMask
         )
-        self._property = display.intern_atom(_PROPERTY)
-        self._incr = display.intern_atom("INCR")
-        self._string = display.intern_atom("STRING")
+        self._property = display.get_atom(_PROPERTY)
+        self._incr = display.get_atom("INCR")
+        self._string = display.get_atom("STRING")
 
     def look(self, deadline_s: float) -> dict[str, dict[str, Any]]:
         """Give by name of the selection ``owned``, ``targets``, ``text`` and ``trouble``.
@@ -73,7 +73,7 @@ class Selections:
         from Xlib.error import XError
 
         found: dict[str, Any] = {"owned": False, "targets": [], "text": "", "trouble": ""}
-        selection = self._display.intern_atom(name)
+        selection = self._display.get_atom(name)
         try:
             if not self._display.get_selection_owner(selection):
                 return found
@@ -92,7 +92,7 @@ class Selections:
 
     def _targets(self, selection: int, deadline_s: float) -> dict[str, int]:
         """Give the atoms of the forms it is offered in, by name."""
-        data = self._convert(selection, self._display.intern_atom("TARGETS"), deadline_s)
+        data = self._convert(selection, self._display.get_atom("TARGETS"), deadline_s)
         atoms = struct.unpack(f"={len(data) // 4}I", data[: len(data) // 4 * 4])
         return {
             self._display.get_atom_name(atom): atom for atom in atoms[:_MAX_TARGETS] if atom != 0

@@ -122,7 +122,7 @@ def _property_of(display: Display, window_id: int, name: str) -> _Question:
     fields = {
         "delete": False,
         "window": window_id,
-        "property": display.intern_atom(name),  # the connection remembers it
+        "property": display.get_atom(name),
         "type": X.AnyPropertyType,
         "long_offset": 0,
         "long_length": _MAX_LONGS,
@@ -162,7 +162,8 @@ def _text_in(reply: Any) -> str:  # noqa: ANN401
 
 
 def _names_in(display: Display, reply: Any, prefix: str, names: tuple[str, ...]) -> list[str]:  # noqa: ANN401
-    atoms = {display.intern_atom(f"{prefix}_{name.upper()}"): name for name in names}
+    # `get_atom` remembers what `intern_atom` would ask for each time.
+    atoms = {display.get_atom(f"{prefix}_{name.upper()}"): name for name in names}
     return [atoms[atom] for atom in _numbers_in(reply) if atom in atoms]
 
 
@@ -229,7 +230,7 @@ def _property(display: Display, window: Any, name: str) -> Any:  # noqa: ANN401
     from Xlib.error import XError
 
     try:
-        found = window.get_full_property(display.intern_atom(name), X.AnyPropertyType)
+        found = window.get_full_property(display.get_atom(name), X.AnyPropertyType)
     except XError:
         return None
     return None if found is None else found.value
