@@ -60,15 +60,33 @@ class SavedState:
         digest = StateDigest.model_validate_json(path.read_bytes())
         return cls(digest, Picture.read(picture_path(path)))
 
-    def compare(self, link: Link, screen: Screen) -> tuple[str, ...]:
-        """Tell what differs now, one line each; the picture is taken once nothing else does.
+    def wait_for(
+        self, link: Link, screen: Screen, *, timeout_s: float, every_s: float, clock: Clock
+    ) -> tuple[str, ...]:
+        """Wait until a desktop is as this says; tell what differs still when time is up.
+
+        Its picture is taken once nothing else differs.
+
+        Args:
+            link: to the probe.
+            screen: of the machine.
+            timeout_s: the most that is waited.
+            every_s: pause between two looks.
+            clock: waits.
 
         Raises:
             LinkError: the probe does not answer.
         """
-        if differences := self.digest.differences(take_digest(link)):
-            return differences
-        return self.picture.differences(screen.capture())
+        differences: tuple[str, ...] = ()
+
+        def is_as_told() -> bool:
+            nonlocal differences
+            differences = self.digest.differences(take_digest(link))
+            differences = differences or self.picture.differences(screen.capture())
+            return not differences
+
+        wait_until(is_as_told, timeout_s=timeout_s, every_s=every_s, clock=clock)
+        return differences
 
     def require_provable(self, name: str) -> None:
         """Refuse a state that no reset could be compared with.

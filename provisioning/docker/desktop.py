@@ -203,16 +203,15 @@ class DesktopContainer(ProbedDesktop):
         if baseline is None:
             self._baseline.write(self._take_baseline())
             return
-        differences: tuple[str, ...] = ()
-
-        def is_as_told() -> bool:
-            nonlocal differences
-            differences = baseline.compare(self._open(), LinkScreen(self._open()))
-            return not differences
-
-        if not wait_until(
-            is_as_told, timeout_s=_VERIFY_TIMEOUT_S, every_s=_EVERY_S, clock=self._clock
-        ):
+        link = self._open()
+        differences = baseline.wait_for(
+            link,
+            LinkScreen(link),
+            timeout_s=_VERIFY_TIMEOUT_S,
+            every_s=_EVERY_S,
+            clock=self._clock,
+        )
+        if differences:
             raise ResetMismatchError(
                 f"{self.info.machine_id} differs from its image in {len(differences)} places.",
                 details=tell(differences),

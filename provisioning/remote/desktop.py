@@ -189,15 +189,14 @@ class RemoteDesktop(ProbedDesktop):
         return ResetReport("reset", phases.total_s(), (), phases.seconds)
 
     def _verify(self, first: SavedState) -> None:
-        differences: tuple[str, ...] = ()
-
-        def is_as_it_was() -> bool:
-            nonlocal differences
-            differences = first.compare(self.link, self.screen)
-            return not differences
-
-        timeout_s = self._remote.verify_timeout_s
-        if not wait_until(is_as_it_was, timeout_s=timeout_s, every_s=_EVERY_S, clock=self._clock):
+        differences = first.wait_for(
+            self.link,
+            self.screen,
+            timeout_s=self._remote.verify_timeout_s,
+            every_s=_EVERY_S,
+            clock=self._clock,
+        )
+        if differences:
             raise ResetMismatchError(
                 f"{self.info.machine_id} is not as it was, in {len(differences)} places.",
                 details=tell(differences),

@@ -9,7 +9,7 @@ import pytest
 
 from provisioning.state_digest import take_digest
 from tests.standins.clipboard_owner import ClipboardOwner, Manner
-from tests.standins.desktop import DesktopStandIn
+from tests.standins.desktop import DesktopStandIn, desktop_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,13 +24,8 @@ NAMES = ("CLIPBOARD", "PRIMARY")
 
 @pytest.fixture(scope="module")
 def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DesktopStandIn]:
-    folder = tmp_path_factory.mktemp("desktop")
-    # pytest makes its folders for the tests' user alone.
-    for parent in (folder.parent, folder.parent.parent):
-        parent.chmod(0o755)
-    stand_in = DesktopStandIn(folder)
-    yield stand_in
-    stand_in.close()
+    with desktop_in(tmp_path_factory.mktemp("desktop")) as stand_in:
+        yield stand_in
 
 
 @pytest.fixture(scope="module")
