@@ -14,30 +14,26 @@ from appliance.base.errors import (
 )
 from appliance.base.measures import record
 from images.desktop_container.recipe import GUEST_DIR
-from provisioning.docker.baseline import SCREEN_TOLERANCE_RATIO, differing_ratio
 from provisioning.docker.desktop_containers import PROBE_FILE, DesktopContainers
 from provisioning.links.client import connect
-from provisioning.links.files_over_link import LinkFiles
-from provisioning.links.guest_io import LinkInput, LinkScreen, LinkTree
+from provisioning.links.guest_io import LinkScreen
 from provisioning.machine_folder import MachineState
-from provisioning.protocols import Kind, MachineInfo, ResetReport
+from provisioning.phases import Phases
+from provisioning.probed_desktop import AGENT_USER, ProbedDesktop
+from provisioning.protocols import Kind, ResetReport
 from provisioning.reset_only import ResetOnly
-from provisioning.state_digest import take_digest
+from provisioning.saved_state import learn, tell
 from provisioning.zipapp import build_probe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from provisioning.docker.baseline import Baseline
     from provisioning.links.client import LinkClient
     from provisioning.machine_folder import MachineFolder, MachineRecord
-    from provisioning.protocols import Frame
-    from provisioning.state_digest import StateDigest
+    from provisioning.saved_state import SavedState
 
 BACKEND = "container"
-AGENT_USER = "user"
 _PYTHON = "/usr/bin/python3"
 _SESSION_TIMEOUT_S = 60.0
 _VERIFY_TIMEOUT_S = 40.0
@@ -45,15 +41,13 @@ _LINK_TIMEOUT_S = 20.0
 _ASK_TIMEOUT_S = 15.0
 _EVERY_S = 0.05
 _QUIET_TIMEOUT_S = 90.0
-_QUIET_WINDOW_S = 4.0
-_MAX_NAMED = 20
 
 
-class DesktopContainer:
+class DesktopContainer(ProbedDesktop):
     """A `provisioning.protocols.Machine`: one container, one probe as root over ``docker exec``.
 
-    Whoever uses it holds the lock of its folder. The agent acts as an unprivileged user inside;
-    the probe and its evaluators are root there, with six capabilities and no more.
+    The agent acts as an unprivileged user inside; the probe and its evaluators are root there,
+    with six capabilities and no more.
 
     Args:
         settings: its size, where its appliance is.
@@ -74,30 +68,12 @@ class DesktopContainer:
         *,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        super().__init__(folder, record, user=AGENT_USER, clock=clock)
         self._settings = settings
-        self._folder = folder
-        self._record = record
         self._image = image
         self._baseline = baseline
-        self._clock = clock
         self._containers = DesktopContainers(settings.state_dir)
-        self._link: LinkClient | None = None
         self._is_untouched = False
-
-    @property
-    def info(self) -> MachineInfo:
-        """Say what it is."""
-        return self._record.info
-
-    @property
-    def folder(self) -> MachineFolder:
-        """Its folder on the host."""
-        return self._folder
-
-    @property
-    def power(self) -> DesktopContainer:
-        """Start and stop it."""
-        return self
 
     @property
     def link(self) -> LinkClient:
@@ -114,26 +90,6 @@ class DesktopContainer:
         """Make it anew from its image, the only way back it has."""
         why = "A container's memory cannot be saved: it only goes back to its image."
         return ResetOnly(self.info.machine_id, self._renew, why=why)
-
-    @property
-    def files(self) -> LinkFiles:
-        """Read and write its files, as the agent's user: what a task puts there is theirs."""
-        return LinkFiles(self.link, user=AGENT_USER)
-
-    @property
-    def screen(self) -> LinkScreen:
-        """See it."""
-        return LinkScreen(self.link)
-
-    @property
-    def input(self) -> LinkInput:
-        """Act on it."""
-        return LinkInput(self.link)
-
-    @property
-    def tree(self) -> LinkTree:
-        """Read its UI."""
-        return LinkTree(self.link)
 
     def is_running(self) -> bool:
         """Tell whether its container runs."""
@@ -157,12 +113,6 @@ class DesktopContainer:
         self._containers.stop(self.info.machine_id)
         self._folder.mark(MachineState.STOPPED)
 
-    def release(self) -> None:
-        """Let the link go, so that another process may take the machine; it goes on running."""
-        if self._link is not None:
-            self._link.close()
-            self._link = None
-
     def delete(self) -> None:
         """Stop it and remove all that it left on the host; harmless twice."""
         self.release()
@@ -180,30 +130,30 @@ class DesktopContainer:
             ResetMismatchError: it differs from the baseline.
             RequirementError: the docker engine does not answer.
         """
-        watch = _Phases(self._clock)
+        watch = Phases(self._clock)
         self.release()
-        with watch.phase("remove"):
+        with watch.part("remove"):
             self._containers.remove(self.info.machine_id)
-        with watch.phase("create"):
+        with watch.part("create"):
             self._containers.create(
                 self.info.machine_id,
                 self._image,
                 memory_mib=self._settings.desktop_memory_mib,
                 probe=build_probe().data,
             )
-        with watch.phase("start"):
+        with watch.part("start"):
             self._containers.start(self.info.machine_id)
         try:
-            with watch.phase("link"):
+            with watch.part("link"):
                 self._open()
-            with watch.phase("session"):
+            with watch.part("session"):
                 self._wait_for_session()
-            with watch.phase("verify"):
+            with watch.part("verify"):
                 self._verify()
         except LinkError as exc:
             raise self._not_up(str(exc)) from exc
         self._is_untouched = True
-        return ResetReport("recreate", watch.total_s(), (), watch.phases_s)
+        return ResetReport("recreate", watch.total_s(), (), watch.seconds)
 
     def wake(self) -> ResetReport:
         """Verify a container that stood by, which nobody has had a link to.
@@ -221,18 +171,16 @@ class DesktopContainer:
         return self.recreate()
 
     def _check(self, path: str) -> ResetReport:
-        watch = _Phases(self._clock)
-        with watch.phase("verify"):
+        watch = Phases(self._clock)
+        with watch.part("verify"):
             self._verify()
-        return ResetReport(path, watch.total_s(), (), watch.phases_s)
+        return ResetReport(path, watch.total_s(), (), watch.seconds)
 
-    def _open(self) -> LinkClient:
-        if self._link is None or self._link.is_closed:
-            path = f"{GUEST_DIR}/{PROBE_FILE}"
-            argv = [_PYTHON, "-I", path, "--stdio", "--user", AGENT_USER]
-            transport = self._containers.open_program(self.info.machine_id, argv)
-            self._link = connect(transport, name=self.info.machine_id, timeout_s=_LINK_TIMEOUT_S)
-        return self._link
+    def _connect(self) -> LinkClient:
+        path = f"{GUEST_DIR}/{PROBE_FILE}"
+        argv = [_PYTHON, "-I", path, "--stdio", "--user", AGENT_USER]
+        transport = self._containers.open_program(self.info.machine_id, argv)
+        return connect(transport, name=self.info.machine_id, timeout_s=_LINK_TIMEOUT_S)
 
     def _wait_for_session(self) -> None:
         reasons = [""]
@@ -253,49 +201,37 @@ class DesktopContainer:
         """Wait until the desktop is as the baseline says; the last of its programs may be late."""
         baseline = self._baseline.read()
         if baseline is None:
-            self._baseline.write(*self._wait_for_quiet())
+            self._baseline.write(self._take_baseline())
             return
-        digest, picture = baseline
-        differences: tuple[str, ...] = ()
-
-        def is_as_told() -> bool:
-            nonlocal differences
-            differences = digest.differences(take_digest(self._open()))
-            if not differences:
-                ratio = differing_ratio(picture, LinkScreen(self._open()).capture())
-                if ratio > SCREEN_TOLERANCE_RATIO:
-                    differences = (f"screen differs in {ratio:.1%} of its pixels",)
-            return not differences
-
-        if not wait_until(
-            is_as_told, timeout_s=_VERIFY_TIMEOUT_S, every_s=_EVERY_S, clock=self._clock
-        ):
+        link = self._open()
+        differences = baseline.wait_for(
+            link,
+            LinkScreen(link),
+            timeout_s=_VERIFY_TIMEOUT_S,
+            every_s=_EVERY_S,
+            clock=self._clock,
+        )
+        if differences:
             raise ResetMismatchError(
                 f"{self.info.machine_id} differs from its image in {len(differences)} places.",
-                details="\n".join(line[:400] for line in differences[:_MAX_NAMED]),
+                details=tell(differences),
                 resolution="The machine is thrown away; the next lease makes another.",
             )
 
-    def _wait_for_quiet(self) -> tuple[StateDigest, Frame]:
-        """Give state and picture once two looks some seconds apart agree."""
+    def _take_baseline(self) -> SavedState:
+        """Give what it looks like once it is quiet.
 
-        def look() -> tuple[StateDigest, Frame]:
-            return take_digest(self._open()), LinkScreen(self._open()).capture()
-
-        def look_twice() -> tuple[StateDigest, Frame] | None:
-            before = look()
-            self._clock.sleep(_QUIET_WINDOW_S)
-            after = look()
-            is_quiet = differing_ratio(before[1], after[1]) <= SCREEN_TOLERANCE_RATIO
-            return None if not is_quiet or before[0].differences(after[0]) else after
-
-        found = wait_until(look_twice, timeout_s=_QUIET_TIMEOUT_S, every_s=0.0, clock=self._clock)
-        if found is None:
-            raise MachineStartError(
-                f"The desktop {self.info.machine_id} did not come to rest within "
-                f"{_QUIET_TIMEOUT_S:g} s."
-            )
-        return found
+        Raises:
+            MachineStartError: it never is.
+        """
+        link = self._open()
+        return learn(
+            link,
+            LinkScreen(link),
+            name=self.info.machine_id,
+            timeout_s=_QUIET_TIMEOUT_S,
+            clock=self._clock,
+        )
 
     def _not_up(self, why: str) -> MachineStartError:
         logs = ""
@@ -306,23 +242,3 @@ class DesktopContainer:
             details=f"{why}\n{logs}".strip(),
             resolution="`mesocosm image build desktop-container --force` builds its image anew.",
         )
-
-
-class _Phases:
-    """Times the parts of a reset."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._start_s = clock.monotonic_s()
-        self.phases_s: dict[str, float] = {}
-
-    def total_s(self) -> float:
-        """Give the seconds since it was made."""
-        return self._clock.monotonic_s() - self._start_s
-
-    @contextlib.contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        """Time one part."""
-        start_s = self._clock.monotonic_s()
-        yield
-        self.phases_s[name] = self._clock.monotonic_s() - start_s

@@ -28,14 +28,14 @@ from provisioning.libvirt.screen import VmScreen
 from provisioning.libvirt.snapshots import VmSnapshots
 from provisioning.libvirt.starting import start_domain
 from provisioning.libvirt.template import RAM, altered, mark_of
-from provisioning.libvirt.waking import Phases, wake
+from provisioning.libvirt.waking import wake
 from provisioning.libvirt.way_out import let_out
-from provisioning.links.files_over_link import LinkFiles
-from provisioning.links.guest_io import LinkTree
 from provisioning.links.ssh import SshTarget, open_ssh
 from provisioning.links.virtio import connect_virtio, open_virtio
 from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState
-from provisioning.protocols import READY, Kind, MachineInfo, ResetReport
+from provisioning.phases import Phases
+from provisioning.probed_desktop import AGENT_USER, ProbedDesktop
+from provisioning.protocols import READY, Kind, ResetReport
 from provisioning.state_digest import take_digest
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from provisioning.protocols import Stream
 
 BACKEND = "libvirt"
-AGENT_USER = "user"
 _BOOT_TIMEOUT_S = 240.0
 # The forwarded port accepts before the guest listens: a login that stalls is tried anew.
 _LOGIN_TIMEOUT_S = 6.0
@@ -65,10 +64,8 @@ _QUIET_WINDOW_S = 3.0
 _QUIET_SHARE = 0.25
 
 
-class DesktopVm:
+class DesktopVm(ProbedDesktop):
     """A `provisioning.protocols.Machine`: one QEMU behind libvirt, one probe on virtio-serial.
-
-    Whoever uses it holds the lock of its folder.
 
     Args:
         settings: where the hypervisor and the keys are.
@@ -89,40 +86,11 @@ class DesktopVm:
         *,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        super().__init__(folder, record, user=AGENT_USER, clock=clock)
         self._settings = settings
         self._hypervisor = hypervisor
-        self._folder = folder
-        self._record = record
         self._image = image
-        self._clock = clock
-        self._link: LinkClient | None = None
-        self.screen = VmScreen(hypervisor, record.machine_id, folder.path)
-
-    @property
-    def info(self) -> MachineInfo:
-        """Say what it is."""
-        return self._record.info
-
-    @property
-    def folder(self) -> MachineFolder:
-        """Its folder on the host."""
-        return self._folder
-
-    @property
-    def power(self) -> DesktopVm:
-        """Start and stop it."""
-        return self
-
-    @property
-    def link(self) -> LinkClient:
-        """Talk to the probe inside.
-
-        Raises:
-            LinkClosedError, LinkTimeoutError: it does not answer.
-        """
-        if self._link is None or self._link.is_closed:
-            self._link = connect_virtio(self.spec.probe_socket, name=self.info.machine_id)
-        return self._link
+        self._screen = VmScreen(hypervisor, record.machine_id, folder.path)
 
     @property
     def snapshots(self) -> VmSnapshots:
@@ -132,25 +100,21 @@ class DesktopVm:
             self.info.machine_id,
             self._folder.path,
             self.link,
+            self.screen,
             clock=self._clock,
         )
 
     @property
-    def files(self) -> LinkFiles:
-        """Read and write its files, as the agent's user: what a task puts there is theirs."""
-        return LinkFiles(self.link, user=AGENT_USER)
+    def screen(self) -> VmScreen:
+        """See it, from outside."""
+        return self._screen
 
     @property
     def input(self) -> VmInput:
-        """Act on it."""
+        """Act on it, from outside."""
         return VmInput(
             self._hypervisor, self.info.machine_id, self.screen, self.link, clock=self._clock
         )
-
-    @property
-    def tree(self) -> LinkTree:
-        """Read its UI."""
-        return LinkTree(self.link)
 
     @property
     def backing(self) -> Path:
@@ -216,7 +180,7 @@ class DesktopVm:
 
     def stop(self) -> None:
         """Stop it at once; what was saved stays. Harmless when it does not run."""
-        self._close_link()
+        self.release()
         self._hypervisor.destroy(self.info.machine_id)
         self._folder.mark(MachineState.STOPPED)
 
@@ -265,7 +229,7 @@ class DesktopVm:
         phases = Phases(self._clock)
         name = self.info.machine_id
         with phases.part("load"):
-            before = template.digest()
+            before = template.saved()
             identity = new_identity(mac=self._record.details["mac"])
             details = {**self._record.details, "host_key": identity.host_key_pub}
             self._record = self._folder.write(
@@ -276,7 +240,13 @@ class DesktopVm:
             self._link = open_virtio(self.spec.probe_socket, name=name)
             self._hypervisor.resume(name)
         wake(
-            self._link, before, phases, name=name, clock=self._clock, identity=identity.for_probe()
+            self._link,
+            self.screen,
+            before,
+            phases,
+            name=name,
+            clock=self._clock,
+            identity=identity.for_probe(),
         )
         return ResetReport(path="fork", seconds=phases.total_s(), phases_s=phases.seconds)
 
@@ -414,19 +384,13 @@ class DesktopVm:
             host_key=" ".join(public[:2]),
         )
 
-    def _close_link(self) -> None:
-        if self._link is not None:
-            self._link.close()
-            self._link = None
-
     def rest(self) -> None:
         """Pause it: an idle desktop under emulation uses a fifth of a processor."""
         with contextlib.suppress(MesocosmError):
             self._hypervisor.qmp(self.info.machine_id, "stop")
 
-    def release(self) -> None:
-        """Let the link go, so that another process may take the machine; it goes on running."""
-        self._close_link()
+    def _connect(self) -> LinkClient:
+        return connect_virtio(self.spec.probe_socket, name=self.info.machine_id)
 
 
 def create_desktop(

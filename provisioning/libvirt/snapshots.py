@@ -14,10 +14,12 @@ from appliance.base.errors import (
     SnapshotError,
     SnapshotMissingError,
 )
-from appliance.base.files import write_atomic
-from provisioning.libvirt.waking import Phases, wake
+from provisioning.libvirt.waking import wake
+from provisioning.phases import Phases
+from provisioning.picture import Picture, still
 from provisioning.protocols import ResetReport
-from provisioning.state_digest import StateDigest, take_digest
+from provisioning.saved_state import SavedState, picture_path, watch_desktop
+from provisioning.state_digest import take_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,19 +28,22 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from provisioning.libvirt.connection import Hypervisor
     from provisioning.links.client import LinkClient
+    from provisioning.protocols import Screen
 
 
 class VmSnapshots:
     """`provisioning.protocols.Snapshots` over QEMU's ``savevm`` and ``loadvm``.
 
-    Beside each snapshot, which lies in the machine's qcow2 overlay, stands the digest of the
-    guest's state at the moment of saving; a rewind that does not reproduce it is refused.
+    Beside each snapshot, which lies in the machine's qcow2 overlay, stand the digest of the
+    guest's state at the moment of saving and its picture; a rewind that does not reproduce them is
+    refused.
 
     Args:
         hypervisor: where the domain runs.
         name: of the domain.
         folder: of the machine; digests go to ``snapshots/`` below it.
         link: to the probe.
+        screen: of the machine, seen from the host.
         clock: sets the guest's clock and measures.
     """
 
@@ -48,6 +53,7 @@ class VmSnapshots:
         name: str,
         folder: Path,
         link: LinkClient,
+        screen: Screen,
         *,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
@@ -55,22 +61,35 @@ class VmSnapshots:
         self._name = name
         self._folder = folder / "snapshots"
         self._link = link
+        self._screen = screen
         self._clock = clock
 
     def save(self, name: str) -> None:
         """Save the whole state, RAM included; an older snapshot of that name is replaced.
 
+        The screen is watched for some seconds first: what moves on its own is not compared later.
+
         Raises:
-            SnapshotError: QEMU could not save it, or the guest did not tell its state.
+            SnapshotError: QEMU could not save it, the guest did not tell its state, or what it
+                told could never be verified.
         """
         path = self._digest_path(name)
         path.unlink(missing_ok=True)
+        picture_path(path).unlink(missing_ok=True)
         try:
+            windows = take_digest(self._link).windows
+            watched = watch_desktop(self._link, self._screen, windows, clock=self._clock)
             digest = take_digest(self._link)
+            frame = self._screen.capture()
+            picture = Picture(frame, watched.mask & still(watched.frame, frame))
+            SavedState(digest, picture).require_provable(self._name)
+            self._monitor("savevm", name)
+            picture = picture.without(still(frame, self._screen.capture()))
+        except SnapshotError:
+            raise
         except MesocosmError as exc:
             raise SnapshotError(f"{self._name} does not tell its state.", str(exc)) from exc
-        self._monitor("savevm", name)
-        write_atomic(path, digest.model_dump_json())
+        SavedState(digest, picture).write(path)
 
     def rewind(self, name: str) -> ResetReport:
         """Go back, find the probe again, set clock and random pool, and verify.
@@ -102,8 +121,10 @@ class VmSnapshots:
             SnapshotMissingError: there is no such snapshot.
             SnapshotError: QEMU could not delete it.
         """
-        self._require(name)
+        if not self._digest_path(name).is_file():
+            raise self._missing(name)
         self._digest_path(name).unlink()
+        picture_path(self._digest_path(name)).unlink(missing_ok=True)
         self._monitor("delvm", name)
 
     def _go_back(self, name: str, *, path: str) -> ResetReport:
@@ -113,7 +134,7 @@ class VmSnapshots:
             self._monitor("loadvm", name)
             if path == "restore":
                 self._hypervisor.resume(self._name)
-        wake(self._link, before, phases, name=self._name, clock=self._clock)
+        wake(self._link, self._screen, before, phases, name=self._name, clock=self._clock)
         return ResetReport(path=path, seconds=phases.total_s(), phases_s=phases.seconds)
 
     def _monitor(self, command: str, name: str) -> None:
@@ -128,14 +149,23 @@ class VmSnapshots:
                 resolution="Check the free space of the state folder with `mesocosm doctor`.",
             )
 
-    def _require(self, name: str) -> StateDigest:
+    def _require(self, name: str) -> SavedState:
         try:
-            return StateDigest.model_validate_json(self._digest_path(name).read_bytes())
+            return SavedState.read(self._digest_path(name))
+        except FileNotFoundError as exc:
+            raise self._missing(name) from exc
         except (OSError, ValueError) as exc:
-            known = ", ".join(self.list_snapshots()) or "none"
-            raise SnapshotMissingError(
-                f"{self._name} has no snapshot called {name!r}.", details=f"It has: {known}."
+            raise SnapshotError(
+                f"The snapshot {name!r} of {self._name} cannot be verified.",
+                details=f"What it must look like is damaged, or an older version's: {exc}",
+                resolution="Save it anew; `mesocosm machine delete` removes the machine.",
             ) from exc
+
+    def _missing(self, name: str) -> SnapshotMissingError:
+        known = ", ".join(self.list_snapshots()) or "none"
+        return SnapshotMissingError(
+            f"{self._name} has no snapshot called {name!r}.", details=f"It has: {known}."
+        )
 
     def _digest_path(self, name: str) -> Path:
         if not name.replace("-", "").replace("_", "").isalnum():

@@ -6,7 +6,7 @@
         ram             the guest's RAM; forks map it privately, so its pages are shared
         devices         migration stream of everything but the RAM
         disk.qcow2      the disk at that moment; each fork has an overlay on top
-        digest.json     the state that every fork is verified by
+        digest.json     the state that every fork is verified by, with its picture beside it
         template.json   what it was made from
 
 The stamp digests all that the streams depend on: image, QEMU, CPU model, probe, size. A template
@@ -31,7 +31,7 @@ from provisioning.libvirt.identity import new_port
 from provisioning.libvirt.migration import save_stream
 from provisioning.libvirt.starting import start_domain
 from provisioning.protocols import READY
-from provisioning.state_digest import StateDigest
+from provisioning.saved_state import SavedState, picture_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,14 +120,14 @@ class Template:
         """What forks put their overlays on."""
         return self.path / DISK
 
-    def digest(self) -> StateDigest:
+    def saved(self) -> SavedState:
         """Read the state that forks are verified by.
 
         Raises:
             SnapshotError: it is gone or damaged.
         """
         try:
-            return StateDigest.model_validate_json((self.path / DIGEST).read_bytes())
+            return SavedState.read(self.path / DIGEST)
         except (OSError, ValueError) as exc:
             raise SnapshotError(f"The template {self.path.name} is damaged.", str(exc)) from exc
 
@@ -255,7 +255,9 @@ def _make(vm: DesktopVm, folder: Path, stamp: str) -> TemplateRecord:
         _copy(vm.spec.disk, saved)
     finally:
         hypervisor.resume(name)
-    shutil.copyfile(vm.folder.path / "snapshots" / f"{READY}.json", folder / DIGEST)
+    state = vm.folder.path / "snapshots" / f"{READY}.json"
+    shutil.copyfile(state, folder / DIGEST)
+    shutil.copyfile(picture_path(state), picture_path(folder / DIGEST))
     spec = replace(
         vm.spec,
         name=f"{TEMPLATE_PREFIX}{stamp[:_STAMP_DIGITS]}",

@@ -1,4 +1,7 @@
-"""The state a reset is verified by: files of the home folder, settings, processes."""
+"""The state a reset is verified by, as far as root sees it: home files, settings, processes.
+
+Windows and clipboards are added by the helper on the display, see `windows` and `selections`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,9 @@ from provisioning.probe import proc
 
 if TYPE_CHECKING:
     from provisioning.probe.identity import Identity
+
+FORMAT = 2
+"""Of the digest; raised whenever what is in it changes its meaning."""
 
 SKIPPED = frozenset({".cache", ".local/share/gvfs-metadata", ".local/state", ".dbus"})
 """Folders below the home folder that programs write to on their own; not compared."""

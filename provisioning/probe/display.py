@@ -35,6 +35,7 @@ def main(identity: Identity) -> None:
         "screenshot": display.screenshot,
         "windows": display.windows,
         "shown": display.shown,
+        "saved": display.saved,
     }
     worker.serve(ops, in_fd, out_fd)
 
@@ -53,6 +54,7 @@ class Display:
         from Xlib.display import Display as XDisplay
 
         from provisioning.probe import keys, windows
+        from provisioning.probe.selections import Selections
 
         keys.load()
         pyautogui.PAUSE = 0
@@ -65,6 +67,7 @@ class Display:
         self._windows = windows
         self._display = XDisplay()
         self._typist = Typist(self._display)
+        self._selections = Selections(self._display)
 
     def screenshot(self, _params: Params) -> dict[str, Any]:
         """Take a picture of all monitors."""
@@ -79,6 +82,14 @@ class Display:
     def shown(self, _params: Params) -> dict[str, Any]:
         """Tell which parts of a desktop are on the screen."""
         return self._windows.shown_parts(self._display)
+
+    def saved(self, params: Params) -> dict[str, Any]:
+        """Tell what a reset must bring back: ``windows``, and ``selections`` by name."""
+        deadline_s = time.monotonic() + max(0.1, params.timeout_s - _MARGIN_S)
+        return {
+            "windows": self._windows.saved_rows(self._display),
+            "selections": self._selections.look(deadline_s),
+        }
 
     def input(self, params: Params) -> None:
         """Act by one of the kinds move, click, drag, scroll, key, text."""

@@ -7,6 +7,7 @@ import itertools
 import os
 import sys
 import tempfile
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _LARGEST_INLINE_CHARS = MAX_LINE_BYTES - 4096
 _KEPT_SPILLS = 4
 _EVALUATOR_PATIENCE_S = 3.0
+# For windows and clipboards; owners of a clipboard that need longer count as silent.
+_DISPLAY_TIMEOUT_S = 3.0
 # Whose presence says that the session is GNOME's, which is ready with its panel and not before.
 _GNOME = frozenset({"gnome-session-b", "gnome-flashback", "gnome-panel"})
 
@@ -154,11 +157,27 @@ class Ops:
         reason = f"not up yet: {', '.join(missing)}" if missing else ""
         return {**found, "ready": not missing, "reason": reason}
 
-    def digest(self, _params: Params) -> dict[str, Any]:
-        """Take the state that resets are verified by."""
+    def digest(self, params: Params) -> dict[str, Any]:
+        """Take the state that resets are verified by.
+
+        The display is looked at meanwhile, by its helper. Where that fails, ``unseen`` says why.
+        """
+        shown: dict[str, Any] = {"windows": [], "selections": {}, "unseen": "no answer"}
+        timeout_s = min(_DISPLAY_TIMEOUT_S, params.timeout_s)
+
+        def look() -> None:
+            try:
+                shown.update(self._display.call("saved", {}, timeout_s), unseen="")
+            except ProbeError as exc:
+                shown["unseen"] = str(exc)
+
+        looking = threading.Thread(target=look, name="look")
+        looking.start()
         workers = (self._display, self._tree, self._evaluator)
         own = {os.getpid(), *(worker.pid for worker in workers if worker.pid is not None)}
-        return digest.take(self._sessions.identity, own)
+        state = digest.take(self._sessions.identity, own)
+        looking.join()
+        return {"format": digest.FORMAT, **state, **shown}
 
     def wake(self, params: Params) -> dict[str, Any]:
         """Do all that a machine back from a snapshot needs, in one round trip.

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Dict, Tuple
 
 if TYPE_CHECKING:
     from Xlib.display import Display
 
+_Question = Tuple[Any, Dict[str, Any]]
+
 _MAX_WINDOWS = 500
+_MAX_LONGS = 4096
+_ASKED = 7
 _MAX_TITLE = 1000
+# Source: Extended Window Manager Hints 1.5, _NET_WM_WINDOW_TYPE and _NET_WM_STATE.
+_KIND, _STATE = "_NET_WM_WINDOW_TYPE", "_NET_WM_STATE"
+_KINDS = ("desktop", "dock", "dialog", "utility", "toolbar", "menu", "splash", "normal")
+_STATES = (
+    *("modal", "sticky", "maximized_vert", "maximized_horz", "shaded", "hidden"),
+    *("fullscreen", "above", "below", "demands_attention"),
+)
 
 
 def open_display(name: str) -> Display:
@@ -34,6 +45,126 @@ def list_windows(display: Display) -> list[dict[str, Any]]:
     active = _numbers(display, root, "_NET_ACTIVE_WINDOW")[:1]
     rows = (_describe(display, root, window_id) for window_id in ids[:_MAX_WINDOWS])
     return [{**row, "active": row["id"] in active} for row in rows if row is not None]
+
+
+def saved_rows(display: Display) -> list[dict[str, Any]]:
+    """Give the managed windows, bottom to top, as far as a reset must bring them back.
+
+    Each has ``title``, ``wm_class``, ``kind``, ``geometry``, ``states`` and ``active``. Of the
+    desktop's own window only the part on the screen counts: under Metacity it is higher than the
+    screen by a panel or not, as the two of them come up.
+
+    Questions go out together before the first answer is read: just after a reset under emulation
+    each change from one process to another takes its time.
+    """
+    screen = display.screen()
+    asked = [
+        _property_of(display, screen.root.id, name)
+        for name in ("_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW")
+    ]
+    stacking, active = (_numbers_in(reply) for reply in _ask(display, asked))
+    ids = stacking[:_MAX_WINDOWS]
+    replies = _ask(display, [one for item in ids for one in _about(display, item)])
+    rows = []
+    for index, window_id in enumerate(ids):
+        row = replies[index * _ASKED : (index + 1) * _ASKED]
+        if row[0] is not None and row[1] is not None:
+            seen = _on_screen(_seen(display, row), screen)
+            rows.append({**seen, "active": [window_id] == active[:1]})
+    return rows
+
+
+def _about(display: Display, window_id: int) -> list[_Question]:
+    """Give what is asked about a window; there are `_ASKED` questions."""
+    from Xlib.protocol import request
+
+    names = ("_NET_WM_NAME", "WM_NAME", "WM_CLASS", _KIND, _STATE)
+    root_id = display.screen().root.id
+    return [
+        (request.GetGeometry, {"drawable": window_id}),
+        (
+            request.TranslateCoords,
+            {"src_wid": window_id, "dst_wid": root_id, "src_x": 0, "src_y": 0},
+        ),
+        *(_property_of(display, window_id, name) for name in names),
+    ]
+
+
+def _seen(display: Display, replies: list[Any]) -> dict[str, Any]:
+    """Put together what a window's replies tell."""
+    size, corner, name, old_name, wm_class, kind, states = replies
+    title = _text_in(name) or _text_in(old_name)
+    kinds = _names_in(display, kind, _KIND, _KINDS)
+    return {
+        "title": title[:_MAX_TITLE],
+        "wm_class": _text_in(wm_class).rstrip("\0").split("\0"),
+        "kind": kinds[0] if kinds else "",
+        "geometry": [corner.x, corner.y, size.width, size.height],
+        "states": sorted(_names_in(display, states, _STATE, _STATES)),
+    }
+
+
+def _on_screen(row: dict[str, Any], screen: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Cut a desktop's window to the screen; leave all others."""
+    if row["kind"] != "desktop":
+        return row
+    left, top, width, height = row["geometry"]
+    right = min(left + width, screen.width_in_pixels)
+    bottom = min(top + height, screen.height_in_pixels)
+    left, top = max(left, 0), max(top, 0)
+    return {**row, "geometry": [left, top, right - left, bottom - top]}
+
+
+def _property_of(display: Display, window_id: int, name: str) -> _Question:
+    from Xlib import X
+    from Xlib.protocol import request
+
+    fields = {
+        "delete": False,
+        "window": window_id,
+        "property": display.get_atom(name),
+        "type": X.AnyPropertyType,
+        "long_offset": 0,
+        "long_length": _MAX_LONGS,
+    }
+    return request.GetProperty, fields
+
+
+def _ask(display: Display, questions: list[_Question]) -> list[Any]:
+    """Send all and then read the replies; None for each that the server refuses."""
+    from Xlib.error import XError
+
+    sent = [kind(display=display.display, defer=1, **fields) for kind, fields in questions]
+    replies = []
+    for one in sent:
+        try:
+            one.reply()
+            replies.append(one)
+        except XError:
+            replies.append(None)
+    return replies
+
+
+def _value_in(reply: Any) -> Any:  # noqa: ANN401 - python-xlib is untyped
+    return reply.value[1] if reply is not None and reply.property_type else None
+
+
+def _numbers_in(reply: Any) -> list[int]:  # noqa: ANN401
+    value = _value_in(reply)
+    return [] if value is None or isinstance(value, (str, bytes)) else [int(one) for one in value]
+
+
+def _text_in(reply: Any) -> str:  # noqa: ANN401
+    value = _value_in(reply)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value if isinstance(value, str) else ""
+
+
+def _names_in(display: Display, reply: Any, prefix: str, names: tuple[str, ...]) -> list[str]:  # noqa: ANN401
+    # `get_atom` remembers what `intern_atom` would ask for each time.
+    atoms = {display.get_atom(f"{prefix}_{name.upper()}"): name for name in names}
+    return [atoms[atom] for atom in _numbers_in(reply) if atom in atoms]
 
 
 def shown_parts(display: Display) -> dict[str, Any]:
@@ -99,7 +230,7 @@ def _property(display: Display, window: Any, name: str) -> Any:  # noqa: ANN401
     from Xlib.error import XError
 
     try:
-        found = window.get_full_property(display.intern_atom(name), X.AnyPropertyType)
+        found = window.get_full_property(display.get_atom(name), X.AnyPropertyType)
     except XError:
         return None
     return None if found is None else found.value

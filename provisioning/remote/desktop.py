@@ -16,16 +16,15 @@ from appliance.base.errors import (
     ToolError,
     UnsupportedError,
 )
-from appliance.base.files import write_atomic
 from appliance.base.process import run
 from provisioning.deploy import PYTHON, TAG, guest_path, is_stored, stdio_argv, store
-from provisioning.links.files_over_link import LinkFiles
-from provisioning.links.guest_io import LinkInput, LinkScreen, LinkTree
 from provisioning.links.ssh import connect_ssh, open_ssh
-from provisioning.protocols import READY, MachineInfo, ResetReport
+from provisioning.phases import Phases
+from provisioning.probed_desktop import ProbedDesktop
+from provisioning.protocols import READY, ResetReport
 from provisioning.remote.config import Reset, Side
 from provisioning.reset_only import ResetOnly
-from provisioning.state_digest import StateDigest, take_digest
+from provisioning.saved_state import SavedState, learn, tell
 from provisioning.zipapp import build_probe
 
 if TYPE_CHECKING:
@@ -43,8 +42,6 @@ _LOGIN_TIMEOUT_S = 10.0
 _ASK_TIMEOUT_S = 20.0
 _EVERY_S = 0.5
 _QUIET_TIMEOUT_S = 180.0
-_QUIET_WINDOW_S = 3.0
-_MAX_NAMED = 20
 # What the probe needs: Python 3.9, xdotool for keys, and to be root.
 _CHECK = """
 [ "$(id -u)" = 0 ] || { echo 'the login is not root'; exit 1; }
@@ -55,15 +52,14 @@ id "$2" > /dev/null 2>&1 || { echo "there is no user $2"; exit 1; }
 """
 
 
-class RemoteDesktop:
+class RemoteDesktop(ProbedDesktop):
     """A `provisioning.protocols.Machine` that is not this appliance's own.
 
-    It is never started, stopped or installed from here, and nothing of it can be saved. Whoever
-    uses it holds the lock of its folder.
+    It is never started, stopped or installed from here, and nothing of it can be saved.
 
     Args:
         settings: where the appliance's key is.
-        folder: of the machine; holds the digest of its first state.
+        folder: of the machine; holds its first state.
         record: what it is.
         remote: how to reach it.
         clock: waits and measures.
@@ -78,68 +74,15 @@ class RemoteDesktop:
         *,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        super().__init__(folder, record, user=remote.user, clock=clock)
         self._target = remote.target(settings)
-        self._folder = folder
-        self._record = record
         self._remote = remote
-        self._clock = clock
-        self._link: LinkClient | None = None
-
-    @property
-    def info(self) -> MachineInfo:
-        """Say what it is."""
-        return self._record.info
-
-    @property
-    def folder(self) -> MachineFolder:
-        """Its folder on this host."""
-        return self._folder
-
-    @property
-    def power(self) -> RemoteDesktop:
-        """Ask whether it runs; it cannot be turned on or off from here."""
-        return self
-
-    @property
-    def link(self) -> LinkClient:
-        """Talk to the probe, which is deployed and started when there is none.
-
-        Raises:
-            LinkError: the machine does not answer, or is another one.
-            UnsupportedError: it lacks what the probe needs.
-            MachineStartError: the probe cannot be stored there.
-        """
-        if self._link is None or self._link.is_closed:
-            self.deploy()
-            argv = stdio_argv(build_probe(), user=self._remote.user)
-            self._link = connect_ssh(self._target, argv, name=self.info.machine_id)
-        return self._link
 
     @property
     def snapshots(self) -> ResetOnly:
         """Reset it by its owner's command, the only way back it has."""
         why = "A machine that is not this appliance's own cannot be saved."
         return ResetOnly(self.info.machine_id, self._renew, why=why)
-
-    @property
-    def files(self) -> LinkFiles:
-        """Read and write its files, as the agent's user."""
-        return LinkFiles(self.link, user=self._remote.user)
-
-    @property
-    def screen(self) -> LinkScreen:
-        """See it."""
-        return LinkScreen(self.link)
-
-    @property
-    def input(self) -> LinkInput:
-        """Act on it."""
-        return LinkInput(self.link)
-
-    @property
-    def tree(self) -> LinkTree:
-        """Read its UI."""
-        return LinkTree(self.link)
 
     def is_running(self) -> bool:
         """Tell whether its SSH server answers."""
@@ -172,12 +115,6 @@ class RemoteDesktop:
             f"{self.info.machine_id} cannot be stopped from here.",
             resolution="`mesocosm machine delete` forgets it and removes the probe from it.",
         )
-
-    def release(self) -> None:
-        """Let the connection go; what runs there goes on running."""
-        if self._link is not None:
-            self._link.close()
-            self._link = None
 
     def delete(self) -> None:
         """Remove the probe from it and forget it; the machine stays. Harmless twice."""
@@ -230,46 +167,41 @@ class RemoteDesktop:
         self._reset(self._require_reset())
         self._wait_for_session(self._remote.ready_timeout_s)
 
-        def look_twice() -> StateDigest | None:
-            before = take_digest(self.link)
-            self._clock.sleep(_QUIET_WINDOW_S)
-            after = take_digest(self.link)
-            return None if before.differences(after) else after
-
-        found = wait_until(look_twice, timeout_s=_QUIET_TIMEOUT_S, every_s=0.0, clock=self._clock)
-        if found is None:
-            raise MachineStartError(
-                f"{self.info.machine_id} did not come to rest within {_QUIET_TIMEOUT_S:g} s."
-            )
-        write_atomic(self._digest_path, found.model_dump_json())
+        learn(
+            self.link,
+            self.screen,
+            name=self.info.machine_id,
+            timeout_s=_QUIET_TIMEOUT_S,
+            clock=self._clock,
+        ).write(self._state_path)
 
     def _renew(self) -> ResetReport:
         """Run the reset and compare with the first state."""
         reset = self._require_reset()
         first = self._first_state()
-        phases: dict[str, float] = {}
-        start_s = self._clock.monotonic_s()
-        self._reset(reset)
-        phases["reset"] = self._clock.monotonic_s() - start_s
-        self._wait_for_session(self._remote.ready_timeout_s)
-        phases["session"] = self._clock.monotonic_s() - start_s - phases["reset"]
-        differences: tuple[str, ...] = ()
+        phases = Phases(self._clock)
+        with phases.part("reset"):
+            self._reset(reset)
+        with phases.part("session"):
+            self._wait_for_session(self._remote.ready_timeout_s)
+        with phases.part("verify"):
+            self._verify(first)
+        return ResetReport("reset", phases.total_s(), (), phases.seconds)
 
-        def is_as_it_was() -> bool:
-            nonlocal differences
-            differences = first.differences(take_digest(self.link))
-            return not differences
-
-        timeout_s = self._remote.verify_timeout_s
-        if not wait_until(is_as_it_was, timeout_s=timeout_s, every_s=_EVERY_S, clock=self._clock):
+    def _verify(self, first: SavedState) -> None:
+        differences = first.wait_for(
+            self.link,
+            self.screen,
+            timeout_s=self._remote.verify_timeout_s,
+            every_s=_EVERY_S,
+            clock=self._clock,
+        )
+        if differences:
             raise ResetMismatchError(
                 f"{self.info.machine_id} is not as it was, in {len(differences)} places.",
-                details="\n".join(line[:400] for line in differences[:_MAX_NAMED]),
+                details=tell(differences),
                 resolution="Its reset command leaves something behind; correct the command.",
             )
-        seconds = self._clock.monotonic_s() - start_s
-        phases["verify"] = seconds - phases["reset"] - phases["session"]
-        return ResetReport("reset", seconds, (), phases)
 
     def _reset(self, reset: Reset) -> None:
         """Run the owner's command, here or there."""
@@ -311,6 +243,18 @@ class RemoteDesktop:
                 resolution="Its user must be logged in to a graphical session (X11).",
             )
 
+    def _connect(self) -> LinkClient:
+        """Deploy the probe and start it.
+
+        Raises:
+            LinkError: the machine does not answer, or is another one.
+            UnsupportedError: it lacks what the probe needs.
+            MachineStartError: the probe cannot be stored there.
+        """
+        self.deploy()
+        argv = stdio_argv(build_probe(), user=self._remote.user)
+        return connect_ssh(self._target, argv, name=self.info.machine_id)
+
     def _login(self) -> SshSession:
         return open_ssh(self._target, timeout_s=_LOGIN_TIMEOUT_S)
 
@@ -323,15 +267,16 @@ class RemoteDesktop:
             )
         return self._remote.reset
 
-    def _first_state(self) -> StateDigest:
+    def _first_state(self) -> SavedState:
         try:
-            return StateDigest.model_validate_json(self._digest_path.read_bytes())
+            return SavedState.read(self._state_path)
         except (OSError, ValueError) as exc:
             raise SnapshotError(
                 f"The first state of {self.info.machine_id} is not known.",
+                details=str(exc),
                 resolution="Delete the machine; it is learned anew when it is next made.",
             ) from exc
 
     @property
-    def _digest_path(self) -> Path:
+    def _state_path(self) -> Path:
         return self._folder.path / "snapshots" / f"{READY}.json"

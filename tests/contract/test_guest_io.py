@@ -13,7 +13,7 @@ from appliance.base.clock import wait_until
 from appliance.base.errors import GuestCallError, InvalidActionError
 from provisioning.links.guest_io import LinkInput, LinkScreen, LinkTree
 from provisioning.protocols import Button, Input, Screen, Tree
-from tests.standins.desktop import SIZE, DesktopStandIn
+from tests.standins.desktop import SIZE, DesktopStandIn, desktop_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,13 +26,8 @@ TEXT = "Grüße, 'q\"uo\\te$ ✓ 日本 ~@#{}[]|&*? " + "".join(map(chr, range(0
 
 @pytest.fixture(scope="module")
 def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DesktopStandIn]:
-    folder = tmp_path_factory.mktemp("desktop")
-    # pytest makes its folders for the tests' user alone.
-    for parent in (folder.parent, folder.parent.parent):
-        parent.chmod(0o755)
-    stand_in = DesktopStandIn(folder)
-    yield stand_in
-    stand_in.close()
+    with desktop_in(tmp_path_factory.mktemp("desktop")) as stand_in:
+        yield stand_in
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import base64
+import re
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
 import pytest
 
+from appliance.base.clock import wait_until
 from appliance.base.errors import LinkError
+from provisioning.picture import Picture
 from provisioning.state_digest import take_digest
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 from tests.contract.torture import ACTS, SUBJECTS
@@ -17,6 +21,9 @@ if TYPE_CHECKING:
 
     from provisioning.protocols import Json, Machine
     from tests.contract.torture import Act, Tortured
+
+DRAWN_S = 20.0
+"""Until a change must be on the screen, under emulation too."""
 
 
 @pytest.fixture(
@@ -57,16 +64,31 @@ def commit(machine: Machine, act: Act, limits: str) -> tuple[int, str]:
         raise
 
 
+def look(machine: Machine) -> Picture:
+    """Give what the screen shows now, nothing left out."""
+    frame = machine.screen.capture()
+    return Picture(frame, np.ones(frame.shape[:2], dtype=np.bool_))
+
+
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: str(act.name))
 def test_a_reset_takes_it_back(tortured: Tortured, act: Act) -> None:
     machine = tortured.machine
-    before = take_digest(machine.link)
+    before, picture = take_digest(machine.link), look(machine)
     assert not is_seen(machine, act)
 
     code, said = commit(machine, act, tortured.limits)
     is_refused = act.name in tortured.refuses
     assert is_seen(machine, act) is not is_refused, (code, said)
     assert (code != 0) is is_refused or act.breaks, said
+    if act.differs:
+        found: list[str] = []
+
+        def is_named() -> bool:
+            found[:] = before.differences(take_digest(machine.link))
+            found.extend(picture.differences(machine.screen.capture()))
+            return any(re.search(act.differs, line) for line in found)
+
+        assert wait_until(is_named, timeout_s=DRAWN_S), found
 
     report = tortured.reset()
     machine = tortured.machine

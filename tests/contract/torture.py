@@ -35,6 +35,8 @@ class Act:
         trace: succeeds while what the act did can still be seen; run as the same user.
         user: who runs it.
         breaks: the machine may not answer afterwards, which is as good as the trace.
+        differs: pattern of a line that the comparison must give while the trace is there; empty
+            where what was done lies outside of what is compared.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Act:
     trace: str
     user: str = USER
     breaks: bool = False
+    differs: str = ""
 
 
 @dataclass
@@ -98,18 +101,57 @@ mkdir -p ~/.config/autostart
 printf '[Desktop Entry]\\nType=Application\\nName=x\\nExec=sleep 9\\n' > ~/.config/autostart/x.desktop
 """
 
+_COPY = """
+for name in clipboard primary; do
+    printf 'left behind' | xclip -selection $name > /dev/null 2>&1
+done
+"""
+_WINDOW = """
+setsid -f zenity --info --title 'Left open' --text x > /dev/null 2>&1
+for try in $(seq 100); do xdotool search --name 'Left open' > /dev/null && exit 0; sleep 0.1; done
+exit 1
+"""
+_BACKGROUND = "org.gnome.desktop.background"
+_WALLPAPER = f"""
+gsettings set {_BACKGROUND} picture-options none
+gsettings set {_BACKGROUND} primary-color '#aa0000'
+"""
+# As programs do it when they open a file.
+_RECENT = """
+touch ~/Documents/seen.txt
+python3 -c 'import gi, os; gi.require_version("Gtk", "3.0"); from gi.repository import Gtk, GLib
+Gtk.RecentManager.get_default().add_item("file://" + os.path.expanduser("~/Documents/seen.txt"))
+GLib.timeout_add(1500, Gtk.main_quit); Gtk.main()'
+"""
+
 ACTS: Sequence[Act] = (
-    Act("files", "echo x > ~/Documents/left; rm ~/.bashrc; chmod 700 ~/Music", "test -e ~/Documents/left"),
-    Act("an autostart entry", _AUTOSTART, "test -e ~/.config/autostart/x.desktop"),
+    Act("files", "echo x > ~/Documents/left; rm ~/.bashrc; chmod 700 ~/Music", "test -e ~/Documents/left", differs="^file Documents/left: absent"),
+    Act("an autostart entry", _AUTOSTART, "test -e ~/.config/autostart/x.desktop", differs="^file .config/autostart/x.desktop"),
     Act(
         "settings",
         "gsettings set org.gnome.desktop.interface color-scheme prefer-dark",
         "gsettings get org.gnome.desktop.interface color-scheme | grep -q dark",
+        differs="^settings differ$",
     ),
     Act(
         "a background process",
         "setsid -f sleep 4321 > /dev/null 2>&1",
         "pgrep -f 'sleep 432[1]'",
+        differs="^process new: sleep",
+    ),
+    Act("clipboards", _COPY, "xclip -selection primary -o | grep -q 'left behind'", differs="^clipboard CLIPBOARD: nothing -> text"),
+    Act("an extra window", _WINDOW, "xdotool search --name 'Left open'", differs="^window new: .*'Left open'"),
+    Act(
+        "a changed wallpaper",
+        _WALLPAPER,
+        f"gsettings get {_BACKGROUND} primary-color | grep -q aa0000",
+        differs=r"^screen: \d{5,} px differ within",
+    ),
+    Act(
+        "a recent file",
+        _RECENT,
+        "grep -q seen.txt ~/.local/share/recently-used.xbel",
+        differs="^file .local/share/recently-used.xbel",
     ),
     Act("an installed package", _PACKAGE, "dpkg -s torture", ROOT),
     Act("system files", "echo 192.0.2.9 evil >> /etc/hosts; rm -f /usr/bin/gedit", "test ! -e /usr/bin/gedit", ROOT),

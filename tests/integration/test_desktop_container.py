@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import docker
@@ -25,7 +26,7 @@ from provisioning.machine_folder import (
     iter_folders,
 )
 from provisioning.protocols import READY, Kind
-from provisioning.state_digest import StateDigest
+from provisioning.saved_state import SavedState
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 from tests.standins.container import desktop_container_settings
 
@@ -223,16 +224,17 @@ def test_one_that_is_not_like_its_baseline_is_refused(
 ) -> None:
     known = machine._baseline.read()
     assert known is not None
-    digest, picture = known
+    digest, picture = known.digest, known.picture
     monkeypatch.setattr(desktop, "_VERIFY_TIMEOUT_S", 1.0)
     wrong = digest.model_copy(update={"files": {**digest.files, "expected": "1 1 1"}})
+    negative = replace(picture, frame=255 - picture.frame)
     try:
-        for changed in ((wrong, picture), (digest, 255 - picture)):
-            machine._baseline.write(*changed)
-            with pytest.raises(ResetMismatchError, match=r"file expected|screen differs"):
+        for changed in (SavedState(wrong, picture), SavedState(digest, negative)):
+            machine._baseline.write(changed)
+            with pytest.raises(ResetMismatchError, match=r"file expected|screen: \d+ px differ"):
                 machine.snapshots.rewind(READY)
     finally:
-        machine._baseline.write(StateDigest.model_validate(digest), picture)
+        machine._baseline.write(known)
     monkeypatch.undo()
     machine.snapshots.rewind(READY)
 

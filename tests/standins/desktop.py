@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import sys
@@ -17,7 +18,7 @@ from provisioning.zipapp import build_probe
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from provisioning.links.client import LinkClient
@@ -123,6 +124,19 @@ class DesktopStandIn:
         self._started.append(started)
         assert started.stdout is not None
         return started.stdout.readline().decode().strip()
+
+
+@contextlib.contextmanager
+def desktop_in(folder: Path) -> Iterator[DesktopStandIn]:
+    """Have one for the length of a block, in a folder that pytest made."""
+    # pytest makes its folders for the tests' user alone.
+    for parent in (folder.parent, folder.parent.parent):
+        parent.chmod(0o755)
+    stand_in = DesktopStandIn(folder)
+    try:
+        yield stand_in
+    finally:
+        stand_in.close()
 
 
 def clean() -> dict[str, str]:

@@ -5,39 +5,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from provisioning.docker.baseline import SCREEN_TOLERANCE_RATIO, Baseline, differing_ratio
-from provisioning.state_digest import StateDigest
+from provisioning.docker.baseline import Baseline
+from tests.standins.states import a_state
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-DIGEST = StateDigest(files={"a": "1"}, settings="s", processes=["x x"])
-PICTURE = np.zeros((80, 100, 3), np.uint8)
-
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
-    baseline = Baseline(tmp_path / "deep" / "one")
+    baseline, state = Baseline(tmp_path / "deep" / "one"), a_state()
     assert baseline.read() is None
-    baseline.write(DIGEST, PICTURE)
+    baseline.write(state)
     found = baseline.read()
     assert found is not None
-    assert found[0] == DIGEST
-    assert np.array_equal(found[1], PICTURE)
+    assert found.digest == state.digest
+    assert np.array_equal(found.picture.frame, state.picture.frame)
+    assert np.array_equal(found.picture.mask, state.picture.mask)
 
 
-@pytest.mark.parametrize("name", ["state.json", "screen.npy"])
+@pytest.mark.parametrize("name", ["state.json", "state.npy"])
 @pytest.mark.parametrize("damage", [b"", b"{", b"\x93NUMPY\x01\x00"])
 def test_a_damaged_one_is_taken_anew(tmp_path: Path, name: str, damage: bytes) -> None:
-    Baseline(tmp_path).write(DIGEST, PICTURE)
+    Baseline(tmp_path).write(a_state())
     (tmp_path / name).write_bytes(damage)
     assert Baseline(tmp_path).read() is None
 
 
-def test_a_panel_that_is_missing_is_more_than_a_clock_that_went_on() -> None:
-    clock, panel = PICTURE.copy(), PICTURE.copy()
-    clock[0:2, 40:60] = 255
-    panel[0:3] = 255
-    assert 0 < differing_ratio(PICTURE, clock) <= SCREEN_TOLERANCE_RATIO
-    assert differing_ratio(PICTURE, panel) > SCREEN_TOLERANCE_RATIO
-    assert differing_ratio(PICTURE, PICTURE) == 0
-    assert differing_ratio(PICTURE, PICTURE[:40]) == 1
+def test_one_of_an_older_form_is_taken_anew(tmp_path: Path) -> None:
+    Baseline(tmp_path).write(a_state())
+    path = tmp_path / "state.json"
+    path.write_text(path.read_text().replace('"format":2', '"format":1'))
+    assert Baseline(tmp_path).read() is None

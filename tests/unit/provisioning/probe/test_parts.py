@@ -16,6 +16,7 @@ from provisioning.probe.importer import CodeBundle
 from provisioning.probe.keys import chord
 from provisioning.probe.typist import keysym_of
 from provisioning.state_digest import StateDigest
+from tests.standins.states import a_digest
 
 PROBE = Path(apps.__file__).parent
 
@@ -114,7 +115,9 @@ def home(tmp_path: Path) -> Identity:
 
 
 def take(identity: Identity) -> StateDigest:
-    return StateDigest.model_validate(digest.take(identity, {os.getpid()}))
+    own = digest.take(identity, {os.getpid()})
+    shown = {"windows": [], "selections": {}, "unseen": ""}
+    return StateDigest.model_validate({"format": digest.FORMAT, **own, **shown})
 
 
 def test_an_unchanged_home_has_no_differences(home: Identity) -> None:
@@ -123,7 +126,7 @@ def test_an_unchanged_home_has_no_differences(home: Identity) -> None:
     assert before.differences(take(home).model_copy(update={"processes": before.processes})) == ()
 
 
-@pytest.mark.parametrize("change", ["written", "made", "removed", "mode", "settings"])
+@pytest.mark.parametrize("change", ["written", "made", "removed", "mode", "settings", "recent"])
 def test_every_change_of_the_home_is_a_difference(home: Identity, change: str) -> None:
     before, folder = take(home), Path(home.home)
     match change:
@@ -135,16 +138,19 @@ def test_every_change_of_the_home_is_a_difference(home: Identity, change: str) -
             (folder / "Documents/a").unlink()
         case "mode":
             (folder / "Documents/a").chmod(0o600)
-        case _:
+        case "settings":
             (folder / ".config/dconf").mkdir(parents=True)
             (folder / ".config/dconf/user").write_bytes(b"db")
+        case _:
+            (folder / ".local/share").mkdir(parents=True)
+            (folder / ".local/share/recently-used.xbel").write_text("<xbel/>")
     after = take(home).model_copy(update={"processes": before.processes})
     assert before.differences(after)
 
 
 def test_processes_that_came_and_went_are_differences() -> None:
-    before = StateDigest(files={}, settings="", processes=["a /a", "b /b", "b /b"])
-    after = StateDigest(files={}, settings="", processes=["b /b", "c /c"])
+    before = a_digest(processes=["a /a", "b /b", "b /b"])
+    after = a_digest(processes=["b /b", "c /c"])
     assert before.differences(after) == (
         "process gone: a /a",
         "process gone: b /b",

@@ -1,0 +1,171 @@
+"""What lies in the clipboards of an X display: digest of the text and the forms it is offered in.
+
+Source: Inter-Client Communication Conventions Manual 2.0, section 2, *Peer-to-Peer Communication
+by Means of Selections*.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import select
+import struct
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from Xlib.display import Display
+
+NAMES = ("CLIPBOARD", "PRIMARY")
+MAX_BYTES = 4 << 20
+"""Of a text; of a longer one the beginning alone counts."""
+
+NO_ANSWER = "its owner does not answer"
+_TEXTS = ("UTF8_STRING", "text/plain;charset=utf-8", "STRING", "TEXT")
+_PROPERTY = "MESOCOSM_SELECTION"
+_MAX_TARGETS = 100
+_LONGS = MAX_BYTES // 4
+
+
+class NoAnswerError(Exception):
+    """The owner of a selection did not answer before the deadline."""
+
+
+class Selections:
+    """Reads the selections of a display, as a program would that pastes.
+
+    Args:
+        display: connection; events that arrive on it meanwhile are taken off its queue.
+    """
+
+    def __init__(self, display: Display) -> None:
+        from Xlib import X
+
+        self._x = X
+        self._display = display
+        self._window = display.screen().root.create_window(
+            *(0, 0, 1, 1, 0), 0, X.InputOnly, X.CopyFromParent, event_mask=X.PropertyChangeMask
+        )
+        self._property = display.get_atom(_PROPERTY)
+        self._incr = display.get_atom("INCR")
+        self._string = display.get_atom("STRING")
+
+    def look(self, deadline_s: float) -> dict[str, dict[str, Any]]:
+        """Give by name of the selection ``owned``, ``targets``, ``text`` and ``trouble``.
+
+        ``targets`` are the names of the forms it is offered in, sorted; ``text`` is the SHA-256 of
+        the text, empty where it is no text or nobody owns the selection; ``trouble`` says why the
+        rest is not known, and is empty when it is.
+
+        Args:
+            deadline_s: on the monotonic clock. Each owner has an equal share of the time left;
+                one that has not answered then never does.
+        """
+        found = {}
+        for index, name in enumerate(NAMES):
+            now_s = time.monotonic()
+            share_s = (deadline_s - now_s) / (len(NAMES) - index)
+            found[name] = self._one(name, now_s + share_s)
+        return found
+
+    def _one(self, name: str, deadline_s: float) -> dict[str, Any]:
+        from Xlib.error import XError
+
+        found: dict[str, Any] = {"owned": False, "targets": [], "text": "", "trouble": ""}
+        selection = self._display.get_atom(name)
+        try:
+            if not self._display.get_selection_owner(selection):
+                return found
+            found["owned"] = True
+            targets = self._targets(selection, deadline_s)
+            found["targets"] = sorted(targets)
+            offered = [one for one in _TEXTS if one in targets]
+            if offered:
+                data = self._convert(selection, targets[offered[0]], deadline_s)
+                found["text"] = hashlib.sha256(data).hexdigest()
+        except NoAnswerError:
+            found["trouble"] = NO_ANSWER
+        except XError as exc:
+            found["trouble"] = f"cannot be read: {type(exc).__name__}"
+        return found
+
+    def _targets(self, selection: int, deadline_s: float) -> dict[str, int]:
+        """Give the atoms of the forms it is offered in, by name."""
+        data = self._convert(selection, self._display.get_atom("TARGETS"), deadline_s)
+        atoms = struct.unpack(f"={len(data) // 4}I", data[: len(data) // 4 * 4])
+        return {
+            self._display.get_atom_name(atom): atom for atom in atoms[:_MAX_TARGETS] if atom != 0
+        }
+
+    def _convert(self, selection: int, target: int, deadline_s: float) -> bytes:
+        """Ask the owner for one form; empty when it refuses."""
+        asked_at = self._server_time(deadline_s)
+        self._window.convert_selection(selection, target, self._property, asked_at)
+        self._display.flush()
+
+        def is_answer(event: Any) -> bool:  # noqa: ANN401 - python-xlib is untyped
+            # An answer that comes after its deadline bears an older time.
+            return (
+                event.type == self._x.SelectionNotify
+                and (event.selection, event.target) == (selection, target)
+                and event.time == asked_at
+            )
+
+        if not self._wait(is_answer, deadline_s).property:
+            return b""
+        kind, data = self._take()
+        return self._take_pieces(deadline_s) if kind == self._incr else data
+
+    def _take_pieces(self, deadline_s: float) -> bytes:
+        """Gather a text that its owner sends bit by bit; its end is an empty piece."""
+        data = b""
+        while len(data) < MAX_BYTES:
+            self._wait(lambda event: self._is_change(event, self._x.PropertyNewValue), deadline_s)
+            _, piece = self._take()
+            if not piece:
+                break
+            data += piece
+        return data[:MAX_BYTES]
+
+    def _server_time(self, deadline_s: float) -> int:
+        """Give the server's time, which tells this question from those before it."""
+        self._window.change_property(self._property, self._string, 8, b"")
+        self._display.flush()
+        event = self._wait(
+            lambda event: self._is_change(event, self._x.PropertyNewValue), deadline_s
+        )
+        return int(event.time)
+
+    def _take(self) -> tuple[int, bytes]:
+        """Read the property and delete it, which asks for the next piece; gives type and bytes."""
+        found = self._window.get_property(
+            self._property, self._x.AnyPropertyType, 0, _LONGS, delete=True
+        )
+        if found is None:
+            return 0, b""
+        value = found.value
+        if isinstance(value, str):
+            return found.property_type, value.encode("utf-8", "surrogateescape")
+        if isinstance(value, bytes):
+            return found.property_type, value
+        return found.property_type, struct.pack(f"={len(value)}I", *value)
+
+    def _is_change(self, event: Any, state: int) -> bool:  # noqa: ANN401
+        return bool(
+            event.type == self._x.PropertyNotify
+            and event.atom == self._property
+            and event.state == state
+        )
+
+    def _wait(self, is_wanted: Callable[[Any], bool], deadline_s: float) -> Any:  # noqa: ANN401
+        """Take events until the one that is wanted."""
+        while True:
+            while self._display.pending_events():
+                event = self._display.next_event()
+                if is_wanted(event):
+                    return event
+            left_s = deadline_s - time.monotonic()
+            if left_s <= 0:
+                raise NoAnswerError
+            select.select([self._display.fileno()], [], [], left_s)

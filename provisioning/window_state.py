@@ -1,0 +1,105 @@
+"""Compare the windows of a desktop before and after a reset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_MAX_TITLE = 80
+
+
+class WindowState(BaseModel):
+    """A managed window, as far as a reset must bring it back; ids and processes are not.
+
+    Attributes:
+        title: what it is called.
+        wm_class: instance and class.
+        kind: of the Extended Window Manager Hints: ``normal``, ``dialog``, ``dock``, ``desktop``
+            ...; empty when it tells none.
+        geometry: left, top, width, height in screen px.
+        states: such as ``hidden`` or ``fullscreen``, sorted.
+        active: whether it has the focus.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    title: str
+    wm_class: list[str]
+    kind: str
+    geometry: list[int] = Field(min_length=4, max_length=4)
+    states: list[str]
+    active: bool
+
+    def __str__(self) -> str:
+        """Name it in one line."""
+        return f"{self.kind or 'window'} {self.title[:_MAX_TITLE]!r} ({'.'.join(self.wm_class)})"
+
+
+def window_differences(
+    before: Sequence[WindowState], after: Sequence[WindowState]
+) -> tuple[str, ...]:
+    """Tell one line for each window that is new, gone or otherwise than it was.
+
+    Args:
+        before: bottom to top.
+        after: likewise.
+    """
+    pairs = _pair(before, after)
+    found = set(pairs.values())
+    lines = [f"window gone: {one}" for index, one in enumerate(before) if index not in pairs]
+    lines += [f"window new: {one}" for index, one in enumerate(after) if index not in found]
+    for index, there in sorted(pairs.items()):
+        one, other = before[index], after[there]
+        if one.title != other.title:
+            lines.append(f"window retitled: {one} -> {other.title[:_MAX_TITLE]!r}")
+        if one.geometry != other.geometry:
+            lines.append(f"window moved: {one}: {_place(one)} -> {_place(other)}")
+        if one.states != other.states:
+            words = (" ".join(states) or "none" for states in (one.states, other.states))
+            lines.append(f"window states: {one}: {' -> '.join(words)}")
+    was, now = sorted(pairs), sorted(pairs, key=lambda index: pairs[index])
+    if was != now:
+        names = (
+            ", ".join(repr(before[one].title[:_MAX_TITLE]) for one in row) for row in (was, now)
+        )
+        lines.append(f"windows restacked, bottom to top: {' -> '.join(names)}")
+    had, has = _active(before), _active(after)
+    if (None if had is None else pairs.get(had, -1)) != has:
+        names = (
+            "none" if at is None else str(row[at]) for at, row in ((had, before), (has, after))
+        )
+        lines.append(f"active window: {' -> '.join(names)}")
+    return tuple(lines)
+
+
+def _pair(before: Sequence[WindowState], after: Sequence[WindowState]) -> dict[int, int]:
+    """Find each window again, first by all it shows, then by less; gives place by place."""
+    rules: tuple[Callable[[WindowState], object], ...] = (
+        lambda one: (one.wm_class, one.kind, one.title, one.geometry),
+        lambda one: (one.wm_class, one.kind, one.title),
+        lambda one: (one.wm_class, one.kind),
+    )
+    pairs: dict[int, int] = {}
+    new = dict(enumerate(after))
+    for rule in rules:
+        for index, one in enumerate(before):
+            if index in pairs:
+                continue
+            found = next((at for at, other in new.items() if rule(other) == rule(one)), None)
+            if found is not None:
+                pairs[index] = found
+                del new[found]
+    return pairs
+
+
+def _active(windows: Sequence[WindowState]) -> int | None:
+    return next((index for index, one in enumerate(windows) if one.active), None)
+
+
+def _place(one: WindowState) -> str:
+    left, top, width, height = one.geometry
+    return f"{width}x{height} at {left},{top}"

@@ -1,0 +1,214 @@
+"""What a desktop shows that a reset must bring back, each thing named: windows, clipboard, picture.
+
+A container stands for all desktops: they have one session, and one probe tells of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pytest
+
+from appliance.base.clock import wait_until
+from provisioning.docker.desktop_maker import ContainerMaker
+from provisioning.protocols import READY
+from provisioning.state_digest import take_digest
+from tests.standins.container import desktop_container_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from provisioning.docker.desktop import DesktopContainer
+    from provisioning.saved_state import SavedState
+    from provisioning.state_digest import StateDigest
+
+pytestmark = [pytest.mark.docker]
+
+# The torture test resets after each of its acts; MESOCOSM_TEST_RESETS asks for more.
+RESETS = int(os.environ.get("MESOCOSM_TEST_RESETS", "1"))
+TIMEOUT_S = 20.0
+SHADOW_PX = 24
+DIALOG = "setsid -f zenity --info --title '{}' --text x > /dev/null 2>&1"
+# No window manager knows of it: menus and notifications are such windows.
+POPUP = """setsid -f python3 -c '
+import gi
+gi.require_version("Gtk", "3.0")
+from gi.repository import Gtk
+window = Gtk.Window(type=Gtk.WindowType.POPUP)
+window.add(Gtk.Label(label="over all"))
+window.move(300, 200)
+window.resize(200, 100)
+window.show_all()
+Gtk.main()' > /dev/null 2>&1"""
+REGION = re.compile(r"screen: \d+ px differ within x (\d+)-(\d+), y (\d+)-(\d+)")
+
+
+@pytest.fixture(scope="module")
+def machine() -> Iterator[DesktopContainer]:
+    made = ContainerMaker(desktop_container_settings()).make(lambda _words: None)
+    yield made
+    made.delete()
+    made.folder.lock.release()
+
+
+@pytest.fixture(scope="module")
+def saved(machine: DesktopContainer) -> SavedState:
+    """Give what the desktop must look like."""
+    found = machine._baseline.read()
+    assert found is not None
+    return found
+
+
+def sh(machine: DesktopContainer, command: str) -> str:
+    params: dict[str, Any] = {"argv": ["/bin/sh", "-c", command], "user": "user"}
+    reply = cast("dict[str, Any]", machine.link.call("exec", params, timeout_s=30.0))
+    assert reply["exit_code"] == 0, base64.b64decode(reply["stderr_b64"])
+    return base64.b64decode(reply["stdout_b64"]).decode()
+
+
+def named(machine: DesktopContainer, before: StateDigest, pattern: str) -> str:
+    """Wait until a difference is told, and give its line."""
+    found: list[str] = []
+
+    def is_told() -> str | None:
+        found[:] = before.differences(take_digest(machine.link))
+        return next((line for line in found if re.search(pattern, line)), None)
+
+    line = wait_until(is_told, timeout_s=TIMEOUT_S)
+    assert line, found
+    return line
+
+
+def region(machine: DesktopContainer, saved: SavedState) -> tuple[int, int, int, int]:
+    """Wait until the picture differs, and give the first region: left, top, right, bottom."""
+
+    def is_told() -> re.Match[str] | None:
+        (line, *_) = (*saved.picture.differences(machine.screen.capture()), "")
+        return REGION.search(line)
+
+    found = wait_until(is_told, timeout_s=TIMEOUT_S)
+    assert found
+    left, right, top, bottom = map(int, found.groups())
+    return left, top, right, bottom
+
+
+def open_dialog(machine: DesktopContainer, title: str) -> StateDigest:
+    """Open one and give the state once it has the focus."""
+    sh(machine, DIALOG.format(title))
+
+    def is_there() -> StateDigest | None:
+        found = take_digest(machine.link)
+        return found if any(one.title == title and one.active for one in found.windows) else None
+
+    state = wait_until(is_there, timeout_s=TIMEOUT_S)
+    assert state, title
+    return state
+
+
+@pytest.fixture(autouse=True)
+def _end_all(machine: DesktopContainer, saved: SavedState) -> Iterator[None]:
+    """Leave no program behind, so that each test begins with an empty screen."""
+    yield
+    sh(machine, "pkill -KILL -x zenity; pkill -KILL -x xclip; pkill -KILL -f 'Gtk.Windo[w]'; true")
+    settled = wait_until(
+        lambda: not saved.picture.differences(machine.screen.capture()), timeout_s=TIMEOUT_S
+    )
+    assert settled
+
+
+def test_the_clock_of_the_panel_is_found_and_little_else_is_left_out(
+    machine: DesktopContainer, saved: SavedState
+) -> None:
+    (clock,) = (
+        one for one in machine.tree.elements() if one.role == "toggle button" and not one.name
+    )
+    box = clock.bounds
+    assert not saved.picture.mask[box.top : box.bottom, box.left : box.right].any()
+    assert 0 < saved.picture.masked_ratio < 0.01
+
+
+def test_a_dialog_is_named_and_so_is_where_it_was_drawn(
+    machine: DesktopContainer, saved: SavedState
+) -> None:
+    state = open_dialog(machine, "Surprise")
+    lines = saved.digest.differences(state)
+    dialog = next(one for one in state.windows if one.title == "Surprise")
+    assert f"window new: dialog 'Surprise' ({'.'.join(dialog.wm_class)})" in lines
+    assert any(line.startswith("active window: none -> dialog 'Surprise'") for line in lines)
+    x, y, width, height = dialog.geometry
+    left, top, right, bottom = region(machine, saved)
+    assert left <= x + width // 2 <= right
+    assert top <= y + height // 2 <= bottom
+
+
+def test_a_popup_that_no_window_manager_knows_is_seen_in_the_picture(
+    machine: DesktopContainer, saved: SavedState
+) -> None:
+    sh(machine, POPUP)
+    left, top, right, bottom = region(machine, saved)
+    # Metacity's compositor draws a shadow around it.
+    assert 300 - SHADOW_PX <= left <= 300
+    assert 200 - SHADOW_PX <= top <= 200
+    assert 499 <= right <= 499 + SHADOW_PX
+    assert 299 <= bottom <= 299 + SHADOW_PX
+
+
+def test_a_window_that_was_moved_is_named(machine: DesktopContainer) -> None:
+    before = open_dialog(machine, "Moved")
+    sh(machine, "xdotool search --name '^Moved$' windowmove 70 90")
+    assert named(machine, before, "^window moved: dialog 'Moved'").count(" at ") == 2
+
+
+def test_a_window_that_was_retitled_is_named(machine: DesktopContainer) -> None:
+    before = open_dialog(machine, "First")
+    sh(machine, "xdotool search --name '^First$' set_window --name Second")
+    assert named(machine, before, "^window retitled").endswith("-> 'Second'")
+
+
+def test_windows_that_were_restacked_are_named(machine: DesktopContainer) -> None:
+    open_dialog(machine, "Lower")
+    before = open_dialog(machine, "Upper")
+    sh(machine, "wmctrl -a Lower")
+    assert "-> 'Desktop', 'Upper', 'Lower'," in named(machine, before, "^windows restacked")
+    assert named(machine, before, "^active window: dialog 'Upper'")
+
+
+def test_a_window_that_was_closed_is_named(machine: DesktopContainer) -> None:
+    before = open_dialog(machine, "Closed")
+    sh(machine, "wmctrl -c Closed")
+    named(machine, before, "^window gone: dialog 'Closed'")
+
+
+@pytest.mark.parametrize(("option", "name"), [("clipboard", "CLIPBOARD"), ("primary", "PRIMARY")])
+def test_a_text_in_a_clipboard_is_named_and_so_is_an_owner_that_went_silent(
+    machine: DesktopContainer, option: str, name: str
+) -> None:
+    before = take_digest(machine.link)
+    sh(machine, f"printf secret | xclip -selection {option} > /dev/null 2>&1")
+    line = named(machine, before, f"^clipboard {name}: nothing -> text [0-9a-f]{{12}}, as")
+    assert "secret" not in line
+    sh(machine, "pkill -STOP -x xclip")
+    named(machine, before, f"^clipboard {name}: its owner does not answer$")
+
+
+def test_a_clock_that_goes_on_is_no_difference_of_the_picture(
+    machine: DesktopContainer, saved: SavedState
+) -> None:
+    frame = machine.screen.capture()
+    sh(machine, "gsettings set org.gnome.desktop.interface clock-show-seconds true")
+    # Until the clock is painted anew.
+    assert wait_until(
+        lambda: not np.array_equal(machine.screen.capture(), frame), timeout_s=TIMEOUT_S
+    )
+    assert saved.picture.differences(machine.screen.capture()) == ()
+    named(machine, saved.digest, "^settings differ$")
+
+
+def test_resets_in_a_row_have_no_differences(machine: DesktopContainer) -> None:
+    for _ in range(RESETS):
+        machine.files.put("/home/user/mine", b"x")
+        assert machine.snapshots.rewind(READY).differences == ()

@@ -1,0 +1,93 @@
+"""What the probe tells of clipboards, whoever owns them, on a small real desktop."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from provisioning.state_digest import take_digest
+from tests.standins.clipboard_owner import ClipboardOwner, Manner
+from tests.standins.desktop import DesktopStandIn, desktop_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from provisioning.links.client import LinkClient
+
+# python-xlib leaves the cookie file to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+NAMES = ("CLIPBOARD", "PRIMARY")
+
+
+@pytest.fixture(scope="module")
+def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DesktopStandIn]:
+    with desktop_in(tmp_path_factory.mktemp("desktop")) as stand_in:
+        yield stand_in
+
+
+@pytest.fixture(scope="module")
+def link(desktop: DesktopStandIn) -> Iterator[LinkClient]:
+    client = desktop.connect()
+    yield client
+    client.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_cookie(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XAUTHORITY", "/dev/null")
+
+
+def test_what_nobody_owns_is_empty(link: LinkClient) -> None:
+    found = take_digest(link).selections
+    assert sorted(found) == sorted(NAMES)
+    assert not any(one.owned or one.trouble for one in found.values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("manner", [Manner.WELL, Manner.IN_PIECES])
+@pytest.mark.parametrize("text", ["", "one ü 你好", "x" * 9999], ids=["empty", "short", "long"])
+def test_a_text_is_told_by_its_digest(
+    link: LinkClient, desktop: DesktopStandIn, name: str, manner: Manner, text: str
+) -> None:
+    data = text.encode()
+    with ClipboardOwner(desktop.display, name, data, manner):
+        found = take_digest(link).selections
+    assert found[name].text == hashlib.sha256(data).hexdigest()
+    assert found[name].targets == ["TARGETS", "UTF8_STRING"]
+    (other,) = set(NAMES) - {name}
+    assert not found[other].owned
+
+
+def test_an_owner_that_never_answers_is_told_and_keeps_nothing_else_from_being_read(
+    link: LinkClient, desktop: DesktopStandIn
+) -> None:
+    with (
+        ClipboardOwner(desktop.display, "CLIPBOARD", b"x", Manner.NEVER),
+        ClipboardOwner(desktop.display, "PRIMARY", b"seen"),
+    ):
+        found = take_digest(link)
+    assert found.unseen == ""
+    assert found.selections["CLIPBOARD"].trouble == "its owner does not answer"
+    assert found.selections["PRIMARY"].text == hashlib.sha256(b"seen").hexdigest()
+    assert not take_digest(link).selections["CLIPBOARD"].trouble
+
+
+def test_an_owner_that_refuses_holds_something_all_the_same(
+    link: LinkClient, desktop: DesktopStandIn
+) -> None:
+    empty = take_digest(link)
+    with ClipboardOwner(desktop.display, "PRIMARY", b"x", Manner.REFUSES):
+        (line,) = empty.differences(take_digest(link))
+    assert line == "clipboard PRIMARY: nothing -> no text, as nothing"
+
+
+def test_a_display_that_is_gone_is_told(link: LinkClient, desktop: DesktopStandIn) -> None:
+    """The last of this file: the desktop ends with it."""
+    before = take_digest(link)
+    desktop.close()
+    after = take_digest(link)
+    assert after.unseen
+    assert any("could not be looked at" in line for line in before.differences(after))
