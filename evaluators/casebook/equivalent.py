@@ -212,6 +212,11 @@ UNNOTICED: dict[str, str] = {
     "evaluators.desktop.mail._connection: * not is_safe": _STANDARD_PORT,
     "evaluators.desktop.mail._connection: *: 'imaps' -> *": _TLS,
     "evaluators.desktop.web.ask: *: 'https' -> *": _TLS,
+    "evaluators.documents.slides.slide_has_line: *: 'other' -> *": "no case has a line in a shape of another kind",
+    "evaluators.documents.text.document_text_size: *: 1 -> 2": "no case has hundredths of points in its file",
+    "evaluators.desktop.firefox._FOLDERS: *: 'menu' -> *": "the menu's folder also has that title",
+    "evaluators.desktop.firefox._profile: * or 'Path' in each": "no case has a profile without a path",
+    "evaluators.vision.screen._bounds: *: 0 -> 1": "an icon one px off is still like it",
     "evaluators.desktop.lz4._unpack_block: * len(out) - count": "a bomb is refused for its size then, "
     "after it was unpacked",
     "evaluators.phone.view.PhoneView.content: *: '\\r\\n' -> *": "no case compares a column exactly where lines end so",
