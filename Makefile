@@ -1,7 +1,7 @@
 # `make help` says what there is. YES=1 answers every question with yes.
 .POSIX:
 .SUFFIXES:
-.PHONY: help up down status test lint bench clean
+.PHONY: help up down status test lint bench lock clean
 
 VENV = .venv
 BIN = $(VENV)/bin
@@ -10,6 +10,9 @@ SETUP = appliance/bringup
 UPFLAGS =
 PYTESTFLAGS =
 BENCHFLAGS = -n 100
+# Without the addresses of indexes: each host has its own.
+PIN = uv pip compile pyproject.toml --universal --extra probe --extra openai --extra video \
+	--extra ocr --no-annotate --no-emit-index-url --custom-compile-command "make lock"
 
 help: ## Show this.
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -37,6 +40,10 @@ test: lint ## Set everything up, run all checks and tests; leave nothing running
 
 bench: ## Measure resets against libvirt's own way.
 	$(BIN)/mesocosm bench reset $(BENCHFLAGS)
+
+lock: ## Pin dependencies again after pyproject.toml changed (needs uv).
+	$(PIN) --output-file requirements.lock
+	$(PIN) --output-file requirements-dev.lock --extra dev
 
 clean: ## Remove what tools left in the checkout; the appliance's state stays.
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info

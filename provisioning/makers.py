@@ -69,7 +69,7 @@ class Forker(Protocol):
 
     @property
     def fork_mib(self) -> int:
-        """Memory that one fork uses, MiB, its share of what forks have in common included."""
+        """Memory that must be there before one more fork is started, MiB."""
         ...
 
     def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from provisioning.protocols import ResetReport
 
 FORK_MIB = 512
+"""What a fork is counted with: several times what it takes at first (`mesocosm bench density`)."""
+
 _PREFIX = f"{Kind.DESKTOP.value}-"
 
 
@@ -93,7 +95,7 @@ class DesktopMaker:
 
     @property
     def fork_mib(self) -> int:
-        """Memory that one fork uses, MiB: measured, `mesocosm bench density`."""
+        """Memory that is counted for one fork, MiB, with what its trial will add."""
         return FORK_MIB
 
     def stand_by(self) -> DesktopVm | None:
