@@ -305,6 +305,7 @@ class LocalFleet:
     def fill(self, kind: Kind) -> threading.Thread:
         """Start forks in the background until as many stand by as the settings want.
 
+        A process that ends waits for the fork that is being started, which would be left half-made.
         What fails here fails again, with its words, when a fork is asked for.
         """
 
@@ -312,7 +313,7 @@ class LocalFleet:
             with self._filling, contextlib.suppress(MesocosmError):
                 self._fill(kind)
 
-        thread = threading.Thread(target=work, name=f"fill-{kind.value}", daemon=True)
+        thread = threading.Thread(target=work, name=f"fill-{kind.value}")
         thread.start()
         return thread
 
@@ -322,6 +323,8 @@ class LocalFleet:
             return
         wanted = pool_size(self._settings, need_mib=maker.fork_mib)
         for _ in range(wanted - self._count_standing_by(kind)):
+            if not threading.main_thread().is_alive():
+                return
             fork = maker.stand_by()
             if fork is None:
                 return

@@ -83,7 +83,8 @@ def traces() -> dict[str, set[str]]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _nothing_is_left() -> Iterator[None]:
+def _nothing_is_left(maker: DesktopMaker) -> Iterator[None]:
+    del maker  # a desktop to begin with
     before = traces()
     yield
     assert traces() == before
