@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from provisioning.makers import HostMachine
 
 
-def _complete(incomplete: str) -> list[str]:
+def complete(incomplete: str) -> list[str]:
     """Complete the id of a machine."""
     from appliance.base.settings import get_settings
     from provisioning.machine_folder import iter_folders
@@ -30,7 +30,7 @@ def _complete(incomplete: str) -> list[str]:
 
 
 MachineArgument = Annotated[
-    str, typer.Argument(metavar="MACHINE", help="Id of a machine.", autocompletion=_complete)
+    str, typer.Argument(metavar="MACHINE", help="Id of a machine.", autocompletion=complete)
 ]
 
 
@@ -276,7 +276,7 @@ def attached(machine: str) -> Iterator[HostMachine]:
 
 def verify(
     machine: Annotated[
-        str, typer.Argument(metavar="[MACHINE]", help="Id of a machine.", autocompletion=_complete)
+        str, typer.Argument(metavar="[MACHINE]", help="Id of a machine.", autocompletion=complete)
     ] = "",
     phone: Annotated[
         str, typer.Option(metavar="SERIAL", help="HOST:PORT, or as `adb devices` names it.")

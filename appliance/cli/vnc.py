@@ -9,8 +9,17 @@ import typer
 from appliance.cli.output import console_err, console_out
 
 
+def _complete(incomplete: str) -> list[str]:
+    from appliance.cli.machine import complete
+
+    return complete(incomplete)
+
+
 def vnc(
-    machine: Annotated[str, typer.Argument(metavar="MACHINE", help="Id of a desktop VM.")],
+    machine: Annotated[
+        str,
+        typer.Argument(metavar="MACHINE", help="Id of a desktop VM.", autocompletion=_complete),
+    ],
     port: Annotated[int, typer.Option(help="Port on the loopback; 0 chooses a free one.")] = 0,
 ) -> None:
     """Let VNC viewers of this host see a desktop VM, in use or not, until Ctrl-C.
