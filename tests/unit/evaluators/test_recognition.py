@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from appliance.base.errors import RequirementError
+from appliance.bench import ocr as bench
 from appliance.bench.ocr import Finding, Reading, bench_matchers, bench_ocr, matcher_table, table
 from appliance.bench.page import markdown
 from evaluators.casebook.papers import noise
 from evaluators.recognition.extras import need
-from evaluators.recognition.features import XFeat
-from evaluators.recognition.ocr import EasyOcr
+from evaluators.recognition.features import XFeat, locate
+from evaluators.recognition.ocr import EasyOcr, holds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
+WEIGHTS = {key: value for key, value in os.environ.items() if key.startswith("MESOCOSM_VISION_")}
+"""Where the engines' own weights are, see docs/recognition.md; fixtures clear the environment."""
 FILES = {"craft_mlt_25k.pth": "detector", "english_g2.pth": "reader"}
 
 
@@ -46,6 +50,12 @@ def xfeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MESOCOSM_VISION_XFEAT_WEIGHTS", str(path))
     monkeypatch.setenv("MESOCOSM_VISION_XFEAT_SHA256", sha256(b"no weights").upper())
     return path
+
+
+@pytest.fixture
+def weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    for key, value in WEIGHTS.items():
+        monkeypatch.setenv(key, value)
 
 
 def refusal(make: Callable[[], object]) -> RequirementError:
@@ -140,3 +150,37 @@ def test_rapidocr_and_tesseract_read_what_stands_there() -> None:
     for name in ("rapidocr", "tesseract"):
         assert rows[name].trouble == ""
         assert rows[name].share == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("weights")
+@pytest.mark.filterwarnings("ignore")  # EasyOCR's own: it quantizes, and pins memory without a GPU
+@pytest.mark.skipif(
+    not HAS_TORCH or "MESOCOSM_VISION_EASYOCR_DIR" not in WEIGHTS,
+    reason="torch or EasyOCR's weights are not here",
+)
+def test_easyocr_with_its_own_weights_reads_a_desktop() -> None:
+    pixels, strings = bench.load_picture(bench.PICTURE, bench.EXPECTED)
+    lines = EasyOcr().read(pixels)
+    read = [one for one in strings if any(holds(line.text, one) for line in lines)]
+    assert len(read) > len(strings) / 2
+    places = {line.text: line.bounds for line in lines}
+    assert places["Applications"].bottom < pixels.shape[0] / 10
+    assert places["Desktop"].top > pixels.shape[0] / 2
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("weights")
+@pytest.mark.skipif(
+    not HAS_TORCH or "MESOCOSM_VISION_XFEAT_WEIGHTS" not in WEIGHTS,
+    reason="torch or XFeat's weights are not here",
+)
+def test_xfeat_with_its_own_weights_finds_a_part_and_not_what_is_not_there() -> None:
+    pixels, _ = bench.load_picture(bench.PICTURE, bench.EXPECTED)
+    by = XFeat()
+    found = locate(pixels[250:520, 400:840], pixels, by)
+    assert found is not None
+    assert abs(found.left - 400) < 2
+    assert abs(found.top - 250) < 2
+    assert abs(found.scale - 1) < 0.02
+    assert locate(noise(1, (360, 240), (60, 40)), pixels, by) is None
