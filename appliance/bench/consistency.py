@@ -13,6 +13,8 @@ from evaluators.metrics.consistency import largest_coherency
 from evaluators.metrics.structure import Structure
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from appliance.base.clock import Clock
 
 NODES = 40
@@ -45,19 +47,17 @@ def make_structure(kind: str, seed: int) -> Structure:
     return Structure(graph, {name: str(chance.randrange(apps)) for name in names})
 
 
-def bench_consistency(count: int, *, clock: Clock = SYSTEM_CLOCK) -> list[Row]:
+def bench_consistency(count: int, *, clock: Clock = SYSTEM_CLOCK) -> Generator[Row]:
     """Compute CS_max of `count` graphs of each kind.
 
     Args:
         count: graphs a kind, each by a seed of its own.
         clock: measures.
     """
-    rows = []
     for kind, words in _KINDS.items():
         row = Row(f"CS_max, {NODES} nodes, {kind}", words)
+        yield row
         for seed in range(count):
             structure = make_structure(kind, seed)
             row.measure(lambda structure=structure: largest_coherency(structure), clock)  # type: ignore[misc]
         row.extra["max_s"] = max(row.samples_s)
-        rows.append(row)
-    return rows

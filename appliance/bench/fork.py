@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError
-from appliance.bench.rows import Row
+from appliance.bench.rows import Row, phase_means
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from appliance.base.clock import Clock
     from provisioning.libvirt.desktop import DesktopVm
@@ -29,7 +29,7 @@ _PROC = Path("/proc")
 
 def bench_fork(
     maker: DesktopMaker, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
-) -> list[Row]:
+) -> Generator[Row]:
     """Lease and destroy forks one after the other.
 
     Args:
@@ -47,13 +47,16 @@ def bench_fork(
     cold = Row("fork cold", "overlay, QEMU, state; to verified ready")
     boot = Row("cold boot", "overlay, QEMU, boot, probe; to saved as `ready`")
     reports: list[ResetReport] = []
-    for _ in range(count):
-        fork = _stand_by(maker)
-        with _ended(fork):
-            lease.measure(lambda: reports.append(maker.wake(fork)), clock)  # noqa: B023  # called at once
-        tick(lease.name)
-    for phase in reports[0].phases_s if reports else ():
-        lease.extra[f"{phase}_mean_s"] = statistics.fmean(one.phases_s[phase] for one in reports)
+    yield lease
+    try:
+        for _ in range(count):
+            fork = _stand_by(maker)
+            with _ended(fork):
+                lease.measure(lambda: reports.append(maker.wake(fork)), clock)  # noqa: B023  # called at once
+            tick(lease.name)
+    finally:
+        lease.extra |= phase_means(reports)
+    yield cold
     for _ in range(max(1, count // _COLD_SHARE)):
         with contextlib.ExitStack() as stack:
 
@@ -63,6 +66,7 @@ def bench_fork(
 
             cold.measure(start, clock)
         tick(cold.name)
+    yield boot
     for _ in range(max(1, count // _BOOT_SHARE)):
         with contextlib.ExitStack() as stack:
 
@@ -72,12 +76,11 @@ def bench_fork(
 
             boot.measure(make, clock)
         tick(boot.name)
-    return [lease, cold, boot]
 
 
 def bench_density(
     maker: DesktopMaker, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
-) -> list[Row]:
+) -> Generator[Row]:
     """Run forks at once; their proportional memory, and how quickly each then answers.
 
     Args:
@@ -91,6 +94,7 @@ def bench_density(
     """
     _ensure_template(maker)
     row = Row("density", f"{count} forks at once; seconds of a ping to each")
+    yield row
     with contextlib.ExitStack() as stack:
         forks = []
         for _ in range(count):
@@ -104,7 +108,6 @@ def bench_density(
     row.extra["pss_mean_mib"] = statistics.fmean(used)
     row.extra["pss_max_mib"] = max(used)
     row.extra["pss_sum_mib"] = sum(used)
-    return [row]
 
 
 def proportional_mib(machine_id: str, proc: Path = _PROC) -> float:

@@ -22,7 +22,7 @@ from evaluators.outcome import Outcome, Verdict
 from evaluators.task import Node
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from appliance.base.clock import Clock
     from evaluators.outcome import Call
@@ -177,14 +177,15 @@ def bench_graph(shape: str, size: int, count: int, *, clock: Clock = SYSTEM_CLOC
 
 def bench_graphs(
     shapes: Sequence[str], sizes: Sequence[int], count: int, tick: Callable[[str], None]
-) -> list[GraphRow]:
-    """Measure every shape in every size; `tick` is told the name of each when it is done."""
-    rows = []
+) -> Generator[GraphRow]:
+    """Measure every shape in every size; `tick` is told the name of each when it is done.
+
+    A graph takes a second or so: it is given when it is measured, not before as other rows are.
+    """
     for shape in shapes:
         for size in sizes:
-            rows.append(bench_graph(shape, size, count))
+            yield bench_graph(shape, size, count)
             tick(f"{shape} {size}")
-    return rows
 
 
 def growth(rows: Sequence[GraphRow], shape: str) -> float | None:

@@ -17,7 +17,7 @@ from evaluators.recognition.features import MatcherName, locate, matcher
 from evaluators.recognition.ocr import ENGINES, holds, text_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
     from appliance.base.clock import Clock
@@ -28,6 +28,7 @@ PICTURE = REPOSITORY / "docs/images/desktop.png"
 """A Debian 12 desktop of 1280 by 800 px: spreadsheet, editor, terminal, panels."""
 EXPECTED = REPOSITORY / "docs/images/desktop.json"
 """The strings that a person reads in it."""
+_UNMEASURED = "Ended before it was measured."
 
 
 @dataclass(slots=True)
@@ -83,7 +84,7 @@ class Reading:
 
 def bench_ocr(
     pixels: Pixels, expected: Sequence[str], count: int, *, clock: Clock = SYSTEM_CLOCK
-) -> list[Reading]:
+) -> Generator[Reading]:
     """Let every engine read a picture `count` times; one that cannot run says why.
 
     Args:
@@ -93,16 +94,16 @@ def bench_ocr(
         count: how often.
         clock: measures.
     """
-    return [_read(engine, pixels, expected, count, clock) for engine in ENGINES]
+    for engine in ENGINES:
+        row = Reading(engine, expected=len(expected), trouble=_UNMEASURED)
+        yield row
+        _read(row, pixels, expected, count, clock)
 
 
-def _read(
-    name: EngineName, pixels: Pixels, expected: Sequence[str], count: int, clock: Clock
-) -> Reading:
-    row = Reading(name, expected=len(expected))
+def _read(row: Reading, pixels: Pixels, expected: Sequence[str], count: int, clock: Clock) -> None:
     start_s = clock.monotonic_s()
     try:
-        engine = text_engine(name)
+        engine = text_engine(row.engine)
         row.made_s = clock.monotonic_s() - start_s
         row.version = engine.version
         for number in range(count):
@@ -111,6 +112,7 @@ def _read(
             took_s = clock.monotonic_s() - start_s
             if number == 0:
                 row.first_s = took_s
+                row.trouble = ""
                 row.missed = [
                     one for one in expected if not any(holds(line.text, one) for line in lines)
                 ]
@@ -118,7 +120,6 @@ def _read(
                 row.samples_s.append(took_s)
     except MesocosmError as exc:
         row.trouble = f"{exc.brief} {exc.details}".strip()
-    return row
 
 
 @dataclass(slots=True)
@@ -152,7 +153,9 @@ class Finding:
         }
 
 
-def bench_matchers(pixels: Pixels, count: int, *, clock: Clock = SYSTEM_CLOCK) -> list[Finding]:
+def bench_matchers(
+    pixels: Pixels, count: int, *, clock: Clock = SYSTEM_CLOCK
+) -> Generator[Finding]:
     """Let every matcher find the middle ninth of a picture in it; one that cannot run says why.
 
     Args:
@@ -163,9 +166,9 @@ def bench_matchers(pixels: Pixels, count: int, *, clock: Clock = SYSTEM_CLOCK) -
     height, width = pixels.shape[:2]
     left, top = width // 3, height // 3
     part = np.ascontiguousarray(pixels[top : 2 * top, left : 2 * left])
-    rows = []
     for name in get_args(MatcherName):
-        row = Finding(name)
+        row = Finding(name, trouble=_UNMEASURED)
+        yield row
         try:
             by = matcher(name)
             row.version = by.version
@@ -173,12 +176,11 @@ def bench_matchers(pixels: Pixels, count: int, *, clock: Clock = SYSTEM_CLOCK) -
                 start_s = clock.monotonic_s()
                 found = locate(part, pixels, by)
                 row.samples_s.append(clock.monotonic_s() - start_s)
+                row.trouble = ""
                 if found is not None:
                     row.error_px = round(max(abs(found.left - left), abs(found.top - top)), 2)
         except MesocosmError as exc:
             row.trouble = f"{exc.brief} {exc.details}".strip()
-        rows.append(row)
-    return rows
 
 
 def matcher_table(rows: Sequence[Finding]) -> Table:

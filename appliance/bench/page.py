@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from appliance.bench.rows import Row
 
+EARLY = "ended early: n is how many samples there were"
 _TITLE = """# Benchmarks
 
 Each section was written by the command in its title, with `--page docs/benchmarks.md`. Seconds
@@ -25,7 +26,13 @@ unless said. Failures have no sample. Absolute figures depend on the host: compa
 
 
 def section(
-    command: str, rows: list[Row], *, versions: Mapping[str, str], now_s: float, cores: int
+    command: str,
+    rows: list[Row],
+    *,
+    versions: Mapping[str, str],
+    now_s: float,
+    cores: int,
+    is_whole: bool = True,
 ) -> str:
     """Write one section of rows: title, circumstances, table.
 
@@ -35,6 +42,7 @@ def section(
         versions: of what takes part, accelerator included.
         now_s: unix time.
         cores: of the host.
+        is_whole: False marks it as ended early.
     """
     lines = [
         "| row | n | failures | p50 | p95 | p99 | what | more |",
@@ -47,14 +55,32 @@ def section(
         count = str(len(row.samples_s) + row.failures)
         cells = [row.name, count, str(row.failures), *shown, row.what, more]
         lines.append(f"| {' | '.join(cells)} |")
-    return told(command, "\n".join(lines), versions=versions, now_s=now_s, cores=cores)
+    return told(
+        command,
+        "\n".join(lines),
+        versions=versions,
+        now_s=now_s,
+        cores=cores,
+        is_whole=is_whole,
+    )
 
 
-def told(command: str, body: str, *, versions: Mapping[str, str], now_s: float, cores: int) -> str:
+def told(
+    command: str,
+    body: str,
+    *,
+    versions: Mapping[str, str],
+    now_s: float,
+    cores: int,
+    is_whole: bool = True,
+) -> str:
     """Write one section of any body; the arguments are those of `section`."""
     day = datetime.fromtimestamp(now_s, tz=UTC).strftime("%Y-%m-%d")
     facts = [day, f"{cores} cores", *(f"{name} {value}" for name, value in versions.items())]
-    head = f"## `{command}`\n\n{', '.join(facts)}, Python {platform.python_version()}."
+    facts.append(f"Python {platform.python_version()}")
+    if not is_whole:
+        facts.append(f"**{EARLY}**")
+    head = f"## `{command}`\n\n{', '.join(facts)}."
     return f"{head}\n\n{body.rstrip()}\n"
 
 

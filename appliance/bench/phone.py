@@ -13,7 +13,7 @@ from provisioning.docker.phone_screen import read_png
 from provisioning.protocols import READY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from appliance.base.clock import Clock
     from provisioning.docker.maker import PhoneMaker
@@ -34,7 +34,7 @@ _MIB = 1 << 20
 
 def bench_phone_figures(
     maker: PhoneMaker, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
-) -> list[Row]:
+) -> Generator[Row]:
     """Measure cold start, rewind, tap, picture, hierarchy and memory of one reference phone.
 
     Args:
@@ -50,15 +50,13 @@ def bench_phone_figures(
     phone = maker.make(lambda _words: None)
     bench = _Bench(maker, phone, tick, clock)
     try:
-        return [
-            bench.cold_starts(few),
-            bench.rewinds(count),
-            bench.recreates(few),
-            *bench.taps(count),
-            *bench.pictures(count),
-            *bench.hierarchies(count),
-            bench.memory(),
-        ]
+        yield from bench.cold_starts(few)
+        yield from bench.rewinds(count)
+        yield from bench.recreates(few)
+        yield from bench.taps(count)
+        yield from bench.pictures(count)
+        yield from bench.hierarchies(count)
+        yield bench.memory()
     finally:
         phone.delete()
         phone.folder.lock.release()
@@ -72,26 +70,27 @@ class _Bench:
         self._clock = clock
         self._turn = 0
 
-    def cold_starts(self, count: int) -> Row:
+    def cold_starts(self, count: int) -> Generator[Row]:
         """Start the stopped container, until commands are taken."""
         row = Row("cold start", "container started, until console and ADB take commands")
+        yield row
         for _ in range(count):
             self._phone.stop()
             self._measure(row, self._phone.start)
-        return row
 
-    def rewinds(self, count: int) -> Row:
+    def rewinds(self, count: int) -> Generator[Row]:
         """Rewind what was used."""
         row = Row("rewind", "console load and the whole state compared, after use")
+        yield row
         self._phone.snapshots.rewind(READY)
         for _ in range(count):
             self._phone.shell("settings put system bench 1; input keyevent HOME").require()
             self._measure(row, lambda: self._phone.snapshots.rewind(READY))
-        return row
 
-    def recreates(self, count: int) -> Row:
+    def recreates(self, count: int) -> Generator[Row]:
         """Throw a container away and make another one instead."""
         row = Row("container recreate", "instead of a rewind: old container gone, new one ready")
+        yield row
         spare = self._maker.make(lambda _words: None)
 
         def recreate() -> None:
@@ -106,15 +105,15 @@ class _Bench:
         finally:
             spare.delete()
             spare.folder.lock.release()
-        return row
 
-    def taps(self, count: int) -> list[Row]:
+    def taps(self, count: int) -> Generator[Row]:
         """Tap, until the screen stands still; beside it one picture by the adb program.
 
         Settling is what a trial does between two steps.
         """
         row = Row("tap to settled frame", "tap, then the picture after which nothing is coming")
         other = Row("adb program: tap, screencap", "the same tap and one picture, no settling")
+        yield from (row, other)
         for _ in range(count):
             place = self._next_place()
 
@@ -131,13 +130,13 @@ class _Bench:
                 read_png(self._adb("exec-out", "screencap", "-p"))
 
             self._measure(other, by_program)
-        return [row, other]
 
-    def pictures(self, count: int) -> list[Row]:
+    def pictures(self, count: int) -> Generator[Row]:
         """Take pictures of screens that have just changed, and one again."""
         row = Row("screencap", "a picture of a changed screen as an array, by the fastest way")
         again = Row("screencap, same frame", "the same picture asked for again")
         other = Row("adb program: screencap", "adb exec-out screencap -p, decoded")
+        yield from (row, again, other)
         for _ in range(count):
             self._change()
             self._measure(row, self._phone.screen.capture)
@@ -146,12 +145,12 @@ class _Bench:
             self._measure(other, lambda: read_png(self._adb("exec-out", "screencap", "-p")))
         costs_s = self._phone.screen.costs_s
         row.extra = {f"{way}_s": cost_s for way, cost_s in costs_s.items()}
-        return [row, again, other]
 
-    def hierarchies(self, count: int) -> list[Row]:
+    def hierarchies(self, count: int) -> Generator[Row]:
         """Read hierarchies of screens that have just changed."""
         row = Row("dump", "the hierarchy of a changed screen, parsed")
         other = Row("adb program: dump", "adb exec-out uiautomator dump /dev/tty, parsed")
+        yield from (row, other)
 
         def by_program() -> None:
             said = self._adb("exec-out", "uiautomator", "dump", "/dev/tty")
@@ -162,7 +161,6 @@ class _Bench:
             self._measure(row, self._phone.tree.elements)
             self._change()
             self._measure(other, by_program)
-        return [row, other]
 
     def memory(self) -> Row:
         """Tell what the phone holds in memory after all this."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import statistics
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.bench.fork import proportional_mib
-from appliance.bench.rows import Row
+from appliance.bench.rows import Row, phase_means
 from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from appliance.base.clock import Clock
     from provisioning.docker.phone import ReferencePhone
@@ -31,7 +30,7 @@ _CHECKPOINT = "compared"
 
 def bench_desktop(
     maker: Maker, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
-) -> list[Row]:
+) -> Generator[Row]:
     """Dirty and rewind one desktop `count` times, then revert it by libvirt a tenth as often.
 
     The machine is made for this and thrown away; what dirties it is not timed.
@@ -48,6 +47,7 @@ def bench_desktop(
     machine = maker.make(lambda _words: None)
     try:
         rewind = Row("rewind", "loadvm in the running QEMU, probe, clock, seed, state compared")
+        yield rewind
         growth = _Growth(machine, rewind, after=count // _WARM_SHARE)
 
         def dirty() -> None:
@@ -57,14 +57,16 @@ def bench_desktop(
         _rewinds(machine, rewind, dirty, count=count, tick=tick, clock=clock)
         growth.look()
         revert = Row("libvirt revert + SSH", "libvirt's revert (a new QEMU), then an SSH login")
+        yield revert
         _reverts(machine, revert, max(_COMPARED_LEAST, count // _COMPARED_SHARE), tick, clock)
     finally:
         machine.delete()
         machine.folder.lock.release()
-    return [rewind, revert]
 
 
-def bench_phone(maker: Maker, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK) -> list[Row]:
+def bench_phone(
+    maker: Maker, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
+) -> Generator[Row]:
     """Dirty and rewind one reference phone `count` times.
 
     Raises:
@@ -73,6 +75,7 @@ def bench_phone(maker: Maker, count: int, tick: Tick, *, clock: Clock = SYSTEM_C
     machine: ReferencePhone = maker.make(lambda _words: None)  # type: ignore[assignment]
     try:
         row = Row("phone rewind", "reference phone: console load, state compared")
+        yield row
 
         def dirty() -> None:
             machine.shell("settings put system bench 1; input keyevent HOME", timeout_s=10.0)
@@ -81,7 +84,6 @@ def bench_phone(maker: Maker, count: int, tick: Tick, *, clock: Clock = SYSTEM_C
     finally:
         machine.delete()
         machine.folder.lock.release()
-    return [row]
 
 
 def _rewinds(
@@ -94,12 +96,13 @@ def _rewinds(
     clock: Clock,
 ) -> None:
     reports: list[ResetReport] = []
-    for _ in range(count):
-        dirty()
-        row.measure(lambda: reports.append(machine.snapshots.rewind(READY)), clock)
-        tick(row.name)
-    for phase in reports[0].phases_s if reports else ():
-        row.extra[f"{phase}_mean_s"] = statistics.fmean(one.phases_s[phase] for one in reports)
+    try:
+        for _ in range(count):
+            dirty()
+            row.measure(lambda: reports.append(machine.snapshots.rewind(READY)), clock)
+            tick(row.name)
+    finally:
+        row.extra |= phase_means(reports)
 
 
 def _dirty(machine: HostMachine) -> None:

@@ -1,9 +1,15 @@
-"""Rows of a benchmark: samples in, percentiles out."""
+"""Rows of a benchmark: samples in, percentiles out.
+
+A benchmark is a generator that gives each row *before* its first sample and fills it when the next
+row is asked for. Who takes them has all that was measured, also when it ends early.
+"""
 
 from __future__ import annotations
 
+import statistics
+from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from rich.table import Table
@@ -11,9 +17,12 @@ from rich.table import Table
 from appliance.base.errors import MesocosmError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator, Sequence
 
     from appliance.base.clock import Clock
+    from provisioning.protocols import ResetReport
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -65,6 +74,22 @@ class Row:
             **{key: round(value, 4) for key, value in self.extra.items()},
             **({"errors": self.errors} if self.errors else {}),
         }
+
+
+def phase_means(reports: Sequence[ResetReport]) -> dict[str, float]:
+    """Give the mean seconds of each phase of resets, as ``<phase>_mean_s``."""
+    phases = reports[0].phases_s if reports else ()
+    return {
+        f"{phase}_mean_s": statistics.fmean(one.phases_s[phase] for one in reports)
+        for phase in phases
+    }
+
+
+def collect(source: Generator[T], rows: list[T]) -> None:
+    """Take all rows of a benchmark; those begun are in `rows` whatever it raises."""
+    with closing(source):
+        for row in source:
+            rows.append(row)  # noqa: PERF402 - extend() promises nothing when it is cut short
 
 
 def table(rows: list[Row], accelerator: str) -> Table:

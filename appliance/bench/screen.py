@@ -14,7 +14,7 @@ from provisioning.links.guest_io import LinkScreen
 from provisioning.video import VideoWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from appliance.base.clock import Clock
     from provisioning.libvirt.desktop import DesktopVm
@@ -29,7 +29,7 @@ _ALTERNATIVE_SHARE = 5
 
 def bench_screen(
     maker: Maker, uri: str, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
-) -> list[Row]:
+) -> Generator[Row]:
     """Look at one desktop in every way there is.
 
     The machine is made for this and thrown away. Between two looks the pointer moves, so that
@@ -51,14 +51,14 @@ def bench_screen(
         guest = LinkScreen(machine.link)
         few = max(1, count // _ALTERNATIVE_SHARE)
         frames = _SeenFrames(machine, tick, clock)
-        return [
-            frames.row("capture", "screendump by QMP, as an array", machine.screen.capture, count),
-            *frames.work(count),
-            frames.row(
-                "libvirt screenshot", "libvirt's screenshot, decoded", libvirt_screen.capture, few
-            ),
-            frames.row("guest screenshot", "mss in the guest", guest.capture, few),
-        ]
+        yield from frames.row(
+            "capture", "screendump by QMP, as an array", machine.screen.capture, count
+        )
+        yield from frames.work(count)
+        yield from frames.row(
+            "libvirt screenshot", "libvirt's screenshot, decoded", libvirt_screen.capture, few
+        )
+        yield from frames.row("guest screenshot", "mss in the guest", guest.capture, few)
     finally:
         libvirt_screen.close()
         machine.delete()
@@ -74,19 +74,20 @@ class _SeenFrames:
         self._clock = clock
         self._moves = 0
 
-    def row(self, name: str, what: str, capture: Callable[[], Frame], count: int) -> Row:
+    def row(self, name: str, what: str, capture: Callable[[], Frame], count: int) -> Generator[Row]:
         """Capture again and again."""
         row = Row(name, what)
+        yield row
         for _ in range(count):
             self._disturb()
             row.measure(capture, self._clock)
             self._tick(name)
-        return row
 
-    def work(self, count: int) -> list[Row]:
+    def work(self, count: int) -> Generator[Row]:
         """Compare and encode what the screen shows, each frame with the one before."""
         region = Row("changed region", "rectangle around the pixels that differ")
         encode = Row("encode", "a frame into the video, flushed")
+        yield from (region, encode)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "screen.mp4"
             video = VideoWriter(path, rate_hz=_RATE_HZ)
@@ -100,7 +101,6 @@ class _SeenFrames:
                 self._tick(region.name)
             video.close()
             encode.extra["bytes_per_frame"] = path.stat().st_size / count
-        return [region, encode]
 
     def _compare(self, before: Frame, after: Frame) -> Callable[[], object]:
         return lambda: changed_region(before, after)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.cli.output import JsonOption, console_err, console_out, print_json, progress
+from appliance.cli.output import JsonOption, console_err, console_out, print_json, progress, say
+from appliance.cli.watch import interruptible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from rich.progress import Progress, TaskID
     from rich.table import Table
 
     from appliance.bench.graph import GraphRow
+    from appliance.bench.ocr import Finding, Reading
     from appliance.bench.rows import Row
 
 KindOption = Annotated[
@@ -49,6 +54,7 @@ def reset(
     from appliance.base.errors import UnknownNameError
     from appliance.base.settings import get_settings
     from appliance.bench.reset import KINDS
+    from appliance.bench.rows import collect
     from provisioning.backends import host_makers
 
     wanted = [one for one in KINDS if kind in (one.value, "both")]
@@ -56,39 +62,64 @@ def reset(
         raise UnknownNameError.of("kind of machine", kind, [*(one.value for one in KINDS), "both"])
     makers = host_makers(get_settings())
     rows: list[Row] = []
-    for one in wanted:
-        with progress() as bar:
-            task = bar.add_task(f"{one.value}: making one", total=None)
-            tick = partial(_tick, bar, task)
-            rows += KINDS[one](makers[one], count, tick)
-    show(rows, f"mesocosm bench reset -n {count}", page, json=json)
+    with kept(partial(show, rows, f"mesocosm bench reset -n {count}", page, json=json)):
+        for one in wanted:
+            with progress() as bar:
+                task = bar.add_task(f"{one.value}: making one", total=None)
+                collect(KINDS[one](makers[one], count, partial(_tick, bar, task)), rows)
 
 
 def fork(count: CountOption = 100, page: PageOption = None, json: JsonOption = False) -> None:
     """Measure how long a new desktop takes: forks that stand by, cold forks, boots."""
     from appliance.base.settings import get_settings
     from appliance.bench.fork import bench_fork
+    from appliance.bench.rows import collect
     from provisioning.libvirt.maker import DesktopMaker
 
-    with progress() as bar:
+    rows: list[Row] = []
+    with (
+        kept(partial(show, rows, f"mesocosm bench fork -n {count}", page, json=json)),
+        progress() as bar,
+    ):
         tick = partial(_tick, bar, bar.add_task("preparing", total=None))
-        rows = bench_fork(DesktopMaker(get_settings()), count, tick)
-    show(rows, f"mesocosm bench fork -n {count}", page, json=json)
+        collect(bench_fork(DesktopMaker(get_settings()), count, tick), rows)
 
 
 def density(count: CountOption = 8, page: PageOption = None, json: JsonOption = False) -> None:
     """Measure the memory of forks that run at once."""
     from appliance.base.settings import get_settings
     from appliance.bench.fork import bench_density
+    from appliance.bench.rows import collect
     from provisioning.libvirt.maker import DesktopMaker
 
-    with progress() as bar:
+    rows: list[Row] = []
+    with (
+        kept(partial(show, rows, f"mesocosm bench density -n {count}", page, json=json)),
+        progress() as bar,
+    ):
         tick = partial(_tick, bar, bar.add_task("preparing", total=None))
-        rows = bench_density(DesktopMaker(get_settings()), count, tick)
-    show(rows, f"mesocosm bench density -n {count}", page, json=json)
+        collect(bench_density(DesktopMaker(get_settings()), count, tick), rows)
 
 
-def show(rows: list[Row], command: str, page: Path | None, *, json: bool) -> None:
+@contextmanager
+def kept(show: Callable[..., None]) -> Iterator[None]:
+    """Show what a block measured, also when Ctrl-C, SIGTERM or an error ends it early.
+
+    Args:
+        show: called at the end with ``is_whole``.
+    """
+    is_whole = False
+    try:
+        with interruptible():
+            yield
+        is_whole = True
+    finally:
+        show(is_whole=is_whole)
+
+
+def show(
+    rows: list[Row], command: str, page: Path | None, *, json: bool, is_whole: bool = True
+) -> None:
     """Print rows, as JSON or as a table, and keep them in a page where one is named."""
     import os
 
@@ -98,18 +129,34 @@ def show(rows: list[Row], command: str, page: Path | None, *, json: bool) -> Non
     from appliance.bench.rows import table
     from provisioning.accelerator import find_accelerator
 
+    if not rows and not is_whole:
+        return
     accelerator = find_accelerator(get_settings()).name
     if json:
-        print_json({"accelerator": accelerator, "rows": [row.to_dict() for row in rows]})
+        told = [row.to_dict() for row in rows]
+        print_json({"accelerator": accelerator, "ended_early": not is_whole, "rows": told})
     else:
         console_out().print(table(rows, accelerator))
+    _warn(is_whole)
     if page is not None:
         versions = {"accelerator": accelerator, **_versions()}
         text = section(
-            command, rows, versions=versions, now_s=SYSTEM_CLOCK.now_s(), cores=os.cpu_count() or 1
+            command,
+            rows,
+            versions=versions,
+            now_s=SYSTEM_CLOCK.now_s(),
+            cores=os.cpu_count() or 1,
+            is_whole=is_whole,
         )
         put_section(page, text)
         console_err().print(f"{page}: {command}")
+
+
+def _warn(is_whole: bool) -> None:
+    from appliance.bench.page import EARLY
+
+    if not is_whole:
+        say(EARLY.capitalize() + ".")
 
 
 def _versions() -> dict[str, str]:
@@ -127,14 +174,18 @@ def _versions() -> dict[str, str]:
 def screen(count: CountOption = 100, page: PageOption = None, json: JsonOption = False) -> None:
     """Measure how long it takes to see a desktop, beside libvirt's and the guest's own way."""
     from appliance.base.settings import get_settings
+    from appliance.bench.rows import collect
     from appliance.bench.screen import bench_screen
     from provisioning.libvirt.maker import DesktopMaker
 
     settings = get_settings()
-    with progress() as bar:
+    rows: list[Row] = []
+    with (
+        kept(partial(show, rows, f"mesocosm bench screen -n {count}", page, json=json)),
+        progress() as bar,
+    ):
         tick = partial(_tick, bar, bar.add_task("desktop: making one", total=None))
-        rows = bench_screen(DesktopMaker(settings), settings.libvirt_uri, count, tick)
-    show(rows, f"mesocosm bench screen -n {count}", page, json=json)
+        collect(bench_screen(DesktopMaker(settings), settings.libvirt_uri, count, tick), rows)
 
 
 def graph(count: CountOption = 200, page: PageOption = None, json: JsonOption = False) -> None:
@@ -143,13 +194,31 @@ def graph(count: CountOption = 200, page: PageOption = None, json: JsonOption = 
     And how long the exact CS_max of a graph of 40 nodes takes.
     """
     from appliance.bench.consistency import bench_consistency
-    from appliance.bench.graph import SHAPES, SIZES, bench_graphs, growth
+    from appliance.bench.graph import SHAPES, SIZES, bench_graphs
+    from appliance.bench.rows import collect
+
+    rows: list[GraphRow] = []
+    orders: list[Row] = []
+    command = f"mesocosm bench graph -n {count}"
+    with kept(partial(_show_graphs, rows, orders, command, page, json=json)):
+        with progress() as bar:
+            task = bar.add_task("graphs", total=len(SHAPES) * len(SIZES))
+            collect(bench_graphs(SHAPES, SIZES, count, partial(_tick, bar, task)), rows)
+        collect(bench_consistency(min(count, 50)), orders)
+
+
+def _show_graphs(
+    rows: list[GraphRow],
+    orders: list[Row],
+    command: str,
+    page: Path | None,
+    *,
+    json: bool,
+    is_whole: bool,
+) -> None:
+    from appliance.bench.graph import SHAPES, growth
     from appliance.bench.page import markdown
 
-    with progress() as bar:
-        task = bar.add_task("graphs", total=len(SHAPES) * len(SIZES))
-        rows = bench_graphs(SHAPES, SIZES, count, partial(_tick, bar, task))
-    orders = bench_consistency(min(count, 50))
     growths = {shape: growth(rows, shape) for shape in SHAPES}
     words = ", ".join(f"{shape} {value:.2f}" for shape, value in growths.items() if value)
     words = f"Growth of the median step with the nodes (1 is linear): {words}."
@@ -157,6 +226,7 @@ def graph(count: CountOption = 200, page: PageOption = None, json: JsonOption = 
     if json:
         print_json(
             {
+                "ended_early": not is_whole,
                 "rows": [row.to_dict() for row in rows],
                 "growth_exponents": growths,
                 "consistency": [row.to_dict() for row in orders],
@@ -164,11 +234,12 @@ def graph(count: CountOption = 200, page: PageOption = None, json: JsonOption = 
         )
     else:
         console_out().print(tables[0], words, tables[1], sep="\n")
+    _warn(is_whole)
     body = f"{markdown(tables[0])}\n\nMilliseconds. {words}\n\n{markdown(tables[1])}"
-    _keep(page, f"mesocosm bench graph -n {count}", body)
+    _keep(page, command, body, is_whole=is_whole)
 
 
-def _keep(page: Path | None, command: str, body: str) -> None:
+def _keep(page: Path | None, command: str, body: str, *, is_whole: bool) -> None:
     """Put a section into a page where one is named."""
     import os
 
@@ -177,7 +248,9 @@ def _keep(page: Path | None, command: str, body: str) -> None:
 
     if page is not None:
         cores = os.cpu_count() or 1
-        put_section(page, told(command, body, versions={}, now_s=SYSTEM_CLOCK.now_s(), cores=cores))
+        now_s = SYSTEM_CLOCK.now_s()
+        text = told(command, body, versions={}, now_s=now_s, cores=cores, is_whole=is_whole)
+        put_section(page, text)
         console_err().print(f"{page}: {command}")
 
 
@@ -230,33 +303,46 @@ def ocr(
     from appliance.base.errors import UsageError
     from appliance.bench import ocr as bench
     from appliance.bench.page import markdown
+    from appliance.bench.rows import collect
 
     if (picture is None) != (expected is None):
         raise UsageError("--picture and --expected go together.")
     pixels, strings = bench.load_picture(picture or bench.PICTURE, expected or bench.EXPECTED)
-    rows = bench.bench_ocr(pixels, strings, count)
-    finds = bench.bench_matchers(pixels, count)
-    if json:
-        told = [row.to_dict() for row in rows], [row.to_dict() for row in finds]
-        print_json({"rows": told[0], "matchers": told[1]})
-    else:
-        console_out().print(bench.table(rows, pixels), bench.matcher_table(finds))
-    height, width = pixels.shape[:2]
-    tables = f"{markdown(bench.table(rows, pixels))}\n\n{markdown(bench.matcher_table(finds))}"
-    body = f"A picture of {width}x{height} px with {len(strings)} expected strings.\n\n{tables}"
-    _keep(page, f"mesocosm bench ocr -n {count}", body)
+    rows: list[Reading] = []
+    finds: list[Finding] = []
+
+    def show_all(*, is_whole: bool) -> None:
+        tables = bench.table(rows, pixels), bench.matcher_table(finds)
+        if json:
+            told = [row.to_dict() for row in rows], [row.to_dict() for row in finds]
+            print_json({"ended_early": not is_whole, "rows": told[0], "matchers": told[1]})
+        else:
+            console_out().print(*tables)
+        _warn(is_whole)
+        height, width = pixels.shape[:2]
+        head = f"A picture of {width}x{height} px with {len(strings)} expected strings."
+        body = "\n\n".join([head, *map(markdown, tables)])
+        _keep(page, f"mesocosm bench ocr -n {count}", body, is_whole=is_whole)
+
+    with kept(show_all):
+        collect(bench.bench_ocr(pixels, strings, count), rows)
+        collect(bench.bench_matchers(pixels, count), finds)
 
 
 def phone(count: CountOption = 50, page: PageOption = None, json: JsonOption = False) -> None:
     """Measure a reference phone: cold start, rewind, tap, picture, hierarchy, memory."""
     from appliance.base.settings import get_settings
     from appliance.bench.phone import bench_phone_figures
+    from appliance.bench.rows import collect
     from provisioning.docker.maker import PhoneMaker
 
-    with progress() as bar:
-        task = bar.add_task("phone: making one", total=None)
-        rows = bench_phone_figures(PhoneMaker(get_settings()), count, partial(_tick, bar, task))
-    show(rows, f"mesocosm bench phone -n {count}", page, json=json)
+    rows: list[Row] = []
+    with (
+        kept(partial(show, rows, f"mesocosm bench phone -n {count}", page, json=json)),
+        progress() as bar,
+    ):
+        tick = partial(_tick, bar, bar.add_task("phone: making one", total=None))
+        collect(bench_phone_figures(PhoneMaker(get_settings()), count, tick), rows)
 
 
 def _tick(bar: Progress, task: TaskID, name: str) -> None:

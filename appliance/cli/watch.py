@@ -48,15 +48,21 @@ class ProgressWatcher:
 
 
 @contextlib.contextmanager
-def watching(total: int | None) -> Iterator[ProgressWatcher]:
-    """Show a run for the length of a block; SIGTERM ends it as Ctrl-C does."""
+def interruptible() -> Iterator[None]:
+    """Let SIGTERM end a block as Ctrl-C does."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, interrupt)
     try:
-        with progress() as display:
-            yield ProgressWatcher(display, total)
+        yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def watching(total: int | None) -> Iterator[ProgressWatcher]:
+    """Show a run for the length of a block; SIGTERM ends it as Ctrl-C does."""
+    with interruptible(), progress() as display:
+        yield ProgressWatcher(display, total)

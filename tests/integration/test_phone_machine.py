@@ -182,7 +182,7 @@ def test_the_benchmark_gives_every_row_without_a_failure(
 ) -> None:
     monkeypatch.setattr("appliance.bench.phone._LEAST", 1)
     seen: list[str] = []
-    rows = bench_phone_figures(maker, 1, seen.append)
+    rows = list(bench_phone_figures(maker, 1, seen.append))
     assert [row.errors for row in rows if row.failures] == []
     assert seen == [row.name for row in rows if row.samples_s]
     assert {"cold start", "rewind", "tap to settled frame", "screencap", "dump"} <= set(seen)
