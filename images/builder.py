@@ -21,6 +21,7 @@ from appliance.base.errors import (
     ToolMissingError,
 )
 from appliance.base.files import FileLock, digest_json
+from appliance.base.process import ending_with_us
 from images.catalog import make_recipe
 from images.engine import connect, find_image
 from images.log import BuildLog, ignore_progress
@@ -170,7 +171,8 @@ class Builder:
         workdir = make_workdir(self.settings.images_dir, recipe.name)
         try:
             with log, _clear_errors(recipe, workdir, log.path):
-                product = recipe.build(workdir, log, needed)
+                with ending_with_us():
+                    product = recipe.build(workdir, log, needed)
                 log("digest", None, "digesting what was built")
                 seconds = round(self.clock.monotonic_s() - start_s, 3)
                 manifest = _describe(recipe, needed, digest, workdir, product).model_copy(

@@ -1,0 +1,67 @@
+"""Programs that end with the process that started them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from appliance.base.clock import wait_until
+from appliance.base.errors import ToolMissingError
+from appliance.base.process import ending_with_us, run, start
+
+CALLER = """
+import sys
+from appliance.base.process import ending_with_us, stream
+# A tool as builds run it: with children, one of them in a session of its own.
+tool = "setsid sleep 1000 & sh -c 'sleep 1000; true' & echo ready; sleep 1000"
+with ending_with_us():
+    stream(["sh", "-c", tool], on_line=lambda line: print(line, flush=True), timeout_s=900)
+"""
+MARK = "MESOCOSM_TEST_ENDING"
+
+
+def marked(mark: str) -> set[int]:
+    """Give the processes that have the mark in their environment."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.add(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="process namespaces need root, as builds do")
+def test_a_killed_caller_leaves_nothing_of_its_tools_running(tmp_path: Path) -> None:
+    mark = str(tmp_path)
+    with start([sys.executable, "-c", CALLER], env={MARK: mark}) as caller:
+        assert caller.stdout is not None
+        assert caller.stdout.readline() == b"ready\n"
+        running = marked(mark)
+        assert len(running) > 4
+        os.kill(caller.pid, signal.SIGKILL)
+        caller.wait()
+        try:
+            assert wait_until(lambda: not marked(mark), timeout_s=20)
+        finally:
+            for pid in marked(mark):
+                os.kill(pid, signal.SIGKILL)
+
+
+def test_what_a_tool_says_and_gives_is_the_same_as_without() -> None:
+    argv = ["sh", "-c", 'cat; echo "$0 $X" >&2; exit 7', "word"]
+    with ending_with_us():
+        inside = run(argv, stdin=b"in", env={"X": "y"})
+    assert inside == run(argv, stdin=b"in", env={"X": "y"})
+    assert (inside.exit_code, inside.stdout, inside.stderr) == (7, b"in", b"word y\n")
+
+
+@pytest.mark.parametrize("name", ["no-such-tool-here", "/no/such/tool"])
+def test_a_missing_tool_is_missing_inside_too(name: str) -> None:
+    with ending_with_us(), pytest.raises(ToolMissingError, match=name):
+        run([name])
