@@ -86,6 +86,16 @@ class Builder:
             )
         return image
 
+    def recipe_digest(self, name: str) -> str:
+        """Give the recipe digest that an image of that name has today, built or not.
+
+        Raises:
+            UnknownNameError: there is no recipe of that name.
+            ImageError: what it stands on is not built or corrupt.
+        """
+        recipe = self.make(name, self.settings)
+        return _recipe_digest(recipe, {other: self.find(other) for other in recipe.needs})
+
     def ensure(
         self,
         name: str,

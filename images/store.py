@@ -28,7 +28,7 @@ from images.recipe import Image
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BUILDING = ".build-"
+LEFTOVER = ".build-"
 _CHECKED = ".checked"
 
 
@@ -67,19 +67,19 @@ def make_workdir(images_dir: Path, name: str) -> Path:
     """Make an empty folder for a build; hold the lock of `name`."""
     parent = images_dir / name
     parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=parent))
+    folder = Path(tempfile.mkdtemp(prefix=LEFTOVER, dir=parent))
     folder.chmod(0o755)
     return folder
 
 
 def has_leftovers(images_dir: Path, name: str) -> bool:
     """Tell whether work folders are there: of a build that runs, or of killed ones."""
-    return any((images_dir / name).glob(f"{_BUILDING}*"))
+    return any((images_dir / name).glob(f"{LEFTOVER}*"))
 
 
 def remove_leftovers(images_dir: Path, name: str) -> int:
     """Remove what killed builds of `name` left; hold its lock. Gives how many there were."""
-    leftovers = list((images_dir / name).glob(f"{_BUILDING}*"))
+    leftovers = list((images_dir / name).glob(f"{LEFTOVER}*"))
     for folder in leftovers:
         remove_folder(folder)
     return len(leftovers)
@@ -127,7 +127,7 @@ def commit(images_dir: Path, workdir: Path, manifest: Manifest) -> Path:
     final = image_folder(images_dir, manifest.name, manifest.recipe_digest)
     old: Path | None = None
     if final.exists():
-        old = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=final.parent)) / "old"
+        old = Path(tempfile.mkdtemp(prefix=LEFTOVER, dir=final.parent)) / "old"
         final.rename(old)
     workdir.rename(final)
     _sync(final.parent)

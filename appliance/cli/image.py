@@ -1,4 +1,4 @@
-"""``mesocosm image``: build, list and verify images."""
+"""``mesocosm image``: build, list, verify and prune images."""
 
 from __future__ import annotations
 
@@ -6,22 +6,40 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from appliance.cli.output import JsonOption, console_err, console_out, print_json
+from appliance.cli.output import JsonOption, console_err, console_out, print_json, say
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from appliance.base.errors import MesocosmError
+    from appliance.bringup.prune import OldImage
     from images.manifest import Manifest
 
+
+def _names() -> list[str]:
+    from images.catalog import NAMES, ON_REQUEST
+
+    return [*NAMES, *ON_REQUEST]
+
+
 NamesArgument = Annotated[
-    list[str] | None, typer.Argument(help="Images by name, or `all`.", show_default="all")
+    list[str] | None,
+    typer.Argument(help="Images by name, or `all`.", show_default="all", autocompletion=_names),
 ]
 DistributionOption = Annotated[
     str | None,
     typer.Option("--distribution", help="Of the desktop: auto, debian-12, ubuntu-22.04, ..."),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Build anew what is there already.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before removing.")]
+UntrackedOption = Annotated[
+    bool,
+    typer.Option(
+        "--untracked",
+        help="Also docker images of ours that the state folder does not know: of others that use "
+        "this docker engine, or of none.",
+    ),
+]
 LicenceOption = Annotated[
     bool,
     typer.Option("--accept-android-sdk-licence", help="Needed for `android`; read it first."),
@@ -30,10 +48,13 @@ LicenceOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(name="image", help="Build, list and verify images.", no_args_is_help=True)
+    group = typer.Typer(
+        name="image", help="Build, list, verify and prune images.", no_args_is_help=True
+    )
     group.command("build")(build)
     group.command("list")(list_images)
     group.command("verify")(verify)
+    group.command("prune")(prune)
     app.add_typer(group)
 
 
@@ -130,6 +151,66 @@ def verify(
         _print_table(rows)
     if any(row["state"] != "ok" for row in rows):
         raise typer.Exit(1)
+
+
+def prune(
+    names: NamesArgument = None,
+    yes: YesOption = False,
+    untracked: UntrackedOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Remove images that today's recipes would not give, unless something uses them.
+
+    What a machine, a template, a container or a process needs stays. Without --yes it asks, or
+    only lists where nobody can be asked.
+    """
+    import sys
+
+    from appliance.base.errors import UnknownNameError
+    from appliance.base.settings import get_settings
+    from appliance.bringup.prune import Pruner
+
+    wanted = [] if not names or "all" in names else names
+    for name in wanted:
+        if name not in _names():
+            raise UnknownNameError.of("image", name, _names())
+    with Pruner(get_settings(), wanted, untracked=untracked) as pruner:
+        images = pruner.find()
+        going = [one for one in images if not one.kept]
+        if not json:
+            _print_old(images)
+        asks = bool(going) and not yes and not json and sys.stdin.isatty()
+        removes = bool(going) and (yes or (asks and _confirm(len(going))))
+        if removes:
+            images = pruner.remove(images, say)
+    if json:
+        rows = [one.to_dict() | {"removed": removes and not one.kept} for one in images]
+        print_json({"images": rows})
+    elif going and not removes:
+        say("Nothing was removed; --yes removes it.")
+
+
+def _confirm(count: int) -> bool:
+    return typer.confirm(f"Remove {count} images?", default=False, err=True)
+
+
+def _print_old(images: list[OldImage]) -> None:
+    from rich.filesize import decimal
+    from rich.table import Table
+    from rich.text import Text
+
+    if not images:
+        say("There is no old image.")
+        return
+    table = Table(box=None, pad_edge=False)
+    for title in ("image", "variant", "digest", "size", "stays for"):
+        table.add_column(title)
+    for one in images:
+        cells = (one.name, one.variant, one.digest[:12], decimal(one.size_bytes), one.kept)
+        table.add_row(*map(Text, cells))
+    console_out().print(table)
+    total = sum(one.size_bytes for one in images if not one.kept)
+    say(f"Would free at most {decimal(total)}; docker images share layers.")
 
 
 def _judge(error: MesocosmError | None) -> dict[str, str]:

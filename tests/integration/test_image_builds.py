@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import json
+import uuid
 from typing import TYPE_CHECKING
 
 import pytest
+from docker.errors import ImageNotFound, NotFound
 
 from appliance.base.errors import ImageBuildError, ImageCorruptError, MesocosmError
 from appliance.base.settings import Settings, get_settings
+from appliance.bringup.prune import Pruner
 from appliance.cli.main import main
 from images.base.recipe import BaseRecipe
 from images.builder import Builder, check_image
@@ -109,6 +114,53 @@ def test_a_tag_that_names_another_image_is_corrupt(builder: Builder, base: Image
         check_image(image.path, read_manifest(image.path), thorough=False)
     assert builder.ensure("test-small", repair=True).recipe_digest == image.recipe_digest
     check_image(image.path, read_manifest(image.path), thorough=True)
+
+
+def test_an_old_docker_image_goes_once_no_container_is_made_of_it(
+    base: Image, tmp_path: Path
+) -> None:
+    """The recipe is a small one under a name of the appliance's: others are not pruned."""
+    content = f"ARG BASE\nFROM ${{BASE}}\nRUN echo {uuid.uuid4()} > /mark\n"
+    small = dataclasses.replace(_small_recipe(tmp_path, content), name="phone")
+    state = tmp_path / "state"
+    (state / "images").mkdir(parents=True)
+    (state / "images" / "base").symlink_to(base.path.parent)
+    builder = Builder(
+        Settings(state_dir=state),
+        make=lambda name, settings: small if name == "phone" else BaseRecipe(settings),
+    )
+    old = builder.ensure("phone")
+    (tmp_path / "Dockerfile").write_text(content + "RUN true\n")
+    new = builder.ensure("phone")
+    assert old.tag is not None
+    assert new.tag is not None
+    with connect() as client, Pruner(builder.settings, ["phone"], make=builder.make) as pruner:
+        container = client.containers.create(old.tag, name=f"prune-{uuid.uuid4()}")
+        try:
+            found = pruner.find()
+            assert [one.kept for one in found] == [f"container {container.name}"]
+            # Also when it is asked for as one that nobody uses: the engine refuses.
+            asked = dataclasses.replace(found[0], kept="", manifest=None)
+            assert "container" in pruner.remove([asked], print)[0].kept
+            assert find_image(client, old.tag)
+            container.remove()
+            found = pruner.find()
+            assert [(one.docker_tag, one.kept) for one in found] == [(old.tag, "")]
+            assert found[0].size_bytes > 1 << 20
+            old.path.rename(old.path.parent / ".aside")  # as if another state folder had built it
+            pruner.untracked = True
+            strangers = [one for one in pruner.find() if one.docker_tag in {old.tag, new.tag}]
+            assert [(one.docker_tag, one.kept) for one in strangers] == [(old.tag, "")]
+            pruner.remove(strangers, print)
+            assert find_image(client, old.tag) is None
+            assert find_image(client, new.tag)
+        finally:
+            with contextlib.suppress(NotFound):
+                container.remove(force=True)
+            for tag in (old.tag, new.tag):
+                with contextlib.suppress(ImageNotFound):
+                    client.images.remove(tag, force=True)
+    assert not old.path.exists()
 
 
 def test_a_failing_step_shows_its_words_and_leaves_nothing(

@@ -1,0 +1,100 @@
+"""Who still needs an image: machines, templates, processes that have it open, containers."""
+
+from __future__ import annotations
+
+import struct
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from provisioning.libvirt.template import templates_dir
+from provisioning.machine_folder import iter_folders
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+    from appliance.base.settings import Settings
+    from images.manifest import Manifest
+
+_QCOW2 = struct.Struct(">4sIQI")
+_MAGIC = b"QFI\xfb"
+_MOST_BACKING_BYTES = 4096
+_PROC = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """What was found in use at one moment.
+
+    Attributes:
+        by_digest: who was made from the image of that digest.
+        by_path: who needs that file, links resolved.
+        by_docker_id: name of the container, running or not, that was made from that docker image.
+    """
+
+    by_digest: dict[str, str]
+    by_path: dict[Path, str]
+    by_docker_id: dict[str, str]
+
+    def of(self, folder: Path, manifest: Manifest) -> str:
+        """Name one that needs an image; empty when nobody does."""
+        if who := self.by_digest.get(manifest.image_digest):
+            return who
+        if manifest.docker_id and (who := self.by_docker_id.get(manifest.docker_id)):
+            return who
+        place = folder.resolve()
+        return next((who for path, who in self.by_path.items() if path.is_relative_to(place)), "")
+
+
+def find_users(settings: Settings, client: DockerClient | None = None) -> Users:
+    """Look who uses images now.
+
+    Args:
+        settings: of the appliance.
+        client: the docker engine; without it containers are not looked at.
+    """
+    by_digest = {}
+    for folder in iter_folders(settings):
+        if record := folder.read():
+            by_digest[record.image_digest] = f"machine {folder.machine_id}"
+    by_path = _open_files(settings.images_dir.resolve())
+    for root, word in ((templates_dir(settings), "template"), (settings.machines_dir, "machine")):
+        for path in root.rglob("*") if root.is_dir() else ():
+            if backing := backing_file(path):
+                by_path[backing] = f"{word} {path.relative_to(root).parts[0]}"
+    containers = client.api.containers(all=True) if client else []
+    by_docker_id = {
+        str(one["ImageID"]): f"container {str(one['Names'][0]).lstrip('/')}" for one in containers
+    }
+    return Users(by_digest, by_path, by_docker_id)
+
+
+def backing_file(path: Path) -> Path | None:
+    """Give the file that a qcow2 image stands on, links resolved; None when it stands alone.
+
+    Source: QEMU's docs/interop/qcow2.txt, header: magic, version, offset and size of the name.
+    """
+    with suppress(OSError, struct.error):
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            magic, _, offset, size = _QCOW2.unpack(file.read(_QCOW2.size))
+            if magic != _MAGIC or not 0 < size <= _MOST_BACKING_BYTES:
+                return None
+            file.seek(offset)
+            return (path.parent / file.read(size).decode()).resolve()
+    return None
+
+
+def _open_files(root: Path) -> dict[Path, str]:
+    """Give the files below a folder that processes have open."""
+    found = {}
+    for process in _PROC.glob("[0-9]*"):
+        with suppress(OSError):
+            for number in (process / "fd").iterdir():
+                with suppress(OSError):
+                    path = number.readlink()
+                    if path.is_relative_to(root):
+                        found[path] = f"process {process.name}"
+    return found

@@ -1,0 +1,249 @@
+"""Remove images that the recipes of today would not give and that nobody uses."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from appliance.base.errors import MesocosmError
+from appliance.base.files import FileLock
+from appliance.bringup.image_users import find_users
+from images.builder import Builder, list_manifests
+from images.catalog import NAMES, ON_REQUEST
+from images.distribution import DISTRIBUTIONS
+from images.engine import connect
+from images.manifest import Manifest
+from images.recipe import REPOSITORY_PREFIX
+from images.store import LEFTOVER, lock_path, remove_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from docker import DockerClient
+
+    from appliance.base.settings import Settings
+    from images.builder import MakeRecipe
+
+_ORDER = (*ON_REQUEST, *reversed(NAMES))
+"""What stands on others goes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class OldImage:
+    """An image that is not of today.
+
+    Attributes:
+        name: of its recipe.
+        variant: such as ``debian-12``.
+        digest: of the image, in hex; empty for what a killed build left.
+        size_bytes: on disk; of a docker image at most that, as it shares layers with others.
+        folder: where its manifest and files are; None for a docker image without.
+        manifest: None for what a killed build left and for a docker image without.
+        docker_tag: None when it is no docker image.
+        kept: why it stays; empty when it goes.
+    """
+
+    name: str
+    variant: str
+    digest: str
+    size_bytes: int
+    folder: Path | None = None
+    manifest: Manifest | None = None
+    docker_tag: str | None = None
+    kept: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name, variant and the first digits of the digest."""
+        return f"{self.name}:{self.variant} {self.digest[:12]}".rstrip()
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the row as machines read it."""
+        return {
+            "name": self.name,
+            "variant": self.variant,
+            "digest": self.digest,
+            "size_bytes": self.size_bytes,
+            "path": str(self.folder) if self.folder else None,
+            "docker_tag": self.docker_tag,
+            "kept": self.kept,
+        }
+
+
+@dataclass
+class Pruner:
+    """Old images of one appliance. Use it as a context manager.
+
+    Args:
+        settings: of the appliance.
+        names: only images of these names; all by default.
+        untracked: also docker images of the appliance's names that no manifest here tells of:
+            of state folders that are gone, or of others that share the docker engine.
+        make: gives the recipe of a name.
+    """
+
+    settings: Settings
+    names: Sequence[str] = ()
+    untracked: bool = False
+    make: MakeRecipe | None = None
+    _stack: ExitStack = field(default_factory=ExitStack, init=False)
+    _client: DockerClient | None = field(default=None, init=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._stack.close()
+
+    def find(self) -> list[OldImage]:
+        """Give all images that are not of today, with the reason of those that stay.
+
+        Raises:
+            RequirementError: the docker engine does not answer, and there are docker images.
+        """
+        built = [row for row in list_manifests(self.settings) if self._is_asked(row[0])]
+        whole = [(path, one) for path, one in built if isinstance(one, Manifest)]
+        if self.untracked or any(one.docker_tag for _, one in whole):
+            self._client = self._client or self._stack.enter_context(connect())
+        current = self._current(whole)
+        users = find_users(self.settings, self._client)
+        shared = {one.docker_tag for path, one in whole if path in current}
+        found = [
+            OldImage(
+                name=one.name,
+                variant=one.variant,
+                digest=one.image_digest,
+                size_bytes=_disk_bytes(path) + self._docker_bytes(one.docker_tag),
+                folder=path,
+                manifest=one,
+                docker_tag=None if one.docker_tag in shared else one.docker_tag,
+                kept=users.of(path, one),
+            )
+            for path, one in whole
+            if path not in current
+        ]
+        found += self._leftovers()
+        if self.untracked:
+            found += self._strangers({one.docker_tag for _, one in whole}, users.by_docker_id)
+        return sorted(found, key=lambda one: (_ORDER.index(one.name), one.label))
+
+    def remove(self, images: Sequence[OldImage], say: Callable[[str], None]) -> list[OldImage]:
+        """Remove images of `find` that did not come into use meanwhile.
+
+        Each goes whole, the docker image before its manifest, so that who ends this in the middle
+        can do it again.
+
+        Args:
+            images: what to remove; those that are kept stay.
+            say: told each that went, in one line.
+
+        Returns:
+            The same images; those that stayed after all say why.
+        """
+        return [one if one.kept else self._remove(one, say) for one in images]
+
+    def _remove(self, image: OldImage, say: Callable[[str], None]) -> OldImage:
+        lock = FileLock(lock_path(self.settings.images_dir, image.name))
+        if not lock.try_acquire():
+            return replace(image, kept="another process builds that image")
+        try:
+            if image.folder and image.manifest:
+                users = find_users(self.settings, self._client)
+                if who := users.of(image.folder, image.manifest):
+                    return replace(image, kept=who)
+            if image.docker_tag and (why := self._untag(image.docker_tag)):
+                return replace(image, kept=why)
+            if image.folder and image.folder.exists():
+                _remove_folder(image.folder)
+        finally:
+            lock.release()
+        say(f"removed {image.label}")
+        return image
+
+    def _untag(self, tag: str) -> str:
+        """Remove a docker image by tag; gives why it stays."""
+        from docker.errors import APIError, ImageNotFound  # noqa: PLC0415
+
+        assert self._client is not None  # noqa: S101 - find() connected
+        try:
+            self._client.images.remove(tag)
+        except ImageNotFound:
+            return ""
+        except APIError as exc:
+            return str(exc.explanation or exc)
+        return ""
+
+    def _is_asked(self, folder: Path) -> bool:
+        name = folder.parent.name
+        return name in _ORDER and (not self.names or name in self.names)
+
+    def _current(self, whole: Sequence[tuple[Path, Manifest]]) -> set[Path]:
+        """Give the folders of today's images.
+
+        Where nobody can tell, since what an image stands on is not built, it is the newest.
+        """
+        found = set()
+        for name, variant in {(one.name, one.variant) for _, one in whole}:
+            rows = [
+                (path, one) for path, one in whole if (one.name, one.variant) == (name, variant)
+            ]
+            try:
+                digest = self._wanted(name, variant)
+            except MesocosmError:
+                found.add(max(rows, key=lambda row: row[1].built_at)[0])
+            else:
+                found |= {path for path, one in rows if one.recipe_digest == digest}
+        return found
+
+    def _wanted(self, name: str, variant: str) -> str:
+        """Give the recipe digest that an image of that name has today."""
+        settings = self.settings
+        if variant in DISTRIBUTIONS:
+            settings = settings.model_copy(update={"distribution": variant})
+        builder = Builder(settings, self.make) if self.make else Builder(settings)
+        return builder.recipe_digest(name)
+
+    def _docker_bytes(self, tag: str | None) -> int:
+        from docker.errors import ImageNotFound  # noqa: PLC0415
+
+        if tag is None or self._client is None:
+            return 0
+        try:
+            return int(self._client.images.get(tag).attrs["Size"])
+        except ImageNotFound:
+            return 0
+
+    def _leftovers(self) -> Iterator[OldImage]:
+        """Give what killed builds left, and a prune that was ended in the middle."""
+        for folder in sorted(self.settings.images_dir.glob(f"*/{LEFTOVER}*")):
+            if self._is_asked(folder):
+                yield OldImage(folder.parent.name, "left over", "", _disk_bytes(folder), folder)
+
+    def _strangers(self, known: set[str | None], users: dict[str, str]) -> Iterator[OldImage]:
+        assert self._client is not None  # noqa: S101 - find() connected
+        for image in self._client.images.list():
+            for tag in image.tags:
+                prefix, _, rest = str(tag).partition("/")
+                name, _, digits = rest.partition(":")
+                asked = name in _ORDER and (not self.names or name in self.names)
+                if prefix == REPOSITORY_PREFIX and asked and tag not in known:
+                    size_bytes = int(image.attrs["Size"])
+                    who = users.get(str(image.id), "")
+                    yield OldImage(name, "untracked", digits, size_bytes, docker_tag=tag, kept=who)
+
+
+def _remove_folder(folder: Path) -> None:
+    """Take a folder out of sight at once, then remove it; what is left is swept like a build's."""
+    if folder.name.startswith(LEFTOVER):
+        remove_folder(folder)
+        return
+    grave = Path(tempfile.mkdtemp(prefix=LEFTOVER, dir=folder.parent))
+    folder.rename(grave / "old")
+    remove_folder(grave)
+
+
+def _disk_bytes(folder: Path) -> int:
+    return sum(one.lstat().st_blocks * 512 for one in folder.rglob("*"))

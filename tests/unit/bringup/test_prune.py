@@ -1,0 +1,221 @@
+"""What `mesocosm image prune` removes, and above all what it leaves."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.files import FileLock
+from appliance.base.process import run
+from appliance.bringup.image_users import backing_file
+from appliance.bringup.prune import Pruner
+from appliance.cli.main import main
+from images.store import LEFTOVER, lock_path
+from provisioning.machine_folder import MachineFolder, MachineRecord
+from provisioning.protocols import Kind
+from tests.unit.images.stub import StubRecipe, builder_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from appliance.bringup.prune import OldImage
+    from images.builder import Builder
+    from images.recipe import Image
+
+
+def write_qcow2(workdir: Path) -> None:
+    """Make a disk as a desktop's image has it."""
+    run(["qemu-img", "create", "-q", "-f", "qcow2", str(workdir / "disk.qcow2"), "1M"]).require()
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> StubRecipe:
+    return StubRecipe(tmp_path / "builds", "desktop", "debian-12", work=write_qcow2)
+
+
+@pytest.fixture
+def builder(tmp_path: Path, recipe: StubRecipe) -> Builder:
+    return builder_of(tmp_path / "state", recipe)
+
+
+@pytest.fixture
+def old(builder: Builder, recipe: StubRecipe) -> Image:
+    """An image whose recipe changed since; that of today is there too."""
+    image = builder.ensure("desktop")
+    recipe.content = "changed"
+    builder.ensure("desktop")
+    return image
+
+
+@pytest.fixture
+def pruner(builder: Builder) -> Pruner:
+    return Pruner(builder.settings, make=builder.make)
+
+
+def overlay(builder: Builder, where: str, backing: Path) -> Path:
+    """Make a disk on top of another one."""
+    path = builder.settings.state_dir / where
+    path.parent.mkdir(parents=True)
+    argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", str(backing), str(path)]
+    run(argv).require()
+    return path
+
+
+def reasons(images: list[OldImage]) -> list[str]:
+    return [one.kept for one in images]
+
+
+def silent(_line: str) -> None: ...
+
+
+def test_what_today_s_recipe_does_not_give_goes_and_today_s_stays(
+    pruner: Pruner, builder: Builder, old: Image
+) -> None:
+    said: list[str] = []
+    found = pruner.find()
+    assert [(one.folder, one.kept) for one in found] == [(old.path, "")]
+    assert found[0].size_bytes > 0
+    assert old.path.exists()
+
+    assert reasons(pruner.remove(found, said.append)) == [""]
+    assert said == [f"removed desktop:debian-12 {old.digest[:12]}"]
+    assert not old.path.exists()
+    assert builder.find("desktop").file("disk.qcow2").exists()
+    assert pruner.find() == []
+    assert pruner.remove(found, silent) == found, "gone already is no error"
+
+
+def test_a_machine_s_backing_file_stays_through_every_layer(
+    pruner: Pruner, builder: Builder, old: Image
+) -> None:
+    template = overlay(builder, "templates/abc/disk.qcow2", old.file("disk.qcow2"))
+    machine = overlay(builder, "machines/desktop-x/disk.qcow2", template)
+    assert backing_file(machine) == template
+    found = pruner.find()
+    assert reasons(found) == ["template abc"]
+    assert pruner.remove(found, silent) == found
+    run(["qemu-img", "info", "--backing-chain", str(machine)]).require()
+
+    template.unlink()
+    machine.unlink()
+    overlay(builder, "machines/desktop-y/disk.qcow2", old.file("disk.qcow2"))
+    assert reasons(pruner.find()) == ["machine desktop-y"]
+
+
+def test_what_comes_into_use_after_it_was_listed_stays(
+    pruner: Pruner, builder: Builder, old: Image
+) -> None:
+    found = pruner.find()
+    machine = overlay(builder, "machines/desktop-x/disk.qcow2", old.file("disk.qcow2"))
+    assert reasons(pruner.remove(found, silent)) == ["machine desktop-x"]
+    run(["qemu-img", "info", "--backing-chain", str(machine)]).require()
+
+
+def test_what_a_machine_s_record_names_stays(pruner: Pruner, builder: Builder, old: Image) -> None:
+    folder = MachineFolder(builder.settings.machines_dir / "desktop-z")
+    folder.path.mkdir(parents=True)
+    folder.write(
+        MachineRecord(
+            machine_id="desktop-z",
+            kind=Kind.DESKTOP,
+            backend="libvirt",
+            image=old.label,
+            image_digest=old.digest,
+            accelerator="tcg",
+        )
+    )
+    found = pruner.find()
+    # The stub's two images hold the same bytes: today's would be named by the digest too.
+    assert reasons(pruner.remove(found, silent)) == ["machine desktop-z"]
+    assert old.path.exists()
+
+
+def test_what_a_process_has_open_stays(pruner: Pruner, old: Image) -> None:
+    with old.file("disk.qcow2").open("rb"):
+        assert reasons(pruner.find())[0].startswith("process ")
+    assert reasons(pruner.find()) == [""]
+
+
+def test_what_somebody_builds_now_stays(pruner: Pruner, builder: Builder, old: Image) -> None:
+    lock = FileLock(lock_path(builder.settings.images_dir, "desktop"))
+    assert lock.try_acquire()
+    try:
+        assert reasons(pruner.remove(pruner.find(), silent)) == [
+            "another process builds that image"
+        ]
+    finally:
+        lock.release()
+    assert old.path.exists()
+
+
+def test_one_that_was_ended_in_the_middle_is_ended_by_the_next(
+    pruner: Pruner, builder: Builder, old: Image, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_folder: Path) -> None:
+        raise KeyboardInterrupt
+
+    listed = pruner.find()
+    with monkeypatch.context() as patch:
+        patch.setattr("appliance.bringup.prune.remove_folder", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            pruner.remove(listed, silent)
+    found = pruner.find()
+    assert [(one.variant, one.kept) for one in found] == [("left over", "")]
+    assert not old.path.exists()
+    pruner.remove(found, silent)
+    assert list((builder.settings.images_dir / "desktop").glob(f"{LEFTOVER}*")) == []
+    assert builder.find("desktop").path.exists()
+
+
+def test_where_nobody_can_tell_what_is_of_today_the_newest_stays(
+    tmp_path: Path, recipe: StubRecipe
+) -> None:
+    base = StubRecipe(tmp_path / "bases", "base", "debian-12")
+    recipe.needs = ("base",)
+    builder = builder_of(tmp_path / "state", recipe, base)
+    first = builder.ensure("desktop")
+    recipe.content = "changed"
+    second = builder.ensure("desktop")
+    (second.path / "manifest.json").write_text(
+        (second.path / "manifest.json").read_text().replace('"built_at": "2', '"built_at": "3')
+    )
+    base.content = "changed: nothing of it is built"
+    found = Pruner(builder.settings, ["desktop"], make=builder.make).find()
+    assert [one.folder for one in found] == [first.path]
+
+
+@pytest.fixture
+def on_command_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., int]:
+    from appliance.base.settings import get_settings
+
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path / "state"))
+    get_settings.cache_clear()
+    return lambda *words: main(["image", "prune", *words])
+
+
+def test_the_command_lists_and_removes_only_when_told(
+    on_command_line: Callable[..., int], old: Image, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert on_command_line("desktop") == 0
+    shown = capsys.readouterr()
+    assert old.digest[:12] in shown.out
+    assert "Nothing was removed; --yes removes it." in shown.err
+
+    assert on_command_line("--json") == 0
+    rows = json.loads(capsys.readouterr().out)["images"]
+    assert {row["removed"] for row in rows} == {False}
+    assert str(old.path) in [row["path"] for row in rows]
+    assert old.path.exists()
+
+    assert on_command_line("--json", "--yes", "desktop") == 0
+    rows = json.loads(capsys.readouterr().out)["images"]
+    assert {row["removed"] for row in rows} == {True}
+    assert not old.path.exists()
+
+    assert on_command_line() == 0
+    assert "There is no old image." in capsys.readouterr().err
+    assert on_command_line("desktpo") == 2
+    assert "desktop" in capsys.readouterr().err
