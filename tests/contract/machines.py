@@ -7,7 +7,6 @@ markers of what it needs. A machine is made once a session; tests must leave it 
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from appliance.base.errors import ImageMissingError, RequirementError
 from appliance.base.settings import get_settings
 from controller.settle import DEFAULT_RULE, settle_machine
 from provisioning.fake import FakeDesktop, FakePhone
+from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.standins.container import desktop_container_settings
 
 if TYPE_CHECKING:
@@ -127,11 +127,6 @@ def _open_terminal(machine: Machine) -> None:
     machine.link.call("open_app", {"name": "Terminal"}, timeout_s=30.0)
     settle_machine(machine, DEFAULT_RULE, SYSTEM_CLOCK)
 
-
-NEEDS_APPLIANCE = pytest.mark.skipif(
-    "MESOCOSM_TEST_APPLIANCE" not in os.environ,
-    reason="the appliance is not up; `make test` starts it",
-)
 
 Make = Callable[[], AbstractContextManager[Subject]]
 IMPLEMENTATIONS: dict[str, tuple[Make, Sequence[pytest.MarkDecorator]]] = {

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import http.server
 import sqlite3
-import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +12,7 @@ from appliance.base.clock import wait_until
 from images.phone.device.ui.keyboard import DIGITS
 from tests.standins.local_phone import Adb, LocalPhone
 from tests.standins.thumbs import Thumbs
+from tests.standins.website import website
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -259,40 +258,20 @@ def test_a_folder_and_a_document_are_made_in_the_drive(user: Thumbs, phone: Loca
     assert user.sees("Letter")
 
 
-class Site(http.server.BaseHTTPRequestHandler):
-    """Two pages, the second behind a link of the first."""
-
-    def do_GET(self) -> None:
-        body = {
-            "/": "<title>Harbour</title><h1>Tides</h1><p>High at six.</p><a href='/b'>More</a>",
-            "/b": "<title>Second</title><script>x()</script><p>Low at noon.</p>",
-        }[self.path]
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
-
-
 def test_a_page_of_the_web_is_read(user: Thumbs) -> None:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    pages = {
+        "/": "<title>Harbour</title><h1>Tides</h1><p>High at six.</p><a href='/b'>More</a>",
+        "/b": "<title>Second</title><script>x()</script><p>Low at noon.</p>",
+    }
+    with website(lambda path, _: pages.get(path)) as port:
         user.tap("Browser", "url_bar")
-        user.type(f"127.0.0.1:{server.server_port}\n")
+        user.type(f"127.0.0.1:{port}\n")
         assert wait_until(lambda: user.sees("High at six."), timeout_s=10)
         user.tap("Bookmark", "More")
         assert wait_until(lambda: user.sees("Low at noon."), timeout_s=10)
         assert not user.sees("x()")
         user.tap("Home")
         assert user.sees("Harbour")
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def test_a_rewind_takes_everything_back(user: Thumbs, phone: LocalPhone, adb: Adb) -> None:

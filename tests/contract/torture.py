@@ -16,7 +16,7 @@ import pytest
 
 from appliance.base.settings import get_settings
 from provisioning.protocols import READY, Kind
-from tests.contract.machines import NEEDS_APPLIANCE
+from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.standins.container import desktop_container_settings
 
 if TYPE_CHECKING:

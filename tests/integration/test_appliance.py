@@ -14,6 +14,7 @@ from appliance.base.measures import record
 from appliance.base.process import CommandResult, run
 from appliance.base.settings import REPOSITORY, get_settings
 from appliance.bringup.health import controller_url, fetch, query
+from tests.standins.appliance import NEEDS_APPLIANCE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,10 +24,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.docker,
     pytest.mark.prometheus,
-    pytest.mark.skipif(
-        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
-        reason="no appliance was brought up for the tests: use make test",
-    ),
+    NEEDS_APPLIANCE,
 ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from images.distribution import DISTRIBUTIONS
 from images.manifest import read_manifest
 from provisioning.lease import LocalFleet
 from provisioning.protocols import Kind
+from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.standins.hosts import guest_host, image_host
 
 if TYPE_CHECKING:
@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.vm,
     pytest.mark.slow,
-    pytest.mark.skipif(
-        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
-        reason="the appliance is not up; `make test` starts it",
-    ),
+    NEEDS_APPLIANCE,
 ]
 
 INDEXERS = ("tracker", "baloo", "updatedb", "mlocate", "plocate", "recoll", "zeitgeist", "apt-")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import struct
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from provisioning.protocols import Kind
 from provisioning.recording import Recorder
 from provisioning.video import read_video
 from provisioning.vnc import VncRelay
+from tests.standins.appliance import NEEDS_APPLIANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.vm,
     pytest.mark.slow,
-    pytest.mark.skipif(
-        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
-        reason="the appliance is not up; `make test` starts it",
-    ),
+    NEEDS_APPLIANCE,
 ]
 
 RED = "gsettings set org.gnome.desktop.background primary-color '#ff0000'"

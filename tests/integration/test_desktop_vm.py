@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +20,7 @@ from provisioning.lease import LocalFleet
 from provisioning.libvirt.maker import DesktopMaker
 from provisioning.protocols import READY, Kind
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
+from tests.standins.appliance import NEEDS_APPLIANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,10 +30,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.vm,
     pytest.mark.slow,
-    pytest.mark.skipif(
-        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
-        reason="the appliance is not up; `make test` starts it",
-    ),
+    NEEDS_APPLIANCE,
 ]
 
 

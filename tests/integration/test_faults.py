@@ -26,6 +26,7 @@ from provisioning.libvirt.template import DEVICES, find_template
 from provisioning.machine_folder import MachineFolder, MachineState, iter_folders
 from provisioning.protocols import Kind
 from tests.integration.test_forks import sh
+from tests.standins.appliance import NEEDS_APPLIANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,10 +38,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.vm,
     pytest.mark.slow,
-    pytest.mark.skipif(
-        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
-        reason="the appliance is not up; `make test` starts it",
-    ),
+    NEEDS_APPLIANCE,
 ]
 
 ROLES = {"desktop": Kind.DESKTOP}

@@ -18,6 +18,7 @@ from provisioning.links.ssh import open_ssh
 from provisioning.machine_folder import iter_folders
 from provisioning.protocols import Kind
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
+from tests.standins.appliance import NEEDS_APPLIANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,10 +30,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.vm,
     pytest.mark.slow,
-    pytest.mark.skipif(
-        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
-        reason="the appliance is not up; `make test` starts it",
-    ),
+    NEEDS_APPLIANCE,
 ]
 
 

@@ -15,14 +15,12 @@ from appliance.base.settings import get_settings
 from controller.store import Store
 from provisioning.backends import host_makers
 from provisioning.machine_folder import MachineState, iter_folders
+from tests.standins.appliance import NEEDS_APPLIANCE
 
 pytestmark = [
     pytest.mark.vm,
     pytest.mark.phone,
-    pytest.mark.skipif(
-        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
-        reason="the appliance is not up; `make test` starts it",
-    ),
+    NEEDS_APPLIANCE,
 ]
 
 MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +11,8 @@ from provisioning.egress import Attempt, EgressProxy, read_destinations
 from provisioning.libvirt.maker import DesktopMaker
 from provisioning.protocols import LetsOut
 from tests.integration.test_forks import forked, sh
+from tests.standins.appliance import NEEDS_APPLIANCE
+from tests.standins.website import website
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,10 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.vm,
-    pytest.mark.skipif(
-        "MESOCOSM_TEST_APPLIANCE" not in os.environ,
-        reason="the appliance is not up; `make test` starts it",
-    ),
+    NEEDS_APPLIANCE,
 ]
 
 # As a browser does it: the proxy of GNOME's settings.
@@ -64,25 +60,11 @@ echo end
 """
 
 
-class _Shop(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        body = f"welcome to {self.headers['Host']}{self.path}".encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-
 @pytest.fixture
 def shop() -> Iterator[int]:
     """Serve a page on the host's loopback; gives the port."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Shop) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server.server_port
-        server.shutdown()
+    with website(lambda path, headers: f"welcome to {headers['Host']}{path}") as port:
+        yield port
 
 
 @pytest.fixture(scope="module")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from appliance.base.errors import ImageError, RequirementError
 from appliance.base.settings import Settings, get_settings
 from images.builder import Builder
+from tests.standins.appliance import IS_UP
 
 
 def desktop_container_settings() -> Settings:
     """Give the settings of this host's appliance once it has the image; else skip the test."""
     settings = get_settings()
     builder = Builder(settings)
-    if "MESOCOSM_TEST_APPLIANCE" in os.environ:
+    if IS_UP:
         builder.ensure("desktop-container", repair=True)
         return settings
     try:

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import http.server
 import socket
-import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +21,7 @@ from images.distribution import (
     source_lines,
 )
 from images.host import Archive
+from tests.standins.website import website
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,21 +34,8 @@ JAMMY = DISTRIBUTIONS["ubuntu-22.04"]
 @pytest.fixture
 def server() -> Iterator[str]:
     """A real HTTP server that has one archive's InRelease and refuses everything else."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200 if self.path.endswith("/dists/jammy/InRelease") else 404)
-            self.end_headers()
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as httpd:
-        thread = threading.Thread(target=httpd.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{httpd.server_port}/ubuntu"
-        httpd.shutdown()
-        thread.join()
+    with website(lambda path, _: "" if path.endswith("/dists/jammy/InRelease") else None) as port:
+        yield f"http://127.0.0.1:{port}/ubuntu"
 
 
 @pytest.fixture

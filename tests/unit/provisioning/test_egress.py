@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
 import socket
 import threading
 from typing import TYPE_CHECKING
@@ -13,33 +12,18 @@ from appliance.base.errors import LinkError, SpecError
 from provisioning.egress import Attempt, Destination, EgressProxy, read_destinations
 from provisioning.links.ssh import open_ssh
 from tests.standins.ssh import SshStandIn
+from tests.standins.website import website
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 
-class Shop(http.server.BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        body = f"{self.path} {self.headers['Host']} {self.headers['Connection']}\n".encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def shop() -> Iterator[int]:
     """The port of a web server on this host's loopback."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Shop) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield server.server_port
-        server.shutdown()
-        thread.join()
+    with website(lambda path, got: f"{path} {got['Host']} {got['Connection']}\n") as port:
+        yield port
 
 
 @pytest.fixture

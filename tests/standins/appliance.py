@@ -1,0 +1,12 @@
+"""The mark of tests that need an appliance that was brought up for them."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+IS_UP = "MESOCOSM_TEST_APPLIANCE" in os.environ
+NEEDS_APPLIANCE = pytest.mark.skipif(
+    not IS_UP, reason="the appliance is not up; `make test` starts it"
+)
