@@ -191,7 +191,8 @@ def prune(
 
 
 def _confirm(count: int) -> bool:
-    return typer.confirm(f"Remove {count} images?", default=False, err=True)
+    words = "this image" if count == 1 else f"these {count} images"
+    return typer.confirm(f"Remove {words}?", default=False, err=True)
 
 
 def _print_old(images: list[OldImage]) -> None:
