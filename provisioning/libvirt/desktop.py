@@ -207,19 +207,23 @@ class DesktopVm(ProbedDesktop):
         """Who runs it."""
         return self._hypervisor
 
-    def stand_by(self) -> None:
-        """Start the QEMU of a fork, which then waits for the template's state.
+    def stand_by(self, template: Template) -> None:
+        """Start the QEMU of a fork and give it the template's state; the guest stands still.
 
         Raises:
+            SnapshotError: QEMU did not take the state.
             MachineError: libvirt or QEMU refused.
         """
         start_domain(self._hypervisor, self.spec, paused=True)
+        address = self._folder.path / "incoming.sock"
+        name = self.info.machine_id
+        load_stream(self._hypervisor, name, template.devices, address, clock=self._clock)
         self._folder.mark(MachineState.WAITING)
 
     def wake(self, template: Template) -> ResetReport:
-        """Let a fork that stands by become a copy of its template, with an identity of its own.
+        """Let the guest of a fork that stands by run, with an identity of its own, and verify it.
 
-        Phases: ``load``, ``resync`` (the probe answers), ``verify`` (with clock, seed, identity).
+        Phases: ``resume``, ``resync`` (the probe answers), ``verify`` (with clock, seed, identity).
 
         Raises:
             SnapshotError: it did not come up; it must not be used.
@@ -228,15 +232,13 @@ class DesktopVm(ProbedDesktop):
         """
         phases = Phases(self._clock)
         name = self.info.machine_id
-        with phases.part("load"):
+        with phases.part("resume"):
             before = template.saved()
             identity = new_identity(mac=self._record.details["mac"])
             details = {**self._record.details, "host_key": identity.host_key_pub}
             self._record = self._folder.write(
                 self._record.model_copy(update={"details": details, "state": MachineState.STARTING})
             )
-            address = self._folder.path / "incoming.sock"
-            load_stream(self._hypervisor, name, template.devices, address, clock=self._clock)
             self._link = open_virtio(self.spec.probe_socket, name=name)
             self._hypervisor.resume(name)
         wake(

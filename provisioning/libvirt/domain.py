@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET  # written here, nothing is parsed
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 PROBE_CHANNEL = "org.mesocosm.probe.0"
 # A guest that does little needs little translated code; the default is 1 GiB a machine.
 _TRANSLATION_CACHE_MIB = 256
+_SLOW_WHEN_EMULATED = ("erms", "la57", "pku", "smap")
 # RAM has the same name in every machine, so that one loads what another saved.
 _RAM = "m0"
 # Beyond every address that libvirt gives out itself on a machine this small.
@@ -95,7 +93,9 @@ def domain_xml(spec: DomainSpec) -> str:
     if not kvm:
         cache = ET.SubElement(features, "tcg")
         _text(cache, "tb-cache", str(_TRANSLATION_CACHE_MIB), unit="MiB")
-    ET.SubElement(root, "cpu", mode="host-passthrough" if kvm else "maximum")
+    cpu = ET.SubElement(root, "cpu", mode="host-passthrough" if kvm else "maximum")
+    for name in () if kvm else _SLOW_WHEN_EMULATED:
+        ET.SubElement(cpu, "feature", policy="disable", name=name)
     ET.SubElement(root, "clock", offset="utc")
     for event, action in (("poweroff", "destroy"), ("reboot", "restart"), ("crash", "destroy")):
         _text(root, f"on_{event}", action)
@@ -103,6 +103,24 @@ def domain_xml(spec: DomainSpec) -> str:
     _add_words(root, spec)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def hardware(accelerator: str, *, memory_mib: int, cpus: int) -> str:
+    """Give what a snapshot depends on of a domain: its description without the machine's own names."""
+    nowhere = Path("/")
+    return domain_xml(
+        DomainSpec(
+            name="",
+            accelerator=accelerator,
+            memory_mib=memory_mib,
+            cpus=cpus,
+            folder=nowhere,
+            kernel=nowhere,
+            initrd=nowhere,
+            ssh_port=0,
+            mac="",
+        )
+    )
 
 
 def _add_devices(devices: ET.Element, spec: DomainSpec) -> None:

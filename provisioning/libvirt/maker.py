@@ -13,6 +13,7 @@ from images.builder import find
 from provisioning.accelerator import find_accelerator
 from provisioning.libvirt.connection import Hypervisor
 from provisioning.libvirt.desktop import DesktopVm, create_desktop, create_fork
+from provisioning.libvirt.domain import hardware
 from provisioning.libvirt.template import (
     TEMPLATE_PREFIX,
     find_template,
@@ -113,7 +114,7 @@ class DesktopMaker:
         accelerator = find_accelerator(self._settings).name
         fork = create_fork(self._settings, self._hypervisor, self.image, template, accelerator)
         try:
-            fork.stand_by()
+            fork.stand_by(template)
         except BaseException:
             fork.delete()
             fork.folder.lock.release()
@@ -186,9 +187,11 @@ class DesktopMaker:
                 "image": self.image.digest,
                 "hypervisor": find("hypervisor", settings).digest,
                 "probe": build_probe().digest,
-                "accelerator": find_accelerator(settings).name,
-                "memory_mib": settings.desktop_memory_mib,
-                "cpus": settings.desktop_cpus,
+                "domain": hardware(
+                    find_accelerator(settings).name,
+                    memory_mib=settings.desktop_memory_mib,
+                    cpus=settings.desktop_cpus,
+                ),
                 "cpu": host_cpu() if find_accelerator(settings).name == "kvm" else "",
             }
         )

@@ -78,6 +78,7 @@ def load_stream(
     """
     data = file.read_bytes()
     hypervisor.qmp(name, "migrate-set-capabilities", _CAPABILITIES)
+    hypervisor.qmp(name, "migrate-set-parameters", {"announce-rounds": 0})
     hypervisor.qmp(name, "migrate-incoming", {"uri": f"unix:{address}"})
     try:
         with socket.socket(socket.AF_UNIX) as client:

@@ -89,7 +89,7 @@ def encode(message: dict[str, Any], max_bytes: int = MAX_LINE_BYTES) -> bytes:
         FramingError: the line would exceed the bound, or the message is no JSON.
     """
     try:
-        text = json.dumps(message, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+        text = _ENCODER.encode(message)
     except (TypeError, ValueError, RecursionError) as exc:
         raise FramingError(f"not JSON: {exc}") from exc
     data = text.encode("ascii") + b"\n"
@@ -105,7 +105,7 @@ def decode(data: bytes) -> dict[str, Any]:
         FramingError: it is no JSON object.
     """
     try:
-        message = json.loads(data, parse_constant=_refuse_constant)
+        message = _DECODER.decode(data.decode("utf-8"))
     except (ValueError, RecursionError) as exc:
         raise FramingError(f"not JSON: {exc}") from exc
     if not isinstance(message, dict):
@@ -115,3 +115,8 @@ def decode(data: bytes) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
+
+
+# Made once: `json.loads` and `json.dumps` would make one anew for each line.
+_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)

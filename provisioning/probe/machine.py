@@ -6,18 +6,17 @@ and, in a fork, become a machine of its own.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import functools
 import os
 import socket
 import struct
 import subprocess
 import time
-from typing import TYPE_CHECKING
 
 from provisioning.probe.errors import ProbeError
-
-if TYPE_CHECKING:
-    from provisioning.probe.params import Params
+from provisioning.probe.params import Params, to_base64
 
 # Source: Linux, include/uapi/linux/random.h: _IOW('R', 0x03, int[2]) and _IO('R', 0x07).
 _RNDADDENTROPY = 0x40085203
@@ -28,6 +27,7 @@ _ARPHRD_ETHER = 1
 _NETWORK_CARDS = "/sys/class/net"
 _MACHINE_ID = "/etc/machine-id"
 _HOST_KEY = "/etc/ssh/ssh_host_ed25519_key"
+_LINKS = "/usr/local/lib/mesocosm"
 
 
 def set_clock(params: Params, *, since_s: float | None = None) -> dict[str, float]:
@@ -54,6 +54,13 @@ def reseed(params: Params) -> None:
 # Source: Linux, include/uapi/asm-generic/mman-common.h.
 _MAP_NORESERVE = 0x4000
 _MADV_POPULATE_WRITE = 23
+_SEED_BYTES = 64
+_SYSTEMCTL = "/usr/bin/systemctl"
+# They end when nobody has needed them for a while; in a snapshot, each reset would watch them end.
+_ON_THEIR_WAY_OUT = (
+    *("user@0.service", "systemd-hostnamed.service"),
+    *("systemd-localed.service", "systemd-timedated.service"),
+)
 _SPARED_KIB = 96 * 1024
 _TRIM_TIMEOUT_S = 60.0
 _TAKE_ALL = f"""
@@ -70,7 +77,17 @@ if free > 0:
 
 
 def trim(_params: Params) -> None:
-    """Drop caches and fill what is free with zeros: a snapshot has less to save and to load."""
+    """Drop caches and fill what is free with zeros: a snapshot has less to save and to load.
+
+    What a reset will need of the caches is brought back at the end.
+    """
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        subprocess.run(
+            [_SYSTEMCTL, "stop", *_ON_THEIR_WAY_OUT],
+            check=False,
+            stderr=subprocess.DEVNULL,
+            timeout=_TRIM_TIMEOUT_S,
+        )
     os.sync()
     with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
         file.write("3")
@@ -78,26 +95,97 @@ def trim(_params: Params) -> None:
     # memory run out, gives it all back at its end.
     argv = ["/usr/bin/python3", "-I", "-c", _TAKE_ALL]
     subprocess.run(argv, check=False, timeout=_TRIM_TIMEOUT_S)
+    with contextlib.suppress(OSError, ProbeError):
+        _rehearse()
+
+
+def _rehearse() -> None:
+    """Become what this machine is already: the next time, nothing has to be read from the disk."""
+    seed = to_base64(os.urandom(_SEED_BYTES))
+    reseed(Params({"seed_b64": seed}, _TRIM_TIMEOUT_S))
+    own = {
+        "machine_id": _read(_MACHINE_ID).decode("ascii").strip(),
+        "host_key_b64": to_base64(_read(_HOST_KEY)),
+        "host_key_pub_b64": to_base64(_read(f"{_HOST_KEY}.pub")),
+        "mac": _read(f"{_NETWORK_CARDS}/{_card()}/address").decode("ascii").strip(),
+    }
+    become(Params(own, _TRIM_TIMEOUT_S))
+    set_clock(Params({"unix_s": time.time()}, _TRIM_TIMEOUT_S))
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def prepare_identity() -> None:
+    """Make ready for `become`: give what it writes a second name in a folder of the probe's.
+
+    Many programs of a desktop watch ``/etc``. A file that is written by another name does not wake
+    them; under emulation, each of them would take its time just when a fork is being verified.
+    """
+    for path in (_MACHINE_ID, _HOST_KEY, f"{_HOST_KEY}.pub"):
+        with contextlib.suppress(OSError):
+            os.makedirs(_LINKS, mode=0o700, exist_ok=True)
+            if not _is_same(path, _second_name(path)):
+                os.link(path, f"{_second_name(path)}.new")
+                os.replace(f"{_second_name(path)}.new", _second_name(path))
+    with contextlib.suppress(OSError, ProbeError):
+        _announce_addresses(_card())
+
+
+def _announce_addresses(card: str) -> None:
+    """Have the card tell of a new address: QEMU's network goes by the old one until then."""
+    with open(f"/proc/sys/net/ipv4/conf/{card}/arp_notify", "w", encoding="ascii") as file:
+        file.write("1")
 
 
 def become(params: Params) -> None:
     """Take the identity of a fork: ``mac``, ``machine_id`` and the SSH host key pair."""
-    _replace(_MACHINE_ID, params.text("machine_id").encode() + b"\n", 0o444)
-    _replace(_HOST_KEY, params.data("host_key_b64"), 0o600)
-    _replace(f"{_HOST_KEY}.pub", params.data("host_key_pub_b64"), 0o644)
+    _write(_MACHINE_ID, params.text("machine_id").encode() + b"\n")
+    _write(_HOST_KEY, params.data("host_key_b64"))
+    _write(f"{_HOST_KEY}.pub", params.data("host_key_pub_b64"))
     _set_mac(params.text("mac"))
 
 
-def _replace(path: str, data: bytes, mode: int) -> None:
-    """Write a file whole and then put it in place of the old one."""
-    beside = f"{path}.new"
-    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
-        file.write(data)
-    os.replace(beside, path)
+def _write(path: str, data: bytes) -> None:
+    """Give a file new content; the guest has run for a moment only, nobody reads it meanwhile."""
+    second = _second_name(path)
+    fd = os.open(second if _is_same(path, second) else path, os.O_WRONLY | os.O_NOFOLLOW)
+    try:
+        if os.fstat(fd).st_size != len(data):
+            os.ftruncate(fd, len(data))
+        os.pwrite(fd, data, 0)
+    finally:
+        os.close(fd)
+
+
+def _second_name(path: str) -> str:
+    return f"{_LINKS}/{os.path.basename(path)}"
+
+
+def _is_same(path: str, other: str) -> bool:
+    try:
+        return os.path.samestat(os.lstat(path), os.lstat(other))
+    except OSError:
+        return False
 
 
 def _set_mac(mac: str) -> None:
     """Give the one network card another address."""
+    address = bytes.fromhex(mac.replace(":", ""))
+    request = struct.pack("16sH14s", _card().encode(), _ARPHRD_ETHER, address)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+        fcntl.ioctl(handle, _SIOCSIFHWADDR, request)
+
+
+@functools.lru_cache(maxsize=None)
+def _card() -> str:
+    """Name the one network card.
+
+    Raises:
+        ProbeError: there is none.
+    """
     cards = sorted(
         name
         for name in os.listdir(_NETWORK_CARDS)
@@ -105,13 +193,7 @@ def _set_mac(mac: str) -> None:
     )
     if not cards:
         raise ProbeError("failed", "this machine has no network card")
-    # QEMU's network knows the old address until the card tells of the new one.
-    with open(f"/proc/sys/net/ipv4/conf/{cards[0]}/arp_notify", "w", encoding="ascii") as file:
-        file.write("1")
-    address = bytes.fromhex(mac.replace(":", ""))
-    request = struct.pack("16sH14s", cards[0].encode(), _ARPHRD_ETHER, address)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
-        fcntl.ioctl(handle, _SIOCSIFHWADDR, request)
+    return cards[0]
 
 
 def boot_id() -> str:

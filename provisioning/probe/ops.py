@@ -7,7 +7,6 @@ import itertools
 import os
 import sys
 import tempfile
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -163,21 +162,27 @@ class Ops:
         The display is looked at meanwhile, by its helper. Where that fails, ``unseen`` says why.
         """
         shown: dict[str, Any] = {"windows": [], "selections": {}, "unseen": "no answer"}
-        timeout_s = min(_DISPLAY_TIMEOUT_S, params.timeout_s)
-
-        def look() -> None:
-            try:
-                shown.update(self._display.call("saved", {}, timeout_s), unseen="")
-            except ProbeError as exc:
-                shown["unseen"] = str(exc)
-
-        looking = threading.Thread(target=look, name="look")
-        looking.start()
+        look = self._look(min(_DISPLAY_TIMEOUT_S, params.timeout_s))
         workers = (self._display, self._tree, self._evaluator)
         own = {os.getpid(), *(worker.pid for worker in workers if worker.pid is not None)}
         state = digest.take(self._sessions.identity, own)
-        looking.join()
+        try:
+            shown.update(look(), unseen="")
+        except ProbeError as exc:
+            shown["unseen"] = str(exc)
         return {"format": digest.FORMAT, **state, **shown}
+
+    def _look(self, timeout_s: float) -> Callable[[], Any]:
+        """Have the display looked at; what is given back waits for what is seen."""
+        try:
+            return self._display.ask("saved", {}, timeout_s)
+        except ProbeError as exc:
+            trouble = exc
+
+        def refuse() -> None:
+            raise trouble
+
+        return refuse
 
     def wake(self, params: Params) -> dict[str, Any]:
         """Do all that a machine back from a snapshot needs, in one round trip.
@@ -208,6 +213,7 @@ class Ops:
 
     def warm(self, params: Params) -> dict[str, str]:
         """Start all helper processes, so that a snapshot holds them; give what failed."""
+        machine.prepare_identity()
         trouble = {}
         for name, worker, op in (
             ("display", self._display, "shown"),

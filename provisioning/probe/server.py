@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import threading
 import time
 import traceback
@@ -22,6 +23,9 @@ MAX_RUNNING = 16
 
 MAX_ABANDONED = 64
 """Requests that missed their deadline and still hang; with more, all are refused."""
+
+KEPT_THREADS = 4
+"""That wait for a next request."""
 
 DEFAULT_TIMEOUT_S = 60.0
 INLINE = frozenset({"ping"})
@@ -72,6 +76,7 @@ class Server:
         self._running: dict[int, Request] = {}
         self._abandoned: set[int] = set()
         self._changed = threading.Condition()
+        self._threads = _Threads()
 
     def greet(self) -> None:
         """Say hello; called at the start and whenever a host (re)appears."""
@@ -103,10 +108,7 @@ class Server:
         elif request.op in INLINE:
             self._answer(request, handler)
         elif self._admit(request):
-            name = f"{request.op}-{request.request_id}"
-            threading.Thread(
-                target=self._run, args=(request, handler), name=name, daemon=True
-            ).start()
+            self._threads.run(lambda: self._run(request, handler))
 
     def _admit(self, request: Request) -> bool:
         with self._changed:
@@ -171,6 +173,35 @@ class Server:
             for request in due:
                 words = f"{request.op} did not end within {request.params.timeout_s:g} s"
                 self._refuse(request, ProbeError("timeout", words))
+
+
+class _Threads:
+    """Threads for requests; some stay for the next ones, since to start one takes its time."""
+
+    def __init__(self) -> None:
+        self._works: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._waiting = 0
+        self._lock = threading.Lock()
+
+    def run(self, work: Callable[[], None]) -> None:
+        """Have something done, and do not wait for it."""
+        with self._lock:
+            is_one_free = self._waiting > 0
+            if is_one_free:
+                self._waiting -= 1
+        if is_one_free:
+            self._works.put(work)
+        else:
+            threading.Thread(target=self._go_on, args=(work,), daemon=True).start()
+
+    def _go_on(self, work: Callable[[], None]) -> None:
+        while True:
+            work()
+            with self._lock:
+                if self._waiting >= KEPT_THREADS:
+                    return
+                self._waiting += 1
+            work = self._works.get()
 
 
 def _read_request(message: Message) -> Request:

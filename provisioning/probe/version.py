@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import pkgutil
 
 VERSION_FILE = "VERSION"
 
 
+@functools.lru_cache(maxsize=None)
 def version() -> str:
-    """Give the digest of the zipapp this runs from; ``source`` when it runs from a checkout."""
+    """Give the digest of the zipapp this runs from; ``source`` when it runs from a checkout.
+
+    Read once: after a reset, whatever is read again comes from the disk.
+    """
     try:
         data = pkgutil.get_data("provisioning.probe", VERSION_FILE)
     except OSError:

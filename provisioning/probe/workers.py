@@ -7,6 +7,7 @@ import itertools
 import os
 import subprocess
 import threading
+import time
 from typing import TYPE_CHECKING, Any, Dict
 
 from provisioning.probe.errors import ProbeError
@@ -63,12 +64,25 @@ class Worker:
         Raises:
             ProbeError: the worker's own, ``timeout`` (the worker was killed) or ``worker_died``.
         """
+        return self.ask(op, params, timeout_s)()
+
+    def ask(self, op: str, params: Mapping[str, Any], timeout_s: float) -> Callable[[], Any]:
+        """Ask the worker and go on; what is given back waits for the answer, and raises as `call`.
+
+        Raises:
+            ProbeError: it cannot be started.
+        """
         running = self._get()
         slot = running.send(op, params, timeout_s)
-        if not slot.done.wait(timeout_s + self._patience_s):
-            running.kill()
-            raise ProbeError("timeout", f"{op} did not end within {timeout_s:g} s")
-        return slot.take()
+        deadline_s = time.monotonic() + timeout_s + self._patience_s
+
+        def answer() -> Any:  # noqa: ANN401 - JSON
+            if not slot.done.wait(max(0.0, deadline_s - time.monotonic())):
+                running.kill()
+                raise ProbeError("timeout", f"{op} did not end within {timeout_s:g} s")
+            return slot.take()
+
+        return answer
 
     def stop(self) -> None:
         """End the process; harmless when there is none."""
