@@ -10,6 +10,7 @@ QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 PROBE_CHANNEL = "org.mesocosm.probe.0"
 # A guest that does little needs little translated code; the default is 1 GiB a machine.
 _TRANSLATION_CACHE_MIB = 256
+# Emulated byte by byte, at every look-up of a page, or at every copy from a program.
 _SLOW_WHEN_EMULATED = ("erms", "la57", "pku", "smap")
 # RAM has the same name in every machine, so that one loads what another saved.
 _RAM = "m0"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from provisioning.libvirt.domain import DomainSpec, domain_xml
+from provisioning.libvirt.domain import DomainSpec, domain_xml, hardware
 
 GOLDEN = Path(__file__).parents[3] / "golden"
 FOLDER = Path("/state/machines/desktop-abc123")
@@ -54,3 +54,15 @@ def test_names_from_outside_cannot_break_out_of_the_xml() -> None:
 
     assert '/a"b<c>' not in domain_xml(odd)
     assert "&amp;d" in domain_xml(odd)
+
+
+def test_hardware_is_told_apart_and_names_are_not() -> None:
+    kinds = {
+        hardware(accelerator, memory_mib=memory_mib, cpus=cpus)
+        for accelerator in ("tcg", "kvm")
+        for memory_mib in (2048, 3072)
+        for cpus in (1, 2)
+    }
+    assert len(kinds) == 8
+    assert 'policy="disable"' in hardware("tcg", memory_mib=2048, cpus=1)
+    assert not any("/state" in kind or "desktop-" in kind for kind in kinds)

@@ -9,7 +9,7 @@ import pytest
 
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.framing import MAX_LINE_BYTES
-from provisioning.probe.server import Server
+from provisioning.probe.server import KEPT_THREADS, Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,6 +63,7 @@ def channel(release: threading.Event) -> Iterator[MemoryChannel]:
         "break": break_down,
         "big": lambda _params: "x" * MAX_LINE_BYTES,
         "nan": lambda _params: float("nan"),
+        "whose": lambda _params: threading.get_ident(),
         "hang": lambda _params: release.wait(30),
     }
     thread = threading.Thread(target=Server(memory, ops, "v1").serve)
@@ -129,3 +130,23 @@ def test_a_hung_request_is_answered_once_at_its_deadline(
     release.set()
     channel.ask(id=2, op="echo", params={}, timeout_s=5)
     assert channel.reply()["id"] == 2
+
+
+def test_a_request_takes_a_thread_that_another_left(channel: MemoryChannel) -> None:
+    threads = set()
+    for number in range(20):
+        channel.ask(id=number, op="whose", params={}, timeout_s=5)
+        threads.add(channel.reply()["result"])
+    # The first may not be back yet when the second comes.
+    assert len(threads) <= KEPT_THREADS
+
+
+def test_requests_that_come_at_once_do_not_wait_for_each_other(
+    channel: MemoryChannel, release: threading.Event
+) -> None:
+    for number in range(2 * KEPT_THREADS):
+        channel.ask(id=number, op="hang", params={}, timeout_s=30)
+    channel.ask(id=99, op="echo", params={}, timeout_s=5)
+    assert channel.reply()["id"] == 99
+    release.set()
+    assert {channel.reply()["id"] for _ in range(2 * KEPT_THREADS)} == set(range(2 * KEPT_THREADS))

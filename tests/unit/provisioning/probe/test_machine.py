@@ -1,0 +1,89 @@
+"""What a fork becomes, on files of this host; with a kernel and a card, see the desktops' tests."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+import pytest
+
+from provisioning.probe import machine
+from provisioning.probe.params import Params
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+IDENTITY = {
+    "machine_id": "5f1c0de0000000000000000000000001",
+    "host_key_b64": base64.b64encode(b"a new key\n").decode(),
+    "host_key_pub_b64": base64.b64encode(b"its public half, which is longer\n").decode(),
+    "mac": "52:54:00:00:00:07",
+}
+
+
+@pytest.fixture
+def etc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a machine of files; a card, which this host may not change, takes its address as is."""
+    folder = tmp_path / "etc"
+    folder.mkdir()
+    (folder / "machine-id").write_text("0" * 32 + "\n")
+    (folder / "key").write_text("a key that is longer than the new one\n")
+    (folder / "key.pub").write_text("short\n")
+    monkeypatch.setattr(machine, "_MACHINE_ID", str(folder / "machine-id"))
+    monkeypatch.setattr(machine, "_HOST_KEY", str(folder / "key"))
+    monkeypatch.setattr(machine, "_LINKS", str(tmp_path / "links"))
+    monkeypatch.setattr(machine, "_NETWORK_CARDS", str(tmp_path / "none"))
+    monkeypatch.setattr(machine, "_set_mac", (tmp_path / "mac").write_text)
+    machine._card.cache_clear()
+    return folder
+
+
+def become() -> None:
+    machine.become(Params(dict(IDENTITY), 5.0))
+
+
+def told(etc: Path) -> list[str]:
+    return [(etc / name).read_text() for name in ("machine-id", "key", "key.pub")]
+
+
+NEW = [
+    "5f1c0de0000000000000000000000001\n",
+    "a new key\n",
+    "its public half, which is longer\n",
+]
+
+
+@pytest.mark.parametrize("is_prepared", [True, False])
+def test_a_fork_takes_its_identity(etc: Path, *, is_prepared: bool) -> None:
+    if is_prepared:
+        machine.prepare_identity()
+    become()
+    assert told(etc) == NEW
+    assert (etc.parent / "mac").read_text() == IDENTITY["mac"]
+
+
+def test_whoever_watches_the_folder_is_not_woken(etc: Path) -> None:
+    machine.prepare_identity()
+    machine.prepare_identity()
+    before = etc.stat().st_mtime_ns, sorted(one.name for one in etc.iterdir())
+    become()
+    assert (etc.stat().st_mtime_ns, sorted(one.name for one in etc.iterdir())) == before
+    assert (etc.parent / "links" / "machine-id").read_text() == NEW[0]
+
+
+def test_a_file_that_was_replaced_meanwhile_is_the_one_that_is_written(etc: Path) -> None:
+    machine.prepare_identity()
+    (etc / "new").write_text("1" * 32 + "\n")
+    (etc / "new").replace(etc / "machine-id")
+    become()
+    assert told(etc) == NEW
+    assert (etc.parent / "links" / "machine-id").read_text() == "0" * 32 + "\n"
+
+
+def test_a_link_in_a_files_place_is_not_followed(etc: Path) -> None:
+    (etc / "machine-id").unlink()
+    (etc / "machine-id").symlink_to(etc / "elsewhere")
+    (etc / "elsewhere").write_text("untouched")
+    with pytest.raises(OSError, match="symbolic link"):
+        become()
+    assert (etc / "elsewhere").read_text() == "untouched"
