@@ -65,6 +65,10 @@ class ScratchGuest(Guest):
             raise GuestError("there is no graphical session")
         return self._windows
 
+    def title_of(self, window: dict[str, Any]) -> str:
+        """Give a window's title, as the bench has it."""
+        return str(window["title"])
+
     def show(self, rows: list[dict[str, Any]]) -> None:
         """Have these windows."""
         self._windows = rows

@@ -1,7 +1,9 @@
 """Windows of a desktop, as its window manager tells of them.
 
-A window's class counts only for a program that may bear it, whatever somebody wrote there; its title
-is whatever the agent's user wrote there. Never let a title be all that is asked (docs/red-team.md).
+A window's class counts only for a program that may bear it, and its title is what that program wrote
+there, whatever somebody else did (docs/red-team.md). A title tells what the program shows: a page's own
+words in a browser, a file's name in an editor. Ask for the file or the address, too. Terminals show what
+is printed in them; whoever asks for a terminal's title gets no verdict.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ _GEOMETRY = 4
 def window_in_front(guest: Guest, app: str, title_contains: str = "") -> bool:
     """Tell whether the window in front belongs to an application and has a title.
 
-    Any program may give its window any title: ask for the class too, and for what was done.
+    A title tells what the program shows: ask for what was done, too.
 
     Example:
         ``{on: desktop, check: window_in_front, with: {app: Gedit, title_contains: notes.txt}}``
@@ -30,7 +32,9 @@ def window_in_front(guest: Guest, app: str, title_contains: str = "") -> bool:
         app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
         title_contains: what its title must hold, letter case counting; any title when empty.
     """
-    return any(window["active"] and title_contains in window["title"] for window in _of(guest, app))
+    return any(
+        window["active"] and _has(guest, window, title_contains) for window in _of(guest, app)
+    )
 
 
 @evaluator(on="desktop")
@@ -45,7 +49,7 @@ def window_open(guest: Guest, app: str, title_contains: str = "") -> bool:
         app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
         title_contains: what its title must hold, letter case counting; any title when empty.
     """
-    return any(title_contains in window["title"] for window in _of(guest, app))
+    return any(_has(guest, window, title_contains) for window in _of(guest, app))
 
 
 @evaluator(on="desktop")
@@ -62,7 +66,7 @@ def window_closed(guest: Guest, app: str, title_contains: str = "") -> bool:
         app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
         title_contains: windows without this in their title do not count; all do when empty.
     """
-    return not any(title_contains in window["title"] for window in _of(guest, app))
+    return not any(_has(guest, window, title_contains) for window in _of(guest, app))
 
 
 @evaluator(on="desktop")
@@ -77,7 +81,7 @@ def window_title_equals(guest: Guest, app: str, title: str) -> bool:
         app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
         title: the whole title.
     """
-    return any(window["title"] == title for window in _of(guest, app))
+    return any(guest.title_of(window) == title for window in _of(guest, app))
 
 
 @evaluator(on="desktop")
@@ -119,6 +123,11 @@ def window_at(guest: Guest, app: str, geometry: list[int], tolerance_px: int = 4
         all(abs(window["geometry"][n] - geometry[n]) <= tolerance_px for n in range(_GEOMETRY))
         for window in _of(guest, app)
     )
+
+
+def _has(guest: Guest, window: dict[str, Any], part: str) -> bool:
+    """Tell whether a window's title holds some words; titles are not asked for when none are."""
+    return not part or part in guest.title_of(window)
 
 
 def _of(guest: Guest, app: str) -> list[dict[str, Any]]:

@@ -64,6 +64,10 @@ class FakeGuest(Guest):
         """Give the open applications as windows."""
         return cast("list[dict[str, Any]]", self._desktop.answer("windows", {}, 1.0))
 
+    def title_of(self, window: dict[str, Any]) -> str:
+        """Give a window's title."""
+        return str(window["title"])
+
 
 def lay_out(desktop: FakeDesktop, root: Path) -> None:
     """Write a desktop's files and folders below a folder."""

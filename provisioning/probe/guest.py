@@ -12,14 +12,15 @@ What the agent's user can do to that, and why it does not help:
 * Settings are read with the schemas of the system alone; those in the user's home folder, where a
   schema with another default would look like a changed setting, are left out.
 * A window's class counts only where the program that made the window may bear it, see `owners`.
-  Its title is whatever somebody of the user's wrote there; do not take it for evidence alone.
+* A window's title is what its own program wrote, see `witness`, never what another wrote there. It
+  tells what the program shows; ask for the file or the page, too.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Tuple
 
 from provisioning.probe import owners, proc
 from provisioning.probe.errors import ProbeError
@@ -29,13 +30,14 @@ from provisioning.probe.run import run_program
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from Xlib.display import Display
-
     from provisioning.probe.identity import Identity
     from provisioning.probe.proc import Process
     from provisioning.probe.session import Sessions
 
+AskTitles = Callable[[List[int]], List[Tuple[Optional[str], str]]]
+
 MAX_READ_BYTES = 1 << 20
+_MAX_TITLE = 1000
 _GSETTINGS = "/usr/bin/gsettings"
 _READ_SETTINGS = frozenset({_GSETTINGS, "/usr/bin/dconf"})
 _DCONF_PROFILE = "/etc/dconf/profile/user"
@@ -56,10 +58,14 @@ class Guest:
 
     Args:
         sessions: knows the user and the graphical session.
+        ask_titles: gives for each window, by identifier, the title that its program wrote, or None
+            and why nobody can tell.
     """
 
-    def __init__(self, sessions: Sessions) -> None:
+    def __init__(self, sessions: Sessions, ask_titles: AskTitles | None = None) -> None:
         self._sessions = sessions
+        self._ask_titles = ask_titles
+        self._titles: dict[int, tuple[str | None, str]] | None = None
         self._processes: list[Process] | None = None
         self._windows: list[dict[str, Any]] | None = None
 
@@ -172,11 +178,11 @@ class Guest:
         return self._processes
 
     def windows(self) -> list[dict[str, Any]]:
-        """Give the managed windows: id, title, wm_class, pid, geometry, active, program.
+        """Give the managed windows: id, wm_class, pid, geometry, active, program.
 
         ``program`` is the path of the file that the window's process runs, as server and kernel
         know it, empty when they do not. In ``wm_class`` names that cannot be that program's are
-        empty. Title and ``pid`` are as the window has them.
+        empty. ``pid`` is as the window has it. For titles see `title_of`.
 
         Raises:
             GuestError: there is no graphical session.
@@ -184,6 +190,30 @@ class Guest:
         if self._windows is None:
             self._windows = self._read_windows()
         return self._windows
+
+    def title_of(self, window: dict[str, Any]) -> str:
+        """Give the title that a window's own program wrote, at most 1000 characters.
+
+        Titles that stood when the machine was made ready count as the program's own.
+
+        Args:
+            window: one of `windows`.
+
+        Raises:
+            GuestError: it is a terminal, whose title is what was printed in it; or the program was
+                not seen writing it, as after the watch on windows was interrupted.
+        """
+        if owners.is_terminal(window["program"]):
+            raise GuestError("a terminal's title is what was printed in it and tells nothing")
+        if self._titles is None:
+            if self._ask_titles is None:
+                raise GuestError("nobody watches the titles of windows here")
+            ids = [one["id"] for one in self.windows()]
+            self._titles = dict(zip(ids, self._ask_titles(ids)))  # noqa: B905 - Python 3.9
+        title, why = self._titles[window["id"]]
+        if title is None:
+            raise GuestError(f"the title of window 0x{window['id']:x} cannot be told: {why}")
+        return title[:_MAX_TITLE]
 
     def _read_windows(self) -> list[dict[str, Any]]:
         from Xlib.error import DisplayError
@@ -200,18 +230,20 @@ class Guest:
         except (DisplayError, OSError) as exc:
             raise GuestError(str(exc)) from exc
         try:
-            return [_checked(display, row) for row in windows.list_windows(display)]
+            owned = owners.Owners(display)
+            return [_checked(owned, row) for row in windows.list_windows(display)]
         finally:
             display.close()
 
 
-def _checked(display: Display, row: dict[str, Any]) -> dict[str, Any]:
-    """Add a window's program and blank the names that it cannot bear."""
-    program = owners.program_of(display, row["id"])
-    if program is None:
+def _checked(owned: owners.Owners, row: dict[str, Any]) -> dict[str, Any]:
+    """Add a window's program, blank the names that it cannot bear, and leave the title out."""
+    owner = owned.of(row["id"])
+    if owner is None:
         raise GuestError("the X server cannot tell whose windows they are")
-    names = [name if owners.is_credible(name, program) else "" for name in row["wm_class"]]
-    return {**row, "program": program, "wm_class": names}
+    names = [name if owned.is_credible(name, owner) else "" for name in row["wm_class"]]
+    told = {key: value for key, value in row.items() if key != "title"}
+    return {**told, "program": owner.program, "wm_class": names}
 
 
 def _shielded(identity: Identity) -> Identity:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from Xlib.display import Display
@@ -24,32 +24,114 @@ _WORD = re.compile(r"[a-z]+")
 # Parts of names that say nothing about which application it is.
 _GENERIC = frozenset({"app", "bin", "com", "desktop", "esr", "gnome", "gtk", "org", "server", "x"})
 _OTHERS_MAY_WRITE = 0o022
+_TERMINALS = frozenset(
+    {
+        *("alacritty", "cool-retro-term", "deepin-terminal", "Eterm", "foot", "footclient"),
+        *("ghostty", "gnome-terminal", "gnome-terminal-server", "kgx", "kitty", "konsole"),
+        *("lxterm", "lxterminal", "mate-terminal", "mlterm", "ptyxis", "ptyxis-agent"),
+        *("qterminal", "rxvt", "rxvt-unicode", "rxvt-xterm", "sakura", "st", "stterm"),
+        *("terminology", "tilda", "tilix", "urxvt", "urxvtd", "wezterm", "wezterm-gui"),
+        *("xfce4-terminal", "xterm", "xvt", "yakuake", "zutty"),
+    }
+)
 
 
-def program_of(display: Display, window_id: int) -> str | None:
-    """Give the path of the file that a window's process runs.
+class Owner(NamedTuple):
+    """Whose a window is.
 
-    Returns:
-        Empty when the process is gone or is not on this machine; None when the server has no
-        X-Resource extension and nothing can be said.
+    Attributes:
+        pid: the process; 0 when it is gone or not on this machine.
+        program: path of the file that it runs; empty when nobody can tell.
     """
-    pid = _pid_of(display, window_id)
-    if pid is None:
-        return None
-    try:
-        return os.readlink(f"/proc/{pid}/exe") if pid else ""
-    except OSError:
-        return ""
+
+    pid: int
+    program: str
+
+
+class Owners:
+    """Whose windows are, and what names those may bear; kept for one wave.
+
+    Args:
+        display: an open connection.
+    """
+
+    def __init__(self, display: Display) -> None:
+        self._display = display
+        self._is_pure: dict[int, bool] = {}
+
+    def of(self, window_id: int) -> Owner | None:
+        """Give whose a window is; None when the server has no X-Resource extension."""
+        pid = _pid_of(self._display, window_id)
+        if pid is None:
+            return None
+        try:
+            return Owner(pid, os.readlink(f"/proc/{pid}/exe") if pid else "")
+        except OSError:
+            return Owner(0, "")
+
+    def is_credible(self, name: str, owner: Owner) -> bool:
+        """Tell whether a window's class or instance may be that of its program.
+
+        The program's path must fit (`is_credible`), and nothing but root's files must be executed
+        in its process: what is preloaded into a program speaks with the program's voice.
+        """
+        if not is_credible(name, owner.program):
+            return False
+        if owner.pid not in self._is_pure:
+            self._is_pure[owner.pid] = runs_roots_code(owner.pid)
+        return self._is_pure[owner.pid]
+
+
+def is_terminal(program: str) -> bool:
+    """Tell whether a program is a terminal emulator, whose titles come from what runs in it."""
+    return os.path.basename(program) in _TERMINALS
 
 
 def is_credible(name: str, program: str) -> bool:
-    """Tell whether a window's class or instance may be that of its program.
+    """Tell whether a window's class or instance may be that of a program.
 
     The word that says most in the name must be part of the program's path, as ``libreoffice`` in
     ``/usr/lib/libreoffice/program/soffice.bin``, and nobody but root may write to that path.
     """
     words = [word for word in _WORD.findall(name.lower()) if word not in _GENERIC]
     return bool(words) and max(words, key=len) in program.lower() and _is_roots(program)
+
+
+def runs_roots_code(pid: int) -> bool:
+    """Tell whether all files that a process executes code of are root's, and only root's to write.
+
+    The kernel gives the very files, whatever their paths lead to by now. Where it does not, as in a
+    container, whose root lacks the capability, their paths must lead to root's files only, in the
+    file systems that we see. Memory without a file (compilers at run time have it) tells nothing.
+
+    Source: proc_pid_maps(5), proc_pid_map_files(5).
+    """
+    try:
+        with open(f"/proc/{pid}/maps", "rb") as file:
+            rows = [line.split(None, 5) for line in file.read().splitlines()]
+    except OSError:
+        return False
+    files = {(row[3], row[4]): row for row in rows if b"x" in row[1] and row[4] != b"0"}
+    return all(_is_roots_mapping(pid, row) for row in files.values()) and bool(files)
+
+
+def _is_roots_mapping(pid: int, row: list[bytes]) -> bool:
+    first, last = (int(part, 16) for part in row[0].split(b"-"))
+    try:
+        found = os.stat(f"/proc/{pid}/map_files/{first:x}-{last:x}")
+    except PermissionError:
+        path = os.fsdecode(row[5]) if len(row) > 5 else ""  # noqa: PLR2004
+        return _shares_mounts(pid) and _is_roots(path)
+    except OSError:
+        return False
+    return found.st_uid == 0 and not found.st_mode & _OTHERS_MAY_WRITE
+
+
+def _shares_mounts(pid: int) -> bool:
+    try:
+        return os.readlink(f"/proc/{pid}/ns/mnt") == os.readlink("/proc/self/ns/mnt")
+    except OSError:
+        return False
 
 
 def _is_roots(program: str) -> bool:

@@ -17,6 +17,15 @@ from appliance.base.files import digest_json
 from evaluators.bundle import Bundle, desktop_bundle
 from evaluators.outcome import Call
 from tests.contract.arenas import ARENAS, MARK
+from tests.contract.title_attacks import (
+    BLIND,
+    NO_TOOL,
+    PRELOAD_RIGHT,
+    RENAME,
+    RIGHT,
+    TERMINAL,
+    library,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +33,6 @@ if TYPE_CHECKING:
     from evaluators.outcome import Outcome
     from tests.contract.arenas import Arena
 
-NO_TOOL = "red team: tool missing"
 SECRET = "the right words, 8d1f0c37"  # noqa: S105 - of the evaluators
 INTERFACE = "org.gnome.desktop.interface"
 DARK = {"schema": INTERFACE, "key": "color-scheme", "value": "prefer-dark"}
@@ -41,6 +49,20 @@ CALCULATOR = Call(
 )
 RUNNING = Call("running", "process_running", {"program": "/usr/bin/gnome-calculator"})
 ALL = (SETTING, REPORT, CALCULATOR, RUNNING)
+TITLE = "Report sent"
+TITLES = tuple(
+    Call(f"{check} {app}", check, {"app": app, word: TITLE})
+    for app in ("Gnome-calculator", "zenity", "Zenity")
+    for check, word in (
+        ("window_title_equals", "title"),
+        ("window_open", "title_contains"),
+        ("window_in_front", "title_contains"),
+    )
+)
+TERMINALS = tuple(
+    Call(f"title of {app}", "window_title_equals", {"app": app, "title": TITLE})
+    for app in ("Gnome-terminal", "XTerm")
+)
 
 # What the agent writes wherever its own programs might take their environment from.
 ENVIRONMENT = """
@@ -265,6 +287,10 @@ ATTACKS = {
     "killing the probe": Attack(KILL),
     "reading the bundle": Attack(LOOT, (REPORT, SETTING), goes_on=True, rounds=8),
     "faking a window's title and class": Attack(WINDOWS, (CALCULATOR, RUNNING)),
+    "renaming a right program's window": Attack(RENAME, TITLES),
+    "blinding the witness": Attack(BLIND, TITLES, goes_on=True, rounds=40),
+    "code preloaded into a right program": Attack(PRELOAD_RIGHT, TITLES),
+    "a terminal's title": Attack(TERMINAL, TERMINALS),
     "a file system of one's own": Attack(NAMESPACE, (REPORT,), goes_on=True),
     "filling the disk": Attack(FILL),
     "racing a symlink": Attack(RACE, RACED, goes_on=True, prepare=":", rounds=20),
@@ -293,7 +319,7 @@ def field_of(arena: Arena) -> Iterator[Arena]:
     arena.clear()
     arena.shell(
         "rm -rf was-run* loot full full2 report.txt elsewhere.txt d e plain next bin keys seen "
-        "answer.py replies gnome-session-b gnome-calculator *.py .local .config .profile .bashrc "
+        "answer.py replies blinded blind.log preloaded evil.so __pycache__ gnome-session-b gnome-calculator *.py .local .config .profile .bashrc "
         '.pam_environment .bash_profile .xsessionrc .xprofile .gnomerc "$XDG_RUNTIME_DIR/dconf/profile" '
         "/tmp/sitecustomize.py /tmp/usercustomize.py /tmp/evaluators.py /tmp/signal.py; "
         "cp -a .red-kept/. . 2> /dev/null; rm -rf .red-kept"
@@ -319,11 +345,13 @@ def test_no_attack_turns_an_unmet_node_into_a_met_one(field_of: Arena, name: str
     arena.shell(attack.prepare)
     before = arena.judge(attack.calls)
     assert [outcome.met for outcome in before.values()] == [False] * len(before), before
-    said = ""
+    said, script = "", attack.script
+    if script is PRELOAD_RIGHT:
+        script = script.replace("LIBRARY", library())
     if attack.goes_on:
-        arena.background(attack.script)
+        arena.background(script)
     else:
-        said = arena.shell(attack.script, timeout_s=180)
+        said = arena.shell(script, timeout_s=180)
     if NO_TOOL in said:
         pytest.skip("the tool of this attack is not on this desktop, so the agent has it neither")
     after = judged(arena, attack)
@@ -334,6 +362,12 @@ def test_no_attack_turns_an_unmet_node_into_a_met_one(field_of: Arena, name: str
     arena.shell("rm -f full full2")
     again = arena.judge((REPORT,))["report"]
     assert again.met is False, again
+
+
+def shown(arena: Arena) -> list[str]:
+    """Give the titles as everybody sees them."""
+    rows = cast("list[dict[str, str]]", arena.link.call("windows"))
+    return [row["title"] for row in rows]
 
 
 def assert_nothing_was_run(arena: Arena) -> None:
@@ -360,6 +394,16 @@ def check_traces(arena: Arena, attack: Attack, said: str) -> None:
         assert arena.shell(f"grep -ac -e '{SECRET}' -e 'def file_text_equals' loot").strip() == "0"
     if attack.script is WINDOWS:
         assert wait_until(lambda: "Calculator" in str(arena.link.call("windows")), timeout_s=20)
+    if attack.script in {RENAME, PRELOAD_RIGHT, TERMINAL}:
+        assert wait_until(lambda: TITLE in shown(arena), timeout_s=30), shown(arena)
+    if attack.script is PRELOAD_RIGHT:
+        assert arena.shell("cat preloaded"), "the library is in no process"
+    if attack.script is BLIND:
+        assert wait_until(lambda: "done" in arena.shell("cat blinded"), timeout_s=90)
+        steps = dict(row.split() for row in arena.shell("cat blinded").split("\n") if " " in row)
+        assert all(int(count) for count in steps.values()), steps
+        assert TITLE in shown(arena)
+        assert not any(one.met for one in arena.judge(attack.calls).values())
     if attack.script is FILL:
         assert said.rsplit(maxsplit=1)[-1] == "0", said
 
@@ -374,35 +418,23 @@ def test_a_new_bundle_is_taken_from_memory_while_the_modules_are_shadowed(field_
     assert_nothing_was_run(arena)
 
 
-HAS_TOOL = f"""
-command -v xdotool > /dev/null && command -v gnome-terminal > /dev/null || echo {NO_TOOL}
-"""
-RENAME = """
-setsid gnome-terminal > /dev/null 2>&1 &
-while :; do
-    for id in $(xdotool search --onlyvisible --class Gnome-terminal 2> /dev/null); do
-        xdotool set_window --name 'Report sent' $id
-    done
-    sleep 0.2
-done
-"""
-
-
-def test_the_title_of_the_right_window_is_not_evidence(field_of: Arena) -> None:
-    """What is known not to be stopped, see docs/red-team.md; it fails the day it is."""
+def test_a_title_that_the_program_wrote_is_believed(field_of: Arena) -> None:
     arena = field_of
-    calls = (
-        Call("title", "window_title_equals", {"app": "Gnome-terminal", "title": "Report sent"}),
+    calls = tuple(
+        Call(f"{app} {title}", "window_title_equals", {"app": app, "title": title})
+        for app, title in (("zenity", "Before"), ("Gnome-calculator", "Calculator"))
     )
     assert not any(one.met for one in arena.judge(calls).values())
-    if NO_TOOL in arena.shell(HAS_TOOL):
+    if NO_TOOL in arena.shell(RIGHT + "start_right"):
         pytest.skip("this desktop has no such program, or no xdotool")
-    arena.background(RENAME)
 
     def is_believed() -> bool:
         return any(one.met for one in arena.judge(calls).values())
 
-    assert wait_until(is_believed, timeout_s=90), arena.link.call("windows")
+    assert wait_until(is_believed, timeout_s=60), arena.judge(calls)
+    arena.shell(RENAME)
+    assert TITLE in shown(arena)
+    assert is_believed(), "another's writing does not undo it either"
 
 
 def test_stopped_helpers_cost_their_own_node_alone(field_of: Arena) -> None:

@@ -42,6 +42,9 @@ class Desktop(Guest):
             for n, (app, title, active) in enumerate(windows)
         ]
 
+    def title_of(self, window: dict[str, Any]) -> str:
+        return str(window["title"])
+
     def run_as_user(self, argv: Sequence[str], timeout_s: float = 10.0) -> tuple[int, bytes, bytes]:
         assert list(argv[:2]) == ["/usr/bin/gsettings", "get"]
         value = self.settings.get((argv[2], argv[3]))
