@@ -53,6 +53,10 @@ install -d -o 1000 -g 1000 "$root/home/user/.config"
 echo yes > "$root/home/user/.config/gnome-initial-setup-done"
 chown 1000:1000 "$root/home/user/.config/gnome-initial-setup-done"
 
+# -- a program of the user's neither reads nor changes another one's memory
+install -d "$root/etc/sysctl.d"
+install -m 644 "$here/files/sysctl.conf" "$root/etc/sysctl.d/60-mesocosm.conf"
+
 # -- nothing works behind the agent's back: no indexers, updaters, timers, crash reporters.
 # What the session's own daemons ask for (upower, colord, accounts) stays: without it they are
 # started again and again, and no two looks at the processes agree.

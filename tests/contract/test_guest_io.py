@@ -238,11 +238,13 @@ def test_evaluators_see_the_windows(link: LinkClient) -> None:
     source = """
 class Mark: kind, name, on = "evaluator", "has_window", "desktop"
 def has_window(guest, title):
-    return any(title in one["title"] for one in guest.windows())
+    return any(title in guest.title_of(one) for one in guest.windows())
 has_window.__mesocosm_mark__ = Mark
 """
-    link.call("launch", {"argv": ["xterm", "-T", "judged"]})
-    pid = window(link, "judged")["pid"]
+    link.call("launch", {"argv": ["xev", "-name", "judged"]})
+    window(link, "judged")
+    processes = cast("list[dict[str, Any]]", link.call("processes"))
+    pid = next(one["pid"] for one in processes if one["argv"][-1:] == ["judged"])
     link.call("bundle", {"digest": "w", "modules": {"checks": source}})
     calls: list[Any] = [
         {"node": title, "name": "has_window", "args": {"title": title}}
@@ -254,6 +256,57 @@ has_window.__mesocosm_mark__ = Mark
         {"node": "absent", "met": False, "reason": ""},
     ]
     os.kill(pid, signal.SIGTERM)
+
+
+def test_evaluators_of_no_title_need_no_record_of_it(link: LinkClient) -> None:
+    source = """
+class Mark: kind, name, on = "evaluator", "has_terminal", "desktop"
+def has_terminal(guest, title):
+    found = [one for one in guest.windows() if "XTerm" in one["wm_class"]]
+    return bool(found) and (not title or guest.title_of(found[0]) == title)
+has_terminal.__mesocosm_mark__ = Mark
+"""
+    link.call("launch", {"argv": ["xterm", "-T", "printed"]})
+    pid = window(link, "printed")["pid"]
+    link.call("bundle", {"digest": "t", "modules": {"checks": source}})
+    calls: list[Any] = [
+        {"node": title, "name": "has_terminal", "args": {"title": title}}
+        for title in ("", "printed")
+    ]
+    wave: Any = {"bundle": "t", "calls": calls, "timeout_s": 5.0}
+    by_class, by_title = cast("list[dict[str, Any]]", link.call("evaluate", wave))
+    assert by_class == {"node": "", "met": True, "reason": ""}
+    assert by_title["met"] is None
+    assert "terminal" in by_title["reason"]
+    os.kill(pid, signal.SIGTERM)
+
+
+def test_a_new_judge_believes_no_title_that_stood(link: LinkClient) -> None:
+    source = """
+class Mark: kind, name, on = "evaluator", "is_titled", "desktop"
+def is_titled(guest, title):
+    return title in [guest.title_of(one) for one in guest.windows()]
+is_titled.__mesocosm_mark__ = Mark
+"""
+    link.call("launch", {"argv": ["xev", "-name", "stood"]})
+    window(link, "stood")
+    bundle: Any = {"digest": "n", "modules": {"checks": source}}
+    call = {"node": "n", "name": "is_titled", "args": {"title": "stood"}}
+    wave: Any = {"bundle": "n", "calls": [call], "timeout_s": 5.0}
+
+    def judged() -> dict[str, Any]:
+        link.call("bundle", bundle)
+        return cast("list[dict[str, Any]]", link.call("evaluate", wave))[0]
+
+    assert judged()["met"] is True
+    before = worker_pid(link, "evaluator")
+    os.kill(before, signal.SIGKILL)
+    wait_until(lambda: not os.path.exists(f"/proc/{before}"), timeout_s=5)  # noqa: PTH110
+    after = judged()
+    assert after["met"] is None
+    assert "nobody watched" in after["reason"]
+    processes = cast("list[dict[str, Any]]", link.call("processes"))
+    os.kill(next(one["pid"] for one in processes if one["argv"][-1:] == ["stood"]), signal.SIGTERM)
 
 
 # -- accessibility

@@ -185,6 +185,20 @@ def test_nothing_listens_but_ssh(running: Any) -> None:  # noqa: ANN401
     assert network == {("tcp", "22")}
 
 
+def test_programs_of_a_user_cannot_debug_each_other(host: Any) -> None:  # noqa: ANN401
+    told = host.file("/etc/sysctl.d/60-mesocosm.conf")
+    assert told.contains("^kernel.yama.ptrace_scope = 2$")
+    assert (told.user, told.mode) == ("root", 0o644)
+
+
+def test_the_kernel_lets_nobody_debug_but_root(running: Any) -> None:  # noqa: ANN401
+    assert running.file("/proc/sys/kernel/yama/ptrace_scope").content_string == "2\n"
+    tried = running.run(
+        "runuser -u user -- sh -c 'sleep 60 & head -c 1 /proc/$!/mem; echo $?; kill $!'"
+    )
+    assert "Permission denied" in tried.stderr
+
+
 def test_the_session_is_the_agents_and_can_be_read(running: Any) -> None:  # noqa: ANN401
     names = {process.comm for process in running.process.filter(user="user")}
     assert {"metacity", "gnome-panel", "at-spi2-registr", "at-spi-bus-laun"} <= names
