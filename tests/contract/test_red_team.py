@@ -443,3 +443,33 @@ def test_stopped_helpers_cost_their_own_node_alone(field_of: Arena) -> None:
     outcomes = arena.judge((SETTING, REPORT), timeout_s=6.0)
     assert outcomes["report"].met is False
     assert outcomes["setting"].met is not True
+
+
+# By class, how each is started; those with compilers at run time and code of many makers.
+ORDINARY = {
+    "Gnome-calculator": "gnome-calculator",
+    "Gedit": "gedit",
+    "Org.gnome.Nautilus": "nautilus -w",
+    "Gnome-terminal": "gnome-terminal",
+    "Firefox-esr": "firefox-esr --no-remote about:blank",
+    "libreoffice-writer": "libreoffice --norestore --writer",
+    "zenity": "zenity --info --text hello",
+}
+
+
+def test_ordinary_programs_run_nothing_but_roots_code(field_of: Arena) -> None:
+    arena = field_of
+    present = [
+        app
+        for app, words in ORDINARY.items()
+        if arena.shell(f"command -v {words.split()[0]}").strip()
+    ]
+    assert present
+    for app in present:
+        arena.background(f"cd; exec {ORDINARY[app]}")
+    calls = [Call(app, "window_open", {"app": app}) for app in present]
+
+    def missing() -> list[str]:
+        return [app for app, one in arena.judge(calls).items() if not one.met]
+
+    assert wait_until(lambda: not missing(), timeout_s=240), missing()
