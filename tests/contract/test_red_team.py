@@ -459,10 +459,12 @@ ORDINARY = {
 
 def test_ordinary_programs_run_nothing_but_roots_code(field_of: Arena) -> None:
     arena = field_of
+    # Under emulation the large ones alone take minutes.
+    heavy = {"Firefox-esr", "libreoffice-writer"} if arena.may_fill else set()
     present = [
         app
         for app, words in ORDINARY.items()
-        if arena.shell(f"command -v {words.split()[0]}").strip()
+        if app not in heavy and arena.shell(f"command -v {words.split()[0]}").strip()
     ]
     assert present
     for app in present:
