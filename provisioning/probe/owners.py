@@ -14,6 +14,8 @@ import re
 import struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from provisioning.probe import connections
+
 if TYPE_CHECKING:
     from Xlib.display import Display
 
@@ -24,6 +26,7 @@ _WORD = re.compile(r"[a-z]+")
 # Parts of names that say nothing about which application it is.
 _GENERIC = frozenset({"app", "bin", "com", "desktop", "esr", "gnome", "gtk", "org", "server", "x"})
 _OTHERS_MAY_WRITE = 0o022
+_LOOKS = 3
 _TERMINALS = frozenset(
     {
         *("alacritty", "cool-retro-term", "deepin-terminal", "Eterm", "foot", "footclient"),
@@ -78,8 +81,22 @@ class Owners:
         if not is_credible(name, owner.program):
             return False
         if owner.pid not in self._is_pure:
-            self._is_pure[owner.pid] = runs_roots_code(owner.pid)
+            self._is_pure[owner.pid] = runs_roots_code(owner.pid) and self._connected(owner.pid)
         return self._is_pure[owner.pid]
+
+    def _connected(self, pid: int) -> bool:
+        """Tell whether the process made its connections itself, as the program it now runs."""
+        server = connections.server_pid(self._display.display.socket)
+        for _ in range(_LOOKS):
+            try:
+                ends = connections.peers()
+            except OSError:
+                # A kernel without unix_diag cannot be asked, which no agent brings about.
+                return True
+            clients = [one for one in _clients(self._display, 0) or () if one[1] == pid]
+            if connections.are_own(pid, server, ends, len(clients)):
+                return True
+        return False
 
 
 def is_terminal(program: str) -> bool:
@@ -148,7 +165,15 @@ def _is_roots(program: str) -> bool:
 
 
 def _pid_of(display: Display, window_id: int) -> int | None:
-    """Ask the server; 0 when it knows no process on this machine."""
+    """Ask the server; 0 when it knows no process on this machine, None when it cannot tell."""
+    found = _clients(display, window_id)
+    if found is None:
+        return None
+    return found[0][1] if found else 0
+
+
+def _clients(display: Display, client: int) -> list[tuple[int, int]] | None:
+    """Give clients (0: all) by an identifier of theirs, each with its process."""
     from Xlib.error import XError
     from Xlib.protocol import rq
 
@@ -179,11 +204,15 @@ def _pid_of(display: Display, window_id: int) -> int | None:
             display=display.display,
             opcode=found.major_opcode,
             count=1,
-            client=window_id,
+            client=client,
             mask=_LOCAL_CLIENT_PID,
         )
     except (XError, struct.error):
-        return 0
-    words = list(reply.words)
-    # client, mask, length in bytes, value
-    return int(words[3]) if reply.count and len(words) > 3 else 0  # noqa: PLR2004
+        return []
+    # client, mask, length in bytes, values
+    words, rows, at = list(reply.words), [], 0
+    while at + 2 < len(words):
+        size = words[at + 2] // 4
+        rows += [(int(words[at]), int(value)) for value in words[at + 3 : at + 3 + min(size, 1)]]
+        at += 3 + size
+    return rows

@@ -19,6 +19,7 @@ from evaluators.outcome import Call
 from tests.contract.arenas import ARENAS, MARK
 from tests.contract.title_attacks import (
     BLIND,
+    HANDED_DOWN,
     NO_TOOL,
     PRELOAD_RIGHT,
     RENAME,
@@ -289,6 +290,7 @@ ATTACKS = {
     "faking a window's title and class": Attack(WINDOWS, (CALCULATOR, RUNNING)),
     "renaming a right program's window": Attack(RENAME, TITLES),
     "blinding the witness": Attack(BLIND, TITLES, goes_on=True, rounds=40),
+    "a connection handed down to a right program": Attack(HANDED_DOWN, TITLES),
     "code preloaded into a right program": Attack(PRELOAD_RIGHT, TITLES),
     "a terminal's title": Attack(TERMINAL, TERMINALS),
     "a file system of one's own": Attack(NAMESPACE, (REPORT,), goes_on=True),
@@ -319,7 +321,7 @@ def field_of(arena: Arena) -> Iterator[Arena]:
     arena.clear()
     arena.shell(
         "rm -rf was-run* loot full full2 report.txt elsewhere.txt d e plain next bin keys seen "
-        "answer.py replies blinded blind.log preloaded evil.so __pycache__ gnome-session-b gnome-calculator *.py .local .config .profile .bashrc "
+        "answer.py replies blinded blind.log handed-another.log handed-itself.log preloaded evil.so __pycache__ gnome-session-b gnome-calculator *.py .local .config .profile .bashrc "
         '.pam_environment .bash_profile .xsessionrc .xprofile .gnomerc "$XDG_RUNTIME_DIR/dconf/profile" '
         "/tmp/sitecustomize.py /tmp/usercustomize.py /tmp/evaluators.py /tmp/signal.py; "
         "cp -a .red-kept/. . 2> /dev/null; rm -rf .red-kept"
@@ -394,7 +396,7 @@ def check_traces(arena: Arena, attack: Attack, said: str) -> None:
         assert arena.shell(f"grep -ac -e '{SECRET}' -e 'def file_text_equals' loot").strip() == "0"
     if attack.script is WINDOWS:
         assert wait_until(lambda: "Calculator" in str(arena.link.call("windows")), timeout_s=20)
-    if attack.script in {RENAME, PRELOAD_RIGHT, TERMINAL}:
+    if attack.script in {RENAME, HANDED_DOWN, PRELOAD_RIGHT, TERMINAL}:
         assert wait_until(lambda: TITLE in shown(arena), timeout_s=30), shown(arena)
     if attack.script is PRELOAD_RIGHT:
         assert arena.shell("cat preloaded"), "the library is in no process"

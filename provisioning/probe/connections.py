@@ -1,0 +1,114 @@
+"""Tell whether a process made its connections to the X server itself, as the program it now runs.
+
+The server knows a client by the process that connected. That process may have run another program
+then, and the connection may be another's by now. Libraries of X mark their connections to be closed
+when another program is executed; so a program's own are in the process' table, and marked.
+
+Source: sock_diag(7), unix(7), proc_pid_fdinfo(5).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NETLINK_SOCK_DIAG = 4
+_SOCK_DIAG_BY_FAMILY = 20
+_REQUEST_DUMP = 0x301
+_ERROR, _DONE = 2, 3
+_SHOW_PEER, _PEER = 4, 2
+_HEAD = struct.Struct("=IHHII")
+_FOUND = struct.Struct("=BBBBI8x")
+_PEER_OF_SIZE = 8
+_CLOSED_ON_EXEC = 0o2000000
+_TIMEOUT_S = 2.0
+
+
+def server_pid(link: socket.socket) -> int:
+    """Give the process that listens at the other end of a connection; 0 when it is elsewhere."""
+    if link.family != socket.AF_UNIX:
+        return 0
+    told = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    return int(struct.unpack("=iII", told)[0])
+
+
+def peers() -> dict[int, int]:
+    """Give the other end of each connected socket of this machine, by inode.
+
+    Raises:
+        OSError: the kernel does not tell.
+    """
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _NETLINK_SOCK_DIAG) as link:
+        link.settimeout(_TIMEOUT_S)
+        asked = struct.pack("=BBHIII8x", socket.AF_UNIX, 0, 0, 0xFFFFFFFF, 0, _SHOW_PEER)
+        size = _HEAD.size + len(asked)
+        link.send(_HEAD.pack(size, _SOCK_DIAG_BY_FAMILY, _REQUEST_DUMP, 1, 0) + asked)
+        found: dict[int, int] = {}
+        while True:
+            for kind, body in _messages(link.recv(1 << 18)):
+                if kind == _DONE:
+                    return found
+                if kind == _ERROR:
+                    raise OSError(-struct.unpack_from("=i", body)[0], "sock_diag")
+                peer = _peer_in(body)
+                if peer:
+                    found[_FOUND.unpack_from(body)[4]] = peer
+
+
+def are_own(pid: int, server: int, ends: dict[int, int], count: int) -> bool:
+    """Tell whether a process holds as many connections to a server as it has clients there.
+
+    Args:
+        pid: the process.
+        server: the X server's process.
+        ends: of connections, from `peers`.
+        count: the server's clients that the process connected.
+    """
+    theirs = set(_sockets_of(server).values())
+    held = [fd for fd, inode in _sockets_of(pid).items() if ends.get(inode) in theirs]
+    return len(held) == count and all(_is_closed_on_exec(pid, fd) for fd in held)
+
+
+def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    while at + _HEAD.size <= len(data):
+        size, kind, _, _, _ = _HEAD.unpack_from(data, at)
+        yield kind, data[at + _HEAD.size : at + size]
+        at += max(_HEAD.size, (size + 3) & ~3)
+
+
+def _peer_in(body: bytes) -> int:
+    at = _FOUND.size
+    while at + 4 <= len(body):
+        size, kind = struct.unpack_from("=HH", body, at)
+        if kind == _PEER and size == _PEER_OF_SIZE:
+            return int(struct.unpack_from("=I", body, at + 4)[0])
+        at += max(4, (size + 3) & ~3)
+    return 0
+
+
+def _sockets_of(pid: int) -> dict[int, int]:
+    """Give the inodes of a process' sockets, by descriptor."""
+    found = {}
+    with contextlib.suppress(OSError):
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                target = os.readlink(f"/proc/{pid}/fd/{name}")
+                if target.startswith("socket:["):
+                    found[int(name)] = int(target[8:-1])
+    return found
+
+
+def _is_closed_on_exec(pid: int, fd: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/fdinfo/{fd}") as file:
+            words = dict(line.split(None, 1) for line in file if ":" in line)
+        return bool(int(words["flags:"], 8) & _CLOSED_ON_EXEC)
+    except (OSError, KeyError, ValueError):
+        return False
