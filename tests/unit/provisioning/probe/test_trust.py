@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import shutil
+import socket
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from provisioning.probe.owners import is_credible
+from appliance.base import process
+from appliance.base.clock import wait_until
+from provisioning.probe import connections
+from provisioning.probe.owners import is_credible, is_terminal, runs_roots_code
 from provisioning.probe.paths import open_trusted
+from tests.standins.desktop import SYSTEM_PYTHON
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def content(path: Path | str) -> bytes:
@@ -86,3 +98,95 @@ def test_a_program_that_others_can_write_bears_no_name(tmp_path: Path) -> None:
     program.chmod(0o777)
     assert not is_credible("soffice", str(program))
     assert not is_credible("soffice", "")
+
+
+@contextlib.contextmanager
+def running(*argv: str) -> Iterator[int]:
+    """Give the process of a program that runs for the length of a block."""
+    started = process.start(list(argv), env=dict(os.environ))
+    try:
+        yield started.pid
+    finally:
+        process.kill_group(started)
+        for pipe in (started.stdin, started.stdout, started.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+def executes(pid: int, path: Path) -> bool:
+    return Path(f"/proc/{pid}/exe").readlink() == path
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="looks at another user's process")
+@pytest.mark.parametrize("is_replaced", [False, True])
+@pytest.mark.parametrize(("owner", "mode"), [(0, 0o755), (65534, 0o755), (0, 0o775)])
+def test_code_in_a_file_of_anothers_is_noticed(
+    tmp_path: Path, owner: int, mode: int, *, is_replaced: bool
+) -> None:
+    copy = tmp_path / "sleep"
+    shutil.copy("/bin/sleep", copy)
+    os.chown(copy, owner, owner)
+    copy.chmod(mode)
+    with running(str(copy), "60") as pid:
+        assert wait_until(partial(executes, pid, copy), timeout_s=5)
+        if is_replaced:
+            copy.unlink()
+            shutil.copy("/bin/sleep", copy)
+        assert runs_roots_code(pid) is ((owner, mode) == (0, 0o755))
+
+
+def test_a_process_that_is_gone_runs_nobodys_code() -> None:
+    assert not runs_roots_code(2**22 + 1)
+
+
+def test_terminals_are_known_by_their_program() -> None:
+    assert is_terminal("/usr/libexec/gnome-terminal-server")
+    assert is_terminal("/usr/bin/xterm")
+    assert not is_terminal("/usr/bin/gedit")
+    assert not is_terminal("")
+
+
+def test_the_two_ends_of_a_connection_are_told() -> None:
+    try:
+        told = connections.peers()
+    except OSError:
+        pytest.skip("this kernel has no unix_diag")
+    assert told
+    one, other = socket.socketpair()
+    with one, other:
+        first, second = os.fstat(one.fileno()).st_ino, os.fstat(other.fileno()).st_ino
+        ends = connections.peers()
+        assert (ends[first], ends[second]) == (second, first)
+        assert connections.server_pid(one) == os.getpid()
+    assert first not in connections.peers()
+
+
+def test_a_connection_kept_over_an_execution_is_not_a_programs_own(tmp_path: Path) -> None:
+    try:
+        connections.peers()
+    except OSError:
+        pytest.skip("this kernel has no unix_diag")
+    path = str(tmp_path / "s")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen()
+        script = (
+            "import os, socket, sys, time\n"
+            "link = socket.socket(socket.AF_UNIX); link.connect(sys.argv[1])\n"
+            "os.set_inheritable(link.fileno(), sys.argv[2] == 'kept')\n"
+            "if sys.argv[2] != 'own': os.execv('/bin/sleep', ['sleep', '60'])\n"
+            "time.sleep(60)\n"
+        )
+        for how, is_own in (("own", True), ("kept", False), ("closed", False)):
+            with running(SYSTEM_PYTHON, "-c", script, path, how) as pid:
+                link, _ = server.accept()
+                if not is_own:
+                    assert wait_until(
+                        partial(executes, pid, Path("/bin/sleep").resolve()), timeout_s=10
+                    )
+                assert look(pid) is is_own, how
+                link.close()
+
+
+def look(pid: int) -> bool:
+    return connections.are_own(pid, os.getpid(), connections.peers(), 1)
