@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 ATTACH_S = 3.0
 SYNC_S = 2.0
 _RETRY_S = 1.0
+_LONGEST_RETRY_S = 60.0
 _READ_BYTES = 1 << 16
 _MOST_READS = 16
 _KEPT_BYTES = 1 << 16
@@ -94,6 +95,7 @@ class Witness:
         self._is_recording = False
         self._trouble = "nobody has watched the windows yet"
         self._next_try_s = 0.0
+        self._failures = 0
 
     @property
     def fd(self) -> int | None:
@@ -120,7 +122,11 @@ class Witness:
         """
         self.pump()
         is_time = is_asked or self._next_try_s <= time.monotonic()
-        if self._data is None and session is not None and is_time:
+        if self._data is not None or not is_time:
+            return
+        if session is None:
+            self._next_try_s = 0.0
+        else:
             self._attach(session)
 
     def pump(self) -> None:
@@ -208,12 +214,13 @@ class Witness:
         self._titles = None
         self._attached += 1
         is_trusting, self._is_trusting = self._is_trusting, False
-        self._next_try_s = time.monotonic() + _RETRY_S
+        self._failures += 1
         if "XAUTHORITY" in session.environment:
             os.environ["XAUTHORITY"] = session.environment["XAUTHORITY"]
         try:
             with _alarm(ATTACH_S):
                 self._open(session.display, is_trusting=is_trusting)
+            self._failures = 0
         except WitnessError as exc:
             self._lose(str(exc))
         except _LateError:
@@ -299,7 +306,8 @@ class Witness:
         self.leave()
         self._titles = None
         self._trouble = why
-        self._next_try_s = max(self._next_try_s, time.monotonic() + _RETRY_S)
+        wait_s = min(_LONGEST_RETRY_S, _RETRY_S * 2 ** min(self._failures, 10))
+        self._next_try_s = time.monotonic() + wait_s
 
     def _pump_once(self) -> bool:
         """Read once; tell whether there was anything."""

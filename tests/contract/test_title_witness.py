@@ -284,3 +284,6 @@ def test_a_server_that_is_gone_is_told(stage: Stage, server: Any) -> None:  # no
     assert stage.told(window) is None
     stage.witness.attend(stage.session, is_asked=True)
     assert stage.told(window) is None
+    assert wait_until(lambda: stage.witness.wait_s() == 0, timeout_s=10)
+    stage.witness.attend(None)
+    assert stage.witness.wait_s() is None, "nothing to try while there is no session"
