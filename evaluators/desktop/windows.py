@@ -1,9 +1,10 @@
 """Windows of a desktop, as its window manager tells of them.
 
-A window's class counts only for a program that may bear it, and its title is what that program wrote
-there, whatever somebody else did (docs/red-team.md). A title tells what the program shows: a page's own
-words in a browser, a file's name in an editor. Ask for the file or the address, too. Terminals show what
-is printed in them; whoever asks for a terminal's title gets no verdict.
+A window's class counts only for a program that may bear it, and its title is what that program tells
+over accessibility, whatever somebody else wrote there (docs/red-team.md). A title tells what the program
+shows: a page's own words in a browser, a file's name in an editor. Ask for the file or the address, too.
+Terminals show what is printed in them; whoever asks for the title of a terminal, or of a program that is
+not on the accessibility bus, gets no verdict.
 """
 
 from __future__ import annotations
@@ -56,7 +57,10 @@ def window_open(guest: Guest, app: str, title_contains: str = "") -> bool:
 def window_closed(guest: Guest, app: str, title_contains: str = "") -> bool:
     """Tell whether an application has no window, or none with a title.
 
-    Met before anything was opened, too: let it come after a node for the open window.
+    Met before anything was opened, too: let it come after a node for the open window. Of a program that
+    may bear the name all windows count, whatever class somebody wrote there; but LibreOffice is several
+    applications, each by its own class. A window hidden from the window manager counts as closed: ask
+    for the process, too, where that matters.
 
     Example:
         ``{on: desktop, check: window_closed, with: {app: Gedit}}``
@@ -66,7 +70,8 @@ def window_closed(guest: Guest, app: str, title_contains: str = "") -> bool:
         app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
         title_contains: windows without this in their title do not count; all do when empty.
     """
-    return not any(_has(guest, window, title_contains) for window in _of(guest, app))
+    open_ones = _of(guest, app) + _disputed(guest, app)
+    return not any(_has(guest, window, title_contains) for window in open_ones)
 
 
 @evaluator(on="desktop")
@@ -95,7 +100,12 @@ def window_count(guest: Guest, app: str, count: int) -> bool:
         guest: the desktop.
         app: the windows' X11 class or instance (``WM_CLASS``), whole; letter case does not count.
         count: how many, minimised ones included.
+
+    Raises:
+        LookupError: a program that may bear the name has a window with another class.
     """
+    if _disputed(guest, app):
+        raise LookupError(f"a program that may be {app} has a window with another class")
     return len(_of(guest, app)) == count
 
 
@@ -137,3 +147,9 @@ def _of(guest: Guest, app: str) -> list[dict[str, Any]]:
         for window in guest.windows()
         if wanted in {part.lower() for part in window["wm_class"]}
     ]
+
+
+def _disputed(guest: Guest, app: str) -> list[dict[str, Any]]:
+    """Give the windows of programs that may be the application, with other names on them."""
+    of = _of(guest, app)
+    return [one for one in guest.windows() if one not in of and guest.may_bear(one, app)]

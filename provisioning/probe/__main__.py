@@ -19,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(argv)
     user = options.user or default_user()
     if options.worker:
-        _work(options.worker, user, again=options.again)
+        _work(options.worker, user)
     else:
         _serve(options, user)
 
@@ -48,7 +48,7 @@ def _serve(options: argparse.Namespace, user: str) -> None:
         ops.stop()
 
 
-def _work(name: str, user: str, *, again: bool) -> None:
+def _work(name: str, user: str) -> None:
     if name == "display":
         from provisioning.probe import display
 
@@ -60,7 +60,7 @@ def _work(name: str, user: str, *, again: bool) -> None:
     else:
         from provisioning.probe import evaluate
 
-        evaluate.main(user, is_first=not again)
+        evaluate.main(user)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -69,7 +69,6 @@ def _parser() -> argparse.ArgumentParser:
     mode.add_argument("--stdio", action="store_true", help="serve standard input and output")
     mode.add_argument("--port", help="serve a virtio-serial port, for ever")
     mode.add_argument("--worker", choices=("display", "tree", "evaluator"), help=argparse.SUPPRESS)
-    parser.add_argument("--again", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--user", help="whose desktop this is (default: user)")
     parser.add_argument("--daemon", action="store_true", help="go on in the background")
     parser.add_argument("--log", default=LOG, help="where a daemon writes its errors")

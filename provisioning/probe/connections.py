@@ -1,8 +1,9 @@
-"""Tell whether a process made its connections to the X server itself, as the program it now runs.
+"""Tell whether a process made its connections to a server itself, as the program it now runs.
 
-The server knows a client by the process that connected. That process may have run another program
-then, and the connection may be another's by now. Libraries of X mark their connections to be closed
-when another program is executed; so a program's own are in the process' table, and marked.
+An X server or a message bus knows a client by the process that connected. That process may have run
+another program then, and the connection may be another's by now. Libraries of X and of D-Bus mark
+their connections to be closed when another program is executed; so a program's own are in the
+process' table, and marked.
 
 Source: sock_diag(7), unix(7), proc_pid_fdinfo(5).
 """
@@ -61,18 +62,28 @@ def peers() -> dict[int, int]:
                     found[_FOUND.unpack_from(body)[4]] = peer
 
 
-def are_own(pid: int, server: int, ends: dict[int, int], count: int) -> bool:
+def are_own(
+    pid: int, server: int, ends: dict[int, int], count: int, *, alone: bool = False
+) -> bool:
     """Tell whether a process holds as many connections to a server as it has clients there.
 
     Args:
         pid: the process.
-        server: the X server's process.
+        server: the server's process.
         ends: of connections, from `peers`.
         count: the server's clients that the process connected.
+        alone: whether no other process may hold one of them, too.
     """
     theirs = set(_sockets_of(server).values())
-    held = [fd for fd, inode in _sockets_of(pid).items() if ends.get(inode) in theirs]
-    return len(held) == count and all(_is_closed_on_exec(pid, fd) for fd in held)
+    held = {fd: inode for fd, inode in _sockets_of(pid).items() if ends.get(inode) in theirs}
+    if len(held) != count or not all(_is_closed_on_exec(pid, fd) for fd in held):
+        return False
+    return not alone or not _is_held_by_others(set(held.values()), pid)
+
+
+def _is_held_by_others(inodes: set[int], pid: int) -> bool:
+    others = (int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != pid)
+    return any(inodes & set(_sockets_of(other).values()) for other in others)
 
 
 def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:

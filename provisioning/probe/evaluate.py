@@ -23,18 +23,15 @@ from typing import TYPE_CHECKING, Any, Dict, NoReturn
 from provisioning.probe import worker
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.framing import Line, LineSplitter, decode, encode
-from provisioning.probe.guest import Guest, GuestError
+from provisioning.probe.guest import Guest
 from provisioning.probe.importer import CodeBundle
 from provisioning.probe.params import Params
 from provisioning.probe.session import Sessions
-from provisioning.probe.witness import Witness
 from provisioning.probe.workers import MAX_WORKER_LINE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
-
-    from provisioning.probe.witness import Moment
 
 MAX_BUNDLES = 4
 MEMORY_BYTES = 1 << 30
@@ -51,18 +48,13 @@ _MAX_REASON = 1000
 Outcome = Dict[str, Any]
 
 
-def main(user: str, *, is_first: bool = True) -> None:
-    """Serve until the probe goes away.
-
-    Args:
-        user: login name of the user whose desktop is judged.
-        is_first: no such process was started before.
-    """
+def main(user: str) -> None:
+    """Serve until the probe goes away."""
     in_fd, out_fd = worker.claim_streams()
     _outlive_shortage()
     with contextlib.suppress(ImportError):
         import Xlib.display  # noqa: F401 - loaded before any fork
-    Judge(Sessions(user), in_fd, out_fd, Witness(is_first=is_first)).run()
+    Judge(Sessions(user), in_fd, out_fd).run()
 
 
 class Judge:
@@ -72,13 +64,10 @@ class Judge:
         sessions: knows the user whose desktop is judged.
         in_fd: where requests come from.
         out_fd: where replies go.
-        witness: watches the titles of windows.
     """
 
-    def __init__(self, sessions: Sessions, in_fd: int, out_fd: int, witness: Witness) -> None:
+    def __init__(self, sessions: Sessions, in_fd: int, out_fd: int) -> None:
         self._sessions = sessions
-        self._witness = witness
-        self._watched: int | None = None
         self._in_fd = in_fd
         self._out_fd = out_fd
         self._bundles: OrderedDict[str, CodeBundle] = OrderedDict()
@@ -90,12 +79,9 @@ class Judge:
         """Serve to the end of the requests, then kill what runs."""
         splitter = LineSplitter(MAX_WORKER_LINE_BYTES)
         while True:
-            ready = self._selector.select(self._wait_s())
-            self._attend()
-            for key, _ in ready:
-                if key.fd in self._waves:
-                    self._hear(self._waves[key.fd])
+            for key, _ in self._selector.select(self._wait_s()):
                 if key.fd != self._in_fd:
+                    self._hear(self._waves[key.fd])
                     continue
                 data = os.read(self._in_fd, 1 << 16)
                 if not data:
@@ -110,21 +96,7 @@ class Judge:
 
     def _wait_s(self) -> float | None:
         ends = [wave.deadline_s for wave in self._waves.values()]
-        waits = [max(0.0, end - time.monotonic()) for end in ends]
-        tries = self._witness.wait_s()
-        waits += [] if tries is None else [tries]
-        return min(waits) if waits else None
-
-    def _attend(self, *, is_asked: bool = False) -> None:
-        """Keep the watch on titles going, and its connection among those that are heard."""
-        session = self._sessions.find() if self._sessions.is_adopted else None
-        self._witness.attend(session, is_asked=is_asked)
-        if self._watched is not None:
-            with contextlib.suppress(KeyError, ValueError):
-                self._selector.unregister(self._watched)
-        self._watched = self._witness.fd
-        if self._watched is not None:
-            self._selector.register(self._watched, selectors.EVENT_READ)
+        return max(0.0, min(ends) - time.monotonic()) if ends else None
 
     def _take(self, line: Line) -> None:
         request = decode(line.data)
@@ -134,7 +106,6 @@ class Judge:
             if request["op"] == "evaluate":
                 self._start(request_id, params)
                 return
-            self._adopt(params)
             result = self._load(params) if request["op"] == "bundle" else {}
         except Exception as exc:  # noqa: BLE001 - the boundary: the probe must get an answer
             self._write(worker.failure(request_id, exc))
@@ -161,45 +132,29 @@ class Judge:
             raise ProbeError("unknown_bundle", f"no bundle {params.text('bundle')!r} is loaded")
         calls = _read_calls(params)
         timeout_s = params.number("timeout_s", params.timeout_s)
-        self._adopt(params)
-        moment = self._witness.moment
+        if "session" in params.values:
+            self._sessions.adopt(params.values["session"])
         read_fd, write_fd = os.pipe()
-        told_fd, tell_fd = os.pipe()
         pid = os.fork()
         if pid == 0:
             os.close(read_fd)
-            os.close(tell_fd)
-            self._be_child(bundle, calls, (told_fd, write_fd), timeout_s)
+            self._be_child(bundle, calls, write_fd, timeout_s)
         os.close(write_fd)
-        os.close(told_fd)
         with contextlib.suppress(OSError):
             os.setpgid(pid, pid)
-        wave = _Wave(request_id, pid, (read_fd, tell_fd), calls, timeout_s)
-        wave.moment = moment
+        wave = _Wave(request_id, pid, read_fd, calls, timeout_s)
         self._waves[read_fd] = wave
         self._selector.register(read_fd, selectors.EVENT_READ)
 
-    def _adopt(self, params: Params) -> None:
-        """Take over the session that the probe knows of, and watch its windows."""
-        if "session" in params.values:
-            self._sessions.adopt(params.values["session"])
-            self._attend()
-
     def _be_child(
-        self,
-        bundle: CodeBundle,
-        calls: list[dict[str, Any]],
-        fds: tuple[int, int],
-        timeout_s: float,
+        self, bundle: CodeBundle, calls: list[dict[str, Any]], write_fd: int, timeout_s: float
     ) -> NoReturn:
-        told_fd, write_fd = fds
         try:
             os.setpgid(0, 0)
             for fd in (self._in_fd, self._out_fd, *self._waves):
                 os.close(fd)
-            self._witness.leave()
             _bound(timeout_s)
-            guest = Guest(self._sessions, _Asker(told_fd, write_fd).titles_of)
+            guest = Guest(self._sessions)
             for outcome in run_calls(bundle, calls, guest, call_timeout_s=timeout_s * CALL_SHARE):
                 worker.write_all(write_fd, encode(outcome))
         except BaseException as exc:  # noqa: BLE001 - the child must not return into the parent
@@ -209,29 +164,14 @@ class Judge:
 
     def _hear(self, wave: _Wave) -> None:
         data = os.read(wave.fd, 1 << 16)
-        for line in wave.splitter.feed(data):
-            message = decode(line.data)
-            if "titles" in message:
-                self._tell_titles(wave, message["titles"])
-            else:
-                wave.outcomes.append(message)
+        wave.outcomes.extend(decode(line.data) for line in wave.splitter.feed(data))
         if not data:
             self._end(wave, is_late=False)
-
-    def _tell_titles(self, wave: _Wave, ids: list[int]) -> None:
-        """Answer a wave's process; it looked at the windows after it had been forked."""
-        self._attend(is_asked=True)
-        assert wave.moment is not None  # noqa: S101 - set where the wave was started
-        rows = self._witness.titles_of(ids, wave.moment)
-        self._attend()
-        with contextlib.suppress(OSError):
-            worker.write_all(wave.tell_fd, encode({"titles": rows}))
 
     def _end(self, wave: _Wave, *, is_late: bool) -> None:
         self._selector.unregister(wave.fd)
         del self._waves[wave.fd]
         os.close(wave.fd)
-        os.close(wave.tell_fd)
         reason = wave.end(is_late=is_late)
         rest = [undecided(call, reason) for call in wave.calls[len(wave.outcomes) :]]
         self._write({"id": wave.request_id, "ok": True, "result": wave.outcomes + rest})
@@ -244,17 +184,11 @@ class _Wave:
     """Calls that a child works through."""
 
     def __init__(
-        self,
-        request_id: int,
-        pid: int,
-        fds: tuple[int, int],
-        calls: list[dict[str, Any]],
-        timeout_s: float,
+        self, request_id: int, pid: int, fd: int, calls: list[dict[str, Any]], timeout_s: float
     ) -> None:
         self.request_id = request_id
         self.pid = pid
-        self.fd, self.tell_fd = fds
-        self.moment: Moment | None = None
+        self.fd = fd
         self.calls = calls
         self.timeout_s = timeout_s
         self.deadline_s = time.monotonic() + timeout_s
@@ -281,34 +215,6 @@ class _Wave:
     @property
     def is_short(self) -> bool:
         return len(self.outcomes) < len(self.calls)
-
-
-class _Asker:
-    """Has a wave's process ask its parent, which watches the windows."""
-
-    def __init__(self, told_fd: int, write_fd: int) -> None:
-        self._told_fd: int | None = told_fd
-        self._write_fd = write_fd
-
-    def titles_of(self, ids: list[int]) -> list[tuple[str | None, str]]:
-        """Give titles, or None and the reason, in the order of the windows."""
-        if self._told_fd is None:
-            raise GuestError("the titles of windows were not told in time")
-        try:
-            worker.write_all(self._write_fd, encode({"titles": ids}))
-            return [(title, why) for title, why in self._listen(self._told_fd)]
-        except BaseException:
-            # The alarm, most likely. What may still come answers no later question.
-            os.close(self._told_fd)
-            self._told_fd = None
-            raise
-
-    def _listen(self, fd: int) -> Any:  # noqa: ANN401 - JSON
-        splitter = LineSplitter()
-        while data := os.read(fd, 1 << 16):
-            for line in splitter.feed(data):
-                return decode(line.data)["titles"]
-        raise GuestError("nobody tells the titles of windows")
 
 
 class _TooSlowError(BaseException):

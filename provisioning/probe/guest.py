@@ -12,17 +12,17 @@ What the agent's user can do to that, and why it does not help:
 * Settings are read with the schemas of the system alone; those in the user's home folder, where a
   schema with another default would look like a changed setting, are left out.
 * A window's class counts only where the program that made the window may bear it, see `owners`.
-* A window's title is what its own program wrote, see `witness`, never what another wrote there. It
-  tells what the program shows; ask for the file or the page, too.
+* A window's title is what its own program tells over accessibility, see `titles`, never what
+  another wrote there. It tells what the program shows; ask for the file or the page, too.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING, Any, Callable, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from provisioning.probe import owners, proc
+from provisioning.probe import owners, proc, titles
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.paths import open_trusted
 from provisioning.probe.run import run_program
@@ -34,10 +34,7 @@ if TYPE_CHECKING:
     from provisioning.probe.proc import Process
     from provisioning.probe.session import Sessions
 
-AskTitles = Callable[[List[int]], List[Tuple[Optional[str], str]]]
-
 MAX_READ_BYTES = 1 << 20
-_MAX_TITLE = 1000
 _GSETTINGS = "/usr/bin/gsettings"
 _READ_SETTINGS = frozenset({_GSETTINGS, "/usr/bin/dconf"})
 _DCONF_PROFILE = "/etc/dconf/profile/user"
@@ -53,19 +50,25 @@ class GuestError(Exception):
     """The guest could not be asked; the node becomes inconclusive."""
 
 
+class _Shown(NamedTuple):
+    """What a window shows, and the process whose it is."""
+
+    pid: int
+    ticks: int | None
+    title: str
+
+
 class Guest:
     """The desktop, for evaluators.
 
     Args:
         sessions: knows the user and the graphical session.
-        ask_titles: gives for each window, by identifier, the title that its program wrote, or None
-            and why nobody can tell.
     """
 
-    def __init__(self, sessions: Sessions, ask_titles: AskTitles | None = None) -> None:
+    def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._ask_titles = ask_titles
-        self._titles: dict[int, tuple[str | None, str]] | None = None
+        self._shown: dict[int, _Shown] = {}
+        self._told: dict[int, list[titles.Told] | str] = {}
         self._processes: list[Process] | None = None
         self._windows: list[dict[str, Any]] | None = None
 
@@ -192,28 +195,55 @@ class Guest:
         return self._windows
 
     def title_of(self, window: dict[str, Any]) -> str:
-        """Give the title that a window's own program wrote, at most 1000 characters.
+        """Give the title that a window's own program tells, at most 1000 characters.
 
-        Titles that stood when the machine was made ready count as the program's own.
+        What others wrote there, or took away, does not count.
 
         Args:
             window: one of `windows`.
 
         Raises:
-            GuestError: it is a terminal, whose title is what was printed in it; or the program was
-                not seen writing it, as after the watch on windows was interrupted.
+            GuestError: it is a terminal, whose title is what was printed in it; or its program does
+                not tell, or tells something else of several windows, or may not be who speaks.
         """
         if owners.is_terminal(window["program"]):
             raise GuestError("a terminal's title is what was printed in it and tells nothing")
-        if self._titles is None:
-            if self._ask_titles is None:
-                raise GuestError("nobody watches the titles of windows here")
-            ids = [one["id"] for one in self.windows()]
-            self._titles = dict(zip(ids, self._ask_titles(ids)))  # noqa: B905 - Python 3.9
-        title, why = self._titles[window["id"]]
+        shown = self._shown[window["id"]]
+        told = self._told_by(shown)
+        same = {number: one.title for number, one in self._shown.items() if one.pid == shown.pid}
+        title = titles.title_of(window["id"], same, told)
         if title is None:
-            raise GuestError(f"the title of window 0x{window['id']:x} cannot be told: {why}")
-        return title[:_MAX_TITLE]
+            raise GuestError("a window shows another title than its program tells")
+        return title
+
+    def may_bear(self, window: dict[str, Any], app: str) -> bool:
+        """Tell whether a window may be an application's whatever its ``wm_class`` says.
+
+        Args:
+            window: one of `windows`.
+            app: an X11 class or instance.
+        """
+        return owners.may_bear(app, str(window.get("program", "")), window["wm_class"])
+
+    def _told_by(self, shown: _Shown) -> list[titles.Told]:
+        """Ask a window's process, once a wave."""
+        if shown.pid not in self._told:
+            self._told[shown.pid] = self._ask(shown)
+        told = self._told[shown.pid]
+        if isinstance(told, str):
+            raise GuestError(f"the title of a window cannot be told: {told}")
+        return told
+
+    def _ask(self, shown: _Shown) -> list[titles.Told] | str:
+        session = self._sessions.find()
+        if session is None or not shown.pid:
+            return "nobody knows whose window it is"
+        try:
+            told = titles.ask(session, shown.pid)
+        except titles.UntoldError as exc:
+            return str(exc)
+        is_same = proc.start_ticks(shown.pid) == shown.ticks
+        return told if is_same else "its program ended meanwhile"
 
     def _read_windows(self) -> list[dict[str, Any]]:
         from Xlib.error import DisplayError
@@ -231,19 +261,19 @@ class Guest:
             raise GuestError(str(exc)) from exc
         try:
             owned = owners.Owners(display)
-            return [_checked(owned, row) for row in windows.list_windows(display)]
+            return [self._checked(owned, row) for row in windows.list_windows(display)]
         finally:
             display.close()
 
-
-def _checked(owned: owners.Owners, row: dict[str, Any]) -> dict[str, Any]:
-    """Add a window's program, blank the names that it cannot bear, and leave the title out."""
-    owner = owned.of(row["id"])
-    if owner is None:
-        raise GuestError("the X server cannot tell whose windows they are")
-    names = [name if owned.is_credible(name, owner) else "" for name in row["wm_class"]]
-    told = {key: value for key, value in row.items() if key != "title"}
-    return {**told, "program": owner.program, "wm_class": names}
+    def _checked(self, owned: owners.Owners, row: dict[str, Any]) -> dict[str, Any]:
+        """Add a window's program, blank the names that it cannot bear, and leave the title out."""
+        owner = owned.of(row["id"])
+        if owner is None:
+            raise GuestError("the X server cannot tell whose windows they are")
+        self._shown[row["id"]] = _Shown(owner.pid, proc.start_ticks(owner.pid), row["title"])
+        names = [name if owned.is_credible(name, owner) else "" for name in row["wm_class"]]
+        told = {key: value for key, value in row.items() if key != "title"}
+        return {**told, "program": owner.program, "wm_class": names}
 
 
 def _shielded(identity: Identity) -> Identity:

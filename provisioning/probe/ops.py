@@ -206,7 +206,9 @@ class Ops:
     def evaluate(self, params: Params) -> Any:  # noqa: ANN401 - JSON
         """Run one wave of evaluators."""
         wave_s = params.number("timeout_s", max(0.1, params.timeout_s - 1.0))
-        wave = {**params.values, "timeout_s": wave_s, "session": self._found_session()}
+        found = self._sessions.find()
+        session = None if found is None else list(found[1:])
+        wave = {**params.values, "timeout_s": wave_s, "session": session}
         return self._evaluator.call("evaluate", wave, wave_s)
 
     def warm(self, params: Params) -> dict[str, str]:
@@ -219,8 +221,7 @@ class Ops:
             ("evaluator", self._evaluator, "warm"),
         ):
             try:
-                asked = {"max_nodes": 50, "session": self._found_session()}
-                worker.call(op, asked, params.timeout_s)
+                worker.call(op, {"max_nodes": 50}, params.timeout_s)
             except ProbeError as exc:
                 trouble[name] = str(exc)
         return trouble
@@ -255,13 +256,7 @@ class Ops:
 
     def _evaluator_worker(self) -> Spec:
         env = Identity.own().environment()
-        # A later one has not seen what became of the windows in the time between.
-        again = ["--again"] if self._evaluator.starts else []
-        return Spec([*self._command, "--worker", "evaluator", *again], env)
-
-    def _found_session(self) -> list[Any] | None:
-        found = self._sessions.find()
-        return None if found is None else list(found[1:])
+        return Spec([*self._command, "--worker", "evaluator"], env)
 
 
 def own_command() -> list[str]:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from provisioning.probe import connections
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from Xlib.display import Display
 
 _EXTENSION = "X-Resource"
@@ -37,6 +39,9 @@ _TERMINALS = frozenset(
         *("xfce4-terminal", "xterm", "xvt", "yakuake", "zutty"),
     }
 )
+# Programs that are several applications, by the classes of those.
+_OFFICE = ("base", "calc", "draw", "impress", "math", "startcenter", "writer")
+_SUITES = {"soffice.bin": frozenset(f"libreoffice-{one}" for one in _OFFICE)}
 
 
 class Owner(NamedTuple):
@@ -67,10 +72,8 @@ class Owners:
         pid = _pid_of(self._display, window_id)
         if pid is None:
             return None
-        try:
-            return Owner(pid, os.readlink(f"/proc/{pid}/exe") if pid else "")
-        except OSError:
-            return Owner(0, "")
+        program = program_of(pid) if pid else ""
+        return Owner(pid if program else 0, program)
 
     def is_credible(self, name: str, owner: Owner) -> bool:
         """Tell whether a window's class or instance may be that of its program.
@@ -112,6 +115,36 @@ def is_credible(name: str, program: str) -> bool:
     """
     words = [word for word in _WORD.findall(name.lower()) if word not in _GENERIC]
     return bool(words) and max(words, key=len) in program.lower() and _is_roots(program)
+
+
+def program_of(pid: int) -> str:
+    """Give the path of the file that a process runs.
+
+    Returns:
+        Empty when the process is gone, or when the path leads to another file here: in mounts of its
+        own a process may have any program at any path, and a program may have been replaced.
+    """
+    link = f"/proc/{pid}/exe"
+    try:
+        path = os.readlink(link)
+        return path if os.path.samestat(os.stat(link), os.stat(path)) else ""
+    except OSError:
+        return ""
+
+
+def may_bear(name: str, program: str, names: Sequence[str]) -> bool:
+    """Tell whether a window may be an application's although it bears other names.
+
+    Anybody may write other names there. A program that is several applications has a window under
+    each one's name, which is believed.
+
+    Args:
+        name: the application's class or instance.
+        program: the window's program.
+        names: the class and instance that it bears.
+    """
+    known = _SUITES.get(os.path.basename(program), frozenset())
+    return is_credible(name, program) and not known.intersection(one.lower() for one in names)
 
 
 def runs_roots_code(pid: int) -> bool:

@@ -85,11 +85,6 @@ class Sessions:
         self._is_adopted = False
         self._lock = threading.Lock()
 
-    @property
-    def is_adopted(self) -> bool:
-        """Tell whether somebody else looks for the session."""
-        return self._is_adopted
-
     def find(self) -> Session | None:
         """Give the session; None while there is none."""
         with self._lock:

@@ -1,239 +1,232 @@
-"""Titles of windows as the windows' own programs wrote them, from requests that the server recorded.
+"""Titles of windows as the windows' own programs tell them, over accessibility (AT-SPI).
 
-Any client of an X server may write to any window; the server keeps no account of who did. What it
-does tell, by its RECORD extension, is which client each request came from. The client's part of an
-identifier says whose the window is, and so a title counts when both are the same.
+Anybody may write to any window, and the X server keeps no account of who did. A program's own word
+of its windows' names goes over a message bus, of which each hop is asked of the kernel:
 
-Source: X Window System Protocol, appendix B, *Protocol Encoding*; Big Requests Extension.
+* The bus is whatever somebody says it is. But its daemon must be root's ``dbus-daemon``, running
+  nothing but root's code, and every byte must be written by that very process. Such a daemon, under
+  whatever configuration, stamps each message with the connection that it came from, and knows the
+  process that connected.
+* That process must be the one that owns the window, and its connections to the daemon its own: as
+  many as the daemon counts, to be closed on execution, held by nobody else.
+
+Source: AT-SPI 2, org.a11y.atspi.Accessible; unix(7), SO_PEERCRED and SCM_CREDENTIALS.
 """
 
 from __future__ import annotations
 
-import struct
-import sys
-from collections import OrderedDict
-from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional
+import os
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Dict, List, NamedTuple
+from urllib.parse import unquote
+
+from provisioning.probe import connections, owners, proc
+from provisioning.probe.bus import Bus, BusError, Call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-MAX_NAMED = 4096
-"""Windows with a title that are kept, of all clients."""
+    from provisioning.probe.session import Session
 
-MAX_CREATED = 8192
-"""Windows without one that are kept, of all clients."""
+PATIENCE_S = 1.5
+"""How long a program, with the bus on the way to it, may take."""
 
-MAX_NAME_BYTES = 4000
-_MAX_NAMES_BYTES = 4 << 20
-_CREATE, _CHANGE, _DELETE, _ROTATE = 1, 18, 19, 114
-_REPLACE, _PREPEND, _APPEND = 0, 1, 2
-_SMALLEST = 8
-_WM_NAME, _STRING = 39, 31
-_NATIVE, _OTHER = ("<", ">") if sys.byteorder == "little" else (">", "<")
-
-# By property: what the owner wrote, None where that was not seen.
-_Names = List[Optional[bytes]]
-
-
-class Request(NamedTuple):
-    """A request that the server took.
-
-    Attributes:
-        client: who sent it, the common part of its identifiers.
-        order: its byte order, ``<`` or ``>``.
-        opcode: which request.
-        detail: the byte after it.
-        body: what follows the lengths; the end of long ones may be missing.
-    """
-
-    client: int
-    order: str
-    opcode: int
-    detail: int
-    body: bytes
-
-    def numbers(self, count: int) -> tuple[int, ...]:
-        """Give the first words of the body; none when it is shorter."""
-        size = 4 * count
-        return (
-            struct.unpack_from(f"{self.order}{count}I", self.body) if len(self.body) >= size else ()
-        )
+_DAEMON = "/usr/bin/dbus-daemon"
+_ROOT = "/org/a11y/atspi/accessible/root"
+_ACCESSIBLE = "org.a11y.atspi.Accessible"
+_PROPERTIES = "org.freedesktop.DBus.Properties"
+_LAUNCHER = Call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress")
+_MOST_CHILDREN = 200
+_MAX_TITLE = 1000
+_LOOKS = 3
+_PAUSE_S = 0.02
+# Roles of what is a window: colour chooser, dialog, file chooser, font chooser, frame, window.
+_WINDOWS = frozenset({9, 16, 19, 21, 23, 69})
 
 
-class Standing(NamedTuple):
-    """A title that stood already.
+class UntoldError(Exception):
+    """Nobody can say what the titles are; the message tells why."""
+
+
+class Told(NamedTuple):
+    """What a program says of one of its windows.
 
     Attributes:
-        window: on which.
-        net_name: its ``_NET_WM_NAME``.
-        name: its ``WM_NAME``.
-        is_latin: the latter is in Latin-1, not UTF-8.
+        name: its title, for most kinds of windows; a message box may say what kind it is.
+        role: AT-SPI's number of what it is.
     """
 
-    window: int
-    net_name: bytes
-    name: bytes
-    is_latin: bool
+    name: str
+    role: int
 
 
-def requests_in(data: bytes, client: int, *, is_swapped: bool) -> Iterator[Request]:
-    """Take recorded data, as one or more whole requests, apart.
+def title_of(window: int, shown: Mapping[int, str], told: Sequence[Told]) -> str | None:
+    """Give a window's title; None when its program's word does not tell.
+
+    A title that shows counts when the program tells it at least as often as it shows, so that one
+    window does not get another one's title. For an only window counts what the program tells.
 
     Args:
-        data: of a reply; only of the last request the end may be missing.
-        client: the reply's.
-        is_swapped: the client has the other byte order than this machine.
+        window: its identifier.
+        shown: what the windows of its program show, by identifier.
+        told: what the program tells.
     """
-    order = _OTHER if is_swapped else _NATIVE
-    at = 0
-    while at + 4 <= len(data):
-        opcode, detail, words = struct.unpack_from(f"{order}BBH", data, at)
-        head = 4
-        if words == 0:
-            if at + _SMALLEST > len(data):
-                return
-            words, head = struct.unpack_from(f"{order}I", data, at + 4)[0], _SMALLEST
-        if 4 * words < head:
-            return
-        yield Request(client, order, opcode, detail, data[at + head : at + 4 * words])
-        at += 4 * words
+    title = shown[window][:_MAX_TITLE]
+    is_shown = Counter(one[:_MAX_TITLE] for one in shown.values())[title]
+    if is_shown <= Counter(one.name for one in told)[title]:
+        return title
+    names = [one.name for one in told if one.role in _WINDOWS]
+    return names[0] if len(shown) == len(told) == len(names) == 1 else None
 
 
-class Titles:
-    """What each window's owner last wrote; a bounded table.
+def ask(session: Session, pid: int) -> list[Told]:
+    """Have a process tell of its windows.
 
     Args:
-        id_mask: the part of an identifier that tells a client's things apart.
-        net_name: the atom ``_NET_WM_NAME``.
+        session: whose accessibility bus is asked.
+        pid: the process.
+
+    Raises:
+        UntoldError: it does not, or somebody else may have spoken for it.
     """
+    why = "there is no accessibility bus"
+    end_s = time.monotonic() + PATIENCE_S
+    for address in _addresses(session, end_s):
+        try:
+            return _ask_at(address, session.identity.uid, pid, end_s)
+        except (BusError, UntoldError) as exc:
+            why = str(exc)
+    raise UntoldError(why)
 
-    def __init__(self, id_mask: int, net_name: int) -> None:
-        self._id_mask = id_mask
-        self._places = {net_name: 0, _WM_NAME: 1}
-        self._named: dict[int, OrderedDict[int, _Names]] = {}
-        self._latin: set[int] = set()
-        self._created: OrderedDict[int, None] = OrderedDict()
-        self._count = 0
-        self._bytes = 0
-        self.deaths: Dict[int, int] = {}
 
-    def __len__(self) -> int:
-        return self._count + len(self._created)
+def _ask_at(path: str, uid: int, pid: int, end_s: float) -> list[Told]:
+    bus = Bus(path, uid, end_s - time.monotonic())
+    try:
+        # Before a byte is read: a process does not become another's program again unnoticed.
+        started = proc.start_ticks(bus.pid)
+        if not _is_daemon(bus.pid):
+            raise UntoldError("the accessibility bus is not run by the system's daemon")
+        bus.log_in(only_from=bus.pid)
+        names = _names_of(bus, pid)
+        told = [row for name in names for row in _windows_of(bus, name)]
+        _check_connections(bus, pid)
+        if proc.start_ticks(bus.pid) != started or not _is_daemon(bus.pid):
+            raise UntoldError("the accessibility bus' daemon is another one by now")
+        return told
+    finally:
+        bus.close()
 
-    def client_of(self, window: int) -> int:
-        """Give whose a window is."""
-        return window & ~self._id_mask
 
-    def title_of(self, window: int) -> str | None:
-        """Give a window's title; None when it has one that was not seen being written."""
-        if window in self._created:
-            return ""
-        names = self._rows_of(window).get(window)
-        if names is None:
-            return None
-        net_name, name = names
-        if net_name is None or (not net_name and name is None):
-            return None
-        if net_name or not name:
-            return net_name.decode("utf-8", "replace")
-        return name.decode("latin-1" if window in self._latin else "utf-8", "replace")
+def _is_daemon(pid: int) -> bool:
+    """Tell whether a process is root's bus daemon, among the processes that we see.
 
-    def believe(self, title: Standing) -> None:
-        """Take a title that stood when the watch began for the owner's own."""
-        self._put(title.window, [title.net_name[:MAX_NAME_BYTES], title.name[:MAX_NAME_BYTES]])
-        (self._latin.add if title.is_latin else self._latin.discard)(title.window)
+    One in a table of processes of its own could be spoken for by who is root there.
+    """
+    try:
+        is_here = os.readlink(f"/proc/{pid}/ns/pid") == os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return False
+    return is_here and owners.program_of(pid) == _DAEMON and owners.runs_roots_code(pid)
 
-    def bury(self, client: int) -> None:
-        """Forget a client's windows; its identifiers are another's from now on."""
-        for window, names in self._named.pop(client, _no_rows()).items():
-            self._uncount(window, names)
-        for window in [one for one in self._created if self.client_of(one) == client]:
-            del self._created[window]
-        self.deaths[client] = self.deaths.get(client, 0) + 1
 
-    def take(self, request: Request) -> None:
-        """Learn from a request, in the order in which the server took them."""
-        numbers = request.numbers(1)
-        if not numbers or self.client_of(numbers[0]) != request.client:
+def _names_of(bus: Bus, pid: int) -> list[str]:
+    """Give the names of a process' connections, having made sure that they are its own."""
+    reply = bus.ask_daemon("ListNames")
+    names = [name for name in (reply[0] if reply else ()) if name.startswith(":")]
+    pids = bus.ask_daemon_each("GetConnectionUnixProcessID", names)
+    found = [name for name, told in zip(names, pids) if told == [pid]]  # noqa: B905 - Python 3.9
+    if not found:
+        raise UntoldError("its program does not tell its windows' titles over accessibility")
+    return found
+
+
+def _check_connections(bus: Bus, pid: int) -> None:
+    """Make sure that a process' connections to the bus are its own."""
+    for _ in range(_LOOKS):
+        try:
+            ends = connections.peers()
+        except OSError:
+            # A kernel without unix_diag cannot be asked, which no agent brings about.
             return
-        window = numbers[0]
-        if request.opcode == _CREATE:
-            self._create(window)
-        elif request.opcode == _CHANGE:
-            self._change(window, request)
-        elif request.opcode == _DELETE:
-            place = self._places.get((request.numbers(2) or (0, 0))[1])
-            if place is not None:
-                self._set(window, place, b"")
-        elif request.opcode == _ROTATE:
-            self._put(window, [None, None])
-
-    def _create(self, window: int) -> None:
-        self._drop(window)
-        self._created[window] = None
-        while len(self._created) > MAX_CREATED:
-            self._created.popitem(last=False)
-
-    def _change(self, window: int, request: Request) -> None:
-        # window, property, type, format and padding, length in units of the format, data
-        numbers = request.numbers(5)
-        place = self._places.get(numbers[1]) if numbers else None
-        if place is None:
+        if connections.are_own(pid, bus.pid, ends, len(_names_of(bus, pid)), alone=True):
             return
-        length = numbers[4] if request.body[12] == 8 else 0  # noqa: PLR2004 - bits
-        value: bytes | None = request.body[20 : 20 + min(length, MAX_NAME_BYTES)]
-        old = self._names_of(window)[place]
-        if request.detail in {_PREPEND, _APPEND} and value is not None:
-            parts = (value, old) if request.detail == _PREPEND else (old, value)
-            value = None if old is None else b"".join(part for part in parts if part)
-        elif place == 1:
-            (self._latin.add if numbers[2] == _STRING else self._latin.discard)(window)
-        self._set(window, place, value)
-
-    def _names_of(self, window: int) -> _Names:
-        if window in self._created:
-            return [b"", b""]
-        return self._rows_of(window).get(window, [None, None])
-
-    def _rows_of(self, window: int) -> OrderedDict[int, _Names]:
-        return self._named.get(self.client_of(window)) or _no_rows()
-
-    def _set(self, window: int, place: int, value: bytes | None) -> None:
-        names = list(self._names_of(window))
-        names[place] = None if value is None else value[:MAX_NAME_BYTES]
-        self._put(window, names)
-
-    def _put(self, window: int, names: _Names) -> None:
-        is_latin = window in self._latin
-        self._drop(window)
-        if is_latin:
-            self._latin.add(window)
-        self._named.setdefault(self.client_of(window), OrderedDict())[window] = names
-        self._count += 1
-        self._bytes += _size(names)
-        while self._count > MAX_NAMED or self._bytes > _MAX_NAMES_BYTES:
-            self._make_room()
-
-    def _drop(self, window: int) -> None:
-        self._created.pop(window, None)
-        names = self._rows_of(window).pop(window, None)
-        if names is not None:
-            self._uncount(window, names)
-
-    def _make_room(self) -> None:
-        """Forget what the client with the most windows wrote longest ago."""
-        rows = max(self._named.values(), key=len)
-        self._uncount(*rows.popitem(last=False))
-
-    def _uncount(self, window: int, names: _Names) -> None:
-        self._latin.discard(window)
-        self._count -= 1
-        self._bytes -= _size(names)
+        time.sleep(_PAUSE_S)
+    raise UntoldError("its program's connection to the accessibility bus may be another's")
 
 
-def _no_rows() -> OrderedDict[int, _Names]:
-    return OrderedDict()
+def _windows_of(bus: Bus, name: str) -> list[Told]:
+    """Ask a connection for what is right below its application."""
+    reply = bus.ask([Call(name, _ROOT, _ACCESSIBLE, "GetChildren")])[0]
+    rows: List[object] = list(reply[0])[:_MOST_CHILDREN] if reply else []
+    own = [row[1] for row in rows if isinstance(row, tuple) and row[0] == name]
+    words = (_ACCESSIBLE, "Name")
+    names = bus.ask([Call(name, path, _PROPERTIES, "Get", words) for path in own])
+    roles = bus.ask([Call(name, path, _ACCESSIBLE, "GetRole") for path in own])
+    return [
+        Told(text[0][:_MAX_TITLE], role[0])
+        for text, role in zip(names, roles)  # noqa: B905 - Python 3.9
+        if text and role and isinstance(text[0], str) and isinstance(role[0], int)
+    ]
 
 
-def _size(names: _Names) -> int:
-    return sum(len(name) for name in names if name)
+def _addresses(session: Session, end_s: float) -> Iterator[str]:
+    """Give where the bus may be, as programs look for it; none of it needs to be true."""
+    seen: Dict[str, None] = {}
+    for find in (_at_display, _at_session_bus):
+        path = _path_in(find(session, end_s))
+        if path and path not in seen:
+            seen[path] = None
+            yield path
+
+
+def _at_display(session: Session, _: float) -> str:
+    from Xlib import X
+    from Xlib.error import DisplayError, XError
+
+    from provisioning.probe import windows
+
+    try:
+        display = windows.open_display(session.display)
+    except (DisplayError, OSError):
+        return ""
+    try:
+        atom = display.intern_atom("AT_SPI_BUS")
+        found = display.screen().root.get_full_property(atom, X.AnyPropertyType)
+        value = found.value if found is not None else b""
+        return value if isinstance(value, str) else bytes(value).decode("utf-8", "replace")
+    except (XError, TypeError, ValueError):
+        return ""
+    finally:
+        display.close()
+
+
+def _at_session_bus(session: Session, end_s: float) -> str:
+    path = _path_in(session.environment.get("DBUS_SESSION_BUS_ADDRESS", ""))
+    if not path:
+        return ""
+    try:
+        bus = Bus(path, session.identity.uid, end_s - time.monotonic())
+    except BusError:
+        return ""
+    try:
+        bus.log_in()
+        owner = bus.ask_daemon("GetNameOwner", _LAUNCHER.target)
+        reply = bus.ask([_LAUNCHER._replace(target=owner[0])])[0] if owner else None
+    except BusError:
+        return ""
+    finally:
+        bus.close()
+    return reply[0] if reply and isinstance(reply[0], str) else ""
+
+
+def _path_in(address: str) -> str:
+    """Give the path of the first Unix socket in an address; NUL begins an abstract one."""
+    for one in address.split(";"):
+        kind, _, rest = one.partition(":")
+        parts = dict(part.partition("=")[::2] for part in rest.split(","))
+        if kind == "unix" and parts.get("path"):
+            return unquote(parts["path"])
+        if kind == "unix" and parts.get("abstract"):
+            return "\0" + unquote(parts["abstract"])
+    return ""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, Tuple
 
-from provisioning.probe.titles import Standing
-
 if TYPE_CHECKING:
     from Xlib.display import Display
 
@@ -15,8 +13,6 @@ _MAX_WINDOWS = 500
 _MAX_LONGS = 4096
 _ASKED = 7
 _MAX_TITLE = 1000
-_MAX_STANDING = 4000
-_DEPTH = 3
 # Source: Extended Window Manager Hints 1.5, _NET_WM_WINDOW_TYPE and _NET_WM_STATE.
 _KIND, _STATE = "_NET_WM_WINDOW_TYPE", "_NET_WM_STATE"
 _KINDS = ("desktop", "dock", "dialog", "utility", "toolbar", "menu", "splash", "normal")
@@ -76,35 +72,6 @@ def saved_rows(display: Display) -> list[dict[str, Any]]:
             seen = _on_screen(_seen(display, row), screen)
             rows.append({**seen, "active": [window_id] == active[:1]})
     return rows
-
-
-def standing_titles(display: Display) -> list[Standing]:
-    """Give the titles of the windows that can be managed: down to three below the root."""
-    from Xlib import Xatom
-    from Xlib.protocol import request
-
-    level, found = [display.screen().root.id], []
-    for _ in range(_DEPTH):
-        trees = _ask(display, [(request.QueryTree, {"window": one}) for one in level])
-        level = [child.id for tree in trees if tree is not None for child in tree.children]
-        found += level
-    found = found[:_MAX_STANDING]
-    names = ("_NET_WM_NAME", "WM_NAME")
-    replies = _ask(display, [_property_of(display, one, name) for one in found for name in names])
-    rows = []
-    for index, window_id in enumerate(found):
-        net_name, name = replies[2 * index : 2 * index + 2]
-        is_latin = name is not None and name.property_type == Xatom.STRING
-        rows.append(Standing(window_id, _bytes_in(net_name), _bytes_in(name), is_latin))
-    return rows
-
-
-def _bytes_in(reply: Any) -> bytes:  # noqa: ANN401
-    value = _value_in(reply)
-    # python-xlib decodes what happens to be UTF-8.
-    if isinstance(value, str):
-        return value.encode("utf-8", "surrogateescape")
-    return value if isinstance(value, bytes) else b""
 
 
 def _about(display: Display, window_id: int) -> list[_Question]:

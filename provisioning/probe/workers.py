@@ -51,8 +51,6 @@ class Worker:
         self._patience_s = patience_s
         self._running: _Running | None = None
         self._lock = threading.Lock()
-        self.starts = 0
-        """How often a process was started."""
 
     @property
     def pid(self) -> int | None:
@@ -101,7 +99,6 @@ class Worker:
                 running.kill()
                 running = None
             if running is None:
-                self.starts += 1
                 running = self._running = _Running(spec)
             return running
 
