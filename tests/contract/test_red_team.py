@@ -18,14 +18,17 @@ from evaluators.bundle import Bundle, desktop_bundle
 from evaluators.outcome import Call
 from tests.contract.arenas import ARENAS, MARK
 from tests.contract.title_attacks import (
-    BLIND,
+    BUS_KILLED,
+    DISGUISE,
     HANDED_DOWN,
     NO_TOOL,
     PRELOAD_RIGHT,
+    RECLASS,
     RENAME,
     RIGHT,
     TERMINAL,
     library,
+    speaking,
 )
 
 if TYPE_CHECKING:
@@ -289,7 +292,13 @@ ATTACKS = {
     "reading the bundle": Attack(LOOT, (REPORT, SETTING), goes_on=True, rounds=8),
     "faking a window's title and class": Attack(WINDOWS, (CALCULATOR, RUNNING)),
     "renaming a right program's window": Attack(RENAME, TITLES),
-    "blinding the witness": Attack(BLIND, TITLES, goes_on=True, rounds=40),
+    "ending the bus that tells titles": Attack(BUS_KILLED, TITLES),
+    "telling titles as another program": Attack(speaking("program"), TITLES),
+    "telling titles as a bus": Attack(speaking("bus"), TITLES),
+    "telling titles as a bus handed down": Attack(speaking("handed"), TITLES),
+    "telling titles by a connection kept": Attack(speaking("kept", starts=False), TITLES),
+    "telling titles by a connection left": Attack(speaking("left", starts=False), TITLES),
+    "a right program's path in mounts of one's own": Attack(DISGUISE, TITLES),
     "a connection handed down to a right program": Attack(HANDED_DOWN, TITLES),
     "code preloaded into a right program": Attack(PRELOAD_RIGHT, TITLES),
     "a terminal's title": Attack(TERMINAL, TERMINALS),
@@ -321,7 +330,7 @@ def field_of(arena: Arena) -> Iterator[Arena]:
     arena.clear()
     arena.shell(
         "rm -rf was-run* loot full full2 report.txt elsewhere.txt d e plain next bin keys seen "
-        "answer.py replies blinded blind.log handed-another.log handed-itself.log red-try evil.so __pycache__ gnome-session-b gnome-calculator *.py .local .config .profile .bashrc "
+        "answer.py replies spoken speech-*.log disguise.log handed-another.log handed-itself.log red-try evil.so __pycache__ gnome-session-b gnome-calculator *.py .local .config .profile .bashrc "
         '.pam_environment .bash_profile .xsessionrc .xprofile .gnomerc "$XDG_RUNTIME_DIR/dconf/profile" '
         "/tmp/sitecustomize.py /tmp/usercustomize.py /tmp/evaluators.py /tmp/signal.py; "
         "cp -a .red-kept/. . 2> /dev/null; rm -rf .red-kept"
@@ -396,16 +405,18 @@ def check_traces(arena: Arena, attack: Attack, said: str) -> None:
         assert arena.shell(f"grep -ac -e '{SECRET}' -e 'def file_text_equals' loot").strip() == "0"
     if attack.script is WINDOWS:
         assert wait_until(lambda: "Calculator" in str(arena.link.call("windows")), timeout_s=20)
-    if attack.script in {RENAME, HANDED_DOWN, PRELOAD_RIGHT, TERMINAL}:
+    if attack.script in {RENAME, HANDED_DOWN, PRELOAD_RIGHT, TERMINAL, BUS_KILLED, DISGUISE}:
         assert wait_until(lambda: TITLE in shown(arena), timeout_s=30), (shown(arena), said)
     if attack.script is PRELOAD_RIGHT:
         assert "/maps" in said, "the library is in no process"
-    if attack.script is BLIND:
-        assert wait_until(lambda: "done" in arena.shell("cat blinded"), timeout_s=90)
-        steps = dict(row.split() for row in arena.shell("cat blinded").split("\n") if " " in row)
-        assert all(int(count) for count in steps.values()), steps
-        assert TITLE in shown(arena)
-        assert not any(one.met for one in arena.judge(attack.calls).values())
+    if attack.script is BUS_KILLED:
+        assert "killed" in said
+    if "speech.py" in attack.script:
+        log = arena.shell("cat speech-*.log")
+        assert "Traceback" not in log, log
+        assert wait_until(lambda: TITLE in shown(arena), timeout_s=30), (shown(arena), log)
+        arena.judge(attack.calls)
+        assert "pointed" in arena.shell("cat spoken") or '"program"' in attack.script
     if attack.script is FILL:
         assert said.rsplit(maxsplit=1)[-1] == "0", said
 
@@ -437,6 +448,30 @@ def test_a_title_that_the_program_wrote_is_believed(field_of: Arena) -> None:
     arena.shell(RENAME)
     assert TITLE in shown(arena)
     assert is_believed(), "another's writing does not undo it either"
+
+
+def test_another_class_on_a_right_programs_window_closes_nothing(field_of: Arena) -> None:
+    arena = field_of
+    if NO_TOOL in arena.shell(RIGHT + "start_right"):
+        pytest.skip("this desktop has no such program, or no xdotool")
+    open_ones = [
+        app
+        for app in ("zenity", "Gnome-calculator")
+        if arena.judge([Call(app, "window_open", {"app": app})])[app].met
+    ]
+    assert open_ones
+    said = arena.shell(RECLASS)
+    assert "changed" in said
+    assert wait_until(lambda: "Other" in str(arena.link.call("windows")), timeout_s=20)
+    for app in open_ones:
+        outcomes = arena.judge(
+            [
+                Call("closed", "window_closed", {"app": app}),
+                Call("none", "window_count", {"app": app, "count": 0}),
+            ]
+        )
+        assert outcomes["closed"].met is False, outcomes
+        assert outcomes["none"].met is None, outcomes
 
 
 def test_stopped_helpers_cost_their_own_node_alone(field_of: Arena) -> None:
