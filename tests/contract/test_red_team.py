@@ -18,7 +18,6 @@ from evaluators.bundle import Bundle, desktop_bundle
 from evaluators.outcome import Call
 from tests.contract.arenas import ARENAS, MARK
 from tests.contract.title_attacks import (
-    BUS_KILLED,
     DISGUISE,
     HANDED_DOWN,
     NO_TOOL,
@@ -292,7 +291,7 @@ ATTACKS = {
     "reading the bundle": Attack(LOOT, (REPORT, SETTING), goes_on=True, rounds=8),
     "faking a window's title and class": Attack(WINDOWS, (CALCULATOR, RUNNING)),
     "renaming a right program's window": Attack(RENAME, TITLES),
-    "ending the bus that tells titles": Attack(BUS_KILLED, TITLES),
+    "ending the bus that tells titles": Attack(speaking("end"), TITLES),
     "telling titles as another program": Attack(speaking("program"), TITLES),
     "telling titles as a bus": Attack(speaking("bus"), TITLES),
     "telling titles as a bus handed down": Attack(speaking("handed"), TITLES),
@@ -329,8 +328,8 @@ def field_of(arena: Arena) -> Iterator[Arena]:
     yield arena
     arena.clear()
     arena.shell(
-        "rm -rf was-run* loot full full2 report.txt elsewhere.txt d e plain next bin keys seen "
-        "answer.py replies spoken speech-*.log disguise.log handed-another.log handed-itself.log red-try evil.so __pycache__ gnome-session-b gnome-calculator *.py .local .config .profile .bashrc "
+        "PYTHONPATH=. python3 speech.py restore x 2> /dev/null; rm -rf was-run* loot full full2 report.txt elsewhere.txt d e plain next bin keys seen "
+        "answer.py replies spoken wire.py speech-*.log disguise.log handed-another.log handed-itself.log red-try evil.so __pycache__ gnome-session-b gnome-calculator *.py .local .config .profile .bashrc "
         '.pam_environment .bash_profile .xsessionrc .xprofile .gnomerc "$XDG_RUNTIME_DIR/dconf/profile" '
         "/tmp/sitecustomize.py /tmp/usercustomize.py /tmp/evaluators.py /tmp/signal.py; "
         "cp -a .red-kept/. . 2> /dev/null; rm -rf .red-kept"
@@ -405,18 +404,18 @@ def check_traces(arena: Arena, attack: Attack, said: str) -> None:
         assert arena.shell(f"grep -ac -e '{SECRET}' -e 'def file_text_equals' loot").strip() == "0"
     if attack.script is WINDOWS:
         assert wait_until(lambda: "Calculator" in str(arena.link.call("windows")), timeout_s=20)
-    if attack.script in {RENAME, HANDED_DOWN, PRELOAD_RIGHT, TERMINAL, BUS_KILLED, DISGUISE}:
+    if attack.script in {RENAME, HANDED_DOWN, PRELOAD_RIGHT, TERMINAL, DISGUISE}:
         assert wait_until(lambda: TITLE in shown(arena), timeout_s=30), (shown(arena), said)
     if attack.script is PRELOAD_RIGHT:
         assert "/maps" in said, "the library is in no process"
-    if attack.script is BUS_KILLED:
-        assert "killed" in said
     if "speech.py" in attack.script:
         log = arena.shell("cat speech-*.log")
         assert "Traceback" not in log, log
         assert wait_until(lambda: TITLE in shown(arena), timeout_s=30), (shown(arena), log)
         arena.judge(attack.calls)
-        assert "pointed" in arena.shell("cat spoken") or '"program"' in attack.script
+        # To the program on the true bus nobody comes: it is not the window's.
+        did = arena.shell("cat spoken").split()
+        assert did or "speech.py program" in attack.script
     if attack.script is FILL:
         assert said.rsplit(maxsplit=1)[-1] == "0", said
 

@@ -195,16 +195,23 @@ def answer(member, own, pid):
         return "v", b"\1s\0\0" + text(TITLE)
     return "u", struct.pack("<I", 23)
 def be_bus(link, pid):
-    data = b""
-    while b"BEGIN\r\n" not in data:
-        data += link.recv(4096)
-        if b"AUTH" in data and b"\r\n" in data and b"BEGIN" not in data:
-            link.sendall(b"OK 0123456789abcdef0123456789abcdef\r\n")
-            note("asked")
-    while True:
-        _, serial, found = message(link)
-        target = found.get(6, "org.freedesktop.DBus")
-        reply(link, serial, ":1.8", target, *answer(found.get(3, ""), ":1.9", pid))
+    data, is_asked = b"", False
+    try:
+        while b"BEGIN\r\n" not in data:
+            more = link.recv(4096)
+            if not more:
+                return
+            data += more
+            if b"AUTH" in data and not is_asked:
+                is_asked = True
+                note("asked")
+                link.sendall(b"OK 0123456789abcdef0123456789abcdef\r\n")
+        while True:
+            _, serial, found = message(link)
+            target = found.get(6, "org.freedesktop.DBus")
+            reply(link, serial, ":1.8", target, *answer(found.get(3, ""), ":1.9", pid))
+    except (EOFError, OSError):
+        pass
 def join(path):
     link = socket.socket(socket.AF_UNIX)
     link.connect(path)
@@ -260,7 +267,17 @@ def bus_path():
     return re.search(r"path=([^,']*)", said).group(1)
 how, name = sys.argv[1:]
 path = os.path.join(os.environ.get("XDG_RUNTIME_DIR") or "/tmp", "red-%s-%d" % (how, os.getpid()))
-if how == "program":
+if how == "restore":
+    wire = Wire()
+    wire.send(19, 0, struct.pack("<II", wire.root, wire.atom("AT_SPI_BUS")))
+    wire.sync()
+elif how == "end":
+    link = socket.socket(socket.AF_UNIX)
+    link.connect(bus_path())
+    rename(name)
+    os.kill(struct.unpack("<iII", link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0], 9)
+    note("ended")
+elif how == "program":
     rename(name)
     be_program(join(bus_path()))
 elif how == "bus":
@@ -303,7 +320,7 @@ def speaking(how: str, *, starts: bool = True) -> str:
     """Give a script in which the agent tells the title in the right program's place.
 
     Args:
-        how: ``program`` on the true bus; as the ``bus``; a bus ``handed`` down to the true daemon; a
+        how: ``program`` on the true bus; ``end`` that; as the ``bus``; a bus ``handed`` down to the true daemon; a
             connection that the right program ``kept``, or ``left`` to a child, by a bus of its own.
         starts: whether the right program is started first.
     """
@@ -313,17 +330,9 @@ for name in gnome-calculator zenity; do command -v $name > /dev/null && break; d
 {start}
 rm -f spoken
 PYTHONPATH=. setsid python3 speech.py {how} $name > speech-{how}.log 2>&1 &
-sleep 5
+sleep 2
 """
 
-
-BUS_KILLED = (
-    RENAME
-    + """
-pkill -KILL -u "$(id -u)" -f 'dbus-daemon.*(at-spi|accessibility)' && echo killed
-sleep 1
-"""
-)
 
 # Any program at any path, in mounts of one's own.
 DISGUISE = (
