@@ -248,8 +248,7 @@ has_window.__mesocosm_mark__ = Mark
     pid = next(one["pid"] for one in processes if one["argv"][-1:] == ["judged"])
     link.call("bundle", {"digest": "w", "modules": {"checks": source}})
     calls: list[Any] = [
-        {"node": title, "name": "has_window", "args": {"title": title}}
-        for title in ("", "judged")
+        {"node": title, "name": "has_window", "args": {"title": title}} for title in ("", "judged")
     ]
     wave: Any = {"bundle": "w", "calls": calls, "timeout_s": 5.0}
     by_program, by_title = cast("list[dict[str, Any]]", link.call("evaluate", wave))

@@ -77,6 +77,23 @@ def _place(*geometry: int) -> State:
     return lambda b: b.show("Gedit", "x", geometry=geometry)
 
 
+def _renamed(*names: str, program: str = "/bin/sh") -> State:
+    """Have a window of a program that is on every system, with another class written on it."""
+    real = os.path.realpath(program)
+
+    def state(b: DesktopBench) -> None:
+        for name in names:
+            b.show(name, "notes")
+        for window in b.windows or ():
+            window["program"] = real
+
+    return state
+
+
+# What such a program may be called: its own name.
+_SHELL = Path(os.path.realpath("/bin/sh")).name
+
+
 def _no_windows(b: DesktopBench) -> None:
     b.windows = []
 
@@ -507,6 +524,13 @@ WINDOWS = (
             hostile(
                 "part of the class does not count", _show(("Gedit-plugin", "x", True)), app="Gedit"
             ).still_met(),
+            hostile("another class on its window", _renamed("Other"), app=_SHELL),
+            hostile(
+                "another class on its window, by title",
+                _renamed("Other"),
+                app=_SHELL,
+                title_contains="note",
+            ),
         ),
         inapplicable={Kind.CORRUPT: NO_FORM},
         equivalent={
@@ -563,6 +587,7 @@ WINDOWS = (
             ),
             missing("no session", nothing, app="Gedit", count=0).undecided(),
             empty("none wanted", _no_windows, app="Gedit", count=0).still_met(),
+            hostile("another class on one", _renamed(_SHELL, "X"), app=_SHELL, count=1).undecided(),
             hostile(
                 "titles like it",
                 _show(("X", "Gedit", False), ("X", "gedit", True)),
