@@ -41,7 +41,7 @@ _TERMINALS = frozenset(
 )
 # Programs that are several applications, by the classes of those.
 _OFFICE = ("base", "calc", "draw", "impress", "math", "startcenter", "writer")
-_SUITES = {"soffice.bin": frozenset(f"libreoffice-{one}" for one in _OFFICE)}
+_SUITES = {"soffice.bin": frozenset({"soffice", *(f"libreoffice-{one}" for one in _OFFICE)})}
 
 
 class Owner(NamedTuple):
@@ -153,9 +153,14 @@ def runs_roots_code(pid: int) -> bool:
     The kernel gives the very files, whatever their paths lead to by now. Where it does not, as in a
     container, whose root lacks the capability, their paths must lead to root's files only, in the
     file systems that we see. Memory without a file (compilers at run time have it) tells nothing.
+    A program that just loads something changes its mappings while they are read: it is looked again.
 
     Source: proc_pid_maps(5), proc_pid_map_files(5).
     """
+    return any(_executes_roots_files(pid) for _ in range(_LOOKS))
+
+
+def _executes_roots_files(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/maps", "rb") as file:
             rows = [line.split(None, 5) for line in file.read().splitlines()]

@@ -16,7 +16,7 @@ import pytest
 from appliance.base import process
 from appliance.base.clock import wait_until
 from provisioning.probe import connections
-from provisioning.probe.owners import is_credible, is_terminal, runs_roots_code
+from provisioning.probe.owners import is_credible, is_terminal, may_bear, runs_roots_code
 from provisioning.probe.paths import open_trusted
 from tests.standins.desktop import SYSTEM_PYTHON
 
@@ -190,3 +190,21 @@ def test_a_connection_kept_over_an_execution_is_not_a_programs_own(tmp_path: Pat
 
 def look(pid: int) -> bool:
     return connections.are_own(pid, os.getpid(), connections.peers(), 1)
+
+
+def test_windows_under_another_name_may_be_the_programs() -> None:
+    shell = str(Path("/bin/sh").resolve())
+    name = Path(shell).name
+    assert may_bear(name, shell, ["other", "Other"])
+    assert not may_bear("gedit", shell, ["other", "Other"])
+    assert not may_bear(name, f"/nowhere/{name}", ["other", "Other"])
+
+
+def test_an_office_window_is_the_applications_whose_class_it_bears(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("provisioning.probe.owners._is_roots", lambda _: True)
+    office = "/usr/lib/libreoffice/program/soffice.bin"
+    assert not may_bear("libreoffice-calc", office, ["libreoffice", "libreoffice-writer"])
+    assert not may_bear("libreoffice-calc", office, ["soffice", "Soffice"])
+    assert may_bear("libreoffice-calc", office, ["other", "Other"])
