@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from provisioning.probe.session import Session
 
-PATIENCE_S = 1.5
+PATIENCE_S = 3.0
 """How long a program, with the bus on the way to it, may take."""
 
 _DAEMON = "/usr/bin/dbus-daemon"
@@ -65,7 +65,7 @@ def title_of(window: int, shown: Mapping[int, str], told: Sequence[Told]) -> str
     """Give a window's title; None when its program's word does not tell.
 
     A title that shows counts when the program tells it at least as often as it shows, so that one
-    window does not get another one's title. For an only window counts what the program tells.
+    window does not get another one's title. Where all windows have one title, that is each one's.
 
     Args:
         window: its identifier.
@@ -77,7 +77,8 @@ def title_of(window: int, shown: Mapping[int, str], told: Sequence[Told]) -> str
     if is_shown <= Counter(one.name for one in told)[title]:
         return title
     names = [one.name for one in told if one.role in _WINDOWS]
-    return names[0] if len(shown) == len(told) == len(names) == 1 else None
+    is_one = len(set(names)) == 1 and len(shown) == len(told) == len(names)
+    return names[0] if is_one else None
 
 
 def ask(session: Session, pid: int) -> list[Told]:

@@ -29,6 +29,12 @@ def test_of_several_windows_a_title_that_nobody_told_stays_unknown() -> None:
     assert title_of(ONE, {ONE: "renamed"}, frames("a", "b")) is None
 
 
+def test_windows_that_all_have_one_title_have_it_whatever_they_show() -> None:
+    assert title_of(TWO, {ONE: "renamed", TWO: "renamed"}, frames("a", "a")) == "a"
+    assert title_of(TWO, {ONE: "renamed", TWO: "renamed"}, frames("a", "a", "a")) is None
+    assert title_of(TWO, {ONE: "renamed", TWO: "renamed"}, frames("a")) is None
+
+
 def test_another_windows_title_is_not_lent() -> None:
     shown = {ONE: "b", TWO: "b"}
     assert title_of(ONE, shown, frames("a", "b")) is None
