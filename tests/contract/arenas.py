@@ -52,11 +52,13 @@ class Arena:
         link: to its probe.
         user: the agent's.
         may_fill: its disk may be filled up.
+        back: rewinds it to what it was before the red team came, where that is quick.
     """
 
     link: Link
     user: str
     may_fill: bool
+    back: Callable[[], object] | None = None
 
     def shell(self, script: str, *, timeout_s: float = 120.0, user: str = "") -> str:
         """Run a script as the agent; give what it printed, errors too."""
@@ -147,9 +149,11 @@ def machine(name: str) -> Iterator[Arena]:
     """Lend a desktop machine, as the contract suites do."""
     make, _ = IMPLEMENTATIONS[name]
     with make() as subject:
-        if getattr(subject, "saves", True):  # the fixture of the contract suites does so too
-            subject.machine.snapshots.save("contract")
-        yield Arena(subject.machine.link, "user", may_fill=name == "libvirt-desktop")
+        snapshots, back = subject.machine.snapshots, None
+        if subject.saves:  # the fixture of the contract suites does so too
+            snapshots.save(subject.base)
+            back = partial(snapshots.rewind, subject.base)
+        yield Arena(subject.machine.link, "user", may_fill=name == "libvirt-desktop", back=back)
 
 
 Make = Callable[[], AbstractContextManager[Arena]]
