@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 LONG = "MESOCOSM_TEST_LONG"
 # What nothing of a VM's own can change; there each takes half a minute under emulation.
-ELSEWHERE = ("telling titles as", "telling titles by")
+ELSEWHERE = (
+    "telling titles as",
+    "telling titles by",
+    "mounts of one's own",
+    "connection handed down",
+)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
