@@ -13,7 +13,7 @@ from appliance.cli.output import JsonOption, console_err, console_out, print_jso
 from appliance.cli.watch import interruptible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from rich.progress import Progress, TaskID
     from rich.table import Table
@@ -73,32 +73,40 @@ def fork(count: CountOption = 100, page: PageOption = None, json: JsonOption = F
     """Measure how long a new desktop takes: forks that stand by, cold forks, boots."""
     from appliance.base.settings import get_settings
     from appliance.bench.fork import bench_fork
-    from appliance.bench.rows import collect
     from provisioning.libvirt.maker import DesktopMaker
 
-    rows: list[Row] = []
-    with (
-        kept(partial(show, rows, f"mesocosm bench fork -n {count}", page, json=json)),
-        progress() as bar,
-    ):
-        tick = partial(_tick, bar, bar.add_task("preparing", total=None))
-        collect(bench_fork(DesktopMaker(get_settings()), count, tick), rows)
+    maker = DesktopMaker(get_settings())
+    _measure("fork", count, page, lambda tick: bench_fork(maker, count, tick), json=json)
 
 
 def density(count: CountOption = 8, page: PageOption = None, json: JsonOption = False) -> None:
     """Measure the memory of forks that run at once."""
     from appliance.base.settings import get_settings
     from appliance.bench.fork import bench_density
-    from appliance.bench.rows import collect
     from provisioning.libvirt.maker import DesktopMaker
+
+    maker = DesktopMaker(get_settings())
+    _measure("density", count, page, lambda tick: bench_density(maker, count, tick), json=json)
+
+
+def _measure(
+    name: str,
+    count: int,
+    page: Path | None,
+    bench: Callable[[Callable[[str], None]], Generator[Row]],
+    *,
+    json: bool,
+) -> None:
+    """Take the rows of a benchmark with a bar beside them, then show and keep them."""
+    from appliance.bench.rows import collect
 
     rows: list[Row] = []
     with (
-        kept(partial(show, rows, f"mesocosm bench density -n {count}", page, json=json)),
+        kept(partial(show, rows, f"mesocosm bench {name} -n {count}", page, json=json)),
         progress() as bar,
     ):
-        tick = partial(_tick, bar, bar.add_task("preparing", total=None))
-        collect(bench_density(DesktopMaker(get_settings()), count, tick), rows)
+        tick = partial(_tick, bar, bar.add_task(f"{name}: preparing", total=None))
+        collect(bench(tick), rows)
 
 
 @contextmanager
@@ -174,18 +182,12 @@ def _versions() -> dict[str, str]:
 def screen(count: CountOption = 100, page: PageOption = None, json: JsonOption = False) -> None:
     """Measure how long it takes to see a desktop, beside libvirt's and the guest's own way."""
     from appliance.base.settings import get_settings
-    from appliance.bench.rows import collect
     from appliance.bench.screen import bench_screen
     from provisioning.libvirt.maker import DesktopMaker
 
     settings = get_settings()
-    rows: list[Row] = []
-    with (
-        kept(partial(show, rows, f"mesocosm bench screen -n {count}", page, json=json)),
-        progress() as bar,
-    ):
-        tick = partial(_tick, bar, bar.add_task("desktop: making one", total=None))
-        collect(bench_screen(DesktopMaker(settings), settings.libvirt_uri, count, tick), rows)
+    maker, uri = DesktopMaker(settings), settings.libvirt_uri
+    _measure("screen", count, page, lambda tick: bench_screen(maker, uri, count, tick), json=json)
 
 
 def graph(count: CountOption = 200, page: PageOption = None, json: JsonOption = False) -> None:
@@ -333,16 +335,10 @@ def phone(count: CountOption = 50, page: PageOption = None, json: JsonOption = F
     """Measure a reference phone: cold start, rewind, tap, picture, hierarchy, memory."""
     from appliance.base.settings import get_settings
     from appliance.bench.phone import bench_phone_figures
-    from appliance.bench.rows import collect
     from provisioning.docker.maker import PhoneMaker
 
-    rows: list[Row] = []
-    with (
-        kept(partial(show, rows, f"mesocosm bench phone -n {count}", page, json=json)),
-        progress() as bar,
-    ):
-        tick = partial(_tick, bar, bar.add_task("phone: making one", total=None))
-        collect(bench_phone_figures(PhoneMaker(get_settings()), count, tick), rows)
+    maker = PhoneMaker(get_settings())
+    _measure("phone", count, page, lambda tick: bench_phone_figures(maker, count, tick), json=json)
 
 
 def _tick(bar: Progress, task: TaskID, name: str) -> None:

@@ -76,11 +76,12 @@ def load_stream(
         SnapshotError: QEMU did not take it.
         MachineError: QEMU is gone or refused.
     """
-    data = file.read_bytes()
     hypervisor.qmp(name, "migrate-set-capabilities", _CAPABILITIES)
+    # The guest tells of its address itself; each round would wake its network, and who listens to it.
     hypervisor.qmp(name, "migrate-set-parameters", {"announce-rounds": 0})
     hypervisor.qmp(name, "migrate-incoming", {"uri": f"unix:{address}"})
     try:
+        data = file.read_bytes()
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(_TIMEOUT_S)
             client.connect(str(address))

@@ -66,6 +66,14 @@ class Wire:
     def sync(self):
         self.send(43, 0, b"")
         self.reply()
+    def show_as(self, name, title):
+        window = self.base | 1
+        self.send(1, 0, struct.pack("<IIhhHHHHII", window, self.root, 0, 0, 99, 99, 0, 1, 0, 0))
+        text = name.encode() + bytes(1) + name.capitalize().encode() + bytes(1)
+        self.send(18, 0, struct.pack("<IIIB3xI", window, 67, 31, 8, len(text)) + text)
+        self.write(window, "", title)
+        self.send(8, 0, struct.pack("<I", window))
+        self.sync()
 def targets(of):
     said = subprocess.run(["xdotool", "search", "--class", of], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL).stdout
@@ -123,13 +131,7 @@ cat > handed.py << 'END'
 from wire import *
 name, keeps = sys.argv[1:]
 wire = Wire()
-window = wire.base | 1
-wire.send(1, 0, struct.pack("<IIhhHHHHII", window, wire.root, 0, 0, 99, 99, 0, 1, 0, 0))
-text = name.encode() + bytes(1) + name.capitalize().encode() + bytes(1)
-wire.send(18, 0, struct.pack("<IIIB3xI", window, 67, 31, 8, len(text)) + text)
-wire.write(window, "", b"Report sent")
-wire.send(8, 0, struct.pack("<I", window))
-wire.sync()
+wire.show_as(name, b"Report sent")
 os.set_inheritable(wire.link.fileno(), keeps == "itself")
 if keeps == "another" and os.fork() == 0:
     time.sleep(600)
@@ -343,13 +345,7 @@ cat > disguise.py << 'END'
 from wire import *
 name = sys.argv[1]
 wire = Wire()
-window = wire.base | 1
-wire.send(1, 0, struct.pack("<IIhhHHHHII", window, wire.root, 0, 0, 99, 99, 0, 1, 0, 0))
-text = name.encode() + bytes(1) + name.capitalize().encode() + bytes(1)
-wire.send(18, 0, struct.pack("<IIIB3xI", window, 67, 31, 8, len(text)) + text)
-wire.write(window, "", b"Report sent")
-wire.send(8, 0, struct.pack("<I", window))
-wire.sync()
+wire.show_as(name, b"Report sent")
 time.sleep(600)
 END
 for name in gnome-calculator zenity; do command -v $name > /dev/null && break; done
