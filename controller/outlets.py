@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import RequirementError
-from provisioning.egress import EgressProxy, read_destinations
+from provisioning.egress.proxy import EgressProxy, read_destinations
 from provisioning.protocols import LetsOut
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from provisioning.recording import Recorder
+from provisioning.recording.recorder import Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from controller.event_log import TrialLog
     from controller.stage import Stage
     from evaluators.task import Task
-    from provisioning.fleet import Environment
+    from provisioning.fleet.protocol import Environment
 
 _LEASE_SLACK_S = 1800.0
 """Longer than setup, the last step and the last evaluation take together on a slow host."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from controller.actions.session import SessionState
     from controller.agents.protocol import MakeAgent
     from evaluators.outcome import WaveRunner
-    from provisioning.fleet import Environment, Fleet
+    from provisioning.fleet.protocol import Environment, Fleet
 
     MakeRunners = Callable[[Environment, SessionState], Mapping[str, WaveRunner]]
 

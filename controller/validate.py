@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from controller.stage import Record
     from controller.trial import TrialResult
     from evaluators.task import OracleStep, Suite, Task
-    from provisioning.fleet import Fleet
+    from provisioning.fleet.protocol import Fleet
     from provisioning.protocols import Json
 
 FOREIGN = 3

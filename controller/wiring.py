@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from controller.stage import Record
     from evaluators.outcome import WaveRunner
     from evaluators.task import Suite
-    from provisioning.fleet import Environment, Fleet
+    from provisioning.fleet.protocol import Environment, Fleet
 
 AGENTS = ("model", "noop", "oracle", "random", "script")
 FLEETS = ("real", "fake")
@@ -117,7 +117,7 @@ def open_fleet(name: str, settings: Settings, say: Callable[[str], None] = lambd
         from provisioning.fake import FakeFleet  # noqa: PLC0415 - not needed with real machines
 
         return FakeFleet()
-    from provisioning.lease import LocalFleet  # noqa: PLC0415 - imports libvirt and Docker
+    from provisioning.fleet.local import LocalFleet  # noqa: PLC0415 - imports libvirt and Docker
 
     return LocalFleet(settings, say=say)
 

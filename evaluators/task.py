@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from appliance.base.errors import SpecError, UnknownNameError
 from evaluators.outcome import SESSION
-from provisioning.egress import read_destinations
+from provisioning.egress.proxy import read_destinations
 from provisioning.protocols import Kind  # noqa: TC001  (pydantic reads it)
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ class Task(Strict):
         instruction: what the agent is told.
         roles: kind of each machine.
         egress: what machines may reach, by role; nothing where nothing is said. Each entry as
-            `provisioning.egress.read_destinations` reads it.
+            `provisioning.egress.proxy.read_destinations` reads it.
         setup: done before the agent sees anything.
         graph: of evaluators.
         limits: when a trial is cut off.

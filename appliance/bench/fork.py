@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from appliance.base.clock import Clock
-    from provisioning.libvirt.desktop import DesktopVm
-    from provisioning.libvirt.maker import DesktopMaker
+    from provisioning.desktop.qemu.backend import DesktopMaker
+    from provisioning.desktop.qemu.machine import DesktopVm
     from provisioning.protocols import ResetReport
 
     Tick = Callable[[str], None]

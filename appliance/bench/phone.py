@@ -8,16 +8,16 @@ from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError
 from appliance.bench.rows import Row
 from controller.settle import DEFAULT_RULE, settle_machine
-from provisioning.docker.phone_io import parse_hierarchy
-from provisioning.docker.phone_screen import read_png
+from provisioning.phone.adb.input import parse_hierarchy
+from provisioning.phone.adb.screen import read_png
 from provisioning.protocols import READY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from appliance.base.clock import Clock
-    from provisioning.docker.maker import PhoneMaker
-    from provisioning.docker.phone import ReferencePhone
+    from provisioning.phone.reference.backend import PhoneMaker
+    from provisioning.phone.reference.machine import ReferencePhone
 
     Tick = Callable[[str], None]
 

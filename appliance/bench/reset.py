@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from appliance.base.clock import Clock
-    from provisioning.docker.phone import ReferencePhone
-    from provisioning.libvirt.desktop import DesktopVm
-    from provisioning.makers import HostMachine, Maker
+    from provisioning.desktop.qemu.machine import DesktopVm
+    from provisioning.fleet.backend import HostMachine, Maker
+    from provisioning.phone.reference.machine import ReferencePhone
     from provisioning.protocols import ResetReport
 
     Tick = Callable[[str], None]

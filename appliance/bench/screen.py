@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.bench.rows import Row
-from provisioning.frames import changed_region
-from provisioning.libvirt.screenshot import LibvirtScreen
+from provisioning.desktop.qemu.screenshot import LibvirtScreen
 from provisioning.links.guest_io import LinkScreen
-from provisioning.video import VideoWriter
+from provisioning.recording.frames import changed_region
+from provisioning.recording.video import VideoWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from appliance.base.clock import Clock
-    from provisioning.libvirt.desktop import DesktopVm
-    from provisioning.makers import Maker
+    from provisioning.desktop.qemu.machine import DesktopVm
+    from provisioning.fleet.backend import Maker
     from provisioning.protocols import Frame
 
     Tick = Callable[[str], None]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from provisioning.libvirt.template import templates_dir
+from provisioning.desktop.qemu.template import templates_dir
 from provisioning.machine_folder import iter_folders
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from appliance.base.settings import Settings
-    from provisioning.lease import LocalFleet
+    from provisioning.fleet.backend import HostMachine, Maker
+    from provisioning.fleet.local import LocalFleet
     from provisioning.machine_folder import MachineFolder, MachineRecord
-    from provisioning.makers import HostMachine, Maker
 
 
 def prepare_machines(settings: Settings, say: Callable[[str], None]) -> str:
@@ -27,7 +27,7 @@ def prepare_machines(settings: Settings, say: Callable[[str], None]) -> str:
     Raises:
         MachineError: one did not come up.
     """
-    from provisioning.lease import LocalFleet  # noqa: PLC0415 - imports libvirt and Docker
+    from provisioning.fleet.local import LocalFleet  # noqa: PLC0415 - imports libvirt and Docker
     from provisioning.protocols import Kind  # noqa: PLC0415
 
     fleet = LocalFleet(settings, say=say)
@@ -53,8 +53,8 @@ def sweep_orphans(settings: Settings) -> list[str]:
     Raises:
         MesocosmError: the hypervisor or docker does not answer.
     """
-    from provisioning.backends import host_makers  # noqa: PLC0415 - imports libvirt and Docker
-    from provisioning.lease import LocalFleet  # noqa: PLC0415
+    from provisioning.fleet.host_backends import host_makers  # noqa: PLC0415 - imports libvirt and Docker
+    from provisioning.fleet.local import LocalFleet  # noqa: PLC0415
 
     makers = {kind: _Lenient(maker) for kind, maker in host_makers(settings).items()}
     return LocalFleet(settings, makers).sweep()
@@ -78,8 +78,8 @@ def stop_machines(settings: Settings) -> list[str]:
 
 
 def _reachable_fleet(settings: Settings) -> LocalFleet:
-    from provisioning.backends import host_makers  # noqa: PLC0415 - imports libvirt and Docker
-    from provisioning.lease import LocalFleet  # noqa: PLC0415
+    from provisioning.fleet.host_backends import host_makers  # noqa: PLC0415 - imports libvirt and Docker
+    from provisioning.fleet.local import LocalFleet  # noqa: PLC0415
 
     without = () if hypervisor_answers(settings) else ("vm",)
     return LocalFleet(settings, host_makers(settings, without=without))

@@ -9,8 +9,8 @@ from appliance.base.errors import RequirementError
 from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.health import QUESTIONS, controller_url, prometheus_url
 from appliance.bringup.machines import count_machines
-from provisioning.accelerator import find_accelerator
-from provisioning.pool import Queue
+from provisioning.accelerator.detection import find_accelerator
+from provisioning.fleet.pool import Queue
 
 if TYPE_CHECKING:
     from appliance.base.settings import Settings

@@ -15,7 +15,7 @@ from appliance.bringup.machines import prepare_machines
 from appliance.bringup.ports import require_free
 from appliance.doctor.check import State
 from appliance.doctor.hardware import check_disk, check_memory
-from provisioning.accelerator import find_accelerator
+from provisioning.accelerator.detection import find_accelerator
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -55,7 +55,7 @@ def reset(
     from appliance.base.settings import get_settings
     from appliance.bench.reset import KINDS
     from appliance.bench.rows import collect
-    from provisioning.backends import host_makers
+    from provisioning.fleet.host_backends import host_makers
 
     wanted = [one for one in KINDS if kind in (one.value, "both")]
     if not wanted:
@@ -73,7 +73,7 @@ def fork(count: CountOption = 100, page: PageOption = None, json: JsonOption = F
     """Measure how long a new desktop takes: forks that stand by, cold forks, boots."""
     from appliance.base.settings import get_settings
     from appliance.bench.fork import bench_fork
-    from provisioning.libvirt.maker import DesktopMaker
+    from provisioning.desktop.qemu.backend import DesktopMaker
 
     maker = DesktopMaker(get_settings())
     _measure("fork", count, page, lambda tick: bench_fork(maker, count, tick), json=json)
@@ -83,7 +83,7 @@ def density(count: CountOption = 8, page: PageOption = None, json: JsonOption = 
     """Measure the memory of forks that run at once."""
     from appliance.base.settings import get_settings
     from appliance.bench.fork import bench_density
-    from provisioning.libvirt.maker import DesktopMaker
+    from provisioning.desktop.qemu.backend import DesktopMaker
 
     maker = DesktopMaker(get_settings())
     _measure("density", count, page, lambda tick: bench_density(maker, count, tick), json=json)
@@ -135,7 +135,7 @@ def show(
     from appliance.base.settings import get_settings
     from appliance.bench.page import put_section, section
     from appliance.bench.rows import table
-    from provisioning.accelerator import find_accelerator
+    from provisioning.accelerator.detection import find_accelerator
 
     if not rows and not is_whole:
         return
@@ -171,7 +171,7 @@ def _versions() -> dict[str, str]:
     """Give the versions of libvirt and QEMU where a hypervisor answers."""
     from appliance.base.errors import MesocosmError
     from appliance.base.settings import get_settings
-    from provisioning.libvirt.connection import Hypervisor
+    from provisioning.desktop.qemu.connection import Hypervisor
 
     try:
         return Hypervisor(get_settings().libvirt_uri).version()
@@ -183,7 +183,7 @@ def screen(count: CountOption = 100, page: PageOption = None, json: JsonOption =
     """Measure how long it takes to see a desktop, beside libvirt's and the guest's own way."""
     from appliance.base.settings import get_settings
     from appliance.bench.screen import bench_screen
-    from provisioning.libvirt.maker import DesktopMaker
+    from provisioning.desktop.qemu.backend import DesktopMaker
 
     settings = get_settings()
     maker, uri = DesktopMaker(settings), settings.libvirt_uri
@@ -335,7 +335,7 @@ def phone(count: CountOption = 50, page: PageOption = None, json: JsonOption = F
     """Measure a reference phone: cold start, rewind, tap, picture, hierarchy, memory."""
     from appliance.base.settings import get_settings
     from appliance.bench.phone import bench_phone_figures
-    from provisioning.docker.maker import PhoneMaker
+    from provisioning.phone.reference.backend import PhoneMaker
 
     maker = PhoneMaker(get_settings())
     _measure("phone", count, page, lambda tick: bench_phone_figures(maker, count, tick), json=json)

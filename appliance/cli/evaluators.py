@@ -276,7 +276,7 @@ def _evaluate(
     from controller.actions.session import SessionState
     from controller.wiring import make_runners
     from evaluators.outcome import SESSION, Call
-    from provisioning.fleet import Environment
+    from provisioning.fleet.protocol import Environment
 
     call = Call("try", tool.name, args)
     state = SessionState(SYSTEM_CLOCK, answer)

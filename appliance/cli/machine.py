@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from appliance.base.files import FileLock
+    from provisioning.fleet.backend import HostMachine
     from provisioning.machine_folder import MachineFolder, MachineRecord
-    from provisioning.makers import HostMachine
 
 
 def complete(incomplete: str) -> list[str]:
@@ -80,9 +80,9 @@ def list_machines(json: JsonOption = False) -> None:
 def _not_taken_yet(known: set[str]) -> list[dict[str, object]]:
     """Give rows of the remote desktops that are named and not in the fleet yet."""
     from appliance.base.settings import get_settings
-    from provisioning.remote.config import read_remotes
-    from provisioning.remote.desktop import BACKEND
-    from provisioning.remote.maker import machine_id
+    from provisioning.desktop.remote.backend import machine_id
+    from provisioning.desktop.remote.config import read_remotes
+    from provisioning.desktop.remote.machine import BACKEND
 
     fresh = {"kind": "desktop", "backend": BACKEND, "state": "named", "in_use": False}
     named = read_remotes(get_settings())
@@ -99,7 +99,7 @@ def screenshot(
     from PIL import Image
 
     from appliance.base.settings import get_settings
-    from provisioning.backends import host_makers
+    from provisioning.fleet.host_backends import host_makers
 
     folder, record = find_machine(machine)
     attached = host_makers(get_settings())[record.kind].attach(folder, record)
@@ -112,7 +112,7 @@ def screenshot(
 def rewind(machine: MachineArgument, json: JsonOption = False) -> None:
     """Bring a machine that nobody uses back to its snapshot ``ready``, and verify it."""
     from appliance.base.settings import get_settings
-    from provisioning.backends import host_makers
+    from provisioning.fleet.host_backends import host_makers
     from provisioning.protocols import READY
 
     folder, record = find_machine(machine)
@@ -133,7 +133,7 @@ def fork(json: JsonOption = False) -> None:
     """Start a fork of the desktop's template, to be used by hand; it stays until it is deleted."""
     from appliance.base.errors import RequirementError
     from appliance.base.settings import get_settings
-    from provisioning.libvirt.maker import DesktopMaker
+    from provisioning.desktop.qemu.backend import DesktopMaker
     from provisioning.machine_folder import MachineState
 
     maker = DesktopMaker(get_settings())
@@ -163,7 +163,7 @@ def snapshot(
 ) -> None:
     """Save a machine that nobody uses as it is now, RAM included."""
     from appliance.base.settings import get_settings
-    from provisioning.backends import host_makers
+    from provisioning.fleet.host_backends import host_makers
 
     folder, record = find_machine(machine)
     with _held(folder):
@@ -180,8 +180,8 @@ def shell(machine: MachineArgument) -> None:
     from appliance.base.errors import MachineError, RequirementError
     from appliance.base.process import find_tool
     from appliance.base.settings import get_settings
-    from provisioning.backends import host_makers
-    from provisioning.libvirt.desktop import DesktopVm
+    from provisioning.desktop.qemu.machine import DesktopVm
+    from provisioning.fleet.host_backends import host_makers
     from provisioning.machine_folder import MachineState
 
     folder, record = find_machine(machine)
@@ -212,7 +212,7 @@ def shell(machine: MachineArgument) -> None:
 def start(machine: MachineArgument) -> None:
     """Start a machine that nobody uses, from its snapshot where it has one."""
     from appliance.base.settings import get_settings
-    from provisioning.backends import host_makers
+    from provisioning.fleet.host_backends import host_makers
 
     folder, record = find_machine(machine)
     with _held(folder):
@@ -224,7 +224,7 @@ def start(machine: MachineArgument) -> None:
 def stop(machine: MachineArgument) -> None:
     """Stop a machine that nobody uses; its snapshot stays."""
     from appliance.base.settings import get_settings
-    from provisioning.backends import host_makers
+    from provisioning.fleet.host_backends import host_makers
 
     folder, record = find_machine(machine)
     with _held(folder):
@@ -234,7 +234,7 @@ def stop(machine: MachineArgument) -> None:
 def delete(machine: MachineArgument) -> None:
     """Remove a machine that nobody uses, and all that it left."""
     from appliance.base.settings import get_settings
-    from provisioning.backends import host_makers
+    from provisioning.fleet.host_backends import host_makers
 
     folder, record = find_machine(machine)
     with _held(folder):
@@ -244,7 +244,7 @@ def delete(machine: MachineArgument) -> None:
 def sweep(json: JsonOption = False) -> None:
     """Remove what killed commands left behind."""
     from appliance.base.settings import get_settings
-    from provisioning.lease import LocalFleet
+    from provisioning.fleet.local import LocalFleet
 
     removed = LocalFleet(get_settings()).sweep()
     if json:
@@ -262,7 +262,7 @@ def attached(machine: str) -> Iterator[HostMachine]:
         MachineBusyError: somebody uses it.
     """
     from appliance.base.settings import get_settings
-    from provisioning.backends import host_makers
+    from provisioning.fleet.host_backends import host_makers
 
     folder, record = find_machine(machine)
     with _held(folder):
@@ -305,8 +305,8 @@ def verify(
 
 def _verify_machine(machine: str, *, json: bool) -> None:
     from appliance.base.settings import get_settings
-    from provisioning.backends import host_makers
-    from provisioning.health import check
+    from provisioning.fleet.health import check
+    from provisioning.fleet.host_backends import host_makers
     from provisioning.protocols import READY
 
     folder, record = find_machine(machine)

@@ -90,7 +90,7 @@ def run(
         open_fleet,
         open_suite,
     )
-    from provisioning.recording import check_recording
+    from provisioning.recording.recorder import check_recording
 
     if record:
         check_recording(record_rate)

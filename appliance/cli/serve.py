@@ -70,7 +70,7 @@ def _pages(settings: Settings) -> Pages:
     from monitoring.measures import MeasureReader
     from monitoring.page import Surroundings
     from monitoring.server import Pages
-    from provisioning.accelerator import find_accelerator
+    from provisioning.accelerator.detection import find_accelerator
 
     accelerator = find_accelerator(settings).name
     reader = MeasureReader(settings.metrics_dir)

@@ -31,7 +31,7 @@ def vnc(
     import threading
 
     from appliance.cli.machine import find_machine
-    from provisioning.vnc import VncRelay
+    from provisioning.desktop.qemu.vnc import VncRelay
 
     folder, _record = find_machine(machine)
     ended = threading.Event()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appliance.doctor.check import Finding, State
-from provisioning.accelerator import KVM_DEVICE, KvmState, find_accelerator, try_kvm
+from provisioning.accelerator.detection import KVM_DEVICE, KvmState, find_accelerator, try_kvm
 
 if TYPE_CHECKING:
     from appliance.base.settings import Settings

@@ -12,7 +12,7 @@ from appliance.bringup.compose import find_compose
 from appliance.doctor.check import Finding, State
 from images.builder import find
 from images.engine import connect
-from provisioning.accelerator import QEMU
+from provisioning.accelerator.detection import QEMU
 
 if TYPE_CHECKING:
     from collections.abc import Callable

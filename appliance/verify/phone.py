@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Literal
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MesocosmError, UsageError
-from provisioning.docker.adb_device import AdbDevice
-from provisioning.docker.adb_server import AdbServer
-from provisioning.docker.console import ConsoleClient
-from provisioning.docker.phone_io import PhoneInput, PhoneTree
-from provisioning.docker.phone_screen import PhoneScreen
+from provisioning.phone.adb.device import AdbDevice
+from provisioning.phone.adb.input import PhoneInput, PhoneTree
+from provisioning.phone.adb.screen import PhoneScreen
+from provisioning.phone.adb.server import AdbServer
+from provisioning.phone.reference.console import ConsoleClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

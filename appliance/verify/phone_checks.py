@@ -13,7 +13,7 @@ from appliance.base.clock import wait_until
 from appliance.base.errors import GuestCallError, LinkTimeoutError, MachineError, MesocosmError
 from appliance.verify.phone import Check
 from evaluators.phone.view import PhoneView
-from provisioning.docker.phone_screen import read_framebuffer, read_png, read_raw
+from provisioning.phone.adb.screen import read_framebuffer, read_png, read_raw
 
 if TYPE_CHECKING:
     from collections.abc import Callable

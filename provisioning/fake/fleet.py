@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import SYSTEM_CLOCK, Clock
 from provisioning.fake.desktop import FakeDesktop
 from provisioning.fake.phone import FakePhone
-from provisioning.fleet import LEASE_S, Environment
+from provisioning.fleet.protocol import LEASE_S, Environment
 from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:

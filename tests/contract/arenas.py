@@ -25,7 +25,7 @@ from appliance.base import process
 from evaluators.runners import BundleRunner
 from provisioning.links.client import connect
 from provisioning.links.local import ProcessTransport
-from provisioning.zipapp import build_probe
+from provisioning.links.zipapp import build_probe
 from tests.contract.machines import IMPLEMENTATIONS
 from tests.standins.desktop import DesktopStandIn, clean, is_ready
 

@@ -67,7 +67,7 @@ def fake_phone() -> Iterator[Subject]:
 
 @contextlib.contextmanager
 def reference_phone() -> Iterator[Subject]:
-    from provisioning.docker.maker import PhoneMaker
+    from provisioning.phone.reference.backend import PhoneMaker
     from provisioning.protocols import READY
 
     maker = PhoneMaker(get_settings())
@@ -90,7 +90,7 @@ def reference_phone() -> Iterator[Subject]:
 @contextlib.contextmanager
 def libvirt_desktop() -> Iterator[Subject]:
     """Lend a real desktop; what the tests saved on it goes with them."""
-    from provisioning.lease import LocalFleet
+    from provisioning.fleet.local import LocalFleet
     from provisioning.protocols import Kind
 
     fleet = LocalFleet(get_settings())
@@ -103,7 +103,7 @@ def libvirt_desktop() -> Iterator[Subject]:
 
 @contextlib.contextmanager
 def container_desktop() -> Iterator[Subject]:
-    from provisioning.docker.desktop_maker import ContainerMaker
+    from provisioning.desktop.container.backend import ContainerMaker
     from provisioning.protocols import READY
 
     settings = desktop_container_settings()

@@ -32,9 +32,9 @@ from provisioning.links.framing import MAX_LINE_BYTES
 from provisioning.links.local import ProcessTransport
 from provisioning.links.ssh import connect_ssh
 from provisioning.links.virtio import connect_virtio
+from provisioning.links.zipapp import build_probe
 from provisioning.probe.identity import Identity
 from provisioning.protocols import Files, Link
-from provisioning.zipapp import build_probe
 from tests.standins.phone import PhoneStandIn
 from tests.standins.ssh import SshStandIn
 from tests.standins.virtio import VirtioStandIn

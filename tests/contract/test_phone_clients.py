@@ -21,7 +21,7 @@ from appliance.base.clock import wait_until
 from appliance.base.errors import GuestCallError, LinkClosedError
 from images.phone.device.adb import wire
 from images.phone.device.adb.services import FEATURES
-from provisioning.docker.console import ConsoleClient
+from provisioning.phone.reference.console import ConsoleClient
 from tests.standins.local_phone import Adb, LocalPhone, center_of, make_key
 
 if TYPE_CHECKING:

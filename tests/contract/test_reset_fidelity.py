@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 
 from appliance.base.clock import wait_until
-from provisioning.docker.desktop_maker import ContainerMaker
+from provisioning.desktop.container.backend import ContainerMaker
 from provisioning.protocols import READY
-from provisioning.state_digest import take_digest
+from provisioning.reset.digests import take_digest
 from tests.standins.container import desktop_container_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from provisioning.docker.desktop import DesktopContainer
-    from provisioning.saved_state import SavedState
-    from provisioning.state_digest import StateDigest
+    from provisioning.desktop.container.machine import DesktopContainer
+    from provisioning.reset.digests import StateDigest
+    from provisioning.reset.saved_state import SavedState
 
 pytestmark = [pytest.mark.docker]
 

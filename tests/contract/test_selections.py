@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from provisioning.state_digest import take_digest
+from provisioning.reset.digests import take_digest
 from tests.standins.clipboard_owner import ClipboardOwner, Manner
 from tests.standins.desktop import DesktopStandIn, desktop_in
 

@@ -11,8 +11,8 @@ import pytest
 
 from appliance.base.clock import wait_until
 from appliance.base.errors import LinkError
-from provisioning.picture import Picture
-from provisioning.state_digest import take_digest
+from provisioning.reset.digests import take_digest
+from provisioning.reset.picture import Picture
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 from tests.contract.torture import ACTS, SUBJECTS
 

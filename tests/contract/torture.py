@@ -188,7 +188,7 @@ def rewind(machine: Machine) -> tuple[Machine, ResetReport]:
 @contextlib.contextmanager
 def container() -> Iterator[Tortured]:
     """A container, made anew from its image."""
-    from provisioning.docker.desktop_maker import ContainerMaker
+    from provisioning.desktop.container.backend import ContainerMaker
 
     machine = ContainerMaker(desktop_container_settings()).make(lambda _words: None)
     try:
@@ -201,7 +201,7 @@ def container() -> Iterator[Tortured]:
 @contextlib.contextmanager
 def vm_rewind() -> Iterator[Tortured]:
     """A VM, rewound inside its running QEMU."""
-    from provisioning.lease import LocalFleet
+    from provisioning.fleet.local import LocalFleet
 
     settings = get_settings().model_copy(update={"desktop": "vm", "desktop_reset": "rewind"})
     fleet = LocalFleet(settings)
@@ -213,7 +213,7 @@ def vm_rewind() -> Iterator[Tortured]:
 @contextlib.contextmanager
 def vm_fork() -> Iterator[Tortured]:
     """A fork of a VM, destroyed and replaced by another."""
-    from provisioning.lease import LocalFleet
+    from provisioning.fleet.local import LocalFleet
 
     settings = get_settings().model_copy(update={"desktop": "vm", "desktop_reset": "fork"})
     fleet = LocalFleet(settings, say=print)

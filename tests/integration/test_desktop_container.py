@@ -13,20 +13,20 @@ from appliance.base.clock import wait_until
 from appliance.base.errors import ImageMissingError, LinkError, ResetMismatchError
 from appliance.base.settings import Settings
 from images.desktop_container.recipe import CAPABILITIES, GUEST_DIR
-from provisioning.backends import ForkingBackends
-from provisioning.docker import desktop
-from provisioning.docker.desktop_containers import LABEL_DESKTOP, MAX_PROCESSES, PROBE_CAPABILITIES
-from provisioning.docker.desktop_maker import ContainerMaker
-from provisioning.docker.engine import container_name
-from provisioning.lease import LocalFleet
+from provisioning.desktop.container import machine as desktop
+from provisioning.desktop.container.backend import ContainerMaker
+from provisioning.desktop.container.engine import LABEL_DESKTOP, MAX_PROCESSES, PROBE_CAPABILITIES
+from provisioning.fleet.host_backends import ForkingBackends
+from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import (
     MachineFolder,
     MachineRecord,
     MachineState,
     iter_folders,
 )
+from provisioning.phone.reference.engine import container_name
 from provisioning.protocols import READY, Kind
-from provisioning.saved_state import SavedState
+from provisioning.reset.saved_state import SavedState
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 from tests.standins.container import desktop_container_settings
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from provisioning.docker.desktop import DesktopContainer
+    from provisioning.desktop.container.machine import DesktopContainer
 
 pytestmark = [pytest.mark.docker]
 

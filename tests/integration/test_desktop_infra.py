@@ -13,7 +13,7 @@ from images.builder import find
 from images.desktop.recipe import DISK, HERE, read_packages
 from images.distribution import DISTRIBUTIONS
 from images.manifest import read_manifest
-from provisioning.lease import LocalFleet
+from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.standins.hosts import guest_host, image_host

@@ -12,12 +12,12 @@ import pytest
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.settings import get_settings
-from provisioning.lease import LocalFleet
-from provisioning.libvirt.screenshot import LibvirtScreen
+from provisioning.desktop.qemu.screenshot import LibvirtScreen
+from provisioning.desktop.qemu.vnc import VncRelay
+from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
-from provisioning.recording import Recorder
-from provisioning.video import read_video
-from provisioning.vnc import VncRelay
+from provisioning.recording.recorder import Recorder
+from provisioning.recording.video import read_video
 from tests.standins.appliance import NEEDS_APPLIANCE
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from appliance.base.errors import (
     SnapshotMissingError,
 )
 from appliance.base.settings import get_settings
-from provisioning.lease import LocalFleet
-from provisioning.libvirt.maker import DesktopMaker
+from provisioning.desktop.qemu.backend import DesktopMaker
+from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import READY, Kind
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 from tests.standins.appliance import NEEDS_APPLIANCE
@@ -25,7 +25,7 @@ from tests.standins.appliance import NEEDS_APPLIANCE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from provisioning.libvirt.desktop import DesktopVm
+    from provisioning.desktop.qemu.machine import DesktopVm
 
 pytestmark = [
     pytest.mark.vm,

@@ -9,7 +9,7 @@ import pytest
 
 from appliance.base.settings import get_settings
 from appliance.cli.main import main
-from provisioning.docker.desktop_maker import ContainerMaker
+from provisioning.desktop.container.backend import ContainerMaker
 from tests.standins.container import desktop_container_settings
 
 if TYPE_CHECKING:

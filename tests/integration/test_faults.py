@@ -18,11 +18,11 @@ from appliance.base.process import run, start
 from appliance.base.settings import Settings, get_settings
 from images.builder import find
 from images.desktop.recipe import DISK
-from provisioning.lease import LocalFleet
-from provisioning.libvirt.connection import Hypervisor
-from provisioning.libvirt.desktop import DesktopVm
-from provisioning.libvirt.maker import DesktopMaker
-from provisioning.libvirt.template import DEVICES, find_template
+from provisioning.desktop.qemu.backend import DesktopMaker
+from provisioning.desktop.qemu.connection import Hypervisor
+from provisioning.desktop.qemu.machine import DesktopVm
+from provisioning.desktop.qemu.template import DEVICES, find_template
+from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import MachineFolder, MachineState, iter_folders
 from provisioning.protocols import Kind
 from tests.integration.test_forks import sh
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from docker.models.containers import Container
 
-    from provisioning.fleet import Environment
+    from provisioning.fleet.protocol import Environment
 
 pytestmark = [
     pytest.mark.vm,
@@ -237,7 +237,7 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from appliance.base.settings import get_settings
-from provisioning.lease import LocalFleet
+from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
 taken, end = map(Path, sys.argv[1:])
 log = taken.with_suffix(".log").open("w", buffering=1)

@@ -11,9 +11,9 @@ import pytest
 
 from appliance.base.errors import LinkError, MachineStartError, ResetMismatchError, SnapshotError
 from appliance.base.settings import get_settings
-from provisioning.lease import LocalFleet
-from provisioning.libvirt.maker import DesktopMaker
-from provisioning.libvirt.template import DEVICES, DIGEST, find_template, templates_dir
+from provisioning.desktop.qemu.backend import DesktopMaker
+from provisioning.desktop.qemu.template import DEVICES, DIGEST, find_template, templates_dir
+from provisioning.fleet.local import LocalFleet
 from provisioning.links.ssh import open_ssh
 from provisioning.machine_folder import iter_folders
 from provisioning.protocols import Kind
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from provisioning.libvirt.desktop import DesktopVm
-    from provisioning.libvirt.template import Template
+    from provisioning.desktop.qemu.machine import DesktopVm
+    from provisioning.desktop.qemu.template import Template
 
 pytestmark = [
     pytest.mark.vm,

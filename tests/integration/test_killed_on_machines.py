@@ -13,7 +13,7 @@ from appliance.base.clock import wait_until
 from appliance.base.process import run, start
 from appliance.base.settings import get_settings
 from controller.store import Store
-from provisioning.backends import host_makers
+from provisioning.fleet.host_backends import host_makers
 from provisioning.machine_folder import MachineState, iter_folders
 from tests.standins.appliance import NEEDS_APPLIANCE
 

@@ -14,15 +14,15 @@ import pytest
 
 from appliance.base.errors import ImageMissingError, RequirementError
 from appliance.base.settings import Settings
-from provisioning.docker.adb_server import AdbServer
-from provisioning.docker.maker import PhoneMaker
+from provisioning.phone.adb.server import AdbServer
+from provisioning.phone.reference.backend import PhoneMaker
 from provisioning.protocols import READY
 from tests.standins.phone import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from provisioning.docker.phone import ReferencePhone
+    from provisioning.phone.reference.machine import ReferencePhone
 
 pytestmark = [pytest.mark.docker, pytest.mark.phone, pytest.mark.adb]
 

@@ -25,11 +25,11 @@ from appliance.bench.phone import bench_phone_figures
 from appliance.cli.main import main
 from appliance.verify.phone import PhoneUnderTest, verify_phone
 from appliance.verify.phone_checks import CHECKS
-from provisioning.docker.adb_server import AdbServer
-from provisioning.docker.engine import PhoneContainers
-from provisioning.docker.maker import PhoneMaker
-from provisioning.docker.phone import TOKEN_FILE
-from provisioning.docker.phone_profile import EMULATOR
+from provisioning.phone.adb.server import AdbServer
+from provisioning.phone.profile import EMULATOR
+from provisioning.phone.reference.backend import PhoneMaker
+from provisioning.phone.reference.engine import PhoneContainers
+from provisioning.phone.reference.machine import TOKEN_FILE
 from provisioning.protocols import READY
 from tests.standins.phone import free_port
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from provisioning.docker.phone import ReferencePhone
+    from provisioning.phone.reference.machine import ReferencePhone
 
 pytestmark = [pytest.mark.docker, pytest.mark.phone, pytest.mark.adb]
 

@@ -24,9 +24,9 @@ from appliance.base.settings import Settings
 from images.builder import find
 from images.desktop.keys import ensure_ssh_key, make_key
 from images.desktop_container.recipe import CAPABILITIES, HOME, HOME_TMPFS
+from provisioning.desktop.remote.backend import RemoteMaker
+from provisioning.desktop.remote.config import FILE
 from provisioning.protocols import READY, Kind
-from provisioning.remote.config import FILE
-from provisioning.remote.maker import RemoteMaker
 from tests.standins.container import desktop_container_settings
 from tests.standins.phone import free_port
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from docker.models.containers import Container
 
-    from provisioning.remote.desktop import RemoteDesktop
+    from provisioning.desktop.remote.machine import RemoteDesktop
 
 pytestmark = [pytest.mark.docker]
 

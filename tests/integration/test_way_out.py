@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.settings import get_settings
-from provisioning.egress import Attempt, EgressProxy, read_destinations
-from provisioning.libvirt.maker import DesktopMaker
+from provisioning.desktop.qemu.backend import DesktopMaker
+from provisioning.egress.proxy import Attempt, EgressProxy, read_destinations
 from provisioning.protocols import LetsOut
 from tests.integration.test_forks import forked, sh
 from tests.standins.appliance import NEEDS_APPLIANCE
@@ -17,7 +17,7 @@ from tests.standins.website import website
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from provisioning.libvirt.desktop import DesktopVm
+    from provisioning.desktop.qemu.machine import DesktopVm
 
 pytestmark = [
     pytest.mark.vm,

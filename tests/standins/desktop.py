@@ -14,7 +14,7 @@ from appliance.base import process
 from appliance.base.clock import wait_until
 from appliance.base.errors import ToolMissingError
 from provisioning.links.local import connect_local
-from provisioning.zipapp import build_probe
+from provisioning.links.zipapp import build_probe
 
 if TYPE_CHECKING:
     import subprocess

@@ -13,7 +13,7 @@ import pytest
 
 from appliance.base import process
 from appliance.base.clock import wait_until
-from provisioning.docker.console import ConsoleClient
+from provisioning.phone.reference.console import ConsoleClient
 from tests.standins.phone import free_port
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from appliance.base.clock import SYSTEM_CLOCK
-from provisioning.recording import Recorder
+from provisioning.recording.recorder import Recorder
 
 if TYPE_CHECKING:
     from provisioning.protocols import Frame

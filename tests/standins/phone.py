@@ -12,8 +12,8 @@ import pytest
 from appliance.base import process
 from appliance.base.clock import wait_until
 from appliance.base.settings import Settings
-from provisioning.docker.adb_device import AdbDevice
-from provisioning.docker.adb_server import AdbServer
+from provisioning.phone.adb.device import AdbDevice
+from provisioning.phone.adb.server import AdbServer
 
 if TYPE_CHECKING:
     from pathlib import Path

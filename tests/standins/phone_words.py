@@ -23,7 +23,7 @@ _DUMP = (
 
 @dataclass
 class AndroidWords:
-    """Answers as `provisioning.docker.adb_device.AdbDevice` does.
+    """Answers as `provisioning.phone.adb.device.AdbDevice` does.
 
     Attributes:
         methods: input methods that are installed; the last one is the default.

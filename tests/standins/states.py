@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from provisioning.picture import Picture
-from provisioning.saved_state import SavedState
-from provisioning.state_digest import SelectionState, StateDigest
-from provisioning.window_state import WindowState
+from provisioning.reset.digests import SelectionState, StateDigest
+from provisioning.reset.picture import Picture
+from provisioning.reset.saved_state import SavedState
+from provisioning.reset.windows import WindowState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from controller.agents.protocol import Agent, MakeAgent, Seat
     from controller.observation import Observation
     from controller.trial import TrialResult
-    from provisioning.fleet import Fleet
+    from provisioning.fleet.protocol import Fleet
 
 SET_DARK = "gsettings set org.gnome.desktop.interface color-scheme prefer-dark"
 DARK = {"schema": "org.gnome.desktop.interface", "key": "color-scheme", "value": "prefer-dark"}

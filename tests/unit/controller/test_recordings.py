@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from controller.space import Action
 from evaluators.outcome import Verdict
-from provisioning.video import read_video
+from provisioning.recording.video import read_video
 from tests.unit.controller.bench import Bench, Scripted
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from evaluators.task import Task
     from provisioning.fake import FakeDesktop, FakePhone
-    from provisioning.fleet import Environment
+    from provisioning.fleet.protocol import Environment
 
 OPEN = Action("open_app", "desktop", {"name": "Terminal"})
 

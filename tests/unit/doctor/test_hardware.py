@@ -7,7 +7,7 @@ import pytest
 from appliance.base.settings import Settings
 from appliance.doctor.check import State
 from appliance.doctor.hardware import KVM_CURES, check_cpu, check_disk, check_kvm, check_memory
-from provisioning.accelerator import KvmState
+from provisioning.accelerator.detection import KvmState
 
 if TYPE_CHECKING:
     from pathlib import Path

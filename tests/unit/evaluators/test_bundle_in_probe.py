@@ -11,7 +11,7 @@ from evaluators.catalogue import distinct_evaluators
 from evaluators.outcome import Call
 from evaluators.runners import BundleRunner
 from provisioning.links.local import connect_local
-from provisioning.zipapp import build_probe
+from provisioning.links.zipapp import build_probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

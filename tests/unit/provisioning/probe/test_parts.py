@@ -15,7 +15,7 @@ from provisioning.probe.identity import Identity
 from provisioning.probe.importer import CodeBundle
 from provisioning.probe.keys import chord
 from provisioning.probe.typist import keysym_of
-from provisioning.state_digest import StateDigest
+from provisioning.reset.digests import StateDigest
 from tests.standins.states import a_digest
 
 PROBE = Path(apps.__file__).parent

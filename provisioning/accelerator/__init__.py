@@ -1,0 +1,1 @@
+"""Find out whether guests run under KVM."""

@@ -1,0 +1,1 @@
+"""Desktops: one folder a backend, with the same file names in each."""

@@ -1,0 +1,1 @@
+"""Desktops in Docker containers."""

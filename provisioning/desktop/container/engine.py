@@ -1,0 +1,193 @@
+"""Containers of desktops: thin over the docker SDK, with our errors."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tarfile
+from typing import TYPE_CHECKING, cast
+
+import docker
+from docker.errors import APIError, DockerException, NotFound
+from docker.types import LogConfig
+from requests.exceptions import RequestException
+
+from appliance.base.errors import LinkClosedError
+from images.desktop_container.recipe import CAPABILITIES, GUEST_DIR, HOME, HOME_TMPFS
+from provisioning.desktop.container.link import ExecTransport
+from provisioning.phone.reference.engine import (
+    LABEL,
+    LABEL_STATE,
+    container_name,
+    open_engine,
+    unreachable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from docker import DockerClient
+    from docker.models.containers import Container
+
+    from provisioning.desktop.container.link import Stream
+
+LABEL_DESKTOP = "mesocosm.desktop"
+MAX_PROCESSES = 1024
+"""Processes and threads of one desktop; LibreOffice beside Firefox take about 350."""
+
+PROBE_FILE = "probe.pyz"
+"""Name of the probe in the guest's folder; root alone may read it."""
+
+_SMALL_MIB = 256
+_LINK_TIMEOUT_S = 60
+
+PROBE_CAPABILITIES = ("SYS_PTRACE",)
+"""Lets the probe, root in the container, see which program a process of the agent's runs."""
+
+
+class DesktopContainers:
+    """The containers of one appliance's desktops.
+
+    Args:
+        state_dir: of the appliance; tells its containers from those of another one.
+    """
+
+    def __init__(self, state_dir: Path) -> None:
+        self._state_dir = str(state_dir)
+
+    def create(self, machine_id: str, image: str, *, memory_mib: int, probe: bytes) -> None:
+        """Make a container and put the probe into it, not started.
+
+        It has no network. What its user can write to lies in memory, counted against its limit;
+        the agent cannot fill the host's disk.
+
+        Args:
+            machine_id: name of the machine.
+            image: docker tag.
+            memory_mib: limit of all it holds in memory, files included.
+            probe: the zipapp.
+
+        Raises:
+            MachineStartError: the engine refused.
+            RequirementError: the engine does not answer.
+        """
+        with open_engine("make a desktop's container") as client:
+            container = client.containers.create(
+                image,
+                name=container_name(machine_id),
+                hostname=machine_id,
+                labels=self._labels(machine_id),
+                init=True,
+                network_mode="none",
+                cap_drop=["ALL"],
+                cap_add=[*CAPABILITIES, *PROBE_CAPABILITIES],
+                security_opt=["no-new-privileges:true"],
+                tmpfs=_tmpfs(memory_mib),
+                shm_size=f"{_SMALL_MIB}m",
+                mem_limit=f"{memory_mib}m",
+                memswap_limit=f"{memory_mib}m",
+                pids_limit=MAX_PROCESSES,
+                log_config=LogConfig(config={"max-size": "1m", "max-file": "1"}),
+            )
+            container.put_archive(GUEST_DIR, _tar_of(PROBE_FILE, probe))
+
+    def start(self, machine_id: str) -> None:
+        """Start a container; harmless when it runs.
+
+        Raises:
+            MachineStartError: there is none, or the engine refused.
+        """
+        with open_engine("start a desktop's container") as client:
+            client.containers.get(container_name(machine_id)).start()
+
+    def open_program(self, machine_id: str, argv: Sequence[str]) -> ExecTransport:
+        """Start a program in the container, as root, whose standard streams carry a link.
+
+        Raises:
+            LinkClosedError: the container does not run.
+            RequirementError: the engine does not answer.
+        """
+        try:
+            client = docker.from_env(timeout=_LINK_TIMEOUT_S)
+        except DockerException as exc:
+            raise unreachable(exc) from exc
+        try:
+            made = client.api.exec_create(
+                container_name(machine_id), list(argv), stdin=True, user="root", workdir="/"
+            )
+            stream = client.api.exec_start(made["Id"], socket=True)
+        except (APIError, RequestException) as exc:
+            client.close()
+            raise LinkClosedError(f"{machine_id} does not run.", details=str(exc)) from exc
+        return ExecTransport(cast("Stream", stream), client.close)
+
+    def is_running(self, machine_id: str) -> bool:
+        """Tell whether the container runs."""
+        with open_engine("look for a desktop's container") as client:
+            try:
+                return bool(client.containers.get(container_name(machine_id)).status == "running")
+            except NotFound:
+                return False
+
+    def logs(self, machine_id: str) -> str:
+        """Give the last words of a container, for errors; empty when there are none."""
+        with open_engine("read a desktop's log") as client:
+            try:
+                container = client.containers.get(container_name(machine_id))
+            except NotFound:
+                return ""
+            return str(container.logs(tail=30).decode(errors="replace"))
+
+    def stop(self, machine_id: str) -> None:
+        """Kill a container: nothing in it is kept. Harmless when it does not run."""
+        with (
+            open_engine("stop a desktop's container") as client,
+            contextlib.suppress(NotFound),
+        ):
+            container = client.containers.get(container_name(machine_id))
+            if container.status == "running":
+                container.kill()
+
+    def remove(self, machine_id: str) -> None:
+        """Remove a container, running or not; harmless when there is none."""
+        with (
+            open_engine("remove a desktop's container") as client,
+            contextlib.suppress(NotFound),
+        ):
+            client.containers.get(container_name(machine_id)).remove(force=True, v=True)
+
+    def names(self) -> list[str]:
+        """Give the machine ids of all this appliance's desktop containers, running or not."""
+        with open_engine("list desktops") as client:
+            return sorted(str(one.labels[LABEL_DESKTOP]) for one in self._list(client))
+
+    def _list(self, client: DockerClient) -> list[Container]:
+        labels = [LABEL_DESKTOP, f"{LABEL_STATE}={self._state_dir}"]
+        found: list[Container] = client.containers.list(
+            all=True, ignore_removed=True, filters={"label": labels}
+        )
+        return found
+
+    def _labels(self, machine_id: str) -> dict[str, str]:
+        return {LABEL: "1", LABEL_DESKTOP: machine_id, LABEL_STATE: self._state_dir}
+
+
+def _tmpfs(memory_mib: int) -> dict[str, str]:
+    """Give the places that the user can write to; together they stay below the memory limit."""
+    return {
+        HOME: f"{HOME_TMPFS},size={memory_mib // 3}m",
+        "/run": f"mode=0755,nosuid,nodev,size={_SMALL_MIB // 4}m",
+        "/tmp": f"mode=1777,nosuid,nodev,exec,size={_SMALL_MIB}m",  # noqa: S108 - a guest's
+        "/var/tmp": f"mode=1777,nosuid,nodev,size={_SMALL_MIB // 4}m",  # noqa: S108 - a guest's
+    }
+
+
+def _tar_of(name: str, data: bytes) -> bytes:
+    """Give a tar of one file that only root may read."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        info = tarfile.TarInfo(name)
+        info.size, info.mode = len(data), 0o600
+        tar.addfile(info, io.BytesIO(data))
+    return buffer.getvalue()

@@ -1,0 +1,244 @@
+"""A desktop container, from its image to its verified session."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.errors import (
+    LinkError,
+    MachineStartError,
+    MesocosmError,
+    ResetMismatchError,
+)
+from appliance.base.measures import record
+from images.desktop_container.recipe import GUEST_DIR
+from provisioning.desktop.container.engine import PROBE_FILE, DesktopContainers
+from provisioning.desktop.probed import AGENT_USER, ProbedDesktop
+from provisioning.links.client import connect
+from provisioning.links.guest_io import LinkScreen
+from provisioning.links.zipapp import build_probe
+from provisioning.machine_folder import MachineState
+from provisioning.protocols import Kind, ResetReport
+from provisioning.reset.phases import Phases
+from provisioning.reset.reset_only import ResetOnly
+from provisioning.reset.saved_state import learn, tell
+
+if TYPE_CHECKING:
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from provisioning.desktop.container.baseline import Baseline
+    from provisioning.links.client import LinkClient
+    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.reset.saved_state import SavedState
+
+BACKEND = "container"
+_PYTHON = "/usr/bin/python3"
+_SESSION_TIMEOUT_S = 60.0
+_VERIFY_TIMEOUT_S = 40.0
+_LINK_TIMEOUT_S = 20.0
+_ASK_TIMEOUT_S = 15.0
+_EVERY_S = 0.05
+_QUIET_TIMEOUT_S = 90.0
+
+
+class DesktopContainer(ProbedDesktop):
+    """A `provisioning.protocols.Machine`: one container, one probe as root over ``docker exec``.
+
+    The agent acts as an unprivileged user inside; the probe and its evaluators are root there,
+    with six capabilities and no more.
+
+    Args:
+        settings: its size, where its appliance is.
+        folder: of the machine.
+        record: what it is.
+        image: docker tag it is made from.
+        baseline: what it must look like when it is fresh.
+        clock: waits and measures.
+    """
+
+    def __init__(  # the composition of one machine
+        self,
+        settings: Settings,
+        folder: MachineFolder,
+        record: MachineRecord,
+        image: str,
+        baseline: Baseline,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        super().__init__(folder, record, user=AGENT_USER, clock=clock)
+        self._settings = settings
+        self._image = image
+        self._baseline = baseline
+        self._containers = DesktopContainers(settings.state_dir)
+        self._is_untouched = False
+
+    @property
+    def link(self) -> LinkClient:
+        """Talk to the probe inside; who has had this may have changed the machine.
+
+        Raises:
+            LinkClosedError, LinkTimeoutError: it does not answer.
+        """
+        self._is_untouched = False
+        return self._open()
+
+    @property
+    def snapshots(self) -> ResetOnly:
+        """Make it anew from its image, the only way back it has."""
+        why = "A container's memory cannot be saved: it only goes back to its image."
+        return ResetOnly(self.info.machine_id, self._renew, why=why)
+
+    def is_running(self) -> bool:
+        """Tell whether its container runs."""
+        return self._containers.is_running(self.info.machine_id)
+
+    def start(self) -> None:
+        """Start it, fresh from its image, and return when it is verified; harmless when it runs.
+
+        Raises:
+            MachineStartError: it did not come up in time.
+            ResetMismatchError: it came up otherwise than its image does.
+            RequirementError: the docker engine does not answer.
+        """
+        if not self.is_running():
+            seconds = self.recreate().seconds
+            record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
+
+    def stop(self) -> None:
+        """End it at once; nothing in it is kept. Harmless when it does not run."""
+        self.release()
+        self._containers.stop(self.info.machine_id)
+        self._folder.mark(MachineState.STOPPED)
+
+    def delete(self) -> None:
+        """Stop it and remove all that it left on the host; harmless twice."""
+        self.release()
+        with contextlib.suppress(MesocosmError):
+            self._containers.remove(self.info.machine_id)
+        self._folder.remove()
+
+    def recreate(self) -> ResetReport:
+        """Throw the container away, make another, and verify it.
+
+        Where no baseline is known yet, what the desktop looks like once it is quiet becomes it.
+
+        Raises:
+            MachineStartError: it did not come up in time.
+            ResetMismatchError: it differs from the baseline.
+            RequirementError: the docker engine does not answer.
+        """
+        watch = Phases(self._clock)
+        self.release()
+        with watch.part("remove"):
+            self._containers.remove(self.info.machine_id)
+        with watch.part("create"):
+            self._containers.create(
+                self.info.machine_id,
+                self._image,
+                memory_mib=self._settings.desktop_memory_mib,
+                probe=build_probe().data,
+            )
+        with watch.part("start"):
+            self._containers.start(self.info.machine_id)
+        try:
+            with watch.part("link"):
+                self._open()
+            with watch.part("session"):
+                self._wait_for_session()
+            with watch.part("verify"):
+                self._verify()
+        except LinkError as exc:
+            raise self._not_up(str(exc)) from exc
+        self._is_untouched = True
+        return ResetReport("recreate", watch.total_s(), (), watch.seconds)
+
+    def wake(self) -> ResetReport:
+        """Verify a container that stood by, which nobody has had a link to.
+
+        Raises:
+            ResetMismatchError: it differs from the baseline.
+            LinkError: it does not answer.
+        """
+        return self._check("fork")
+
+    def _renew(self) -> ResetReport:
+        """Recreate it, unless nobody has had a link to it since it was last verified."""
+        if self._is_untouched and self.is_running():
+            return self._check("fresh")
+        return self.recreate()
+
+    def _check(self, path: str) -> ResetReport:
+        watch = Phases(self._clock)
+        with watch.part("verify"):
+            self._verify()
+        return ResetReport(path, watch.total_s(), (), watch.seconds)
+
+    def _connect(self) -> LinkClient:
+        path = f"{GUEST_DIR}/{PROBE_FILE}"
+        argv = [_PYTHON, "-I", path, "--stdio", "--user", AGENT_USER]
+        transport = self._containers.open_program(self.info.machine_id, argv)
+        return connect(transport, name=self.info.machine_id, timeout_s=_LINK_TIMEOUT_S)
+
+    def _wait_for_session(self) -> None:
+        reasons = [""]
+
+        def is_ready() -> bool:
+            reply = self._open().call("session", timeout_s=_ASK_TIMEOUT_S)
+            if not isinstance(reply, dict):
+                return False
+            reasons.append(str(reply.get("reason", "")))
+            return reply.get("ready") is True
+
+        if not wait_until(
+            is_ready, timeout_s=_SESSION_TIMEOUT_S, every_s=_EVERY_S, clock=self._clock
+        ):
+            raise self._not_up(reasons[-1])
+
+    def _verify(self) -> None:
+        """Wait until the desktop is as the baseline says; the last of its programs may be late."""
+        baseline = self._baseline.read()
+        if baseline is None:
+            self._baseline.write(self._take_baseline())
+            return
+        link = self._open()
+        differences = baseline.wait_for(
+            link,
+            LinkScreen(link),
+            timeout_s=_VERIFY_TIMEOUT_S,
+            every_s=_EVERY_S,
+            clock=self._clock,
+        )
+        if differences:
+            raise ResetMismatchError(
+                f"{self.info.machine_id} differs from its image in {len(differences)} places.",
+                details=tell(differences),
+                resolution="The machine is thrown away; the next lease makes another.",
+            )
+
+    def _take_baseline(self) -> SavedState:
+        """Give what it looks like once it is quiet.
+
+        Raises:
+            MachineStartError: it never is.
+        """
+        link = self._open()
+        return learn(
+            link,
+            LinkScreen(link),
+            name=self.info.machine_id,
+            timeout_s=_QUIET_TIMEOUT_S,
+            clock=self._clock,
+        )
+
+    def _not_up(self, why: str) -> MachineStartError:
+        logs = ""
+        with contextlib.suppress(MesocosmError):
+            logs = self._containers.logs(self.info.machine_id)
+        return MachineStartError(
+            f"The session of {self.info.machine_id} did not come up.",
+            details=f"{why}\n{logs}".strip(),
+            resolution="`mesocosm image build desktop-container --force` builds its image anew.",
+        )

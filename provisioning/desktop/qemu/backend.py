@@ -1,0 +1,207 @@
+"""Make desktop VMs for the fleet."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import MesocosmError, RequirementError, SnapshotError
+from appliance.base.files import digest_json
+from images.builder import find
+from provisioning.accelerator.detection import find_accelerator
+from provisioning.desktop.qemu.connection import Hypervisor
+from provisioning.desktop.qemu.domain import hardware
+from provisioning.desktop.qemu.machine import DesktopVm, create_desktop, create_fork
+from provisioning.desktop.qemu.template import (
+    TEMPLATE_PREFIX,
+    find_template,
+    is_being_made,
+    make_template,
+    open_template,
+)
+from provisioning.links.zipapp import build_probe
+from provisioning.machine_folder import MachineState
+from provisioning.protocols import READY, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.settings import Settings
+    from images.recipe import Image
+    from provisioning.fleet.backend import HostMachine
+    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.protocols import ResetReport
+
+FORK_MIB = 512
+"""What a fork is counted with: several times what it takes at first (`mesocosm bench density`)."""
+
+_PREFIX = f"{Kind.DESKTOP.value}-"
+
+
+class DesktopMaker:
+    """A `provisioning.fleet.backend.Maker` of desktop VMs.
+
+    Args:
+        settings: size of the machines, where images and the hypervisor are.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._hypervisor = Hypervisor(settings.libvirt_uri)
+        self._image: Image | None = None
+
+    def make(self, say: Callable[[str], None]) -> DesktopVm:
+        """Boot a desktop, put the probe into it and save it as ``ready``.
+
+        Raises:
+            MesocosmError: it cannot be made; nothing is left of it.
+        """
+        accelerator = find_accelerator(self._settings)
+        say(f"booting {self.image.label} under {accelerator.name}")
+        machine = create_desktop(
+            self._settings,
+            self._hypervisor,
+            self.image,
+            accelerator=accelerator.name,
+            stamp=self.stamp(),
+        )
+        try:
+            machine.start()
+            say(f"saving {machine.info.machine_id}")
+            machine.snapshots.save(READY)
+            # Started anew from what was saved: it is proven, and takes no memory for what is free.
+            machine.stop()
+            machine.start()
+            self.have_template(machine, say)
+            machine.folder.mark(MachineState.READY)
+        except BaseException:
+            machine.delete()
+            machine.folder.lock.release()
+            raise
+        return machine
+
+    def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+        """Make what forks start from where it is missing, of a desktop that stands at ``ready``."""
+        if not isinstance(machine, DesktopVm) or machine.template is not None:
+            return
+        if find_template(self._settings, self.stamp()) is not None:
+            return
+        say("making the template of forks")
+        try:
+            make_template(self._settings, machine, self.stamp())
+        except MesocosmError as exc:
+            say(f"no forks: {exc.brief}")
+
+    @property
+    def fork_mib(self) -> int:
+        """Memory that is counted for one fork, MiB, with what its trial will add."""
+        return FORK_MIB
+
+    def stand_by(self) -> DesktopVm | None:
+        """Start the QEMU of a fork, which waits to be woken; the lock of its folder is held.
+
+        Gives None while there is no template.
+
+        Raises:
+            MesocosmError: it cannot be started; nothing is left of it.
+        """
+        template = find_template(self._settings, self.stamp())
+        if template is None:
+            return None
+        template.warm()
+        accelerator = find_accelerator(self._settings).name
+        fork = create_fork(self._settings, self._hypervisor, self.image, template, accelerator)
+        try:
+            fork.stand_by(template)
+        except BaseException:
+            fork.delete()
+            fork.folder.lock.release()
+            raise
+        return fork
+
+    def is_up(self, machine_id: str) -> bool:
+        """Tell whether the QEMU of a fork is there, waiting or running.
+
+        Raises:
+            MesocosmError: the hypervisor does not answer.
+        """
+        return self._hypervisor.state(machine_id) in {"running", "paused"}
+
+    def wake(self, machine: HostMachine) -> ResetReport:
+        """Let a fork that stands by become a verified copy of its template.
+
+        Raises:
+            MesocosmError: it did not; it must not be used.
+        """
+        if not isinstance(machine, DesktopVm) or machine.template is None:
+            raise SnapshotError(f"{machine.info.machine_id} is no fork.")
+        return machine.wake(open_template(machine.template))
+
+    def attach(self, folder: MachineFolder, record: MachineRecord) -> DesktopVm:
+        """Give the object for a desktop that was made before."""
+        return DesktopVm(self._settings, self._hypervisor, folder, record, self.image)
+
+    def fits(self, record: MachineRecord) -> bool:
+        """Tell whether a desktop has today's image, probe, hypervisor, size and accelerator."""
+        return record.details.get("stamp") == self.stamp()
+
+    def remove_by_id(self, machine_id: str) -> None:
+        """End the domain of that name; without a hypervisor there is none."""
+        with contextlib.suppress(MesocosmError):
+            self._hypervisor.destroy(machine_id)
+
+    def remove_strays(self) -> list[str]:
+        """End the appliance's domains that have no folder; without a hypervisor there are none."""
+        gone: list[str] = []
+        try:
+            names = self._hypervisor.names()
+        except RequirementError:
+            return gone
+        for name in names:
+            if name.startswith(TEMPLATE_PREFIX) and not is_being_made(self._settings):
+                self._hypervisor.destroy(name)
+                gone.append(f"{name}: whoever made it is gone")
+            if name.startswith(_PREFIX) and not (self._settings.machines_dir / name).is_dir():
+                self._hypervisor.destroy(name)
+                gone.append(f"{name}: its folder is gone")
+        return gone
+
+    @property
+    def image(self) -> Image:
+        """The desktop image, looked up once.
+
+        Raises:
+            ImageError: it was not built, or is corrupt.
+        """
+        if self._image is None:
+            self._image = find("desktop", self._settings)
+        return self._image
+
+    def stamp(self) -> str:
+        """Digest all that a saved desktop depends on: a snapshot fits nothing else."""
+        settings = self._settings
+        return digest_json(
+            {
+                "image": self.image.digest,
+                "hypervisor": find("hypervisor", settings).digest,
+                "probe": build_probe().digest,
+                "domain": hardware(
+                    find_accelerator(settings).name,
+                    memory_mib=settings.desktop_memory_mib,
+                    cpus=settings.desktop_cpus,
+                ),
+                "cpu": host_cpu() if find_accelerator(settings).name == "kvm" else "",
+            }
+        )
+
+
+def host_cpu() -> str:
+    """Give the model of the host's processor, which guests under KVM see."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+    found = re.search(r"^model name\s*:\s*(.+)$", text, flags=re.MULTILINE)
+    return found[1].strip() if found else ""

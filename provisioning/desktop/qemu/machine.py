@@ -1,0 +1,498 @@
+"""A desktop VM, from its overlay to its probe."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.errors import (
+    LinkError,
+    LinkTimeoutError,
+    MachineError,
+    MachineStartError,
+    MesocosmError,
+)
+from appliance.base.ids import new_machine_id
+from appliance.base.measures import record
+from appliance.base.process import run
+from images.desktop.recipe import DISK, HOST_KEY, INITRD, KERNEL
+from provisioning.desktop.probed import AGENT_USER, ProbedDesktop
+from provisioning.desktop.qemu.domain import DomainSpec
+from provisioning.desktop.qemu.egress import let_out
+from provisioning.desktop.qemu.host import hypervisor_address
+from provisioning.desktop.qemu.identity import new_identity, new_mac, new_port
+from provisioning.desktop.qemu.input import VmInput
+from provisioning.desktop.qemu.migration import load_stream
+from provisioning.desktop.qemu.screen import VmScreen
+from provisioning.desktop.qemu.snapshots import VmSnapshots
+from provisioning.desktop.qemu.starting import start_domain
+from provisioning.desktop.qemu.template import RAM, altered, mark_of
+from provisioning.desktop.qemu.waking import wake
+from provisioning.links.deploy import deploy_probe
+from provisioning.links.ssh import SshTarget, open_ssh
+from provisioning.links.virtio import connect_virtio, open_virtio
+from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState
+from provisioning.protocols import READY, Kind, ResetReport
+from provisioning.reset.digests import take_digest
+from provisioning.reset.phases import Phases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from images.recipe import Image
+    from provisioning.desktop.qemu.connection import Hypervisor
+    from provisioning.desktop.qemu.template import Template
+    from provisioning.links.client import LinkClient
+    from provisioning.links.ssh import SshSession
+    from provisioning.protocols import Stream
+
+BACKEND = "libvirt"
+_BOOT_TIMEOUT_S = 240.0
+# The forwarded port accepts before the guest listens: a login that stalls is tried anew.
+_LOGIN_TIMEOUT_S = 6.0
+_DEPLOYS = 3
+_SESSION_TIMEOUT_S = 180.0
+_WARM_TIMEOUT_S = 120.0
+_QUIET_TIMEOUT_S = 120.0
+_QUIET_WINDOW_S = 3.0
+# Share of one processor that an idle desktop uses; under emulation timers alone cost 5-10 %.
+_QUIET_SHARE = 0.25
+
+
+class DesktopVm(ProbedDesktop):
+    """A `provisioning.protocols.Machine`: one QEMU behind libvirt, one probe on virtio-serial.
+
+    Args:
+        settings: where the hypervisor and the keys are.
+        hypervisor: which libvirtd runs it.
+        folder: of the machine.
+        record: what it is.
+        image: what it was made from.
+        clock: waits and measures.
+    """
+
+    def __init__(  # the composition of one machine
+        self,
+        settings: Settings,
+        hypervisor: Hypervisor,
+        folder: MachineFolder,
+        record: MachineRecord,
+        image: Image,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        super().__init__(folder, record, user=AGENT_USER, clock=clock)
+        self._settings = settings
+        self._hypervisor = hypervisor
+        self._image = image
+        self._screen = VmScreen(hypervisor, record.machine_id, folder.path)
+
+    @property
+    def snapshots(self) -> VmSnapshots:
+        """Save and rewind it."""
+        return VmSnapshots(
+            self._hypervisor,
+            self.info.machine_id,
+            self._folder.path,
+            self.link,
+            self.screen,
+            clock=self._clock,
+        )
+
+    @property
+    def screen(self) -> VmScreen:
+        """See it, from outside."""
+        return self._screen
+
+    @property
+    def input(self) -> VmInput:
+        """Act on it, from outside."""
+        return VmInput(
+            self._hypervisor, self.info.machine_id, self.screen, self.link, clock=self._clock
+        )
+
+    @property
+    def backing(self) -> Path:
+        """The image's disk, which lies under the machine's own."""
+        return self._image.file(DISK)
+
+    @property
+    def template(self) -> Path | None:
+        """Folder of the template that it is a fork of; None for a machine that was booted."""
+        path = self._record.details.get("template")
+        return Path(path) if path else None
+
+    @property
+    def spec(self) -> DomainSpec:
+        """How its QEMU is started."""
+        details = self._record.details
+        template = self.template
+        return DomainSpec(
+            name=self.info.machine_id,
+            accelerator=self.info.accelerator,
+            memory_mib=int(details["memory_mib"]),
+            cpus=int(details["cpus"]),
+            folder=self._folder.path,
+            kernel=self._image.file(KERNEL),
+            initrd=self._image.file(INITRD),
+            ssh_port=int(details["ssh_port"]),
+            mac=details["mac"],
+            ram=template / RAM if template else None,
+            is_incoming=template is not None,
+        )
+
+    def is_running(self) -> bool:
+        """Tell whether its guest runs."""
+        return self._hypervisor.state(self.info.machine_id) == "running"
+
+    def cpu_time_s(self) -> float:
+        """Give the processor time that its QEMU has used, seconds."""
+        return self._hypervisor.cpu_time_s(self.info.machine_id)
+
+    def start(self) -> None:
+        """Start it: from the snapshot ``ready`` where it has one, else by a boot.
+
+        Raises:
+            MachineStartError: it did not come up in time, or is a fork that has ended.
+            MesocosmError: the hypervisor does not answer.
+        """
+        state = self._hypervisor.state(self.info.machine_id)
+        if state == "paused" and self.template is None:
+            self._hypervisor.resume(self.info.machine_id)
+        if state in {"running", "paused"}:
+            return
+        if self.template is not None:
+            raise MachineStartError(
+                f"{self.info.machine_id} is a fork; its state ended with it.",
+                resolution="Take another fork.",
+            )
+        self._hypervisor.destroy(self.info.machine_id)
+        self._require_backing()
+        if (self._folder.path / "snapshots" / f"{READY}.json").is_file():
+            self._start_saved()
+        else:
+            self._boot()
+
+    def stop(self) -> None:
+        """Stop it at once; what was saved stays. Harmless when it does not run."""
+        self.release()
+        self._hypervisor.destroy(self.info.machine_id)
+        self._folder.mark(MachineState.STOPPED)
+
+    def delete(self) -> None:
+        """Stop it and remove all that it left on the host; harmless twice."""
+        with contextlib.suppress(MesocosmError):
+            self.stop()
+        self._folder.remove()
+
+    def ssh(self, *, timeout_s: float = 20.0) -> SshSession:
+        """Log in as root.
+
+        Raises:
+            LinkError: nobody answers, or somebody else.
+        """
+        return open_ssh(self.ssh_target(), timeout_s=timeout_s)
+
+    def way_out(self, serve: Callable[[Stream], None]) -> AbstractContextManager[None]:
+        """Give its programs an HTTP proxy for the length of a block; see `let_out`."""
+        return let_out(self.ssh, self.link, serve)
+
+    @property
+    def hypervisor(self) -> Hypervisor:
+        """Who runs it."""
+        return self._hypervisor
+
+    def stand_by(self, template: Template) -> None:
+        """Start the QEMU of a fork and give it the template's state; the guest stands still.
+
+        Raises:
+            SnapshotError: QEMU did not take the state.
+            MachineError: libvirt or QEMU refused.
+        """
+        start_domain(self._hypervisor, self.spec, paused=True)
+        address = self._folder.path / "incoming.sock"
+        name = self.info.machine_id
+        load_stream(self._hypervisor, name, template.devices, address, clock=self._clock)
+        self._folder.mark(MachineState.WAITING)
+
+    def wake(self, template: Template) -> ResetReport:
+        """Let the guest of a fork that stands by run, with an identity of its own, and verify it.
+
+        Phases: ``resume``, ``resync`` (the probe answers), ``verify`` (with clock, seed, identity).
+
+        Raises:
+            SnapshotError: it did not come up; it must not be used.
+            ResetMismatchError: it differs from the template; it must not be used.
+            MachineError: QEMU is gone or refused.
+        """
+        phases = Phases(self._clock)
+        name = self.info.machine_id
+        with phases.part("resume"):
+            before = template.saved()
+            identity = new_identity(mac=self._record.details["mac"])
+            details = {**self._record.details, "host_key": identity.host_key_pub}
+            self._record = self._folder.write(
+                self._record.model_copy(update={"details": details, "state": MachineState.STARTING})
+            )
+            self._link = open_virtio(self.spec.probe_socket, name=name)
+            self._hypervisor.resume(name)
+        wake(
+            self._link,
+            self.screen,
+            before,
+            phases,
+            name=name,
+            clock=self._clock,
+            identity=identity.for_probe(),
+        )
+        return ResetReport(path="fork", seconds=phases.total_s(), phases_s=phases.seconds)
+
+    def _require_backing(self) -> None:
+        """Refuse to start on a disk that is not the one that its own lies on.
+
+        Raises:
+            MachineStartError: it is gone or was altered.
+        """
+        mark = self._record.details.get("backing", "0:0").split(":")
+        if wrong := altered(self.backing, (int(mark[0]), int(mark[1]))):
+            raise MachineStartError(
+                f"The disk below {self.info.machine_id} is not what it was made on.",
+                details=wrong,
+                resolution="`mesocosm image verify desktop` checks the image; `mesocosm up` makes "
+                "it again, and a desktop on it.",
+            )
+
+    def _boot(self) -> None:
+        start_s = self._clock.monotonic_s()
+        start_domain(self._hypervisor, self.spec)
+        self._deploy()
+        self._wait_for_session()
+        # The probe's helpers are started before the snapshot is saved, once for all trials.
+        self.link.call("warm", timeout_s=_WARM_TIMEOUT_S)
+        self.link.call("trim", timeout_s=_WARM_TIMEOUT_S)
+        self._wait_for_quiet()
+        seconds = self._clock.monotonic_s() - start_s
+        record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
+
+    def _deploy(self) -> None:
+        """Put the probe into a guest that boots, and may be too busy for one login or another."""
+        for left in reversed(range(_DEPLOYS)):
+            try:
+                with self._wait_for_ssh() as session:
+                    deploy_probe(session)
+                    return
+            except LinkError:
+                if not left:
+                    raise
+
+    def _start_saved(self) -> None:
+        """Start QEMU paused, load the snapshot into it, and let it run."""
+        start_s = self._clock.monotonic_s()
+        start_domain(self._hypervisor, self.spec, paused=True)
+        try:
+            self._link = open_virtio(self.spec.probe_socket, name=self.info.machine_id)
+            self.snapshots.restore(READY)
+        except MesocosmError:
+            self.stop()
+            raise
+        seconds = self._clock.monotonic_s() - start_s
+        record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
+
+    def _wait_for_ssh(self) -> SshSession:
+        target = self.ssh_target()
+        reasons: list[str] = []
+
+        def try_login() -> SshSession | None:
+            if self._hypervisor.state(self.info.machine_id) != "running":
+                raise self._failure("QEMU ended while the guest was booting.", reasons)
+            try:
+                return open_ssh(target, timeout_s=_LOGIN_TIMEOUT_S)
+            except LinkError as exc:
+                reasons.append(str(exc))
+                return None
+
+        session = wait_until(try_login, timeout_s=_BOOT_TIMEOUT_S, every_s=0.5, clock=self._clock)
+        if session is None:
+            raise self._failure(
+                f"The guest did not answer over SSH within {_BOOT_TIMEOUT_S:g} s.", reasons
+            )
+        return session
+
+    def _wait_for_session(self) -> None:
+        def ask() -> bool:
+            try:
+                reply = self.link.call("session", timeout_s=20.0)
+            except LinkTimeoutError:  # a guest that boots on a busy host
+                return False
+            return isinstance(reply, dict) and reply.get("ready") is True
+
+        if not wait_until(ask, timeout_s=_SESSION_TIMEOUT_S, every_s=0.5, clock=self._clock):
+            raise self._failure(
+                f"The graphical session was not ready within {_SESSION_TIMEOUT_S:g} s.", []
+            )
+
+    def _wait_for_quiet(self) -> None:
+        """Wait until the guest has nothing left to do after its boot.
+
+        That is: its processors idle, and its state the same at two looks some seconds apart. A
+        snapshot of a guest that is still starting something could never be verified.
+        """
+        if not wait_until(
+            self._is_quiet, timeout_s=_QUIET_TIMEOUT_S, every_s=0.0, clock=self._clock
+        ):
+            before = take_digest(self.link)
+            self._clock.sleep(_QUIET_WINDOW_S)
+            moving = "\n".join(before.differences(take_digest(self.link)))
+            raise self._failure(
+                f"The desktop did not come to rest within {_QUIET_TIMEOUT_S:g} s.", [moving]
+            )
+
+    def _is_quiet(self) -> bool:
+        try:
+            before = take_digest(self.link)
+            before_s = self.cpu_time_s()
+            self._clock.sleep(_QUIET_WINDOW_S)
+            used_s = self.cpu_time_s() - before_s
+            if used_s > _QUIET_SHARE * _QUIET_WINDOW_S:
+                return False
+            return not before.differences(take_digest(self.link))
+        except LinkTimeoutError:
+            return False
+
+    def _failure(self, brief: str, reasons: list[str]) -> MachineStartError:
+        serial = self.spec.serial_log
+        said = serial.read_bytes()[-1500:].decode(errors="replace") if serial.is_file() else ""
+        last = reasons[-1] if reasons else ""
+        return MachineStartError(
+            brief,
+            details=f"{last}\nThe end of the guest's console ({serial}):\n{said}".strip(),
+            resolution="`mesocosm image verify desktop` checks the image; `mesocosm doctor` the host.",
+        )
+
+    def ssh_target(self) -> SshTarget:
+        """Say where its SSH server answers, with which key."""
+        own = self._record.details.get("host_key")
+        public = (own or self._image.file(f"{HOST_KEY}.pub").read_text()).split()
+        return SshTarget(
+            host=hypervisor_address(self._settings),
+            port=self.spec.ssh_port,
+            user="root",
+            key_file=self._settings.keys_dir / "ssh_ed25519",
+            host_key=" ".join(public[:2]),
+        )
+
+    def rest(self) -> None:
+        """Pause it: an idle desktop under emulation uses a fifth of a processor."""
+        with contextlib.suppress(MesocosmError):
+            self._hypervisor.qmp(self.info.machine_id, "stop")
+
+    def _connect(self) -> LinkClient:
+        return connect_virtio(self.spec.probe_socket, name=self.info.machine_id)
+
+
+def create_desktop(
+    settings: Settings, hypervisor: Hypervisor, image: Image, *, accelerator: str, stamp: str
+) -> DesktopVm:
+    """Make the folder, record and overlay of a new desktop; its lock is held, it does not run yet.
+
+    Args:
+        settings: size of the machine, where machines are.
+        hypervisor: which libvirtd will run it.
+        image: what it starts from.
+        accelerator: ``kvm`` or ``tcg``.
+        stamp: kept in its record; tells later whether it is still what would be made.
+
+    Raises:
+        MachineError: the lock of a brand-new folder is taken.
+        ToolError: the overlay could not be made.
+    """
+    size, changed_ns = mark_of(image.file(DISK))
+    details = {**_choose_details(settings), "stamp": stamp, "backing": f"{size}:{changed_ns}"}
+    return _create(
+        settings, hypervisor, image, image.file(DISK), accelerator=accelerator, details=details
+    )
+
+
+def create_fork(
+    settings: Settings, hypervisor: Hypervisor, image: Image, template: Template, accelerator: str
+) -> DesktopVm:
+    """Make the folder, record and overlay of a new fork; its lock is held, it does not run yet.
+
+    Args:
+        settings: size of the machine, where machines are.
+        hypervisor: which libvirtd will run it.
+        image: what the template was made from.
+        template: what it will be a copy of.
+        accelerator: the template's.
+
+    Raises:
+        MachineError: the lock of a brand-new folder is taken.
+        ToolError: the overlay could not be made.
+    """
+    stamp = template.record.stamp
+    details = {**_choose_details(settings), "stamp": stamp, "template": str(template.path)}
+    return _create(
+        settings, hypervisor, image, template.disk, accelerator=accelerator, details=details
+    )
+
+
+def _create(
+    settings: Settings,
+    hypervisor: Hypervisor,
+    image: Image,
+    backing: Path,
+    *,
+    accelerator: str,
+    details: dict[str, str],
+) -> DesktopVm:
+    machine_id = new_machine_id(Kind.DESKTOP.value)
+    folder = MachineFolder(settings.machines_dir / machine_id)
+    folder.path.mkdir(parents=True)
+    if not folder.lock.try_acquire():
+        raise MachineError(f"The folder of the new machine {machine_id} is locked.")
+    try:
+        overlay = folder.path / "disk.qcow2"
+        make_overlay(backing, overlay)
+        written = folder.write(
+            MachineRecord(
+                machine_id=machine_id,
+                kind=Kind.DESKTOP,
+                backend=BACKEND,
+                image=image.label,
+                image_digest=image.digest,
+                accelerator=accelerator,
+                created_s=SYSTEM_CLOCK.now_s(),
+                details=details,
+            )
+        )
+    except BaseException:
+        folder.remove()
+        folder.lock.release()
+        raise
+    return DesktopVm(settings, hypervisor, folder, written, image)
+
+
+def make_overlay(backing: Path, overlay: Path) -> None:
+    """Make an empty qcow2 on top of an image.
+
+    Raises:
+        ToolError: qemu-img is missing or failed.
+    """
+    argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2"]
+    run([*argv, "-b", str(backing), str(overlay)], timeout_s=60).require(
+        "Check the free space of the state folder with `mesocosm doctor`."
+    )
+
+
+def _choose_details(settings: Settings) -> dict[str, str]:
+    return {
+        "memory_mib": str(settings.desktop_memory_mib),
+        "cpus": str(settings.desktop_cpus),
+        "ssh_port": str(new_port()),
+        "mac": new_mac(),
+    }

@@ -1,0 +1,316 @@
+"""Templates: what forks start from, made once of a saved desktop.
+
+::
+
+    <templates_dir>/<stamp>/
+        ram             the guest's RAM; forks map it privately, so its pages are shared
+        devices         migration stream of everything but the RAM
+        disk.qcow2      the disk at that moment; each fork has an overlay on top
+        digest.json     the state that every fork is verified by, with its picture beside it
+        template.json   what it was made from
+
+The stamp digests all that the streams depend on: image, QEMU, CPU model, probe, size. A template
+with another stamp is never loaded; it is removed when the new one is made.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import MesocosmError, SnapshotError
+from appliance.base.files import FileLock, locked, write_atomic
+from appliance.base.process import run
+from provisioning.desktop.qemu.identity import new_port
+from provisioning.desktop.qemu.migration import save_stream
+from provisioning.desktop.qemu.starting import start_domain
+from provisioning.protocols import READY
+from provisioning.reset.saved_state import SavedState, picture_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from appliance.base.settings import Settings
+    from provisioning.desktop.qemu.machine import DesktopVm
+
+RAM, DEVICES, DISK, DIGEST, RECORD = "ram", "devices", "disk.qcow2", "digest.json", "template.json"
+TEMPLATE_PREFIX = "template-"
+"""Of the name of the domain that a template is made with."""
+
+_STAMP_DIGITS = 16
+_LOCK = ".lock"
+_BUILD = ".build"
+_COPY_TIMEOUT_S = 300.0
+
+
+FileMark = tuple[int, int]
+"""Size of a file in bytes, and time of its last change in ns: another one is another file."""
+
+
+def mark_of(path: Path) -> FileMark:
+    """Give the mark of a file.
+
+    Raises:
+        OSError: there is none.
+    """
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def altered(path: Path, mark: FileMark) -> str:
+    """Say in one line that a file is gone or another one; empty when it is the same."""
+    try:
+        return "" if mark_of(path) == mark else f"{path} was altered"
+    except OSError:
+        return f"{path} is gone"
+
+
+class TemplateRecord(BaseModel):
+    """What a template is.
+
+    Attributes:
+        stamp: digest of all that it depends on.
+        image: label of the image.
+        backing: path of the image's disk, under the template's own.
+        files: size in bytes and time of the last change, ns, of every file that forks are made of,
+            by name, or by path outside of the template; others mean that it was altered.
+        seconds: how long it took to make.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    stamp: str
+    image: str
+    backing: str
+    files: dict[str, FileMark]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A template on disk.
+
+    Attributes:
+        path: its folder.
+        record: what it is.
+    """
+
+    path: Path
+    record: TemplateRecord
+
+    @property
+    def ram(self) -> Path:
+        """The RAM."""
+        return self.path / RAM
+
+    @property
+    def devices(self) -> Path:
+        """The stream of everything else."""
+        return self.path / DEVICES
+
+    @property
+    def disk(self) -> Path:
+        """What forks put their overlays on."""
+        return self.path / DISK
+
+    def saved(self) -> SavedState:
+        """Read the state that forks are verified by.
+
+        Raises:
+            SnapshotError: it is gone or damaged.
+        """
+        try:
+            return SavedState.read(self.path / DIGEST)
+        except (OSError, ValueError) as exc:
+            raise SnapshotError(f"The template {self.path.name} is damaged.", str(exc)) from exc
+
+    def warm(self) -> None:
+        """Ask the host to have the RAM in its cache, from where forks map it; not its holes."""
+        with self.ram.open("rb") as file:
+            for start, end in _extents(file.fileno()):
+                os.posix_fadvise(file.fileno(), start, end - start, os.POSIX_FADV_WILLNEED)
+
+    def damage(self) -> str:
+        """Say what is wrong with it, in one line; empty when nothing is."""
+        for name, mark in self.record.files.items():
+            if wrong := altered(self.path / name, mark):
+                return wrong
+        return ""
+
+
+def _extents(fd: int) -> Iterator[tuple[int, int]]:
+    """Give where a file holds data, as (start, end) in bytes."""
+    end = 0
+    while True:
+        try:
+            start = os.lseek(fd, end, os.SEEK_DATA)
+        except OSError as exc:
+            if exc.errno == errno.ENXIO:  # nothing but a hole is left
+                return
+            raise
+        end = os.lseek(fd, start, os.SEEK_HOLE)
+        yield start, end
+
+
+def templates_dir(settings: Settings) -> Path:
+    """Give the folder of all templates."""
+    return settings.state_dir / "templates"
+
+
+def open_template(path: Path) -> Template:
+    """Give the template in a folder.
+
+    Raises:
+        SnapshotError: it is gone or damaged.
+    """
+    try:
+        record = TemplateRecord.model_validate_json((path / RECORD).read_bytes())
+    except (OSError, ValueError) as exc:
+        raise SnapshotError(f"The template {path.name} is gone or damaged.", str(exc)) from exc
+    found = Template(path, record)
+    if damage := found.damage():
+        raise SnapshotError(f"The template {path.name} is damaged.", damage)
+    return found
+
+
+def find_template(settings: Settings, stamp: str) -> Template | None:
+    """Give the template of a stamp if it is there and whole; a damaged one is removed."""
+    path = templates_dir(settings) / stamp[:_STAMP_DIGITS]
+    if not path.is_dir():
+        return None
+    try:
+        found = open_template(path)
+    except SnapshotError:
+        shutil.rmtree(path, ignore_errors=True)
+        return None
+    return found if found.record.stamp == stamp else None
+
+
+def is_being_made(settings: Settings) -> bool:
+    """Tell whether some process makes a template now."""
+    lock = FileLock(templates_dir(settings) / _LOCK)
+    if not templates_dir(settings).is_dir():
+        return False
+    is_free = lock.try_acquire()
+    lock.release()
+    return not is_free
+
+
+def remove_templates(settings: Settings, *, but: str = "") -> list[str]:
+    """Remove all templates except the one of a stamp; gives their names."""
+    folder = templates_dir(settings)
+    gone = []
+    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+        if path.is_dir() and path.name != but[:_STAMP_DIGITS]:
+            shutil.rmtree(path, ignore_errors=True)
+            gone.append(path.name)
+    return gone
+
+
+def make_template(settings: Settings, vm: DesktopVm, stamp: str) -> Template:
+    """Make the template of a running desktop that has the snapshot ``ready``.
+
+    The desktop stands still while its disk is copied, then goes on.
+
+    Args:
+        settings: where templates are.
+        vm: held by the caller.
+        stamp: digest of all that the template depends on.
+
+    Raises:
+        MesocosmError: it cannot be made; nothing is left of it.
+    """
+    folder = templates_dir(settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / _LOCK, what="The making of templates"):
+        if found := find_template(settings, stamp):
+            return found
+        build = folder / f"{_BUILD}-{stamp[:_STAMP_DIGITS]}"
+        remove_templates(settings)
+        build.mkdir()
+        try:
+            record = _make(vm, build, stamp)
+            write_atomic(build / RECORD, record.model_dump_json(indent=1))
+            path = folder / stamp[:_STAMP_DIGITS]
+            build.rename(path)
+        except BaseException:
+            shutil.rmtree(build, ignore_errors=True)
+            raise
+    return Template(path, record)
+
+
+def _make(vm: DesktopVm, folder: Path, stamp: str) -> TemplateRecord:
+    start_s = SYSTEM_CLOCK.monotonic_s()
+    hypervisor, name = vm.hypervisor, vm.info.machine_id
+    saved, frozen = folder / DISK, folder / "frozen.qcow2"
+    hypervisor.qmp(name, "stop")
+    try:
+        _copy(vm.spec.disk, saved)
+    finally:
+        hypervisor.resume(name)
+    state = vm.folder.path / "snapshots" / f"{READY}.json"
+    shutil.copyfile(state, folder / DIGEST)
+    shutil.copyfile(picture_path(state), picture_path(folder / DIGEST))
+    spec = replace(
+        vm.spec,
+        name=f"{TEMPLATE_PREFIX}{stamp[:_STAMP_DIGITS]}",
+        folder=folder,
+        ssh_port=new_port(),
+        ram=folder / RAM,
+        is_template=True,
+    )
+    start_domain(hypervisor, spec, paused=True)
+    try:
+        if words := hypervisor.monitor(spec.name, f"loadvm {READY}"):
+            raise SnapshotError("The saved desktop could not be loaded.", details=words)
+        save_stream(hypervisor, spec.name, folder / DEVICES)
+    finally:
+        hypervisor.destroy(spec.name)
+    backing = vm.backing
+    # Only what the desktop wrote, without the RAM that was saved in it.
+    argv = ["qemu-img", "convert", "-q", "-O", "qcow2", "-F", "qcow2", "-B", str(backing)]
+    _run([*argv, str(saved), str(frozen)])
+    frozen.replace(saved)
+    for left in ("serial.log", "probe.sock", "vnc.sock"):
+        (folder / left).unlink(missing_ok=True)
+    for name in (RAM, DEVICES, DISK, DIGEST):
+        _write_back(folder / name)
+    return TemplateRecord(
+        stamp=stamp,
+        image=vm.info.image,
+        backing=str(backing),
+        files={
+            **{name: mark_of(folder / name) for name in (RAM, DEVICES, DISK, DIGEST)},
+            str(backing): mark_of(backing),
+        },
+        seconds=round(SYSTEM_CLOCK.monotonic_s() - start_s, 3),
+    )
+
+
+def _write_back(path: Path) -> None:
+    """Have a file on the disk: a host that crashes keeps it, and its time of change is the last.
+
+    RAM that was mapped is written back long after, which counts as a change.
+    """
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _copy(source: Path, target: Path) -> None:
+    _run(["cp", "--sparse=always", "--reflink=auto", str(source), str(target)])
+
+
+def _run(argv: list[str]) -> None:
+    try:
+        run(argv, timeout_s=_COPY_TIMEOUT_S).require(
+            "Check the free space of the state folder with `mesocosm doctor`."
+        )
+    except MesocosmError as exc:
+        raise SnapshotError("The template's disk could not be written.", str(exc)) from exc

@@ -1,0 +1,1 @@
+"""Desktops elsewhere: reached over SSH, reset by their owner's own command."""

@@ -1,0 +1,132 @@
+"""Take the desktops of ``remotes.yaml`` into the fleet, and let them go again."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import MachineBusyError, MachineError, MesocosmError, RequirementError
+from appliance.base.files import digest_json
+from provisioning.desktop.remote.config import FILE, read_remotes
+from provisioning.desktop.remote.machine import BACKEND, RemoteDesktop
+from provisioning.links.zipapp import build_probe
+from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from provisioning.desktop.remote.config import Remote
+
+_PREFIX = f"{Kind.DESKTOP.value}-{BACKEND}-"
+
+
+class RemoteMaker:
+    """A `provisioning.fleet.backend.Maker` that makes nothing: it takes what ``remotes.yaml`` names.
+
+    Args:
+        settings: where that file, the key and the machines' folders are.
+        clock: stamps records.
+    """
+
+    def __init__(self, settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._settings = settings
+        self._clock = clock
+
+    def make(self, say: Callable[[str], None]) -> RemoteDesktop:
+        """Take a machine that is not in the fleet yet: reset, its first state learned, locked.
+
+        Raises:
+            RequirementError: the file names no machine.
+            MachineBusyError: all of them are in the fleet already, or in use.
+            MesocosmError: it cannot be used; nothing of it is kept.
+        """
+        remotes = read_remotes(self._settings)
+        if not remotes:
+            raise RequirementError(
+                "No remote desktop is known.",
+                details=f"{self._settings.state_dir / FILE} names none.",
+                resolution="docs/machines.md shows how the file looks.",
+            )
+        for remote in remotes:
+            folder = MachineFolder(self._settings.machines_dir / machine_id(remote))
+            if folder.read() is None and folder.lock.try_acquire():
+                return self._take(remote, folder, say)
+        raise MachineBusyError(
+            "Every remote desktop is in use.",
+            details=", ".join(remote.name for remote in remotes),
+            resolution="Wait for one, or name more machines in remotes.yaml.",
+        )
+
+    def attach(self, folder: MachineFolder, record: MachineRecord) -> RemoteDesktop:
+        """Give the object for a machine that was taken before.
+
+        Raises:
+            MachineError: the file no longer names it.
+            SpecError: the file is wrong.
+        """
+        remote = self._find(record.machine_id)
+        if remote is None:
+            raise MachineError(
+                f"{record.machine_id} is no longer named in {self._settings.state_dir / FILE}.",
+                resolution="Name it again, or delete it with `mesocosm machine sweep`.",
+            )
+        return RemoteDesktop(self._settings, folder, record, remote, clock=self._clock)
+
+    def fits(self, record: MachineRecord) -> bool:
+        """Tell whether the file still says of a machine what it said when it was taken."""
+        remote = self._find(record.machine_id)
+        return remote is not None and record.details.get("stamp") == _stamp(remote)
+
+    def remove_by_id(self, machine_id: str) -> None:
+        """Do nothing: what runs elsewhere is not this appliance's to end."""
+
+    def remove_strays(self) -> list[str]:
+        """Give none: nothing runs here."""
+        return []
+
+    def _take(
+        self, remote: Remote, folder: MachineFolder, say: Callable[[str], None]
+    ) -> RemoteDesktop:
+        say(f"resetting {remote.name} and learning its first state")
+        record = MachineRecord(
+            machine_id=folder.machine_id,
+            kind=Kind.DESKTOP,
+            backend=BACKEND,
+            image=f"remote:{remote.name}",
+            image_digest=digest_json(remote.model_dump(mode="json")),
+            accelerator="none",
+            created_s=self._clock.now_s(),
+            details={"stamp": _stamp(remote), "remote": remote.name},
+        )
+        machine = RemoteDesktop(self._settings, folder, record, remote, clock=self._clock)
+        try:
+            system = f"remote:{machine.describe()}"
+            folder.write(record.model_copy(update={"image": system}))
+            machine.learn()
+            folder.mark(MachineState.READY)
+            machine.release()
+            found = folder.read()
+            return self.attach(folder, record if found is None else found)
+        except BaseException:
+            with contextlib.suppress(MesocosmError):
+                machine.delete()
+            folder.remove()
+            folder.lock.release()
+            raise
+
+    def _find(self, name: str) -> Remote | None:
+        return next((one for one in read_remotes(self._settings) if machine_id(one) == name), None)
+
+
+def machine_id(remote: Remote) -> str:
+    """Give the id of a remote machine, such as ``desktop-remote-lab-1``."""
+    return f"{_PREFIX}{remote.name}"
+
+
+def _stamp(remote: Remote) -> str:
+    """Digest all that a learned first state depends on."""
+    return digest_json({"remote": remote.model_dump(mode="json"), "probe": build_probe().digest})

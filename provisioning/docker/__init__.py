@@ -1,1 +1,0 @@
-"""Machines in containers: the reference phone, reached over ADB."""

@@ -1,0 +1,1 @@
+"""What a machine may reach, and the proxy that enforces it."""

@@ -1,0 +1,1 @@
+"""Phones: one folder a backend, and what they share over ADB."""

@@ -1,0 +1,306 @@
+"""One phone over ADB: commands and files, within deadlines."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import struct
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import (
+    GuestCallError,
+    LinkClosedError,
+    LinkProtocolError,
+    LinkTimeoutError,
+    PhoneUnauthorizedError,
+)
+from appliance.base.process import CommandResult, run
+from provisioning.links.adb import EXIT, STDERR, STDOUT, AdbShellTransport, PacketReader
+from provisioning.protocols import FileStat
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Iterator
+
+    from appliance.base.clock import Clock
+    from provisioning.phone.adb.server import AdbServer
+
+MAX_OUTPUT_BYTES = 64 << 20
+_READ_BYTES = 1 << 20
+_SYNC_CHUNK_BYTES = 64 << 10
+_FILE_TIMEOUT_S = 30.0
+_FILE_BYTES_PER_S = 1 << 20
+_RECONNECT_TIMEOUT_S = 10.0
+_WAIT_EVERY_S = 0.05
+
+
+class AdbDevice:
+    """A phone behind an adb server. Any thread may call it; each call has a stream of its own.
+
+    Args:
+        server: knows the phone, or is told of it when it has forgotten.
+        serial: ``HOST:PORT``.
+        clock: whose deadlines count.
+    """
+
+    def __init__(self, server: AdbServer, serial: str, *, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._server = server
+        self._clock = clock
+        self.serial = serial
+
+    def adb(self, *words: str, timeout_s: float = 30.0) -> CommandResult:
+        """Run the adb program on the phone, against the server that knows it.
+
+        Raises:
+            ToolMissingError: adb is not installed.
+        """
+        where = ["-P", str(self._server.port), "-s", self.serial]
+        return run(["adb", *where, *words], timeout_s=timeout_s)
+
+    def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:
+        """Run a command line in the phone's shell; a non-zero exit code is a result.
+
+        Raises:
+            LinkTimeoutError: it did not end in time; the phone ends it.
+            LinkClosedError: the phone went away.
+        """
+        parts: dict[int, list[bytes]] = {STDOUT: [], STDERR: [], EXIT: []}
+        reader = PacketReader()
+        with self._stream(f"shell,v2,raw:{command}", timeout_s, what=command) as stream:
+            for data in stream:
+                for kind, part in reader.feed(data):
+                    parts.setdefault(kind, []).append(part)
+        if not parts[EXIT]:
+            raise LinkClosedError(
+                f"The phone {self.serial} ended {command[:60]!r} without an exit code."
+            )
+        return CommandResult(
+            (command,), parts[EXIT][0][0], b"".join(parts[STDOUT]), b"".join(parts[STDERR])
+        )
+
+    def read(self, command: str, timeout_s: float = 10.0) -> bytes:
+        """Run a command line and give the bytes it writes, as ``adb exec-out`` does.
+
+        Raises:
+            LinkTimeoutError: it did not end in time.
+            LinkClosedError: the phone went away.
+        """
+        with self._stream(f"exec:{command}", timeout_s, what=command) as stream:
+            return b"".join(stream)
+
+    def read_service(self, service: str, timeout_s: float = 10.0) -> bytes:
+        """Open a service by its name, such as ``framebuffer:``, and give all that it sends.
+
+        Raises:
+            GuestCallError: the phone has no such service.
+            LinkTimeoutError: it did not end in time.
+            LinkClosedError: the phone went away.
+        """
+        with self._stream(service, timeout_s, what=service) as stream:
+            return b"".join(stream)
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait until the phone takes commands and Android is up; connects where that is lost.
+
+        Raises:
+            PhoneUnauthorizedError: it refuses the key.
+            PhoneOfflineError: it does not speak ADB.
+            LinkTimeoutError: it speaks ADB, but does not come up.
+        """
+        deadline_s = self._clock.monotonic_s() + timeout_s
+        said = ""
+        while (left_s := deadline_s - self._clock.monotonic_s()) > 0:
+            self._server.connect(self.serial, timeout_s=left_s)
+            try:
+                said = self.shell("getprop sys.boot_completed", max(0.1, left_s)).text
+                if said == "1":
+                    return
+            except PhoneUnauthorizedError:
+                raise
+            except (LinkClosedError, LinkTimeoutError) as exc:
+                said = exc.brief
+            self._clock.sleep(min(_WAIT_EVERY_S, left_s))
+        raise LinkTimeoutError(
+            f"The phone {self.serial} did not come up within {timeout_s:g} s.", details=said
+        )
+
+    def open_program(self, command: str, *, timeout_s: float = 10.0) -> AdbShellTransport:
+        """Start a program whose standard streams carry a link.
+
+        Raises:
+            LinkError: it could not be started.
+        """
+        sock = self._open(f"shell,v2,raw:{command}", timeout_s)
+        sock.settimeout(None)
+        return AdbShellTransport(sock)
+
+    def put(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
+        """Write a file, its folders made, so that readers see the old or the new one.
+
+        Raises:
+            GuestCallError: the phone could not write it.
+            LinkError: the phone went away or did not answer in time.
+        """
+        with self._sync(len(data)) as sync:
+            sync.request(b"SEND", f"{path},{0o100000 | mode}")
+            for start in range(0, len(data), _SYNC_CHUNK_BYTES):
+                chunk = data[start : start + _SYNC_CHUNK_BYTES]
+                sync.send(struct.pack("<4sI", b"DATA", len(chunk)) + chunk)
+            sync.send(struct.pack("<4sI", b"DONE", int(self._clock.now_s())))
+            sync.expect(b"OKAY", path)
+
+    def get(self, path: str) -> bytes:
+        """Read a file.
+
+        Raises:
+            GuestCallError: there is none, or it cannot be read.
+            LinkError: the phone went away or did not answer in time.
+        """
+        parts: list[bytes] = []
+        with self._sync() as sync:
+            sync.request(b"RECV", path)
+            while (length := sync.expect_data(path)) is not None:
+                parts.append(sync.take(length))
+        return b"".join(parts)
+
+    def stat(self, path: str) -> FileStat | None:
+        """Tell about a file, links followed; None when there is none.
+
+        Raises:
+            LinkError: the phone went away or did not answer in time.
+        """
+        with self._sync() as sync:
+            sync.request(b"STA2", path)
+            row = struct.unpack("<4sIQQIIIIQqqq", sync.take(72))
+        if row[0] != b"STA2":
+            raise LinkProtocolError(f"The phone {self.serial} did not tell about a file.")
+        if row[1] != 0:
+            return None
+        return FileStat(size_bytes=row[8], mode=row[4], mtime_s=float(row[10]))
+
+    def remove(self, path: str) -> None:
+        """Remove a file; harmless when there is none."""
+        self.shell(f"rm -f {shlex.quote(path)}")
+
+    def _open(self, service: str, timeout_s: float) -> socket.socket:
+        """Open a service; a phone that the server lost is connected once more.
+
+        A phone that refuses the key, or the service, is not asked twice.
+        """
+        deadline_s = self._clock.monotonic_s() + timeout_s
+        try:
+            return self._server.open(self.serial, service, timeout_s=timeout_s)
+        except PhoneUnauthorizedError:
+            raise
+        except LinkClosedError:
+            left_s = max(0.1, deadline_s - self._clock.monotonic_s())
+            self._server.connect(self.serial, timeout_s=min(left_s, _RECONNECT_TIMEOUT_S))
+        left_s = max(0.1, deadline_s - self._clock.monotonic_s())
+        return self._server.open(self.serial, service, timeout_s=left_s)
+
+    @contextlib.contextmanager
+    def _stream(self, service: str, timeout_s: float, *, what: str) -> Iterator[Iterator[bytes]]:
+        deadline_s = self._clock.monotonic_s() + timeout_s
+        sock = self._open(service, timeout_s)
+        try:
+            yield self._chunks(sock, deadline_s)
+        except TimeoutError as exc:
+            raise LinkTimeoutError(
+                f"The phone {self.serial} did not end {what[:60]!r} within {timeout_s:g} s."
+            ) from exc
+        except OSError as exc:
+            raise LinkClosedError(f"The phone {self.serial} went away.", details=str(exc)) from exc
+        finally:
+            sock.close()
+
+    def _chunks(self, sock: socket.socket, deadline_s: float) -> Iterator[bytes]:
+        total = 0
+        while True:
+            left_s = deadline_s - self._clock.monotonic_s()
+            if left_s <= 0:
+                raise TimeoutError
+            sock.settimeout(left_s)
+            data = sock.recv(_READ_BYTES)
+            if not data:
+                return
+            total += len(data)
+            if total > MAX_OUTPUT_BYTES:
+                raise LinkProtocolError(
+                    f"The phone {self.serial} wrote more than {MAX_OUTPUT_BYTES} bytes."
+                )
+            yield data
+
+    @contextlib.contextmanager
+    def _sync(self, size_bytes: int = 0) -> Iterator[_Sync]:
+        timeout_s = _FILE_TIMEOUT_S + size_bytes / _FILE_BYTES_PER_S
+        deadline_s = self._clock.monotonic_s() + timeout_s
+        sock = self._open("sync:", timeout_s)
+        try:
+            yield _Sync(sock, deadline_s, self._clock)
+        except TimeoutError as exc:
+            raise LinkTimeoutError(f"The phone {self.serial} did not move a file in time.") from exc
+        except OSError as exc:
+            raise LinkClosedError(f"The phone {self.serial} went away.", details=str(exc)) from exc
+        finally:
+            sock.close()
+
+
+class _Sync:
+    """A stream of the file service, until a deadline that moves on with what arrives.
+
+    Source: AOSP ``file_sync_protocol.h``.
+    """
+
+    def __init__(self, sock: socket.socket, deadline_s: float, clock: Clock) -> None:
+        self._sock = sock
+        self._deadline_s = deadline_s
+        self._clock = clock
+
+    def request(self, name: bytes, text: str) -> None:
+        raw = text.encode()
+        self.send(struct.pack("<4sI", name, len(raw)) + raw)
+
+    def send(self, data: bytes) -> None:
+        self._bound()
+        self._sock.sendall(data)
+
+    def take(self, length: int) -> bytes:
+        buffer = bytearray()
+        while len(buffer) < length:
+            self._bound()
+            data = self._sock.recv(length - len(buffer))
+            if not data:
+                raise ConnectionResetError("the phone closed the stream")
+            buffer += data
+            self._deadline_s += len(data) / _FILE_BYTES_PER_S
+        return bytes(buffer)
+
+    def _bound(self) -> None:
+        """Let the next wait end at the deadline."""
+        left_s = self._deadline_s - self._clock.monotonic_s()
+        if left_s <= 0:
+            raise TimeoutError
+        self._sock.settimeout(left_s)
+
+    def expect(self, name: bytes, path: str) -> None:
+        """Read an answer without content."""
+        found, number = struct.unpack("<4sI", self.take(8))
+        self._check(found, number, name, path)
+
+    def expect_data(self, path: str) -> int | None:
+        """Give the length of the next piece of a file; None at its end."""
+        found, number = struct.unpack("<4sI", self.take(8))
+        if found == b"DONE":
+            return None
+        self._check(found, number, b"DATA", path)
+        if number > _SYNC_CHUNK_BYTES:
+            raise LinkProtocolError(f"The phone sent a piece of {number} bytes.")
+        return int(number)
+
+    def _check(self, found: bytes, number: int, wanted: bytes, path: str) -> None:
+        if found == b"FAIL":
+            words = self.take(min(number, _SYNC_CHUNK_BYTES)).decode(errors="replace")
+            raise GuestCallError(f"The phone refused the file {path}.", details=words)
+        if found != wanted:
+            raise LinkProtocolError(f"The phone answered {found!r} instead of {wanted!r}.")

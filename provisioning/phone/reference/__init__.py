@@ -1,0 +1,1 @@
+"""The reference phone in a container: machine, console, snapshots."""

@@ -1,0 +1,172 @@
+"""Make phones for the fleet, find them again, and clear up after the dead."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import MachineError, MesocosmError
+from appliance.base.files import digest_json, write_atomic
+from appliance.base.ids import new_machine_id
+from images.builder import find
+from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState, iter_folders
+from provisioning.phone.adb.server import AdbServer
+from provisioning.phone.profile import PROFILES
+from provisioning.phone.reference.engine import PhoneContainers
+from provisioning.phone.reference.machine import TOKEN_FILE, ReferencePhone
+from provisioning.protocols import READY, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from images.recipe import Image
+    from provisioning.phone.profile import PhoneProfile
+
+# What the phone's daemon reads; see images/phone/device/__main__.py.
+_KEYS_VARIABLE = "MESOCOSM_ADB_KEYS"
+_TOKEN_VARIABLE = "MESOCOSM_CONSOLE_TOKEN"  # noqa: S105 - the name of a variable
+
+
+class PhoneMaker:
+    """A `provisioning.fleet.backend.Maker` of phones.
+
+    Args:
+        settings: where machines and images are, and which sort of phone is wanted.
+        profile: the sort of phone, if not the settings' one.
+        clock: stamps records.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        profile: PhoneProfile | None = None,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self._settings = settings
+        self._profile = profile or PROFILES[settings.phone]
+        self._clock = clock
+        self._containers = PhoneContainers(settings.state_dir)
+        self._server = AdbServer(settings, clock=clock)
+        self._image: Image | None = None
+
+    @property
+    def image(self) -> Image:
+        """The phone's image, looked up once.
+
+        Raises:
+            ImageError: it was not built, or is corrupt.
+        """
+        if self._image is None:
+            self._image = find(self._profile.image, self._settings)
+        return self._image
+
+    @property
+    def adb_port(self) -> int:
+        """The loopback port of the adb server that knows its phones."""
+        return self._server.port
+
+    def memory_bytes(self, machine_id: str) -> int:
+        """Give what a running phone's container holds in memory, without the page cache.
+
+        Raises:
+            MachineError: it does not run, or docker does not say.
+        """
+        return self._containers.memory_bytes(machine_id)
+
+    def make(self, say: Callable[[str], None]) -> ReferencePhone:
+        """Make a phone: running, verified, saved as ``ready``, the lock of its folder held.
+
+        Raises:
+            MesocosmError: it cannot be made; nothing is left of it.
+        """
+        self._profile.require()
+        say(f"starting a phone ({self._profile.backend}) from {self.image.label}")
+        phone = self._create()
+        try:
+            phone.start()
+            phone.snapshots.save(READY)
+            phone.folder.mark(MachineState.READY)
+        except BaseException:
+            phone.delete()
+            phone.folder.lock.release()
+            raise
+        return phone
+
+    def attach(self, folder: MachineFolder, record: MachineRecord) -> ReferencePhone:
+        """Give the object for a phone that was made before, running or not."""
+        is_ours = record.backend == self._profile.backend
+        profile = self._profile if is_ours else None
+        return ReferencePhone(self._settings, folder, record, profile=profile, clock=self._clock)
+
+    def fits(self, record: MachineRecord) -> bool:
+        """Tell whether a phone has today's image and knows today's key."""
+        return record.details.get("stamp") == self._stamp()
+
+    def remove_by_id(self, machine_id: str) -> None:
+        """Remove the container of a machine; harmless when there is none."""
+        with contextlib.suppress(MesocosmError):
+            self._containers.remove(machine_id)
+
+    def remove_strays(self) -> list[str]:
+        """Remove this appliance's containers that have no folder; gives one line for each."""
+        gone = []
+        for machine_id in self._containers.names():
+            if not (self._settings.machines_dir / machine_id).is_dir():
+                self._containers.remove(machine_id)
+                gone.append(f"{machine_id}: its folder is gone")
+        return gone
+
+    def list_phones(self) -> list[ReferencePhone]:
+        """Give all phones of this appliance that have a record, running or not."""
+        return [
+            self.attach(folder, record)
+            for folder in iter_folders(self._settings)
+            if (record := folder.read()) is not None and record.backend == self._profile.backend
+        ]
+
+    def _create(self) -> ReferencePhone:
+        """Make folder, token and container; the lock of the folder is held."""
+        machine_id = new_machine_id(Kind.PHONE.value)
+        folder = MachineFolder(self._settings.machines_dir / machine_id)
+        if not folder.lock.try_acquire():
+            raise MachineError(f"{machine_id} is in use already.")
+        phone = self.attach(folder, folder.write(self._describe(machine_id)))
+        try:
+            token = secrets.token_hex(16)
+            write_atomic(folder.path / TOKEN_FILE, token, mode=0o600)
+            environment = {
+                _KEYS_VARIABLE: self._server.public_key(),
+                _TOKEN_VARIABLE: token,
+            }
+            self._containers.create(machine_id, self._docker_image(), environment, self._profile)
+        except BaseException:
+            phone.delete()
+            folder.lock.release()
+            raise
+        return phone
+
+    def _describe(self, machine_id: str) -> MachineRecord:
+        return MachineRecord(
+            machine_id=machine_id,
+            kind=Kind.PHONE,
+            backend=self._profile.backend,
+            image=self.image.label,
+            image_digest=self.image.digest,
+            accelerator=self._profile.accelerator,
+            created_s=self._clock.now_s(),
+            details={"stamp": self._stamp()},
+        )
+
+    def _docker_image(self) -> str:
+        if self.image.tag is None:
+            raise MachineError(f"{self.image.label} is no docker image.")
+        return self.image.tag
+
+    def _stamp(self) -> str:
+        """Digest all that a saved phone depends on: the image and the key it knows."""
+        return digest_json({"image": self.image.digest, "key": self._server.public_key()})

@@ -1,0 +1,78 @@
+"""What of a phone a rewind must bring back, read from outside by the phone's own commands."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict
+
+from appliance.base.errors import LinkProtocolError
+from provisioning.phone.profile import REFERENCE
+
+if TYPE_CHECKING:
+    from provisioning.phone.adb.device import AdbDevice
+    from provisioning.phone.profile import PhoneProfile
+
+_PROCESSES = "cat /proc/[0-9]*/comm"
+_OWN_PROCESSES = ("python3", "sh", "cat")
+# The launcher shows the day; a snapshot of yesterday is still exact.
+_DATE = re.compile(r'text="[^"]*"(?= resource-id="[^"]*:id/(?:date|clock)")')
+_TIMEOUT_S = 15.0
+
+
+class PhoneDigest(BaseModel):
+    """The state of a phone.
+
+    Attributes:
+        parts: the lines that each command prints.
+        processes: names of the processes that shells have left running.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    parts: dict[str, list[str]]
+    processes: list[str]
+
+    def differences(self, after: PhoneDigest) -> tuple[str, ...]:
+        """Tell one line for each thing that is not as here; empty when all is.
+
+        A snapshot holds no processes: one that runs afterwards is always a difference.
+        """
+        found = [f"process left: {name}" for name in after.processes]
+        for part in sorted(self.parts.keys() | after.parts.keys()):
+            before_lines = set(self.parts.get(part, ["absent"]))
+            after_lines = set(after.parts.get(part, ["absent"]))
+            found += [f"{part}: gone: {line}" for line in sorted(before_lines - after_lines)]
+            found += [f"{part}: new: {line}" for line in sorted(after_lines - before_lines)]
+        return tuple(found)
+
+
+def take_phone_digest(device: AdbDevice, profile: PhoneProfile = REFERENCE) -> PhoneDigest:
+    """Read the state of a phone.
+
+    Args:
+        device: the phone.
+        profile: tells what of it is compared.
+
+    Raises:
+        LinkError: the phone did not answer.
+        LinkProtocolError: one of the commands failed.
+    """
+    parts = {}
+    for command in profile.digest_commands:
+        result = device.shell(command, _TIMEOUT_S)
+        if result.exit_code != 0:
+            raise LinkProtocolError(
+                f"The phone {device.serial} does not tell its state.",
+                details=f"$ {command}\n{result.stderr.decode(errors='replace')[:400]}",
+            )
+        text = _DATE.sub('text=""', result.stdout.decode(errors="replace"))
+        parts[command] = sorted(text.replace("><", ">\n<").splitlines())
+    if not profile.checks_processes:
+        return PhoneDigest(parts=parts, processes=[])
+    names = device.shell(_PROCESSES, _TIMEOUT_S).stdout.decode(errors="replace").splitlines()
+    for name in _OWN_PROCESSES:
+        if name in names:
+            names.remove(name)
+    return PhoneDigest(parts=parts, processes=sorted(names))

@@ -1,0 +1,246 @@
+"""Containers of phones: thin over the docker SDK, with our errors."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any, cast
+
+import docker
+from docker.errors import APIError, DockerException, NotFound
+from docker.types import LogConfig
+from requests.exceptions import RequestException
+
+from appliance.base.errors import MachineStartError, RequirementError
+from appliance.base.files import FileLock, digest_bytes
+from provisioning.phone.profile import REFERENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from docker import DockerClient
+    from docker.models.containers import Container
+
+    from provisioning.phone.profile import PhoneProfile
+
+LABEL = "mesocosm"
+LABEL_MACHINE = "mesocosm.machine"
+LABEL_STATE = "mesocosm.state_dir"
+LOOPBACK = "127.0.0.1"
+ADB_PORT = "5555/tcp"
+CONSOLE_PORT = "5554/tcp"
+
+_TIMEOUT_S = 60
+_STOP_TIMEOUT_S = 5
+_MAX_PROCESSES = 512
+
+
+class PhoneContainers:
+    """The containers of one appliance's phones.
+
+    Args:
+        state_dir: of the appliance; tells its containers from those of another one.
+    """
+
+    def __init__(self, state_dir: Path) -> None:
+        self._state_dir = str(state_dir)
+        self._lock_path = state_dir / "run" / "phones.lock"
+        self._network = f"mesocosm-phones-{digest_bytes(self._state_dir.encode())[:8]}"
+
+    def create(
+        self,
+        machine_id: str,
+        image: str,
+        environment: Mapping[str, str],
+        profile: PhoneProfile = REFERENCE,
+    ) -> str:
+        """Make a container with its volume, not started; gives the container's id.
+
+        Nothing but loopback reaches it, and it reaches nobody: its network has no way out.
+
+        Args:
+            machine_id: name of the machine.
+            image: docker id or tag.
+            environment: variables of the phone's daemon.
+            profile: what the sort of phone needs of the host.
+
+        Raises:
+            MachineStartError: the engine refused.
+            RequirementError: the engine does not answer.
+        """
+        labels = self._labels(machine_id)
+        name = container_name(machine_id)
+        with self._locked(), open_engine("make a phone's container") as client:
+            client.volumes.create(name, labels=labels)
+            container = client.containers.create(
+                image,
+                name=name,
+                hostname=machine_id,
+                labels=labels,
+                environment=dict(environment),
+                ports={ADB_PORT: (LOOPBACK, 0), CONSOLE_PORT: (LOOPBACK, 0)},
+                network=self._make_network(client),
+                volumes={name: {"bind": "/data", "mode": "rw"}} if profile.has_volume else {},
+                read_only=profile.has_volume,
+                devices=[f"{device}:{device}:rw" for device in profile.devices],
+                group_add=[str(device.stat().st_gid) for device in profile.devices],
+                cap_drop=["ALL"],
+                security_opt=["no-new-privileges:true"],
+                ipc_mode="none",
+                mem_limit=profile.memory,
+                memswap_limit=profile.memory,
+                pids_limit=_MAX_PROCESSES,
+                log_config=LogConfig(config={"max-size": "1m", "max-file": "1"}),
+            )
+            return str(container.id)
+
+    def start(self, machine_id: str) -> None:
+        """Start a container; harmless when it runs.
+
+        Raises:
+            MachineStartError: there is none, or the engine refused.
+        """
+        with open_engine("start a phone's container") as client:
+            client.containers.get(container_name(machine_id)).start()
+
+    def ports(self, machine_id: str) -> tuple[int, int] | None:
+        """Give the loopback ports of ADB and of the console; None when it does not run."""
+        with open_engine("read a phone's ports") as client:
+            try:
+                container = client.containers.get(container_name(machine_id))
+            except NotFound:
+                return None
+            published = container.attrs["NetworkSettings"]["Ports"] or {}
+        try:
+            adb, console = (
+                int(published[port][0]["HostPort"]) for port in (ADB_PORT, CONSOLE_PORT)
+            )
+        except (KeyError, IndexError, TypeError):
+            return None
+        return adb, console
+
+    def is_running(self, machine_id: str) -> bool:
+        """Tell whether the container runs."""
+        with open_engine("look for a phone's container") as client:
+            try:
+                return bool(client.containers.get(container_name(machine_id)).status == "running")
+            except NotFound:
+                return False
+
+    def memory_bytes(self, machine_id: str) -> int:
+        """Give what a running container holds in memory, without the page cache.
+
+        Raises:
+            MachineStartError: there is none, or it does not run.
+        """
+        with open_engine("measure a phone's memory") as client:
+            container = client.containers.get(container_name(machine_id))
+            stats = cast("dict[str, Any]", container.stats(stream=False))
+        used = stats.get("memory_stats", {})
+        if "usage" not in used:
+            raise MachineStartError(f"The phone {machine_id} does not run: it has no memory use.")
+        details = used.get("stats", {})
+        # The cache that the kernel may drop at once; cgroup 2 and cgroup 1 name it otherwise.
+        cache = details.get("inactive_file", details.get("total_inactive_file", 0))
+        return int(used["usage"]) - int(cache)
+
+    def logs(self, machine_id: str) -> str:
+        """Give the last words of a container, for errors."""
+        with contextlib.suppress(MachineStartError, RequirementError), open_engine("") as client:
+            container = client.containers.get(container_name(machine_id))
+            return str(container.logs(tail=30).decode(errors="replace"))
+        return ""
+
+    def stop(self, machine_id: str) -> None:
+        """Stop a container; harmless when it does not run, or is not there."""
+        with open_engine("stop a phone's container") as client, contextlib.suppress(NotFound):
+            client.containers.get(container_name(machine_id)).stop(timeout=_STOP_TIMEOUT_S)
+
+    def remove(self, machine_id: str) -> None:
+        """Remove container and volume, and the network after the last; harmless when not there."""
+        name = container_name(machine_id)
+        with self._locked(), open_engine("remove a phone's container") as client:
+            with contextlib.suppress(NotFound):
+                client.containers.get(name).remove(force=True, v=True)
+            with contextlib.suppress(NotFound):
+                client.volumes.get(name).remove(force=True)
+            if not self._list(client):
+                for network in client.networks.list(names=[self._network]):
+                    network.remove()
+
+    def names(self) -> list[str]:
+        """Give the machine ids of all this appliance's containers, running or not."""
+        with open_engine("list phones") as client:
+            return sorted(str(one.labels[LABEL_MACHINE]) for one in self._list(client))
+
+    def _list(self, client: DockerClient) -> list[Container]:
+        labels = [LABEL_MACHINE, f"{LABEL_STATE}={self._state_dir}"]
+        found: list[Container] = client.containers.list(
+            all=True, ignore_removed=True, filters={"label": labels}
+        )
+        return found
+
+    def _make_network(self, client: DockerClient) -> str:
+        """Make the phones' network where there is none: no way out, none to one another."""
+        if not client.networks.list(names=[self._network]):
+            options = {
+                "com.docker.network.bridge.enable_ip_masquerade": "false",
+                "com.docker.network.bridge.enable_icc": "false",
+            }
+            labels = {LABEL: "1", LABEL_STATE: self._state_dir}
+            client.networks.create(self._network, driver="bridge", options=options, labels=labels)
+        return self._network
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Let one process at a time make or remove phones: the network comes and goes with them."""
+        lock = FileLock(self._lock_path)
+        lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _labels(self, machine_id: str) -> dict[str, str]:
+        return {LABEL: "1", LABEL_MACHINE: machine_id, LABEL_STATE: self._state_dir}
+
+
+def container_name(machine_id: str) -> str:
+    """Give the name of a machine's container, and of its volume."""
+    return f"mesocosm-{machine_id}"
+
+
+@contextlib.contextmanager
+def open_engine(what: str) -> Iterator[DockerClient]:
+    """Talk to the docker engine; its refusals come as our errors.
+
+    Args:
+        what: is being done, for errors, such as ``start a phone's container``.
+
+    Raises:
+        MachineStartError: the engine refused.
+        RequirementError: the engine does not answer.
+    """
+    try:
+        client = docker.from_env(timeout=_TIMEOUT_S)
+    except DockerException as exc:
+        raise unreachable(exc) from exc
+    try:
+        yield client
+    except APIError as exc:
+        raise MachineStartError(
+            f"The docker engine could not {what}.", details=str(exc.explanation or exc)
+        ) from exc
+    except RequestException as exc:
+        raise unreachable(exc) from exc
+    finally:
+        client.close()
+
+
+def unreachable(exc: Exception) -> RequirementError:
+    """Give the error for an engine that does not answer."""
+    return RequirementError(
+        "The docker engine does not answer.",
+        details=str(exc),
+        resolution="`mesocosm doctor` says what is in its way; `make up` starts it.",
+    )

@@ -1,0 +1,181 @@
+"""Save and rewind a phone through its console."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import (
+    LinkError,
+    ResetMismatchError,
+    SnapshotError,
+    SnapshotMissingError,
+)
+from appliance.base.files import write_atomic
+from provisioning.phone.profile import REFERENCE
+from provisioning.phone.reference.digest import PhoneDigest, take_phone_digest
+from provisioning.protocols import ResetReport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from appliance.base.clock import Clock
+    from provisioning.phone.adb.device import AdbDevice
+    from provisioning.phone.profile import PhoneProfile
+    from provisioning.phone.reference.console import ConsoleClient
+
+_ASK_TIMEOUT_S = 10.0
+_MAX_NAMED = 20
+
+
+class PhoneSnapshots:
+    """`provisioning.protocols.Snapshots` by ``avd snapshot save|load|list|delete``.
+
+    Beside each snapshot, which lies in the phone, stands the digest of the state when it was
+    saved, on the host; a rewind that does not reproduce it is refused.
+
+    Args:
+        name: of the machine, for errors.
+        folder: for the digests.
+        device: the phone.
+        console: opens a session with its console.
+        profile: what sort of phone it is.
+        on_rewind: called before the phone goes back; every process of a shell is about to die.
+        clock: measures.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        device: AdbDevice,
+        console: Callable[[], ConsoleClient],
+        *,
+        profile: PhoneProfile = REFERENCE,
+        on_rewind: Callable[[], None],
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self._name = name
+        self._folder = folder
+        self._device = device
+        self._console = console
+        self._profile = profile
+        self._on_rewind = on_rewind
+        self._clock = clock
+
+    def save(self, name: str) -> None:
+        """Save the whole state; an older snapshot of that name is replaced.
+
+        Processes of shells are no part of it: a rewind ends them.
+
+        Raises:
+            SnapshotError: it could not be saved.
+        """
+        path = self._digest_path(name)
+        path.unlink(missing_ok=True)
+        try:
+            digest = take_phone_digest(self._device, self._profile)
+            self._ask(f"save {name}", self._profile.snapshot_timeout_s)
+        except LinkError as exc:
+            raise SnapshotError(
+                f"{self._name} could not be saved as {name!r}.", details=str(exc)
+            ) from exc
+        write_atomic(path, digest.model_dump_json())
+
+    def rewind(self, name: str) -> ResetReport:
+        """Go back and verify.
+
+        Raises:
+            SnapshotMissingError: there is no such snapshot.
+            SnapshotError: going back failed; the machine must not be used.
+            ResetMismatchError: the machine differs from the snapshot; it must not be used.
+        """
+        before = self._read_digest(name)
+        start_s = self._clock.monotonic_s()
+        phases: dict[str, float] = {}
+        self._on_rewind()
+        try:
+            with self._timed("load", phases):
+                self._ask(f"load {name}", self._profile.snapshot_timeout_s)
+                # The emulator's ADB breaks off when its memory goes back; the reference phone's
+                # does not.
+                self._device.wait(self._profile.snapshot_timeout_s)
+            with self._timed("verify", phases):
+                differences = before.differences(take_phone_digest(self._device, self._profile))
+        except LinkError as exc:
+            raise SnapshotError(
+                f"{self._name} could not be rewound to {name!r}.", details=str(exc)
+            ) from exc
+        if differences:
+            raise ResetMismatchError(
+                f"{self._name} differs from its snapshot {name!r} in {len(differences)} places.",
+                details="\n".join(line[:400] for line in differences[:_MAX_NAMED]),
+                resolution="Remove the machine; another one is made.",
+            )
+        return ResetReport("rewind", self._clock.monotonic_s() - start_s, (), phases)
+
+    def list_snapshots(self) -> Sequence[str]:
+        """Give the names of the snapshots, sorted.
+
+        Raises:
+            SnapshotError: the phone did not say.
+        """
+        try:
+            lines = self._ask("list", _ASK_TIMEOUT_S)
+        except LinkError as exc:
+            raise SnapshotError(
+                f"{self._name} does not list its snapshots.", details=str(exc)
+            ) from exc
+        return sorted(line.split()[1] for line in lines if line.startswith("--"))
+
+    def delete_snapshot(self, name: str) -> None:
+        """Delete one.
+
+        Raises:
+            SnapshotMissingError: there is no such snapshot.
+            SnapshotError: the phone did not delete it.
+        """
+        path = self._digest_path(name)
+        if name not in self.list_snapshots():
+            raise self._missing(name)
+        try:
+            self._ask(f"delete {name}", _ASK_TIMEOUT_S)
+        except LinkError as exc:
+            raise SnapshotError(
+                f"{self._name} could not delete {name!r}.", details=str(exc)
+            ) from exc
+        path.unlink(missing_ok=True)
+
+    def _ask(self, words: str, timeout_s: float) -> list[str]:
+        with self._console() as console:
+            return console.run(f"avd snapshot {words}", timeout_s=timeout_s)
+
+    def _read_digest(self, name: str) -> PhoneDigest:
+        try:
+            return PhoneDigest.model_validate_json(self._digest_path(name).read_bytes())
+        except (OSError, ValueError) as exc:
+            raise self._missing(name) from exc
+
+    def _missing(self, name: str) -> SnapshotMissingError:
+        known = ", ".join(path.stem for path in sorted(self._folder.glob("*.json"))) or "none"
+        return SnapshotMissingError(
+            f"{self._name} has no snapshot {name!r}.", details=f"It has: {known}."
+        )
+
+    def _digest_path(self, name: str) -> Path:
+        if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+            raise SnapshotError(
+                f"{name!r} is no name for a snapshot.",
+                resolution="Use letters, digits, '-' and '_'.",
+            )
+        return self._folder / f"{name}.json"
+
+    @contextmanager
+    def _timed(self, phase: str, phases: dict[str, float]) -> Iterator[None]:
+        start_s = self._clock.monotonic_s()
+        try:
+            yield
+        finally:
+            phases[phase] = self._clock.monotonic_s() - start_s

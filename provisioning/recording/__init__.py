@@ -1,0 +1,1 @@
+"""Record screens into videos that play however their writer ended."""

@@ -1,0 +1,1 @@
+"""Verify that a machine came back to its snapshot: digests, windows, picture."""

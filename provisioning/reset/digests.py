@@ -1,0 +1,119 @@
+"""Compare the state of a machine before and after a reset, as the probe's `digest` tells it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from appliance.base.errors import LinkProtocolError
+from provisioning.reset.windows import WindowState, window_differences
+
+if TYPE_CHECKING:
+    from provisioning.protocols import Json, Link
+
+
+class SelectionState(BaseModel):
+    """What lies in one clipboard.
+
+    Attributes:
+        owned: whether a program holds something there.
+        targets: names of the forms it is offered in, sorted.
+        text: SHA-256 of its text; empty when there is none.
+        trouble: why it is not known; empty when it is.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    owned: bool
+    targets: list[str]
+    text: str
+    trouble: str
+
+    def __str__(self) -> str:
+        """Say it in a few words."""
+        if not self.owned:
+            return "nothing"
+        content = f"text {self.text[:12]}" if self.text else "no text"
+        return f"{content}, as {', '.join(self.targets) or 'nothing'}"
+
+
+class StateDigest(BaseModel):
+    """State that a reset must bring back.
+
+    A digest of another format is never read, so that none of an older probe can match by chance.
+
+    Attributes:
+        format: what the fields mean.
+        files: size, mtime and mode by path below the user's home folder.
+        settings: SHA-256 of the settings database; empty when there is none.
+        processes: short name and program of each of the user's processes, sorted.
+        windows: managed windows, bottom to top.
+        selections: clipboards by name.
+        unseen: why windows and clipboards could not be looked at; empty when they were.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    format: Literal[2]
+    files: dict[str, str]
+    settings: str
+    processes: list[str]
+    windows: list[WindowState] = Field(max_length=1000)
+    selections: dict[str, SelectionState] = Field(max_length=10)
+    unseen: str
+
+    def differences(self, after: StateDigest) -> tuple[str, ...]:
+        """Tell one line for each thing that is not as here; empty when all is.
+
+        What could not be looked at, before or after, is a difference always.
+        """
+        lines = [
+            f"file {path}: {self.files.get(path, 'absent')} -> {after.files.get(path, 'absent')}"
+            for path in sorted(self.files.keys() | after.files.keys())
+            if self.files.get(path) != after.files.get(path)
+        ]
+        if self.settings != after.settings:
+            lines.append("settings differ")
+        before_count, after_count = Counter(self.processes), Counter(after.processes)
+        lines += [f"process gone: {name}" for name in (before_count - after_count).elements()]
+        lines += [f"process new: {name}" for name in (after_count - before_count).elements()]
+        if self.unseen or after.unseen:
+            why = after.unseen or self.unseen
+            return (*lines, f"windows and clipboards could not be looked at: {why}")
+        lines += window_differences(self.windows, after.windows)
+        return (*lines, *self._selection_differences(after))
+
+    def _selection_differences(self, after: StateDigest) -> list[str]:
+        nothing = SelectionState(owned=False, targets=[], text="", trouble="")
+        lines = []
+        for name in sorted(self.selections.keys() | after.selections.keys()):
+            one, other = self.selections.get(name, nothing), after.selections.get(name, nothing)
+            if trouble := other.trouble or one.trouble:
+                lines.append(f"clipboard {name}: {trouble}")
+            elif one != other:
+                lines.append(f"clipboard {name}: {one} -> {other}")
+        return lines
+
+
+def take_digest(link: Link, *, timeout_s: float = 10.0) -> StateDigest:
+    """Ask the probe for the state of its machine.
+
+    Raises:
+        LinkError: it did not answer.
+        LinkProtocolError: its answer makes no sense.
+    """
+    return read_digest(link.call("digest", timeout_s=timeout_s))
+
+
+def read_digest(reply: Json) -> StateDigest:
+    """Read what a probe answers.
+
+    Raises:
+        LinkProtocolError: it makes no sense, or is of another format than this.
+    """
+    try:
+        return StateDigest.model_validate(reply)
+    except ValueError as exc:
+        raise LinkProtocolError("The probe sent no state digest.", details=str(exc)[:500]) from exc

@@ -1,0 +1,213 @@
+"""The picture of a desktop that a reset must show again, but for what changes on its own."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from provisioning.protocols import Bounds
+from provisioning.recording.frames import changed_region
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from appliance.base.clock import Clock
+    from provisioning.protocols import Element, Frame, Screen
+    from provisioning.reset.windows import WindowState
+
+    Mask = npt.NDArray[np.bool_]
+
+TOLERANCE_LEVELS = 8
+"""By so much of 255 a channel may differ."""
+
+TOLERANCE_PX = 16
+"""So many pixels may differ by more: a text cursor of one line has as many."""
+
+MAX_MASKED_RATIO = 0.5
+"""With a larger share of the screen left out, a picture proves nothing."""
+
+_WATCH_S = 3.0
+_EVERY_S = 0.25
+_TILE_PX = 32
+_TIME_OF_DAY = re.compile(r"\b\d{1,2}[:.]\d{2}\b")
+_MAX_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What a screen must show.
+
+    Attributes:
+        frame: uint8 array (H, W, 3), RGB.
+        mask: bool array (H, W), True where it is compared.
+    """
+
+    frame: Frame
+    mask: Mask
+
+    def differences(self, found: Frame) -> tuple[str, ...]:
+        """Tell one line for each region that is not as here; empty when all is.
+
+        Args:
+            found: uint8 array (H, W, 3), RGB.
+        """
+        if found.shape != self.frame.shape:
+            sizes = (f"{width}x{height}" for height, width, _ in (self.frame.shape, found.shape))
+            return (f"screen: {' -> '.join(sizes)} px",)
+        box = changed_region(self.frame, found)
+        if box is None:
+            return ()
+        rows = np.s_[box.top : box.bottom]
+        off = np.zeros_like(self.mask)
+        off[rows] = _differs(self.frame[rows], found[rows]) & self.mask[rows]
+        if np.count_nonzero(off) <= TOLERANCE_PX:
+            return ()
+        return tuple(
+            f"screen: {count} px differ within x {box.left}-{box.right - 1}, "
+            f"y {box.top}-{box.bottom - 1}"
+            for box, count in regions(off)[:_MAX_NAMED]
+        )
+
+    @property
+    def masked_ratio(self) -> float:
+        """Share of the screen that is left out, 0 to 1."""
+        return 1.0 - float(self.mask.mean())
+
+    def without(self, mask: Mask) -> Picture:
+        """Leave out more: wherever `mask` is False."""
+        return Picture(self.frame, self.mask & mask)
+
+    def write(self, path: Path) -> None:
+        """Keep it in a file, written whole: the two arrays, one after the other."""
+        part = path.with_suffix(".part")
+        with part.open("wb") as file:
+            np.save(file, self.frame, allow_pickle=False)
+            np.save(file, self.mask, allow_pickle=False)
+        part.replace(path)
+
+    @classmethod
+    def read(cls, path: Path) -> Picture:
+        """Read one from a file.
+
+        Raises:
+            OSError, ValueError: there is none, or it is damaged.
+        """
+        with path.open("rb") as file:
+            try:
+                frame, mask = (np.load(file, allow_pickle=False) for _ in range(2))
+            except EOFError as exc:
+                raise ValueError(f"{path.name} is no picture: {exc}") from exc
+        if frame.dtype != np.uint8 or mask.dtype != np.bool_ or frame.shape != (*mask.shape, 3):
+            raise ValueError(f"{path.name} is no picture: {frame.dtype} {frame.shape}")
+        return cls(frame, mask)
+
+
+def watch(screen: Screen, *, left_out: Sequence[Bounds] = (), clock: Clock) -> Picture:
+    """Look at a screen for some seconds; what changes meanwhile is left out of the picture.
+
+    Args:
+        screen: of a machine that has come to rest.
+        left_out: regions that change too, but more rarely.
+        clock: waits.
+    """
+    frame = screen.capture()
+    mask = np.ones(frame.shape[:2], dtype=np.bool_)
+    end_s = clock.monotonic_s() + _WATCH_S
+    while clock.monotonic_s() < end_s:
+        clock.sleep(_EVERY_S)
+        mask &= still(frame, screen.capture())
+    for box in left_out:
+        mask[max(0, box.top) : max(0, box.bottom), max(0, box.left) : max(0, box.right)] = False
+    return Picture(frame, mask)
+
+
+def still(one: Frame, other: Frame) -> Mask:
+    """Give where two pictures show the same: bool array (H, W); nowhere when their sizes differ."""
+    if one.shape != other.shape:
+        return np.zeros(one.shape[:2], dtype=np.bool_)
+    return ~_differs(one, other)
+
+
+def clock_bounds(windows: Sequence[WindowState], elements: Sequence[Element]) -> list[Bounds]:
+    """Give where the clocks of panels are, with room for a text that grows.
+
+    GNOME's panel calls its clock a toggle button and gives it no name, unlike all others; other
+    panels name theirs by the time. Where a desktop has panels and none shows a clock that can be
+    told, the panels as a whole are given.
+
+    Args:
+        windows: of the desktop.
+        elements: its accessibility tree.
+    """
+    docks = [_bounds_of(one) for one in windows if one.kind == "dock"]
+    found = []
+    for one in elements:
+        is_clock = (one.role == "toggle button" and not one.name) or _TIME_OF_DAY.search(one.name)
+        dock = next((dock for dock in docks if _is_within(one.bounds, dock)), None)
+        if is_clock and dock is not None:
+            room_px = (one.bounds.right - one.bounds.left) // 2
+            left = max(dock.left, one.bounds.left - room_px)
+            right = min(dock.right, one.bounds.right + room_px)
+            found.append(Bounds(left, dock.top, right, dock.bottom))
+    return found or docks
+
+
+def regions(off: Mask) -> list[tuple[Bounds, int]]:
+    """Give the boxes around what lies together, and how many pixels each holds, the most first.
+
+    Args:
+        off: bool array (H, W); what is less than a tile of 32 px apart lies together.
+    """
+    ys, xs = np.nonzero(off)
+    columns = off.shape[1] // _TILE_PX + 1
+    numbers = np.unique(ys // _TILE_PX * columns + xs // _TILE_PX)
+    tiles = {divmod(number, columns) for number in numbers.tolist()}
+    found = []
+    while tiles:
+        group, edge = set(), [tiles.pop()]
+        while edge:
+            row, column = edge.pop()
+            group.add((row, column))
+            near = {(row + dy, column + dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1)} & tiles
+            tiles -= near
+            edge += near
+        found.append(_box_of(off, group))
+    return sorted(found, key=lambda one: -one[1])
+
+
+def _box_of(off: Mask, tiles: set[tuple[int, int]]) -> tuple[Bounds, int]:
+    picked = np.zeros_like(off)
+    for row, column in tiles:
+        part = np.s_[row * _TILE_PX : (row + 1) * _TILE_PX]
+        across = np.s_[column * _TILE_PX : (column + 1) * _TILE_PX]
+        picked[part, across] = off[part, across]
+    ys, xs = np.nonzero(picked)
+    box = Bounds(int(xs.min()), int(ys.min()), int(xs.max()) + 1, int(ys.max()) + 1)
+    return box, int(ys.size)
+
+
+def _differs(one: Frame, other: Frame) -> Mask:
+    # The larger minus the smaller never falls below 0, which bytes could not hold.
+    off = np.maximum(one, other) - np.minimum(one, other) > TOLERANCE_LEVELS
+    mask: Mask = np.logical_or.reduce(off, axis=2)
+    return mask
+
+
+def _bounds_of(window: WindowState) -> Bounds:
+    left, top, width, height = window.geometry
+    return Bounds(left, top, left + width, top + height)
+
+
+def _is_within(inner: Bounds, outer: Bounds) -> bool:
+    return (
+        outer.left <= inner.left
+        and inner.right <= outer.right
+        and outer.top <= inner.top
+        and inner.bottom <= outer.bottom
+    )

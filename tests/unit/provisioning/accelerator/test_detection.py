@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.process import find_tool
+from appliance.base.settings import Settings
+from provisioning.accelerator import detection as module
+from provisioning.accelerator.boot_sector import EXIT_CODE, boot_sector
+from provisioning.accelerator.detection import (
+    QEMU,
+    Accelerator,
+    KvmState,
+    Ran,
+    compare,
+    find_accelerator,
+    judge,
+    qemu_argv,
+    run_on_host,
+    try_kvm,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+needs_qemu = pytest.mark.skipif(not find_tool(QEMU), reason="QEMU is not installed")
+
+
+def test_the_boot_sector_is_one_a_bios_starts() -> None:
+    sector = boot_sector()
+    assert len(sector) == 512
+    assert sector[-2:] == b"\x55\xaa"
+
+
+@needs_qemu
+def test_the_boot_sector_reports_from_a_real_guest() -> None:
+    ran = run_on_host(20, "tcg")
+    assert ran.exit_code == EXIT_CODE, ran.words
+
+
+@needs_qemu
+def test_a_guest_that_never_runs_is_killed_at_the_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    halted = b"\xfa\xf4\xeb\xfd".ljust(510, b"\0") + b"\x55\xaa"  # cli; hlt; jmp to hlt
+    monkeypatch.setattr(module, "boot_sector", lambda: halted)
+    ran = run_on_host(1.0, "tcg")
+    assert ran.exit_code is None
+    assert judge(ran, 1.0).state is KvmState.HANGS
+
+
+def test_no_device_is_told_apart(tmp_path: Path) -> None:
+    found = try_kvm(Settings(state_dir=tmp_path), device=tmp_path / "kvm")
+    assert (found.name, found.state) == ("tcg", KvmState.MISSING)
+
+
+def test_no_permission_is_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    device = tmp_path / "kvm"
+    device.touch()
+
+    def refuse(path: Path, mode: int) -> bool:
+        return False
+
+    monkeypatch.setattr("os.access", refuse)
+    found = try_kvm(Settings(state_dir=tmp_path), device=device)
+    assert (found.name, found.state) == ("tcg", KvmState.DENIED)
+
+
+@pytest.mark.parametrize(
+    ("ran", "name", "state"),
+    [
+        (Ran(EXIT_CODE, "warning: host lacks pni"), "kvm", KvmState.WORKS),
+        (Ran(None, ""), "tcg", KvmState.HANGS),
+        (
+            Ran(-6, "qemu: warning: x\nqemu: error: failed to set MSR 0x10a to 0x69"),
+            "tcg",
+            KvmState.REFUSED,
+        ),
+        (Ran(1, "Could not access KVM kernel module: Permission denied"), "tcg", KvmState.DENIED),
+        (Ran(0, ""), "tcg", KvmState.REFUSED),
+    ],
+)
+def test_each_way_a_guest_can_end_is_told_apart(ran: Ran, name: str, state: KvmState) -> None:
+    found = judge(ran, 3.0)
+    assert (found.name, found.state) == (name, state)
+
+
+def test_a_kvm_slower_than_emulation_is_not_used() -> None:
+    found = compare(8.9, Ran(EXIT_CODE, "", 0.7))
+    assert (found.name, found.state) == ("tcg", KvmState.SLOW)
+    assert "8.9 s" in found.reason
+    assert "0.7 s" in found.reason
+
+
+@pytest.mark.parametrize("tcg", [Ran(EXIT_CODE, "", 0.5), Ran(EXIT_CODE, "", 0.21), Ran(1, "", 0)])
+def test_a_kvm_that_is_no_slower_is_used(tcg: Ran) -> None:
+    assert compare(0.3, tcg).state is KvmState.WORKS
+
+
+@needs_qemu
+def test_kvm_is_tried_beside_emulation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tried: list[str] = []
+
+    def emulated(deadline_s: float, accelerator: str) -> Ran:
+        tried.append(accelerator)
+        ran = run_on_host(20, "tcg")
+        return Ran(ran.exit_code, ran.words, ran.seconds * (100 if accelerator == "kvm" else 1))
+
+    device = tmp_path / "kvm"
+    device.touch()
+    monkeypatch.setattr(module, "run_on_host", emulated)
+    assert try_kvm(Settings(state_dir=tmp_path), device=device).state is KvmState.SLOW
+    assert tried == ["kvm", "kvm", "tcg"]
+
+
+def test_the_cause_quotes_qemu_and_not_its_warnings() -> None:
+    found = judge(Ran(-6, "qemu: warning: x\nqemu: error: failed to set MSR 0x10a"), 3.0)
+    assert "failed to set MSR 0x10a" in found.reason
+    assert "warning" not in found.reason
+
+
+@pytest.fixture
+def tries(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Counts trials of KVM, which all work."""
+    count: list[int] = []
+
+    def fake(_settings: Settings) -> Accelerator:
+        count.append(1)
+        return Accelerator(name="kvm", reason="", state=KvmState.WORKS)
+
+    monkeypatch.setattr(module, "try_kvm", fake)
+    return count
+
+
+def test_what_was_found_is_kept_for_later_commands(tmp_path: Path, tries: list[int]) -> None:
+    settings = Settings(state_dir=tmp_path)
+    assert find_accelerator(settings) == find_accelerator(settings)
+    assert len(tries) == 1
+    find_accelerator(settings, anew=True)
+    assert len(tries) == 2
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda path: path.write_text("{"),
+        lambda path: path.write_text(
+            json.dumps({**json.loads(path.read_text()), "key": ["another boot", "0", "0"]})
+        ),
+    ],
+)
+def test_a_finding_of_another_boot_or_a_broken_one_is_not_trusted(
+    tmp_path: Path, tries: list[int], spoil: Callable[[Path], None]
+) -> None:
+    settings = Settings(state_dir=tmp_path)
+    find_accelerator(settings)
+    spoil(tmp_path / "accelerator.json")
+    find_accelerator(settings)
+    assert len(tries) == 2
+
+
+def test_the_settings_decide_without_a_trial(tmp_path: Path, tries: list[int]) -> None:
+    found = find_accelerator(Settings(state_dir=tmp_path, accelerator="tcg"))
+    assert found.name == "tcg"
+    assert not tries
+
+
+def test_an_untried_kvm_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    untried = Accelerator(name="tcg", reason="", state=KvmState.UNTRIED)
+
+    def fail(settings: Settings) -> Accelerator:
+        return untried
+
+    monkeypatch.setattr(module, "try_kvm", fail)
+    find_accelerator(Settings(state_dir=tmp_path))
+    assert not (tmp_path / "accelerator.json").exists()
+
+
+def test_a_state_folder_that_cannot_be_written_does_no_harm(
+    tmp_path: Path, tries: list[int]
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.touch()
+    assert find_accelerator(Settings(state_dir=blocked)).name == "kvm"
+
+
+def test_kvm_is_tried_with_the_cpu_that_machines_get() -> None:
+    argv = qemu_argv("disk")
+    assert argv[argv.index("-cpu") + 1] == "host"

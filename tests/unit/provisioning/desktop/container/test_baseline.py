@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from provisioning.desktop.container.baseline import Baseline
+from tests.standins.states import a_state
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    baseline, state = Baseline(tmp_path / "deep" / "one"), a_state()
+    assert baseline.read() is None
+    baseline.write(state)
+    found = baseline.read()
+    assert found is not None
+    assert found.digest == state.digest
+    assert np.array_equal(found.picture.frame, state.picture.frame)
+    assert np.array_equal(found.picture.mask, state.picture.mask)
+
+
+@pytest.mark.parametrize("name", ["state.json", "state.npy"])
+@pytest.mark.parametrize("damage", [b"", b"{", b"\x93NUMPY\x01\x00"])
+def test_a_damaged_one_is_taken_anew(tmp_path: Path, name: str, damage: bytes) -> None:
+    Baseline(tmp_path).write(a_state())
+    (tmp_path / name).write_bytes(damage)
+    assert Baseline(tmp_path).read() is None
+
+
+def test_one_of_an_older_form_is_taken_anew(tmp_path: Path) -> None:
+    Baseline(tmp_path).write(a_state())
+    path = tmp_path / "state.json"
+    path.write_text(path.read_text().replace('"format":2', '"format":1'))
+    assert Baseline(tmp_path).read() is None

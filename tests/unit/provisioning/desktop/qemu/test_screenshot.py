@@ -1,0 +1,30 @@
+"""libvirt's own test hypervisor has one domain, and a picture of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from appliance.base.errors import MachineError, RequirementError
+from provisioning.desktop.qemu.screenshot import LibvirtScreen
+
+HYPERVISOR = "test:///default"
+
+
+def test_a_picture_comes_through_the_stream_whole() -> None:
+    screen = LibvirtScreen(HYPERVISOR, "test")
+    frame = screen.capture()
+    again = screen.capture()
+    screen.close()
+    assert frame.shape[2] == 3
+    assert min(frame.shape[:2]) > 100
+    assert frame.min() < frame.max()
+    assert (frame == again).all()
+
+
+def test_an_unknown_domain_and_an_absent_hypervisor_are_told_apart() -> None:
+    screen = LibvirtScreen(HYPERVISOR, "desktop-none")
+    with pytest.raises(MachineError, match="desktop-none"):
+        screen.capture()
+    screen.close()
+    with pytest.raises(RequirementError, match="does not answer"):
+        LibvirtScreen("qemu+unix:///system?socket=/nowhere", "test")

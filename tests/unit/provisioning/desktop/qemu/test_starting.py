@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from appliance.base.errors import MachineError
+from provisioning.desktop.qemu.domain import DomainSpec
+from provisioning.desktop.qemu.starting import start_domain
+
+if TYPE_CHECKING:
+    from provisioning.desktop.qemu.connection import Hypervisor
+
+
+SPEC = DomainSpec(
+    name="desktop-abc123",
+    accelerator="tcg",
+    memory_mib=3072,
+    cpus=2,
+    folder=Path("/state/machines/desktop-abc123"),
+    kernel=Path("/state/vmlinuz"),
+    initrd=Path("/state/initrd.img"),
+    ssh_port=20022,
+    mac="52:54:00:12:34:56",
+)
+
+
+class Refusing:
+    """A libvirtd whose QEMU says `words` when it is to use io_uring."""
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+        self.has_io_uring = True
+        self.started: list[str] = []
+
+    def create(self, xml: str, *, paused: bool = False) -> None:
+        io = "io_uring" if 'io="io_uring"' in xml else "threads"
+        if io == "io_uring" and self.words:
+            raise MachineError("It could not be started.", details=self.words)
+        self.started.append(f"{io}{' paused' if paused else ''}")
+
+
+def start(hypervisor: Refusing, *, paused: bool = False) -> None:
+    start_domain(cast("Hypervisor", hypervisor), SPEC, paused=paused)
+
+
+def test_a_disk_is_read_by_io_uring() -> None:
+    hypervisor = Refusing("")
+    start(hypervisor, paused=True)
+    assert hypervisor.started == ["io_uring paused"]
+
+
+def test_where_it_is_forbidden_threads_do_it_from_then_on() -> None:
+    hypervisor = Refusing("qemu: failed to init linux io_uring ring: Operation not permitted")
+    start(hypervisor)
+    start(hypervisor)
+    assert hypervisor.started == ["threads", "threads"]
+    assert not hypervisor.has_io_uring
+
+
+def test_another_refusal_is_told() -> None:
+    hypervisor = Refusing("no space left on device")
+    with pytest.raises(MachineError, match="no space"):
+        start(hypervisor)
+    assert hypervisor.started == []

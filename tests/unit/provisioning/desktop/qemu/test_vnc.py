@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import MachineError, RequirementError
+from provisioning.desktop.qemu.vnc import VncRelay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HELLO = b"RFB 003.008\n"
+
+
+@pytest.fixture
+def screen(tmp_path: Path) -> Iterator[Path]:
+    """Serve a protocol version to everybody and echo what they say."""
+    path = tmp_path / "vnc.sock"
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(str(path))
+    server.listen()
+
+    def serve() -> None:
+        while True:
+            try:
+                viewer, _ = server.accept()
+            except OSError:
+                return
+            with viewer, contextlib.suppress(OSError):
+                viewer.sendall(HELLO)
+                viewer.sendall(viewer.recv(100))
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield path
+    server.shutdown(socket.SHUT_RDWR)
+    server.close()
+
+
+def test_viewers_come_and_go_while_it_runs(screen: Path) -> None:
+    with VncRelay(screen) as relay:
+        for words in (b"one", b"two"):
+            where = ("127.0.0.1", relay.port)
+            with (
+                socket.create_connection(where, timeout=10) as viewer,
+                viewer.makefile("rb") as said,
+            ):
+                assert said.read(len(HELLO)) == HELLO
+                viewer.sendall(words)
+                assert said.read() == words
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection(("127.0.0.1", relay.port), timeout=10)
+
+
+def test_a_machine_without_a_screen_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(MachineError, match="shows nothing to VNC"):
+        VncRelay(tmp_path / "vnc.sock")
+
+
+def test_a_taken_port_is_said_so(screen: Path) -> None:
+    with VncRelay(screen) as relay, pytest.raises(RequirementError, match="cannot be listened on"):
+        VncRelay(screen, port=relay.port)

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from appliance.base.errors import MachineError, RequirementError, SpecError
+from appliance.base.settings import Settings
+from provisioning.desktop.remote.backend import RemoteMaker, machine_id
+from provisioning.desktop.remote.config import FILE, Side, read_remotes
+from provisioning.machine_folder import MachineFolder, MachineRecord
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ENTRY: dict[str, Any] = {
+    "name": "lab-1",
+    "host": "192.0.2.7",
+    "host_key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA me@there",
+}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(state_dir=tmp_path)
+
+
+def tell(settings: Settings, *entries: dict[str, Any]) -> None:
+    (settings.state_dir / FILE).write_text(yaml.safe_dump({"machines": list(entries)}))
+
+
+def test_no_file_names_no_machines(settings: Settings) -> None:
+    assert read_remotes(settings) == ()
+    with pytest.raises(RequirementError, match="names none"):
+        RemoteMaker(settings).make(lambda _words: None)
+
+
+def test_what_is_left_out_has_its_usual_value(settings: Settings) -> None:
+    tell(settings, {**ENTRY, "reset": {"command": ["/usr/local/bin/reset"]}})
+    (remote,) = read_remotes(settings)
+    target = remote.target(settings)
+    assert (target.port, target.user) == (22, "root")
+    assert target.key_file == settings.keys_dir / "ssh_ed25519"
+    assert target.host_key == "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA"
+    assert remote.reset is not None
+    assert remote.reset.on is Side.MACHINE
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"host_key": "nonsense"}, "machines.0.host_key"),
+        ({"port": 0}, "machines.0.port"),
+        ({"name": "../up"}, "machines.0.name"),
+        ({"reset": {"command": []}}, "machines.0.reset.command"),
+        ({"reset": {"command": ["x"], "on": "moon"}}, "machines.0.reset.on"),
+        ({"pasword": "x"}, "machines.0.pasword"),
+    ],
+)
+def test_a_wrong_entry_is_named(settings: Settings, change: dict[str, Any], named: str) -> None:
+    tell(settings, {**ENTRY, **change})
+    with pytest.raises(SpecError, match=named):
+        read_remotes(settings)
+
+
+@pytest.mark.parametrize("text", ["machines: [", "machines: 3", "[]", "other: 1", "\x00"])
+def test_a_file_that_is_none_is_told(settings: Settings, text: str) -> None:
+    (settings.state_dir / FILE).write_text(text)
+    if text == "[]":
+        assert read_remotes(settings) == ()
+        return
+    with pytest.raises(SpecError, match=FILE):
+        read_remotes(settings)
+
+
+def test_two_machines_of_one_name_are_told(settings: Settings) -> None:
+    tell(settings, ENTRY, {**ENTRY, "host": "192.0.2.8"})
+    with pytest.raises(SpecError, match="several machines are called lab-1"):
+        read_remotes(settings)
+
+
+def test_a_machine_fits_until_its_entry_changes_or_goes(settings: Settings) -> None:
+    tell(settings, ENTRY)
+    (remote,) = read_remotes(settings)
+    maker = RemoteMaker(settings)
+    from provisioning.desktop.remote.backend import _stamp
+
+    record = MachineRecord(
+        machine_id=machine_id(remote),
+        kind=Kind.DESKTOP,
+        backend="remote",
+        image="remote:debian-12",
+        image_digest="0" * 64,
+        accelerator="none",
+        details={"stamp": _stamp(remote)},
+    )
+    assert maker.fits(record)
+    tell(settings, {**ENTRY, "host": "192.0.2.8"})
+    assert not maker.fits(record)
+    tell(settings)
+    assert not maker.fits(record)
+    with pytest.raises(MachineError, match="no longer named"):
+        maker.attach(MachineFolder(settings.machines_dir / record.machine_id), record)

@@ -1,0 +1,409 @@
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from appliance.base.errors import MachineError, ResetMismatchError, SnapshotError
+from appliance.base.settings import Settings
+from provisioning.fake import FakeDesktop
+from provisioning.fleet.local import LocalFleet
+from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState, iter_folders
+from provisioning.protocols import READY, Kind, ResetReport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from provisioning.fleet.backend import HostMachine
+
+ROLES = {"desktop": Kind.DESKTOP}
+
+
+class HostFake(FakeDesktop):
+    """A desktop in memory that has a folder on disk."""
+
+    def __init__(self, folder: MachineFolder, maker: FakeMaker) -> None:
+        super().__init__()
+        self.folder = folder
+        self.save(READY)
+        if folder.machine_id in maker.damaged:
+            self.faults.add("rewind", ResetMismatchError("It differs."))
+        self._maker = maker
+        self.stopped = threading.Event()
+
+    def stop(self) -> None:
+        super().stop()
+        self.stopped.set()
+
+    def release(self) -> None:
+        self._maker.released.append(self.folder.machine_id)
+
+    def delete(self) -> None:
+        self._maker.deleted.append(self.folder.machine_id)
+        self.folder.remove()
+
+
+class FakeMaker:
+    """Makes machines in memory, numbered; `damaged` ones do not come back from a rewind."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.stamp = "today"
+        self.made = 0
+        self.damaged: set[str] = set()
+        self.released: list[str] = []
+        self.deleted: list[str] = []
+        self.strays: list[str] = []
+
+    def make(self, say: Callable[[str], None]) -> HostMachine:
+        say("making")
+        self.made += 1
+        folder = self.folder(f"desktop-{self.made}")
+        assert folder.lock.try_acquire()
+        self.write(folder)
+        return cast("HostMachine", HostFake(folder, self))
+
+    def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
+        return cast("HostMachine", HostFake(folder, self))
+
+    def fits(self, record: MachineRecord) -> bool:
+        return record.details["stamp"] == self.stamp
+
+    def remove_by_id(self, machine_id: str) -> None:
+        pass
+
+    def remove_strays(self) -> list[str]:
+        return self.strays
+
+    def folder(self, name: str) -> MachineFolder:
+        return MachineFolder(self.settings.machines_dir / name)
+
+    def write(
+        self, folder: MachineFolder, state: MachineState = MachineState.READY, **details: str
+    ) -> None:
+        record = MachineRecord(
+            machine_id=folder.machine_id,
+            kind=Kind.DESKTOP,
+            backend="fake",
+            image="desktop:fake",
+            image_digest="0" * 64,
+            accelerator="none",
+            state=state,
+            details={"stamp": self.stamp, **details},
+        )
+        folder.write(record)
+
+
+class ForkingMaker(FakeMaker):
+    """Makes forks too, once there is a template."""
+
+    fork_mib = 1
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.has_template = True
+        self.forks = 0
+        self.broken: set[str] = set()
+        self.ended: set[str] = set()
+
+    def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+        say(f"template of {machine.folder.machine_id}")
+        self.has_template = True
+
+    def stand_by(self) -> HostMachine | None:
+        if not self.has_template:
+            return None
+        self.forks += 1
+        folder = self.folder(f"desktop-fork-{self.forks}")
+        assert folder.lock.try_acquire()
+        self.write(folder, MachineState.WAITING, template="t")
+        return cast("HostMachine", HostFake(folder, self))
+
+    def is_up(self, machine_id: str) -> bool:
+        return machine_id not in self.ended
+
+    def wake(self, machine: HostMachine) -> ResetReport:
+        if machine.folder.machine_id in self.broken:
+            raise SnapshotError("It does not wake.")
+        return ResetReport("fork", 0.1)
+
+
+@pytest.fixture
+def forking(tmp_path: Path) -> ForkingMaker:
+    return ForkingMaker(Settings(state_dir=tmp_path, desktop_pool="1"))
+
+
+@pytest.fixture
+def maker(tmp_path: Path) -> FakeMaker:
+    return FakeMaker(Settings(state_dir=tmp_path))
+
+
+@pytest.fixture
+def fleet(maker: FakeMaker) -> LocalFleet:
+    return LocalFleet(maker.settings, {Kind.DESKTOP: maker})
+
+
+def ids(maker: FakeMaker) -> list[str]:
+    return [folder.machine_id for folder in iter_folders(maker.settings)]
+
+
+def test_a_machine_is_made_once_and_lent_again(fleet: LocalFleet, maker: FakeMaker) -> None:
+    for _ in range(3):
+        with fleet.lease(ROLES) as environment:
+            assert environment.resets["desktop"].differences == ()
+
+    assert maker.made == 1
+    assert maker.released == ["desktop-1"] * 3
+
+
+def test_two_leases_at_once_never_share_a_machine(fleet: LocalFleet, maker: FakeMaker) -> None:
+    with (
+        fleet.lease(ROLES) as one,
+        LocalFleet(maker.settings, {Kind.DESKTOP: maker}).lease(ROLES) as other,
+    ):
+        assert one.machines["desktop"] is not other.machines["desktop"]
+        assert ids(maker) == ["desktop-1", "desktop-2"]
+
+
+def test_the_record_follows_the_lease(fleet: LocalFleet, maker: FakeMaker) -> None:
+    folder = maker.folder("desktop-1")
+    with fleet.lease(ROLES):
+        assert (found := folder.read()) is not None
+        assert found.state is MachineState.LEASED
+    assert (found := folder.read()) is not None
+    assert found.state is MachineState.READY
+
+
+def test_a_machine_goes_back_when_the_block_raises(fleet: LocalFleet, maker: FakeMaker) -> None:
+    with pytest.raises(ZeroDivisionError), fleet.lease(ROLES):
+        raise ZeroDivisionError
+
+    assert maker.folder("desktop-1").lock.try_acquire()
+
+
+def test_a_machine_that_does_not_come_back_is_thrown_away_and_replaced(
+    fleet: LocalFleet, maker: FakeMaker
+) -> None:
+    fleet.prepare([Kind.DESKTOP])
+    maker.damaged.add("desktop-1")
+
+    with fleet.lease(ROLES):
+        assert ids(maker) == ["desktop-2"]
+
+    assert maker.deleted == ["desktop-1"]
+
+
+def test_when_none_comes_back_the_reasons_are_told_and_nothing_is_left(
+    fleet: LocalFleet, maker: FakeMaker
+) -> None:
+    maker.damaged.update({"desktop-1", "desktop-2"})
+
+    with pytest.raises(MachineError, match="It differs") as caught, fleet.lease(ROLES):
+        pass
+
+    assert "No desktop can be had." in caught.value.brief
+    assert ids(maker) == []
+
+
+def test_a_machine_of_yesterdays_image_is_not_lent(fleet: LocalFleet, maker: FakeMaker) -> None:
+    fleet.prepare([Kind.DESKTOP])
+    maker.stamp = "tomorrow"
+
+    with fleet.lease(ROLES):
+        assert ids(maker) == ["desktop-2"]
+
+
+def test_a_sweep_removes_what_dead_processes_left_and_keeps_what_is_whole(
+    fleet: LocalFleet, maker: FakeMaker
+) -> None:
+    maker.write(maker.folder("desktop-half"), MachineState.STARTING)
+    maker.write(maker.folder("desktop-whole"), MachineState.LEASED)
+    maker.write(maker.folder("desktop-xtra"), MachineState.READY)
+    maker.folder("desktop-bare").path.mkdir()
+    maker.strays = ["desktop-stray: its folder is gone"]
+
+    removed = fleet.sweep()
+
+    assert [line.split(":")[0] for line in removed] == [
+        "desktop-bare",
+        "desktop-half",
+        "desktop-xtra",
+        "desktop-stray",
+    ]
+    assert ids(maker) == ["desktop-whole"]
+    assert (found := maker.folder("desktop-whole").read()) is not None
+    assert found.state is MachineState.READY
+
+
+def test_a_sweep_leaves_machines_in_use_alone(fleet: LocalFleet, maker: FakeMaker) -> None:
+    with fleet.lease(ROLES):
+        maker.stamp = "tomorrow"
+        assert LocalFleet(maker.settings, {Kind.DESKTOP: maker}).sweep() == []
+        assert ids(maker) == ["desktop-1"]
+
+
+def test_a_killed_holder_leaves_a_machine_that_is_lent_again(
+    fleet: LocalFleet, maker: FakeMaker
+) -> None:
+    fleet.prepare([Kind.DESKTOP])
+    child = os.fork()
+    if child == 0:
+        with fleet.lease(ROLES):
+            os._exit(9)
+    os.waitpid(child, 0)
+    assert (found := maker.folder("desktop-1").read()) is not None
+    assert found.state is MachineState.LEASED
+
+    with fleet.lease(ROLES):
+        assert ids(maker) == ["desktop-1"]
+
+
+def test_remove_all_leaves_nothing(fleet: LocalFleet, maker: FakeMaker) -> None:
+    fleet.prepare([Kind.DESKTOP])
+
+    assert fleet.remove_all() == ["desktop-1"]
+    assert ids(maker) == []
+
+
+def test_stopped_machines_are_kept_and_lent_again(fleet: LocalFleet, maker: FakeMaker) -> None:
+    fleet.prepare([Kind.DESKTOP])
+    maker.write(maker.folder("desktop-half"), MachineState.STARTING)
+
+    assert fleet.stop_all() == ["desktop-1", "desktop-half"]
+
+    assert ids(maker) == ["desktop-1"]
+    assert (found := maker.folder("desktop-1").read()) is not None
+    assert found.state is MachineState.STOPPED
+    with fleet.lease(ROLES):
+        assert maker.made == 1
+
+
+# -- forks
+
+
+def forks(maker: ForkingMaker, state: MachineState) -> list[str]:
+    found = [(folder, folder.read()) for folder in iter_folders(maker.settings)]
+    return [
+        folder.machine_id for folder, one in found if one and one.is_fork and one.state is state
+    ]
+
+
+def filled(fleet: LocalFleet) -> None:
+    """Wait until the forks that were started in the background stand by."""
+    fleet.fill(Kind.DESKTOP).join(timeout=10.0)
+
+
+def test_a_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingMaker) -> None:
+    fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
+    forking.has_template = False
+    fleet.prepare([Kind.DESKTOP])
+    assert forking.has_template
+    with fleet.lease(ROLES), fleet.lease(ROLES) as second:
+        assert second.resets["desktop"].path == "fork"
+        assert second.machines["desktop"].folder.machine_id == "desktop-fork-1"  # type: ignore[attr-defined]
+    filled(fleet)
+
+    assert forking.made == 1
+    assert forking.deleted == ["desktop-fork-1"]
+    assert forks(forking, MachineState.WAITING) == ["desktop-fork-2"]
+
+
+def test_a_lease_takes_the_fork_that_stands_by(forking: ForkingMaker) -> None:
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
+    fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
+    filled(fleet)
+    assert forks(forking, MachineState.WAITING) == ["desktop-fork-1"]
+
+    with fleet.lease(ROLES) as environment:
+        assert environment.resets["desktop"].path == "fork"
+        assert forks(forking, MachineState.LEASED) == ["desktop-fork-1"]
+    assert forking.made == 0
+
+
+def test_a_fork_that_does_not_wake_is_thrown_away_and_replaced(forking: ForkingMaker) -> None:
+    forking.broken = {"desktop-fork-1"}
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
+    with LocalFleet(settings, {Kind.DESKTOP: forking}).lease(ROLES):
+        assert forks(forking, MachineState.LEASED) == ["desktop-fork-2"]
+    assert forking.deleted[0] == "desktop-fork-1"
+
+
+def test_without_a_template_a_machine_is_made(forking: ForkingMaker) -> None:
+    forking.has_template = False
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
+    with LocalFleet(settings, {Kind.DESKTOP: forking}).lease(ROLES):
+        assert forking.made == 1
+
+
+def test_a_fork_of_another_template_is_not_woken(forking: ForkingMaker) -> None:
+    fleet = LocalFleet(
+        forking.settings.model_copy(update={"desktop_reset": "fork"}), {Kind.DESKTOP: forking}
+    )
+    filled(fleet)
+    forking.stamp = "tomorrow"
+    with fleet.lease(ROLES):
+        assert forks(forking, MachineState.LEASED) == ["desktop-fork-2"]
+
+
+def test_a_sweep_ends_forks_of_dead_leases_and_keeps_those_that_stand_by(
+    forking: ForkingMaker,
+) -> None:
+    fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
+    filled(fleet)
+    forking.write(forking.folder("desktop-fork-dead"), MachineState.LEASED, template="t")
+
+    assert fleet.sweep() == ["desktop-fork-dead: its lease ended"]
+    assert forks(forking, MachineState.WAITING) == ["desktop-fork-1"]
+    assert sorted(fleet.stop_all()) == ["desktop-fork-1"]
+    assert ids(forking) == []
+
+
+def test_forks_whose_hypervisor_ended_are_no_obstacle(forking: ForkingMaker) -> None:
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "3"})
+    fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
+    filled(fleet)
+    forking.ended = {"desktop-fork-1", "desktop-fork-2", "desktop-fork-3"}
+
+    with fleet.lease(ROLES) as environment:
+        assert environment.resets["desktop"].path == "fork"
+        assert forks(forking, MachineState.LEASED) == ["desktop-fork-4"]
+    assert forking.made == 0
+
+
+def test_forks_that_all_fail_to_wake_are_no_obstacle(forking: ForkingMaker) -> None:
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "3"})
+    fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
+    filled(fleet)
+    forking.broken = {"desktop-fork-1", "desktop-fork-2", "desktop-fork-3"}
+
+    with fleet.lease(ROLES):
+        assert forks(forking, MachineState.LEASED) == ["desktop-fork-4"]
+
+
+def test_a_fork_that_was_made_by_hand_is_neither_lent_nor_swept(forking: ForkingMaker) -> None:
+    forking.write(forking.folder("desktop-mine"), MachineState.KEPT, template="t")
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
+    fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
+
+    assert fleet.sweep() == []
+    with fleet.lease(ROLES), fleet.lease(ROLES):
+        assert forks(forking, MachineState.KEPT) == ["desktop-mine"]
+    fleet.prepare([Kind.DESKTOP])
+    assert forks(forking, MachineState.KEPT) == ["desktop-mine"]
+
+    forking.ended = {"desktop-mine"}
+    assert fleet.sweep() == ["desktop-mine: it ended with its hypervisor"]
+
+
+def test_a_lease_that_lasts_too_long_is_ended(forking: ForkingMaker) -> None:
+    said: list[str] = []
+    fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking}, say=said.append)
+    with fleet.lease(ROLES, deadline_s=0.05) as environment:
+        stopped = cast("HostFake", environment.machines["desktop"]).stopped
+        assert stopped.wait(timeout=10.0)
+    assert any("its lease ended after 0.05 s" in line for line in said)
+    with fleet.lease(ROLES, deadline_s=60.0) as environment:
+        assert not cast("HostFake", environment.machines["desktop"]).stopped.is_set()

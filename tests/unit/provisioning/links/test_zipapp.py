@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import io
+import zipfile
+
+from appliance.base import process
+from provisioning.links import zipapp
+
+
+def test_the_archive_is_the_same_bytes_each_time() -> None:
+    first = zipapp.build_probe()
+    zipapp.build_probe.cache_clear()
+    assert zipapp.build_probe() == first
+    assert first.digest[:12] in first.file_name
+
+
+def test_the_archive_holds_the_probe_its_wheels_and_nothing_compiled() -> None:
+    with zipfile.ZipFile(io.BytesIO(zipapp.build_probe().data)) as archive:
+        names = archive.namelist()
+        assert archive.read("provisioning/__init__.py") == b""
+    assert {"__main__.py", "provisioning/probe/server.py", "mss/__init__.py"} <= set(names)
+    assert not [name for name in names if name.endswith((".pyc", ".so"))]
+    assert not [name for name in names if name.startswith("provisioning/") and "probe" not in name][
+        1:
+    ]
+
+
+def test_another_content_has_another_digest() -> None:
+    members = {"a": b"1", "b": b"2"}
+    assert zipapp._digest(members) != zipapp._digest({"a": b"12", "b": b""})
+    assert zipapp._digest(members) != zipapp._digest({"a": b"1", "c": b"2"})
+
+
+def test_the_archive_runs(tmp_path: object) -> None:
+    path = f"{tmp_path}/{zipapp.build_probe().file_name}"
+    with open(path, "wb") as file:  # noqa: PTH123
+        file.write(zipapp.build_probe().data)
+    done = process.run(["python3", "-I", path, "--stdio"], stdin=b"")
+    assert zipapp.build_probe().digest.encode() in done.stdout

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from appliance.base.errors import InvalidActionError, LinkProtocolError
+from appliance.base.process import CommandResult
+from images.phone.device.shell.words import split_plain
+from provisioning.phone.adb.input import PhoneInput, PhoneTree, parse_hierarchy
+from provisioning.phone.adb.screen import PhoneScreen
+from provisioning.phone.reference.digest import PhoneDigest
+from provisioning.protocols import Bounds
+from tests.standins.phone_words import AndroidWords
+
+if TYPE_CHECKING:
+    from provisioning.phone.adb.device import AdbDevice
+
+NODE = (
+    '<node text="A &amp; B" resource-id="x:id/y" class="android.widget.Button" content-desc="d" '
+    'clickable="true" enabled="true" bounds="[0,10][20,40]">{}</node>'
+)
+END = "UI hierchary dumped to: /dev/tty\n"
+
+
+class Typist:
+    """Takes commands as a phone would, and keeps what they type."""
+
+    def __init__(self, exit_code: int = 0) -> None:
+        self.typed = ""
+        self.exit_code = exit_code
+
+    def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:
+        words = split_plain(command)
+        assert words is not None
+        if words[:2] == ["input", "text"]:
+            self.typed += words[2].replace("%s", " ")
+        elif words[1] == "keyevent":
+            self.typed += {"ENTER": "\n", "TAB": "\t"}.get(words[2], "")
+        return CommandResult((command,), self.exit_code, b"", b"Error: no")
+
+    def read(self, command: str, timeout_s: float = 10.0) -> bytes:
+        return b"error: no screen"
+
+
+def typist(exit_code: int = 0) -> tuple[Typist, PhoneInput]:
+    found = Typist(exit_code)
+    return found, PhoneInput(cast("AdbDevice", found))
+
+
+@given(st.text(st.characters(exclude_characters="\0\r", codec="utf-8"), max_size=200))
+def test_any_text_is_typed_as_it_is(text: str) -> None:
+    hands, keyboard = typist()
+    keyboard.text(text)
+    assert hands.typed == text
+
+
+@pytest.mark.parametrize("name", ["", "A B", "HOME;reboot", "$(id)"])
+def test_a_key_that_is_no_name_never_reaches_the_phone(name: str) -> None:
+    hands, keyboard = typist()
+    with pytest.raises(InvalidActionError):
+        keyboard.key("HOME", name)
+    assert hands.typed == ""
+
+
+def test_a_key_that_the_phone_refuses_is_invalid() -> None:
+    with pytest.raises(InvalidActionError, match="no key"):
+        typist(255)[1].key("NOTHING")
+
+
+# --- typing on Android itself ---
+
+
+def android(*methods: str) -> tuple[AndroidWords, PhoneInput]:
+    words = AndroidWords(methods=list(methods))
+    return words, PhoneInput(cast("AdbDevice", words))
+
+
+def test_android_types_other_letters_through_an_input_method_and_gives_the_own_one_back() -> None:
+    words, keyboard = android("com.android.adbkeyboard/.AdbIME", "org.keys/.Ime")
+    keyboard.text("ASCII\n你好 🙂")
+    assert words.typed == "ASCII\n你好 🙂"
+    assert words.method == "org.keys/.Ime"
+
+
+def test_android_without_one_says_what_to_install() -> None:
+    words, keyboard = android("org.keys/.Ime")
+    with pytest.raises(InvalidActionError, match="ADBKeyBoard"):
+        keyboard.text("你好")
+    assert words.typed == ""
+
+
+# --- the tree, once a frame ---
+
+
+def test_the_hierarchy_is_read_once_a_frame_where_frames_have_numbers() -> None:
+    words = AndroidWords(frame=7)
+    device = cast("AdbDevice", words)
+    tree = PhoneTree(device, PhoneScreen(device))
+    assert [tree.elements() for _ in range(3)] == [tree.elements()] * 3
+    assert words.dumps == 1
+    words.frame = 8
+    tree.elements()
+    assert words.dumps == 2
+    tree.forget()
+    tree.elements()
+    assert words.dumps == 3
+
+
+def test_the_hierarchy_is_read_once_a_picture_elsewhere() -> None:
+    words = AndroidWords()
+    device = cast("AdbDevice", words)
+    tree = PhoneTree(device, PhoneScreen(device, clock=words.clock), clock=words.clock)
+    tree.elements()
+    tree.elements()
+    assert words.dumps == 1
+    words.color = (9, 9, 9)
+    tree.elements()
+    assert words.dumps == 2
+
+
+def test_a_quick_hierarchy_is_read_again_rather_than_a_picture() -> None:
+    words = AndroidWords(dump_s=0.01)
+    device = cast("AdbDevice", words)
+    tree = PhoneTree(device, PhoneScreen(device, clock=words.clock), clock=words.clock)
+    tree.elements()
+    pictures = len(words.taken)
+    tree.elements()
+    assert (words.dumps, len(words.taken)) == (2, pictures)
+
+
+def test_without_a_screen_every_call_reads_the_hierarchy() -> None:
+    words = AndroidWords(frame=7)
+    tree = PhoneTree(cast("AdbDevice", words))
+    tree.elements()
+    tree.elements()
+    assert words.dumps == 2
+
+
+def test_a_hierarchy_is_read_in_document_order() -> None:
+    said = (
+        f'<hierarchy rotation="0">{NODE.format(NODE.format(""))}{NODE.format("")}</hierarchy>{END}'
+    )
+    found = parse_hierarchy(said)
+    assert [one.depth for one in found] == [0, 1, 0]
+    assert found[0].name == "A & B"
+    assert found[0].bounds == Bounds(0, 10, 20, 40)
+    assert found[0].states == {"clickable", "enabled"}
+    assert found[0].resource_id == "x:id/y"
+
+
+def test_no_depth_is_too_deep() -> None:
+    said = "<hierarchy>" + '<node bounds="[0,0][1,1]">' * 3000 + "</node>" * 3000 + "</hierarchy>"
+    assert parse_hierarchy(said)[-1].depth == 2999
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "ERROR: could not get idle state.",
+        "<hierarchy><node></hierarchy>",
+        '<!DOCTYPE x [<!ENTITY a "aa">]><hierarchy>&a;</hierarchy>',
+        "<hierarchy>" + '<node bounds="[0,0][1,1]"/>' * 20_001 + "</hierarchy>",
+    ],
+)
+def test_what_is_no_hierarchy_is_refused(said: str) -> None:
+    with pytest.raises(LinkProtocolError):
+        parse_hierarchy(said)
+
+
+def test_a_digest_names_what_differs() -> None:
+    before = PhoneDigest(parts={"settings": ["a=1", "b=2"], "gone": ["x"]}, processes=["probe"])
+    after = PhoneDigest(parts={"settings": ["a=1", "b=3"]}, processes=["sleep"])
+    assert before.differences(after) == (
+        "process left: sleep",
+        "gone: gone: x",
+        "gone: new: absent",
+        "settings: gone: b=2",
+        "settings: new: b=3",
+    )
+    assert before.differences(before.model_copy(update={"processes": []})) == ()

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import pytest
+
+from appliance.base.errors import LinkProtocolError
+from provisioning.phone.adb.screen import (
+    PhoneScreen,
+    read_framebuffer,
+    read_png,
+    read_raw,
+)
+from tests.standins.phone_words import SIZE, AndroidWords, picture
+
+if TYPE_CHECKING:
+    from provisioning.phone.adb.device import AdbDevice
+
+COLOR = (10, 20, 30)
+
+
+def screen(words: AndroidWords) -> PhoneScreen:
+    return PhoneScreen(cast("AdbDevice", words), clock=words.clock)
+
+
+@pytest.mark.parametrize(
+    ("costs_s", "way"),
+    [
+        ({"png": 0.1, "raw": 0.2, "framebuffer": 0.3}, "png"),
+        ({"png": 0.3, "raw": 0.1, "framebuffer": 0.2}, "raw"),
+        ({"png": 0.3, "raw": 0.2, "framebuffer": 0.1}, "framebuffer"),
+        ({"png": 0.3, "raw": 0.2}, "raw"),
+        ({"png": 0.3}, "png"),
+    ],
+)
+def test_the_fastest_way_that_works_is_kept_to(costs_s: dict[str, float], way: str) -> None:
+    words = AndroidWords(costs_s=costs_s)
+    eyes = screen(words)
+    eyes.capture()
+    assert (eyes.way, set(eyes.costs_s)) == (way, set(costs_s))
+    del words.taken[:]
+    eyes.capture()
+    assert words.taken == [way]
+
+
+def test_no_picture_is_told_with_what_each_way_said() -> None:
+    with pytest.raises(LinkProtocolError, match="framebuffer: The phone has no such service"):
+        screen(AndroidWords(costs_s={})).capture()
+
+
+def test_a_picture_is_rgb_and_cannot_be_spoilt_for_others() -> None:
+    words = AndroidWords(color=COLOR, frame=1)
+    eyes = screen(words)
+    frame = eyes.capture()
+    assert frame.shape == (SIZE[1], SIZE[0], 3)
+    assert frame.dtype == np.uint8
+    assert tuple(frame[0, 0]) == COLOR
+    assert eyes.capture() is frame
+    with pytest.raises(ValueError, match="read-only"):
+        frame[:] = 0
+
+
+def test_a_frame_is_read_once_where_frames_have_numbers() -> None:
+    words = AndroidWords(frame=1)
+    eyes = screen(words)
+    eyes.capture()
+    count = len(words.taken)
+    eyes.capture()
+    assert len(words.taken) == count
+    words.frame, words.color = 2, (7, 7, 7)
+    assert tuple(eyes.capture()[0, 0]) == (7, 7, 7)
+    eyes.forget()
+    eyes.capture()
+    assert len(words.taken) == count + 2
+
+
+def test_a_phone_that_cannot_tell_is_neither_still_nor_busy() -> None:
+    assert screen(AndroidWords()).is_still() is None
+    assert screen(AndroidWords(frame=1)).is_still() is True
+    assert screen(AndroidWords(frame=1, pending=2)).is_still() is False
+
+
+@pytest.mark.parametrize("way", ["png", "raw", "framebuffer"])
+def test_all_ways_give_the_same_pixels(way: str) -> None:
+    read = {"png": read_png, "raw": read_raw, "framebuffer": read_framebuffer}[way]
+    frame = read(picture(way, COLOR))
+    assert frame.shape == (SIZE[1], SIZE[0], 3)
+    assert (frame == np.array(COLOR, np.uint8)).all()
+
+
+def test_pictures_of_older_androids_are_read() -> None:
+    pixels = bytes((*COLOR, 255)) * 6
+    assert read_raw(struct.pack("<3I", 3, 2, 1) + pixels).shape == (2, 3, 3)
+    layout = (0, 8, 16, 8, 8, 8, 24, 8)
+    assert read_framebuffer(struct.pack("<13I", 1, 32, 24, 3, 2, *layout) + pixels).shape == (
+        2,
+        3,
+        3,
+    )
+
+
+@pytest.mark.parametrize("way", ["png", "raw", "framebuffer"])
+def test_a_cut_or_foreign_picture_is_refused(way: str) -> None:
+    read = {"png": read_png, "raw": read_raw, "framebuffer": read_framebuffer}[way]
+    whole = picture(way, COLOR)
+    for data in (b"", b"\0" * 60, whole[: len(whole) // 2], b"error: no display", whole[4:]):
+        with pytest.raises(LinkProtocolError):
+            read(data)
+
+
+def test_another_layout_of_colours_is_refused() -> None:
+    layout = (16, 8, 0, 8, 8, 8, 24, 8)
+    data = struct.pack("<13I", 1, 32, 24, 3, 2, *layout) + b"\0" * 24
+    with pytest.raises(LinkProtocolError, match="another framebuffer"):
+        read_framebuffer(data)
+
+
+def test_a_size_beyond_reason_is_refused_before_it_is_read() -> None:
+    with pytest.raises(LinkProtocolError):
+        read_raw(struct.pack("<4I", 0, 1 << 20, 1, 1))

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from appliance.base.errors import LinkProtocolError
+from provisioning.probe import digest
+from provisioning.reset.digests import SelectionState, read_digest
+from tests.standins.states import a_digest, a_selection, a_window
+
+if TYPE_CHECKING:
+    from provisioning.reset.windows import WindowState
+
+DESKTOP = a_window("Desktop", kind="desktop", geometry=[0, 0, 1280, 800])
+NOTES = a_window("Notes", active=True)
+MAIL = a_window("Mail", wm_class=["mail", "Mail"])
+NOTHING = SelectionState(owned=False, targets=[], text="", trouble="")
+
+
+def changed(window: WindowState, **fields: Any) -> WindowState:  # noqa: ANN401 - any field
+    return window.model_copy(update=fields)
+
+
+@pytest.mark.parametrize(
+    ("after", "lines"),
+    [
+        ([DESKTOP, MAIL, NOTES], []),
+        ([DESKTOP, MAIL, NOTES, a_window("Alert", kind="dialog")], ["window new: dialog 'Alert' (gedit.Gedit)"]),
+        ([DESKTOP, NOTES], ["window gone: normal 'Mail' (mail.Mail)"]),
+        (
+            [DESKTOP, changed(MAIL, title="Mail (1)"), NOTES],
+            ["window retitled: normal 'Mail' (mail.Mail) -> 'Mail (1)'"],
+        ),
+        (
+            [DESKTOP, changed(MAIL, geometry=[120, 50, 400, 301]), NOTES],
+            ["window moved: normal 'Mail' (mail.Mail): 400x300 at 100,50 -> 400x301 at 120,50"],
+        ),
+        (
+            [DESKTOP, changed(MAIL, states=["hidden"]), NOTES],
+            ["window states: normal 'Mail' (mail.Mail): none -> hidden"],
+        ),
+        (
+            [DESKTOP, NOTES, MAIL],
+            ["windows restacked, bottom to top: 'Desktop', 'Mail', 'Notes' -> 'Desktop', 'Notes', 'Mail'"],
+        ),
+        (
+            [DESKTOP, changed(MAIL, active=True), changed(NOTES, active=False)],
+            ["active window: normal 'Notes' (gedit.Gedit) -> normal 'Mail' (mail.Mail)"],
+        ),
+        (
+            [DESKTOP, MAIL, changed(NOTES, active=False)],
+            ["active window: normal 'Notes' (gedit.Gedit) -> none"],
+        ),
+    ],
+)  # fmt: skip
+def test_what_windows_did_is_named_in_one_line(after: list[WindowState], lines: list[str]) -> None:
+    before = a_digest(windows=[DESKTOP, MAIL, NOTES])
+    assert list(before.differences(a_digest(windows=after))) == lines
+
+
+def test_windows_that_look_the_same_are_counted() -> None:
+    before, after = a_digest(windows=[MAIL, MAIL]), a_digest(windows=[MAIL, MAIL, MAIL])
+    assert before.differences(before) == ()
+    assert before.differences(after) == ("window new: normal 'Mail' (mail.Mail)",)
+
+
+def test_of_two_windows_of_a_program_the_one_that_moved_is_named() -> None:
+    left, right = a_window("One", geometry=[0, 0, 9, 9]), a_window("Two", geometry=[50, 0, 9, 9])
+    moved = changed(right, geometry=[60, 0, 9, 9])
+    (line,) = a_digest(windows=[left, right]).differences(a_digest(windows=[left, moved]))
+    assert line.startswith("window moved: normal 'Two'")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (NOTHING, a_selection(), "nothing -> text ffffffffffff, as TARGETS, UTF8_STRING"),
+        (a_selection(), NOTHING, "-> nothing"),
+        (a_selection(), a_selection(text="0" * 64), "text ffffffffffff.* -> text 000000000000"),
+        (a_selection(), a_selection(text=""), "-> no text"),
+        (NOTHING, a_selection(trouble="its owner does not answer"), "does not answer"),
+    ],
+)
+def test_what_lies_in_a_clipboard_is_compared(
+    before: SelectionState, after: SelectionState, words: str
+) -> None:
+    one, other = a_digest(selections={"PRIMARY": before}), a_digest(selections={"PRIMARY": after})
+    (line,) = one.differences(other)
+    assert line.startswith("clipboard PRIMARY: ")
+    assert re.search(words, line)
+
+
+def test_a_clipboard_whose_owner_is_silent_is_never_as_it_was() -> None:
+    silent = a_digest(selections={"CLIPBOARD": a_selection(trouble="its owner does not answer")})
+    assert silent.differences(silent) == ("clipboard CLIPBOARD: its owner does not answer",)
+
+
+def test_a_display_that_was_not_seen_is_never_as_it_was() -> None:
+    blind = a_digest(unseen="timeout: saved did not end within 3 s")
+    for one, other in ((blind, blind), (blind, a_digest()), (a_digest(), blind)):
+        (line,) = one.differences(other)
+        assert line.startswith("windows and clipboards could not be looked at: timeout")
+
+
+def test_the_probe_and_the_host_mean_the_same_format() -> None:
+    whole = a_digest().model_dump(mode="json")
+    assert read_digest({**whole, "format": digest.FORMAT}) == a_digest()
+
+
+@pytest.mark.parametrize("lost", ["format", "windows", "selections", "unseen"])
+def test_what_an_older_probe_tells_is_refused(lost: str) -> None:
+    whole = a_digest().model_dump(mode="json")
+    del whole[lost]
+    with pytest.raises(LinkProtocolError, match="no state digest"):
+        read_digest(whole)
+
+
+@pytest.mark.parametrize("format_", [1, 3, "2"])
+def test_another_format_is_refused(format_: object) -> None:
+    whole = {**a_digest().model_dump(mode="json"), "format": format_}
+    with pytest.raises(LinkProtocolError, match="no state digest"):
+        read_digest(whole)

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from appliance.base.errors import SnapshotError
+from provisioning.reset.saved_state import SavedState, picture_path, tell
+from tests.standins.states import a_digest, a_selection, a_state
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "snapshots" / "ready.json"
+    a_state().write(path)
+    found = SavedState.read(path)
+    assert found.digest == a_state().digest
+    assert found.picture.differences(a_state().picture.frame) == ()
+
+
+def test_one_without_its_picture_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "ready.json"
+    a_state().write(path)
+    picture_path(path).unlink()
+    with pytest.raises(OSError, match=r"ready\.npy"):
+        SavedState.read(path)
+
+
+def test_one_of_an_older_probe_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "ready.json"
+    a_state().write(path)
+    path.write_text('{"files": {}, "settings": "", "processes": []}')
+    with pytest.raises(ValueError, match="format"):
+        SavedState.read(path)
+
+
+def test_a_state_at_rest_can_be_verified_later() -> None:
+    a_state().require_provable("it")
+
+
+def test_a_state_that_was_not_seen_whole_is_refused() -> None:
+    silent = a_digest(selections={"PRIMARY": a_selection(trouble="its owner does not answer")})
+    for digest in (silent, a_digest(unseen="no session")):
+        with pytest.raises(SnapshotError, match="could not be verified"):
+            replace(a_state(), digest=digest).require_provable("it")
+
+
+def test_a_screen_that_moves_all_over_is_refused() -> None:
+    mask = np.zeros((80, 100), dtype=np.bool_)
+    mask[:39] = True
+    moving = replace(a_state(), picture=a_state().picture.without(mask))
+    with pytest.raises(SnapshotError) as caught:
+        moving.require_provable("it")
+    assert "51% of it changes" in caught.value.details
+
+
+def test_an_error_names_the_first_differences_and_cuts_long_ones() -> None:
+    lines = tuple(f"file {index} {'x' * 999}" for index in range(99))
+    told = tell(lines).splitlines()
+    assert len(told) == 20
+    assert max(map(len, told)) == 400
