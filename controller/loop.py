@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from controller.actions.session import SessionState
     from controller.agents.protocol import Agent, Seat, Turn
-    from controller.event_log import TrialLog
     from controller.observation import Frame
     from controller.space import Action
     from controller.stage import Stage
+    from controller.store.event_log import TrialLog
 
 
 @dataclass(frozen=True, slots=True)

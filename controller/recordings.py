@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from appliance.base.clock import Clock
-    from controller.event_log import TrialLog
+    from controller.store.event_log import TrialLog
     from provisioning.protocols import Machine
 
 

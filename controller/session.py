@@ -23,8 +23,8 @@ from evaluators.outcome import Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.event_log import TrialLog
     from controller.stage import Stage
+    from controller.store.event_log import TrialLog
     from evaluators.task import Task
     from provisioning.fleet.protocol import Environment
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleAgent
-from controller.runner import run_suite
+from controller.executors.local import run_suite
 from controller.wiring import Plan, create_run, make_stage
 from evaluators.outcome import Verdict
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from controller.agents.protocol import Agent, MakeAgent, Seat
-    from controller.runner import Watcher
+    from controller.executors.local import Watcher
     from controller.stage import Record
     from controller.trial import TrialResult
     from evaluators.task import OracleStep, Suite, Task

@@ -16,7 +16,7 @@ from controller.agents.oracle import OracleAgent
 from controller.agents.random_agent import RandomAgent
 from controller.settle import SettleRule
 from controller.stage import Stage
-from controller.store import RunFolder, RunSpec, Store
+from controller.store.runs import RunFolder, RunSpec, Store
 from controller.vocabulary import vocabulary
 from evaluators.outcome import SESSION
 from evaluators.runners import machine_runner, session_runner

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.results import read_report
-from controller.runner import run_suite
+from controller.executors.local import run_suite
+from controller.store.report import read_report
 from controller.wiring import (
     AgentOptions,
     Plan,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from appliance.base.settings import Settings
-    from controller.results import Report
+    from controller.store.report import Report
     from controller.trial import TrialResult
 
 SUITE = "smoke"
@@ -51,7 +51,7 @@ def run_trial(settings: Settings, say: Callable[[str], None]) -> Report:
 
 
 class _Teller:
-    """A `controller.runner.Watcher` that says each step in a line."""
+    """A `controller.executors.local.Watcher` that says each step in a line."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from appliance.base.settings import Settings
     from appliance.bringup.steps import Steps
-    from controller.results import Report
+    from controller.store.report import Report
 
 STATE_MARK = ".mesocosm"
 """A file that says: this folder is an appliance's state, made by us, and may be purged by us."""

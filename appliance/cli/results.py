@@ -11,8 +11,8 @@ import typer
 from appliance.cli.output import JsonOption, console_out, print_json
 
 if TYPE_CHECKING:
-    from controller.index import RunRow
-    from controller.store import RunFolder, Store
+    from controller.store.index import RunRow
+    from controller.store.runs import RunFolder, Store
     from evaluators.task import Suite
     from provisioning.protocols import Json
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def runs() -> list[str]:
     """Complete the id of a run."""
     from appliance.base.settings import get_settings
-    from controller.store import LATEST, Store
+    from controller.store.runs import LATEST, Store
 
     return [LATEST, *reversed(Store(get_settings().runs_dir).names())]
 
@@ -62,9 +62,9 @@ def results(
     """Show the results of a run, or list all runs."""
     from appliance.base.errors import UsageError
     from appliance.base.settings import get_settings
-    from controller.index import list_runs
-    from controller.results import read_report
-    from controller.store import Store
+    from controller.store.index import list_runs
+    from controller.store.report import read_report
+    from controller.store.runs import Store
 
     store = Store(get_settings().runs_dir)
     if run is None:
@@ -104,7 +104,7 @@ def _measure(
     store: Store, run: str, metrics: str, against: str, reference: str
 ) -> dict[str, dict[str, Json]]:
     """Compute what was asked for beyond the report: ``measured`` and ``comparison``."""
-    from controller.measured import NEED_SUITE, Measured, chosen_groups
+    from controller.store.run_metrics import NEED_SUITE, Measured, chosen_groups
     from controller.wiring import open_suite
 
     groups = chosen_groups(metrics)

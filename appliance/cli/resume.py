@@ -27,7 +27,7 @@ def resume(
     that of ``mesocosm run``.
     """
     from appliance.base.settings import get_settings
-    from controller.store import Store
+    from controller.store.runs import Store
     from controller.wiring import make_stage, open_fleet, open_suite, plan_of
 
     settings = get_settings()

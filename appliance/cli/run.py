@@ -11,7 +11,7 @@ from appliance.cli.output import JsonOption, console_out, print_json, say
 
 if TYPE_CHECKING:
     from controller.stage import Stage
-    from controller.store import RunFolder
+    from controller.store.runs import RunFolder
     from controller.wiring import Plan
 
 
@@ -120,8 +120,8 @@ def carry_out(
         typer.Exit: with 1, when trials were inconclusive.
     """
     from appliance.cli.watch import watching
-    from controller.results import read_report
-    from controller.runner import run_suite
+    from controller.executors.local import run_suite
+    from controller.store.report import read_report
 
     say(f"run {folder.spec.run}")
     try:

@@ -91,8 +91,8 @@ def _pages(settings: Settings) -> Pages:
 
 
 def _last_runs(settings: Settings) -> Sequence[RunRow]:
-    from controller.index import list_runs
-    from controller.store import Store
+    from controller.store.index import list_runs
+    from controller.store.runs import Store
     from monitoring.page import RunRow
 
     return [

@@ -12,7 +12,7 @@ import pytest
 from appliance.base.clock import wait_until
 from appliance.base.process import run, start
 from appliance.base.settings import get_settings
-from controller.store import Store
+from controller.store.runs import Store
 from provisioning.fleet.host_backends import host_makers
 from provisioning.machine_folder import MachineState, iter_folders
 from tests.standins.appliance import NEEDS_APPLIANCE

@@ -13,12 +13,12 @@ import pytest
 
 from appliance.base.clock import wait_until
 from appliance.base.process import run, start
-from controller.store import Store
+from controller.store.runs import Store
 
 if TYPE_CHECKING:
     import subprocess
 
-    from controller.store import RunFolder
+    from controller.store.runs import RunFolder
 
 TINY = Path(__file__).resolve().parents[1] / "suites/tiny"
 MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from appliance.base.clock import FakeClock
 from controller.agents.protocol import Turn
-from controller.event_log import TrialLog, read_events
 from controller.session import Trial
 from controller.space import Action
 from controller.stage import Stage
+from controller.store.event_log import TrialLog, read_events
 from controller.wiring import make_runners
 from evaluators.task import Task
 from provisioning.fake import FakeFleet

@@ -8,7 +8,7 @@ from appliance.base.errors import LinkTimeoutError, SpecError
 from controller.agents.oracle import OracleAgent
 from controller.agents.random_agent import RandomAgent
 from controller.agents.script import ScriptAgent, read_script
-from controller.runner import trial_seed
+from controller.executors.local import trial_seed
 from controller.space import Action
 from controller.trial import Reason
 from evaluators.outcome import Verdict

@@ -9,9 +9,9 @@ from appliance.base.clock import FakeClock
 from appliance.base.errors import UnknownNameError, UsageError
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleAgent
-from controller.event_log import read_events
-from controller.results import read_report
-from controller.runner import run_suite
+from controller.executors.local import run_suite
+from controller.store.event_log import read_events
+from controller.store.report import read_report
 from controller.trial import Reason
 from controller.validate import Validator
 from controller.wiring import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from controller.agents.protocol import Agent, MakeAgent, Seat, Turn
     from controller.observation import Observation
-    from controller.store import RunFolder
+    from controller.store.runs import RunFolder
 
 
 def ignore(name: str, value: float = 1.0, **labels: str) -> None:

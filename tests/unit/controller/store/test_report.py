@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from controller.agents.protocol import Usage
-from controller.results import Report
-from controller.store import RunSpec
+from controller.store.report import Report
+from controller.store.runs import RunSpec
+from controller.store.unfinished import Unfinished
 from controller.trial import MachineRecord, Reason, TrialResult
-from controller.unfinished import Unfinished
 from evaluators.feedback import Feedback
 from evaluators.graph import NodeState
 from evaluators.outcome import Verdict

@@ -10,17 +10,17 @@ from appliance.base.clock import FakeClock
 from appliance.base.errors import StoreError, UnknownNameError
 from appliance.base.files import digest_bytes
 from controller.agents.protocol import Usage
-from controller.event_log import read_events
-from controller.index import list_runs
 from controller.observation import Shot, encode_png
-from controller.store import RunSpec, Store
+from controller.store.event_log import read_events
+from controller.store.index import list_runs
+from controller.store.runs import RunSpec, Store
 from controller.trial import TRIAL_RESULT, Reason, TrialResult
 from evaluators.outcome import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.store import RunFolder
+    from controller.store.runs import RunFolder
 
 CLOCK = FakeClock()
 

@@ -22,7 +22,7 @@ from evaluators.outcome import Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from controller.store import RunFolder
+    from controller.store.runs import RunFolder
     from controller.trial import TrialResult
     from evaluators.metrics.complexity import Complexity
     from evaluators.task import Suite

@@ -18,7 +18,7 @@ from evaluators.outcome import SESSION, undecided
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from controller.store import RunFolder
+    from controller.store.runs import RunFolder
     from evaluators.outcome import Call, Outcome
     from evaluators.task import Suite
 

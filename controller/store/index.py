@@ -13,7 +13,7 @@ from evaluators.outcome import Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from controller.store import RunFolder, Store
+    from controller.store.runs import RunFolder, Store
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (

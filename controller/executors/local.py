@@ -9,7 +9,7 @@ from controller.session import Trial
 
 if TYPE_CHECKING:
     from controller.stage import Stage
-    from controller.store import RunFolder
+    from controller.store.runs import RunFolder
     from controller.trial import TrialResult
     from evaluators.task import Suite, Task
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from controller.unfinished import read_unfinished
+from controller.store.unfinished import read_unfinished
 from evaluators.metrics import Metrics, measure
 from evaluators.outcome import Verdict
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from controller.store import RunFolder, RunSpec
+    from controller.store.runs import RunFolder, RunSpec
+    from controller.store.unfinished import Unfinished
     from controller.trial import MachineRecord, TrialResult
-    from controller.unfinished import Unfinished
     from evaluators.task import Suite
     from provisioning.protocols import Json
 

@@ -1,0 +1,1 @@
+"""Run the trials of a run: protocol, events, and the executor of this host."""
