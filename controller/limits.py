@@ -9,7 +9,7 @@ from controller.trial import Reason
 if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from controller.space import Action
-    from evaluators.task import Limits
+    from evaluators.model.task import Limits
 
 
 class EndTrial(Exception):  # noqa: N818 - the end of a trial is no error

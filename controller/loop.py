@@ -12,8 +12,8 @@ from controller.observation import Observation, Observer
 from controller.settle import changed_ratio, settle_machine
 from controller.stopwatch import Stopwatch
 from controller.trial import Reason
-from evaluators.graph import GraphEvaluator
-from evaluators.outcome import Verdict
+from evaluators.graph.evaluator import GraphEvaluator
+from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

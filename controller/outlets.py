@@ -13,7 +13,7 @@ from provisioning.protocols import LetsOut
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evaluators.task import Task
+    from evaluators.model.task import Task
     from provisioning.protocols import Machine
 
 

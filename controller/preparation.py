@@ -9,7 +9,7 @@ from controller.vocabulary import setup_tools
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evaluators.task import Task
+    from evaluators.model.task import Task
     from provisioning.protocols import Machine
 
 

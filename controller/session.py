@@ -16,16 +16,16 @@ from controller.recordings import recording
 from controller.space import ActionSpace
 from controller.trial import TRIAL_RESULT, MachineRecord, Reason, TrialResult
 from evaluators.catalogue import builtin_evaluators
-from evaluators.feedback import explain
-from evaluators.graph import GraphEvaluator
-from evaluators.outcome import Verdict
+from evaluators.graph.evaluator import GraphEvaluator
+from evaluators.graph.feedback import explain
+from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from controller.stage import Stage
     from controller.store.event_log import TrialLog
-    from evaluators.task import Task
+    from evaluators.model.task import Task
     from provisioning.fleet.protocol import Environment
 
 _LEASE_SLACK_S = 1800.0

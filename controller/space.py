@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import InvalidActionError, UnknownNameError
 from controller.vocabulary import action_tools
-from evaluators.outcome import SESSION
+from evaluators.model.base import SESSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from appliance.base.measures import Name
     from controller.actions.session import SessionState
     from controller.agents.protocol import MakeAgent
-    from evaluators.outcome import WaveRunner
+    from evaluators.graph.outcome import WaveRunner
     from provisioning.fleet.protocol import Environment, Fleet
 
     MakeRunners = Callable[[Environment, SessionState], Mapping[str, WaveRunner]]

@@ -8,9 +8,9 @@ from enum import StrEnum
 from pydantic import TypeAdapter
 
 from controller.agents.protocol import Usage
-from evaluators.feedback import Feedback  # noqa: TC001 - read by pydantic
+from evaluators.graph.feedback import Feedback  # noqa: TC001 - read by pydantic
+from evaluators.graph.outcome import Verdict  # noqa: TC001 - read by pydantic
 from evaluators.metrics import TrialScore
-from evaluators.outcome import Verdict  # noqa: TC001 - read by pydantic
 
 
 class Reason(StrEnum):

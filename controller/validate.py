@@ -10,7 +10,7 @@ from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleAgent
 from controller.executors.local import run_suite
 from controller.wiring import Plan, create_run, make_stage
-from evaluators.outcome import Verdict
+from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from controller.executors.local import Watcher
     from controller.stage import Record
     from controller.trial import TrialResult
-    from evaluators.task import OracleStep, Suite, Task
+    from evaluators.model.oracle import OracleStep
+    from evaluators.model.suite import Suite
+    from evaluators.model.task import Task
     from provisioning.fleet.protocol import Fleet
     from provisioning.protocols import Json
 

@@ -18,9 +18,9 @@ from controller.settle import SettleRule
 from controller.stage import Stage
 from controller.store.runs import RunFolder, RunSpec, Store
 from controller.vocabulary import vocabulary
-from evaluators.outcome import SESSION
+from evaluators.model.base import SESSION
+from evaluators.model.suite import load_suite
 from evaluators.runners import machine_runner, session_runner
-from evaluators.suite import load_suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from controller.actions.session import SessionState
     from controller.agents.protocol import MakeAgent, Seat
     from controller.stage import Record
-    from evaluators.outcome import WaveRunner
-    from evaluators.task import Suite
+    from evaluators.graph.outcome import WaveRunner
+    from evaluators.model.suite import Suite
     from provisioning.fleet.protocol import Environment, Fleet
 
 AGENTS = ("model", "noop", "oracle", "random", "script")

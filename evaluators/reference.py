@@ -13,7 +13,7 @@ import yaml
 
 from appliance.base.errors import SpecError, UnknownNameError
 from evaluators.catalogue import builtin_evaluators
-from evaluators.yaml_source import parse_yaml
+from evaluators.model.yaml_source import parse_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,8 +10,9 @@ from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import GuestCallError, LinkError, MachineError, MesocosmError
 from evaluators.bundle import desktop_bundle
 from evaluators.catalogue import builtin_evaluators, distinct_evaluators
+from evaluators.graph.outcome import Outcome, undecided
 from evaluators.machine_view import MachineView
-from evaluators.outcome import SESSION, Outcome, undecided
+from evaluators.model.base import SESSION
 from evaluators.phone.view import PhoneView
 from evaluators.session.view import CrossView, as_shell
 from provisioning.protocols import Kind
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from evaluators.bundle import Bundle
-    from evaluators.outcome import Call, WaveRunner
+    from evaluators.graph.outcome import Call, WaveRunner
     from evaluators.phone.view import Shell
     from evaluators.schema import Tool
     from evaluators.session.answers import SessionView

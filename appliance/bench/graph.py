@@ -17,15 +17,16 @@ import numpy as np
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import UnknownNameError
-from evaluators.graph import GraphEvaluator, build_graph
-from evaluators.outcome import Outcome, Verdict
-from evaluators.task import Node
+from evaluators.graph.evaluator import GraphEvaluator
+from evaluators.graph.outcome import Outcome, Verdict
+from evaluators.model.dag import build_graph
+from evaluators.model.node import Node
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from appliance.base.clock import Clock
-    from evaluators.outcome import Call
+    from evaluators.graph.outcome import Call
 
 SIZES = (10, 50, 100, 200, 1000)
 SHAPES = ("chain", "wide", "random")

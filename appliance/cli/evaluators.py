@@ -13,7 +13,7 @@ from appliance.cli.output import JsonOption, console_out, print_json, say
 if TYPE_CHECKING:
     from evaluators.casebook.case import Table
     from evaluators.casebook.mutation import Report
-    from evaluators.outcome import Outcome
+    from evaluators.graph.outcome import Outcome
     from evaluators.schema import Tool
 
 ENOUGH = 0.9
@@ -275,7 +275,8 @@ def _evaluate(
     from appliance.cli.machine import attached
     from controller.actions.session import SessionState
     from controller.wiring import make_runners
-    from evaluators.outcome import SESSION, Call
+    from evaluators.graph.outcome import Call
+    from evaluators.model.base import SESSION
     from provisioning.fleet.protocol import Environment
 
     call = Call("try", tool.name, args)

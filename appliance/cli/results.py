@@ -13,7 +13,7 @@ from appliance.cli.output import JsonOption, console_out, print_json
 if TYPE_CHECKING:
     from controller.store.index import RunRow
     from controller.store.runs import RunFolder, Store
-    from evaluators.task import Suite
+    from evaluators.model.suite import Suite
     from provisioning.protocols import Json
 
 
@@ -161,7 +161,7 @@ def _shown(value: Json) -> str:
 def _print_runs(rows: list[RunRow]) -> None:
     from rich.table import Table
 
-    from evaluators.outcome import Verdict
+    from evaluators.graph.outcome import Verdict
 
     table = Table()
     for name in ("run", "started (UTC)", "suite", "agent", "state", *Verdict):

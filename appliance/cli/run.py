@@ -22,7 +22,7 @@ def _agents() -> list[str]:
 
 
 def _suites() -> list[str]:
-    from evaluators.suite import list_suites
+    from evaluators.model.suite import list_suites
 
     return list_suites()
 

@@ -11,7 +11,7 @@ from appliance.cli.run import FleetOption, Repeats, Suite, Tasks
 
 if TYPE_CHECKING:
     from controller.validate import Validation
-    from evaluators.task import Suite as SuiteModel
+    from evaluators.model.suite import Suite as SuiteModel
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +28,7 @@ def list_(json: JsonOption = False) -> None:
     from rich.table import Table
 
     from controller.wiring import open_suite
-    from evaluators.suite import list_suites
+    from evaluators.model.suite import list_suites
 
     suites = [open_suite(name) for name in list_suites()]
     if json:

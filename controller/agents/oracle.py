@@ -9,15 +9,16 @@ from appliance.base.errors import AgentError
 from controller.agents.protocol import Turn
 from controller.settle import DEFAULT_RULE, settle_machine
 from controller.space import Action
-from evaluators.outcome import SESSION, Call
-from evaluators.task import Act, WaitFor
+from evaluators.graph.outcome import Call
+from evaluators.model.base import SESSION
+from evaluators.model.oracle import Act, WaitFor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from controller.agents.protocol import Seat
     from controller.observation import Observation
-    from evaluators.task import OracleStep, Target
+    from evaluators.model.oracle import OracleStep, Target
     from provisioning.protocols import Element, Json
 
 _EVERY_S = 0.5

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from controller.observation import Observation
     from controller.space import Action, ActionSpace
-    from evaluators.outcome import WaveRunner
-    from evaluators.task import Task
+    from evaluators.graph.outcome import WaveRunner
+    from evaluators.model.task import Task
     from provisioning.protocols import Machine
 
 

@@ -10,8 +10,8 @@ from pydantic import Field, JsonValue, ValidationError
 from appliance.base.errors import SpecError
 from controller.agents.protocol import Turn
 from controller.space import Action
-from evaluators.task import Strict
-from evaluators.yaml_source import read_yaml
+from evaluators.model.base import Strict
+from evaluators.model.yaml_source import read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from controller.stage import Stage
     from controller.store.runs import RunFolder
     from controller.trial import TrialResult
-    from evaluators.task import Suite, Task
+    from evaluators.model.suite import Suite
+    from evaluators.model.task import Task
 
 
 class Watcher(Protocol):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import StoreError
-from evaluators.outcome import Verdict
+from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

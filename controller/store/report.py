@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from controller.store.unfinished import read_unfinished
+from evaluators.graph.outcome import Verdict
 from evaluators.metrics import Metrics, measure
-from evaluators.outcome import Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from controller.store.runs import RunFolder, RunSpec
     from controller.store.unfinished import Unfinished
     from controller.trial import MachineRecord, TrialResult
-    from evaluators.task import Suite
+    from evaluators.model.suite import Suite
     from provisioning.protocols import Json
 
 _REFERENCE_PHONE = "reference-phone"

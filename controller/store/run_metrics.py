@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import UnknownNameError, UsageError
+from evaluators.graph.outcome import Verdict
 from evaluators.metrics.capabilities import AMENDED
 from evaluators.metrics.categories import CATEGORIES
 from evaluators.metrics.complexity import measure_complexity
@@ -17,7 +18,6 @@ from evaluators.metrics.progress import coverage_rate
 from evaluators.metrics.repeats import measure_repeats
 from evaluators.metrics.structure import Structure
 from evaluators.metrics.trials import measure
-from evaluators.outcome import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from controller.store.runs import RunFolder
     from controller.trial import TrialResult
     from evaluators.metrics.complexity import Complexity
-    from evaluators.task import Suite
+    from evaluators.model.suite import Suite
     from provisioning.protocols import Json
 
 RATES, REPEATS, COVERAGE = "rates", "repeats", "coverage"

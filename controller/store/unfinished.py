@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evaluators.catalogue import builtin_evaluators
-from evaluators.feedback import Feedback, explain
-from evaluators.graph import GraphEvaluator
-from evaluators.outcome import SESSION, undecided
+from evaluators.graph.evaluator import GraphEvaluator
+from evaluators.graph.feedback import Feedback, explain
+from evaluators.graph.outcome import undecided
+from evaluators.model.base import SESSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from controller.store.runs import RunFolder
-    from evaluators.outcome import Call, Outcome
-    from evaluators.task import Suite
+    from evaluators.graph.outcome import Call, Outcome
+    from evaluators.model.suite import Suite
 
 
 @dataclass(frozen=True, slots=True)

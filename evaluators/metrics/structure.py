@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Self
 
 import networkx as nx
 
-from evaluators.graph import build_graph
+from evaluators.model.dag import build_graph
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from evaluators.task import Node
+    from evaluators.model.node import Node
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Structure:
         """Take the graph of a task.
 
         Raises:
-            GraphError: see `evaluators.graph.build_graph`.
+            GraphError: see `evaluators.graph.evaluator.build_graph`.
         """
         return cls(build_graph(nodes), {node.id: node.app or node.on for node in nodes})
 

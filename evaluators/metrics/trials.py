@@ -21,8 +21,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evaluators.graph.outcome import Verdict
 from evaluators.metrics.intervals import wilson_interval
-from evaluators.outcome import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

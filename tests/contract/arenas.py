@@ -31,7 +31,7 @@ from tests.standins.desktop import DesktopStandIn, clean, is_ready
 
 if TYPE_CHECKING:
     from evaluators.bundle import Bundle
-    from evaluators.outcome import Call, Outcome
+    from evaluators.graph.outcome import Call, Outcome
     from provisioning.protocols import Link
 
 MARK = "MESOCOSM_RED"

@@ -15,7 +15,7 @@ import pytest
 from appliance.base.clock import wait_until
 from appliance.base.files import digest_json
 from evaluators.bundle import Bundle, desktop_bundle
-from evaluators.outcome import Call
+from evaluators.graph.outcome import Call
 from tests.contract.arenas import ARENAS, MARK
 from tests.contract.title_attacks import (
     DISGUISE,
@@ -33,7 +33,7 @@ from tests.contract.title_attacks import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluators.outcome import Outcome
+    from evaluators.graph.outcome import Outcome
     from tests.contract.arenas import Arena
 
 SECRET = "the right words, 8d1f0c37"  # noqa: S105 - of the evaluators

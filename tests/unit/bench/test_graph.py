@@ -8,7 +8,7 @@ import pytest
 from appliance.base.clock import FakeClock
 from appliance.base.errors import UnknownNameError
 from appliance.bench.graph import GraphRow, bench_graph, growth, make_nodes
-from evaluators.graph import build_graph
+from evaluators.model.dag import build_graph
 
 
 @pytest.mark.parametrize(

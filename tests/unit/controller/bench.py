@@ -12,7 +12,7 @@ from controller.space import Action
 from controller.stage import Stage
 from controller.store.event_log import TrialLog, read_events
 from controller.wiring import make_runners
-from evaluators.task import Task
+from evaluators.model.task import Task
 from provisioning.fake import FakeFleet
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.controller.bench import Bench, make_task
 
 if TYPE_CHECKING:
-    from evaluators.task import Task
+    from evaluators.model.task import Task
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from controller.agents.script import ScriptAgent, read_script
 from controller.executors.local import trial_seed
 from controller.space import Action
 from controller.trial import Reason
-from evaluators.outcome import Verdict
+from evaluators.graph.outcome import Verdict
 from provisioning.protocols import Kind
 from tests.unit.controller.bench import SET_DARK, make_task
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from controller.agents.protocol import Seat
-    from evaluators.task import Task
+    from evaluators.model.task import Task
     from tests.unit.controller.bench import Bench
 
 TYPE = {"on": "desktop", "do": "type_text", "with": {"text": f"{SET_DARK}\n"}}

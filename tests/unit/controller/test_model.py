@@ -9,13 +9,13 @@ from pydantic import SecretStr
 from appliance.base.errors import RequirementError
 from controller.agents.model import ModelAgent, ModelSettings
 from controller.trial import Reason
-from evaluators.outcome import Verdict
+from evaluators.graph.outcome import Verdict
 from tests.unit.controller.bench import SET_DARK
 from tests.unit.controller.stand_in import StandIn, completion, stand_in
 
 if TYPE_CHECKING:
     from controller.agents.protocol import Agent, MakeAgent, Seat
-    from evaluators.task import Task
+    from evaluators.model.task import Task
     from tests.unit.controller.bench import Bench
 
 KEY = "sk-very-secret"

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from controller.agents.oracle import OracleAgent
 from controller.trial import Reason
-from evaluators.outcome import Verdict
+from evaluators.graph.outcome import Verdict
 from tests.unit.controller.bench import Bench, Scripted, make_task
 from tests.unit.controller.test_session import desktop_of
 

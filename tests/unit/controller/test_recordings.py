@@ -4,12 +4,12 @@ import json
 from typing import TYPE_CHECKING
 
 from controller.space import Action
-from evaluators.outcome import Verdict
+from evaluators.graph.outcome import Verdict
 from provisioning.recording.video import read_video
 from tests.unit.controller.bench import Bench, Scripted
 
 if TYPE_CHECKING:
-    from evaluators.task import Task
+    from evaluators.model.task import Task
 
 
 def test_a_recorded_trial_has_a_video_of_every_machine(bench: Bench, dark_task: Task) -> None:

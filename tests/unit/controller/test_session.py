@@ -11,14 +11,14 @@ from controller.agents.oracle import OracleAgent
 from controller.agents.protocol import Turn, Usage
 from controller.space import Action
 from controller.trial import Reason
-from evaluators.outcome import Verdict
+from evaluators.graph.outcome import Verdict
 from provisioning.protocols import Kind
 from tests.unit.controller.bench import Bench, Scripted, make_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evaluators.task import Task
+    from evaluators.model.task import Task
     from provisioning.fake import FakeDesktop, FakePhone
     from provisioning.fleet.protocol import Environment
 

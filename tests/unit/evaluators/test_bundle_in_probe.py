@@ -8,7 +8,7 @@ import pytest
 
 from appliance.base.errors import LinkClosedError
 from evaluators.catalogue import distinct_evaluators
-from evaluators.outcome import Call
+from evaluators.graph.outcome import Call
 from evaluators.runners import BundleRunner
 from provisioning.links.local import connect_local
 from provisioning.links.zipapp import build_probe

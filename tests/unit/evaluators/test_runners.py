@@ -10,7 +10,7 @@ from appliance.base.errors import GuestCallError, LinkClosedError, LinkTimeoutEr
 from evaluators.bundle import Bundle, desktop_bundle
 from evaluators.catalogue import builtin_evaluators, tools_of
 from evaluators.decorators import evaluator
-from evaluators.outcome import Call, Outcome
+from evaluators.graph.outcome import Call, Outcome
 from evaluators.phone.fake import TableShell
 from evaluators.runners import BundleRunner, HostRunner, phone_runner, session_runner
 from evaluators.schema import describe

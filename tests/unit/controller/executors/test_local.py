@@ -23,8 +23,8 @@ from controller.wiring import (
     open_suite,
     plan_of,
 )
-from evaluators.graph import NodeState
-from evaluators.outcome import Verdict
+from evaluators.graph.evaluator import NodeState
+from evaluators.graph.outcome import Verdict
 from provisioning.fake import FakeFleet
 
 if TYPE_CHECKING:

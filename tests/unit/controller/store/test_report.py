@@ -11,9 +11,9 @@ from controller.store.report import Report
 from controller.store.runs import RunSpec
 from controller.store.unfinished import Unfinished
 from controller.trial import MachineRecord, Reason, TrialResult
-from evaluators.feedback import Feedback
-from evaluators.graph import NodeState
-from evaluators.outcome import Verdict
+from evaluators.graph.evaluator import NodeState
+from evaluators.graph.feedback import Feedback
+from evaluators.graph.outcome import Verdict
 
 SPEC = RunSpec("run-1", "smoke", "1", "d" * 64, "model", ("a", "b"), 2, 0, 1.0, "0")
 DESKTOP = MachineRecord(

@@ -15,7 +15,7 @@ from controller.store.event_log import read_events
 from controller.store.index import list_runs
 from controller.store.runs import RunSpec, Store
 from controller.trial import TRIAL_RESULT, Reason, TrialResult
-from evaluators.outcome import Verdict
+from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -22,7 +22,7 @@ from evaluators.metrics.complexity import (
 )
 from evaluators.metrics.progress import coverage_of_progress, coverage_rate
 from evaluators.metrics.structure import Structure
-from evaluators.task import Node
+from evaluators.model.node import Node
 from tests.unit.evaluators.metrics.graphs import structure, structures
 
 DIAMOND = structure("ab", "ac", "bd", "cd", "ad", a="X", b="X", c="Y", d="Z")

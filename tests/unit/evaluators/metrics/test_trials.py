@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluators.graph.outcome import Verdict
 from evaluators.metrics import TrialScore, measure, wilson_interval
-from evaluators.outcome import Verdict
 
 
 def score(

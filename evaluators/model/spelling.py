@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import GraphError, UnknownNameError
-from evaluators.graph import build_graph
-from evaluators.outcome import SESSION
-from evaluators.task import Act, Check, WaitFor
+from evaluators.model.base import SESSION
+from evaluators.model.dag import build_graph
+from evaluators.model.oracle import Act, WaitFor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evaluators.catalogue import Tools, Vocabulary
-    from evaluators.task import Task
-    from evaluators.yaml_source import Source, Where
+    from evaluators.model.node import Check
+    from evaluators.model.task import Task
+    from evaluators.model.yaml_source import Source, Where
     from provisioning.protocols import Json
 
 _PLACED_BY_TARGET: Mapping[str, Json] = {"x": 0, "y": 0}

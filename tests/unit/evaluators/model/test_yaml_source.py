@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import SpecError
-from evaluators.yaml_source import Source, read_yaml
+from evaluators.model.yaml_source import Source, read_yaml
 
 if TYPE_CHECKING:
     from pathlib import Path

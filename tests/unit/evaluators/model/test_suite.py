@@ -10,13 +10,16 @@ from pydantic import Field
 from appliance.base.errors import SpecError, UnknownNameError
 from evaluators.catalogue import Vocabulary, builtin_evaluators
 from evaluators.decorators import action, setup
+from evaluators.model.node import Mode
+from evaluators.model.oracle import Act, Target, WaitFor
+from evaluators.model.suite import list_suites, load_suite
 from evaluators.schema import describe
-from evaluators.suite import list_suites, load_suite
-from evaluators.task import Act, Mode, Target, Task, WaitFor
 from provisioning.protocols import Bounds, Element, Kind
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from evaluators.model.task import Task
 
 TASK = """\
 id: one

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
 
     from provisioning.protocols import Json
 
-SESSION = "session"
-"""The role of evaluators that look at the session (the submitted answer), not at a machine."""
-
 
 class Verdict(StrEnum):
     """How a trial is judged; trouble with the infrastructure never yields FAIL."""

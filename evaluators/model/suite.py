@@ -1,28 +1,51 @@
-"""Find suites and read them, every mistake named with file and line."""
+"""Suites: find them and read them, every mistake named with file and line."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
 from appliance.base.errors import SpecError, UnknownNameError
 from appliance.base.files import digest_json
 from evaluators.catalogue import Vocabulary, builtin_evaluators
-from evaluators.spelling import check_task
-from evaluators.task import Name, Strict, Suite, Task
-from evaluators.yaml_source import Source, read_yaml
+from evaluators.model.base import Name, Strict
+from evaluators.model.codecs import parse
+from evaluators.model.spelling import check_task
+from evaluators.model.task import Task
+from evaluators.model.yaml_source import read_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from evaluators.model.yaml_source import Source
 
-    from pydantic_core import ErrorDetails
-
-M = TypeVar("M", bound=BaseModel)
-
-BUILTIN = Path(__file__).resolve().parent / "suites"
+BUILTIN = Path(__file__).resolve().parents[1] / "suites"
 INDEX = "suite.yaml"
+
+
+class Suite(Strict):
+    """A versioned set of tasks.
+
+    Attributes:
+        digest: SHA-256 over everything the suite says; comments and layout do not count.
+    """
+
+    name: Name
+    version: str
+    description: str
+    digest: str
+    tasks: tuple[Task, ...]
+
+    def task(self, task_id: str) -> Task:
+        """Give the task of that id.
+
+        Raises:
+            UnknownNameError: there is none, with the nearest match.
+        """
+        for task in self.tasks:
+            if task.id == task_id:
+                return task
+        raise UnknownNameError.of("task", task_id, (task.id for task in self.tasks))
 
 
 class _SuiteFile(Strict):
@@ -79,23 +102,6 @@ def load_suite(reference: str | Path, vocabulary: Vocabulary | None = None) -> S
     )
 
 
-def parse(source: Source, model: type[M]) -> M:
-    """Turn what a YAML file says into a model.
-
-    Raises:
-        SpecError: it does not fit; the first mistake is named in brief, all in the details.
-    """
-    if not isinstance(source.data, dict):
-        raise source.error((), "expected keys and values.", resolution=_known_keys(model))
-    try:
-        return model.model_validate(source.data)
-    except ValidationError as exc:
-        rows = [(_where(row), _words(row)) for row in exc.errors(include_url=False)]
-        where, words = rows[0]
-        details = "\n".join(f"line {source.line_of(at)}: {said}" for at, said in rows)
-        raise source.error(where, words, details=details) from exc
-
-
 def _find(reference: str | Path) -> Path:
     if isinstance(reference, str) and reference in list_suites():
         return BUILTIN / reference / INDEX
@@ -122,22 +128,3 @@ def _task_path(source: Source, number: int, name: str) -> Path:
         unknown = UnknownNameError.of("task file", name, files)
         raise source.error(("tasks", number), unknown.brief, resolution=unknown.resolution)
     return source.path.parent / name
-
-
-def _where(row: ErrorDetails) -> Sequence[str | int]:
-    if row["type"] == "unknown_key":
-        return (*row["loc"], row["ctx"]["raw_key"])
-    return row["loc"]
-
-
-def _words(row: ErrorDetails) -> str:
-    if row["type"] == "unknown_key":
-        return row["msg"]
-    name = ".".join(str(part) for part in row["loc"] if part not in {"acts", "waits"})
-    if row["type"] == "missing":
-        return f"the key {str(row['loc'][-1])!r} is missing ({name})."
-    return f"{name}: {row['msg']}, not {row['input']!r}."
-
-
-def _known_keys(model: type[BaseModel]) -> str:
-    return f"Known: {', '.join(sorted(field.alias or name for name, field in model.model_fields.items()))}."

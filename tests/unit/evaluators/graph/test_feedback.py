@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluators.catalogue import builtin_evaluators
-from evaluators.feedback import explain
-from evaluators.graph import GraphEvaluator, NodeState
-from evaluators.outcome import Call, Outcome
-from evaluators.task import Task
+from evaluators.graph.evaluator import GraphEvaluator, NodeState
+from evaluators.graph.feedback import explain
+from evaluators.graph.outcome import Call, Outcome
+from evaluators.model.task import Task
 
 TASK = {
     "id": "t",

@@ -11,12 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evaluators.graph import NodeState
+from evaluators.graph.evaluator import NodeState
 
 if TYPE_CHECKING:
     from evaluators.catalogue import Tools
-    from evaluators.graph import GraphEvaluator
-    from evaluators.task import Check, Node, Task
+    from evaluators.graph.evaluator import GraphEvaluator
+    from evaluators.model.node import Check, Node
+    from evaluators.model.task import Task
 
 _OPENING = "Tell whether "
 

@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError
-from evaluators.outcome import Call, Outcome, match_outcomes, undecided
+from evaluators.graph.outcome import Call, Outcome, match_outcomes, undecided
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evaluators.outcome import WaveRunner
-    from evaluators.task import Node
+    from evaluators.graph.outcome import WaveRunner
+    from evaluators.model.node import Node
 
 
 class Waves:

@@ -15,18 +15,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from appliance.base.errors import GraphError, LinkClosedError, UnknownNameError
-from evaluators.graph import GraphEvaluator, NodeState, build_graph
-from evaluators.outcome import Call, Outcome, Verdict
-from evaluators.task import Check, Mode, Node
+from evaluators.graph.evaluator import GraphEvaluator, NodeState
+from evaluators.graph.outcome import Call, Outcome, Verdict
+from evaluators.model.dag import build_graph
+from evaluators.model.node import Check, Mode, Node
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evaluators.outcome import WaveRunner
+    from evaluators.graph.outcome import WaveRunner
 
 Truth = dict[str, bool | None]
 ROLES = ("desktop", "phone")
-# More in a night: MESOCOSM_EXAMPLES=20000 pytest tests/unit/evaluators/test_graph.py
+# More in a night: MESOCOSM_EXAMPLES=20000 pytest tests/unit/evaluators/graph/test_evaluator.py
 stories_in_number = settings(
     max_examples=int(os.environ.get("MESOCOSM_EXAMPLES", "200")), deadline=None
 )

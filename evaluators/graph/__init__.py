@@ -1,0 +1,1 @@
+"""Judge a trial by a graph of evaluators."""

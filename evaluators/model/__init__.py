@@ -1,0 +1,1 @@
+"""Tasks, subtasks and suites as data, and how they are read from files."""

@@ -1,0 +1,47 @@
+"""Base of the data models: names, strict keys, and the role of the session."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+SESSION = "session"
+"""The role of evaluators that look at the session (the submitted answer), not at a machine."""
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+"""Lower-case words with hyphens: ids of tasks, nodes and suites."""
+
+
+class Strict(BaseModel):
+    """Base of all models here: frozen, strict, and exact about unknown keys."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", populate_by_name=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _know_every_key(cls, data: Any) -> Any:  # noqa: ANN401
+        if not isinstance(data, dict):
+            return data
+        names = {field.alias or name for name, field in cls.model_fields.items()}
+        for key in data:
+            if key not in names and key not in cls.model_fields:
+                near = difflib.get_close_matches(str(key), sorted(names), n=1, cutoff=0.5)
+                raise PydanticCustomError(
+                    "unknown_key",
+                    "There is no key {key} here.{hint} Known: {known}.",
+                    {
+                        "key": repr(key),
+                        "raw_key": key,
+                        "hint": f" Did you mean {near[0]!r}?" if near else "",
+                        "known": ", ".join(sorted(names)),
+                    },
+                )
+        return data
+
+
+def is_empty(value: object) -> bool:
+    """Return whether a value is left out of dumps, so that digests without it stay the same."""
+    return not value

@@ -1,0 +1,45 @@
+"""The directed acyclic graph of a task's nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from appliance.base.errors import GraphError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evaluators.model.node import Node
+
+
+def build_graph(nodes: Sequence[Node]) -> nx.DiGraph[str]:
+    """Build the graph of a task, edges from predecessor to successor, nodes in the given order.
+
+    Raises:
+        GraphError: no nodes, two of one id, an unknown predecessor, or a cycle (which is named).
+    """
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for node in nodes:
+        if node.id in graph:
+            raise GraphError(f"Two nodes of the graph are called {node.id!r}.")
+        graph.add_node(node.id)
+    if not nodes:
+        raise GraphError("The graph has no nodes.", resolution="Give at least one node.")
+    for node in nodes:
+        for name in node.after:
+            if name not in graph:
+                unknown = UnknownNameError.of("node", name, graph.nodes)
+                raise GraphError(
+                    f"Node {node.id!r} comes after {name!r}, which does not exist.",
+                    resolution=unknown.resolution,
+                )
+            graph.add_edge(name, node.id)
+    if not nx.is_directed_acyclic_graph(graph):
+        loop = [edge[0] for edge in nx.find_cycle(graph)]
+        raise GraphError(
+            f"The graph has a cycle: {' -> '.join([*loop, loop[0]])}.",
+            resolution="Take away one of these edges (`after`).",
+        )
+    return graph
