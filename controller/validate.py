@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from controller.agents.protocol import Agent, MakeAgent, Seat
+    from controller.episode.context import Record
+    from controller.episode.result import TrialResult
     from controller.executors.local import Watcher
-    from controller.stage import Record
-    from controller.trial import TrialResult
     from evaluators.model.oracle import OracleStep
     from evaluators.model.suite import Suite
     from evaluators.model.task import Task

@@ -11,13 +11,13 @@ from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import UnknownNameError, UsageError
 from appliance.base.ids import new_run_id
 from appliance.base.measures import record
+from controller.actions.vocabulary import vocabulary
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleAgent
 from controller.agents.random_agent import RandomAgent
-from controller.settle import SettleRule
-from controller.stage import Stage
+from controller.episode.context import Stage
+from controller.observation.settle import SettleRule
 from controller.store.runs import RunFolder, RunSpec, Store
-from controller.vocabulary import vocabulary
 from evaluators.model.base import SESSION
 from evaluators.model.suite import load_suite
 from evaluators.runners import machine_runner, session_runner
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from controller.actions.session import SessionState
     from controller.agents.protocol import MakeAgent, Seat
-    from controller.stage import Record
+    from controller.episode.context import Record
     from evaluators.graph.outcome import WaveRunner
     from evaluators.model.suite import Suite
     from provisioning.fleet.protocol import Environment, Fleet

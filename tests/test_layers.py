@@ -74,9 +74,9 @@ def test_no_part_imports_what_is_right_of_it() -> None:
 
 def test_a_wrong_import_would_be_seen(tmp_path: Path) -> None:
     path = tmp_path / "evil.py"
-    path.write_text("def f():\n    from controller.session import Trial\n")
+    path.write_text("def f():\n    from controller.episode.session import Trial\n")
     ((line, module),) = imports(path)
-    assert (line, module) == (2, "controller.session.Trial")
+    assert (line, module) == (2, "controller.episode.session.Trial")
     assert (layer_of(module) or 0) > (layer_of("appliance.base.errors") or 0)
     assert layer_of("appliance.cli.main") == len(LAYERS) - 1
     assert layer_of("numpy.typing") is None

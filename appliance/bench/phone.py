@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError
 from appliance.bench.rows import Row
-from controller.settle import DEFAULT_RULE, settle_machine
+from controller.observation.settle import DEFAULT_RULE, settle_machine
 from provisioning.phone.adb.input import parse_hierarchy
 from provisioning.phone.adb.screen import read_png
 from provisioning.protocols import READY

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from appliance.base.settings import Settings
+    from controller.episode.result import TrialResult
     from controller.store.report import Report
-    from controller.trial import TrialResult
 
 SUITE = "smoke"
 TASK = "cross-dark-style"

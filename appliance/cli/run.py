@@ -10,7 +10,7 @@ import typer
 from appliance.cli.output import JsonOption, console_out, print_json, say
 
 if TYPE_CHECKING:
-    from controller.stage import Stage
+    from controller.episode.context import Stage
     from controller.store.runs import RunFolder
     from controller.wiring import Plan
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, TaskID
 
-    from controller.trial import TrialResult
+    from controller.episode.result import TrialResult
 
 
 class ProgressWatcher:

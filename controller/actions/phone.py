@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from controller.actions.desktop import Px  # noqa: TC001 - read by pydantic
-from controller.shell import launch
+from controller.actions.phone_shell import launch
 from evaluators.decorators import action
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from openai import OpenAI
 
+    from controller.actions.space import Action
     from controller.agents.protocol import Seat
-    from controller.observation import Observation
-    from controller.space import Action
+    from controller.observation.observer import Observation
     from provisioning.protocols import Element
 
 _SYSTEM = """\

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from controller.actions.space import Action
 from controller.agents.protocol import Turn
-from controller.space import Action
 
 if TYPE_CHECKING:
     from controller.agents.protocol import Seat
-    from controller.observation import Observation
+    from controller.observation.observer import Observation
 
 
 class NoopAgent:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from appliance.base.clock import wait_until
 from appliance.base.errors import AgentError
+from controller.actions.space import Action
 from controller.agents.protocol import Turn
-from controller.settle import DEFAULT_RULE, settle_machine
-from controller.space import Action
+from controller.observation.settle import DEFAULT_RULE, settle_machine
 from evaluators.graph.outcome import Call
 from evaluators.model.base import SESSION
 from evaluators.model.oracle import Act, WaitFor
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from controller.agents.protocol import Seat
-    from controller.observation import Observation
+    from controller.observation.observer import Observation
     from evaluators.model.oracle import OracleStep, Target
     from provisioning.protocols import Element, Json
 

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from appliance.base.clock import Clock
-    from controller.observation import Observation
-    from controller.space import Action, ActionSpace
+    from controller.actions.space import Action, ActionSpace
+    from controller.observation.observer import Observation
     from evaluators.graph.outcome import WaveRunner
     from evaluators.model.task import Task
     from provisioning.protocols import Machine

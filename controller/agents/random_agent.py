@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
+from controller.actions.space import Action
 from controller.agents.protocol import Turn
-from controller.space import Action
 
 if TYPE_CHECKING:
     from controller.agents.protocol import Seat
-    from controller.observation import Observation
+    from controller.observation.observer import Observation
     from provisioning.protocols import Json
 
 _WORDS = ("hello", "test", "42", "Grüße", "ls", "report", "\n")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pydantic import Field, JsonValue, ValidationError
 
 from appliance.base.errors import SpecError
+from controller.actions.space import Action
 from controller.agents.protocol import Turn
-from controller.space import Action
 from evaluators.model.base import Strict
 from evaluators.model.yaml_source import read_yaml
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from controller.agents.protocol import Seat
-    from controller.observation import Observation
+    from controller.observation.observer import Observation
 
 
 class _Line(Strict):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Protocol
 
-from controller.session import Trial
+from controller.episode.session import Trial
 
 if TYPE_CHECKING:
-    from controller.stage import Stage
+    from controller.episode.context import Stage
+    from controller.episode.result import TrialResult
     from controller.store.runs import RunFolder
-    from controller.trial import TrialResult
     from evaluators.model.suite import Suite
     from evaluators.model.task import Task
 

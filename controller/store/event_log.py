@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from appliance.base.clock import Clock
-    from controller.observation import Shot
+    from controller.observation.observer import Shot
 
 EVENTS = "events.jsonl"
 

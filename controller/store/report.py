@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
+    from controller.episode.result import MachineRecord, TrialResult
     from controller.store.runs import RunFolder, RunSpec
     from controller.store.unfinished import Unfinished
-    from controller.trial import MachineRecord, TrialResult
     from evaluators.model.suite import Suite
     from provisioning.protocols import Json
 

@@ -22,8 +22,8 @@ from evaluators.metrics.trials import measure
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from controller.episode.result import TrialResult
     from controller.store.runs import RunFolder
-    from controller.trial import TrialResult
     from evaluators.metrics.complexity import Complexity
     from evaluators.model.suite import Suite
     from provisioning.protocols import Json

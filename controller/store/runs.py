@@ -23,8 +23,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from appliance.base.errors import StoreError, UnknownNameError
 from appliance.base.files import FileLock, write_atomic
+from controller.episode.result import TRIAL_RESULT, TrialResult
 from controller.store.event_log import EVENTS, TrialLog, read_events
-from controller.trial import TRIAL_RESULT, TrialResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ import pytest
 from appliance.base.clock import SYSTEM_CLOCK, FakeClock
 from appliance.base.errors import ImageMissingError, RequirementError
 from appliance.base.settings import get_settings
-from controller.settle import DEFAULT_RULE, settle_machine
+from controller.observation.settle import DEFAULT_RULE, settle_machine
 from provisioning.fake import FakeDesktop, FakePhone
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.standins.container import desktop_container_settings

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.clock import FakeClock
+from controller.actions.space import Action
 from controller.agents.protocol import Turn
-from controller.session import Trial
-from controller.space import Action
-from controller.stage import Stage
+from controller.episode.context import Stage
+from controller.episode.session import Trial
 from controller.store.event_log import TrialLog, read_events
 from controller.wiring import make_runners
 from evaluators.model.task import Task
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from controller.agents.protocol import Agent, MakeAgent, Seat
-    from controller.observation import Observation
-    from controller.trial import TrialResult
+    from controller.episode.result import TrialResult
+    from controller.observation.observer import Observation
     from provisioning.fleet.protocol import Fleet
 
 SET_DARK = "gsettings set org.gnome.desktop.interface color-scheme prefer-dark"

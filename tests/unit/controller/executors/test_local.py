@@ -9,10 +9,10 @@ from appliance.base.clock import FakeClock
 from appliance.base.errors import UnknownNameError, UsageError
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleAgent
+from controller.episode.result import Reason
 from controller.executors.local import run_suite
 from controller.store.event_log import read_events
 from controller.store.report import read_report
-from controller.trial import Reason
 from controller.validate import Validator
 from controller.wiring import (
     AgentOptions,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from controller.agents.protocol import Agent, MakeAgent, Seat, Turn
-    from controller.observation import Observation
+    from controller.observation.observer import Observation
     from controller.store.runs import RunFolder
 
 

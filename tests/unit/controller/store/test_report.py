@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from controller.agents.protocol import Usage
+from controller.episode.result import MachineRecord, Reason, TrialResult
 from controller.store.report import Report
 from controller.store.runs import RunSpec
 from controller.store.unfinished import Unfinished
-from controller.trial import MachineRecord, Reason, TrialResult
 from evaluators.graph.evaluator import NodeState
 from evaluators.graph.feedback import Feedback
 from evaluators.graph.outcome import Verdict

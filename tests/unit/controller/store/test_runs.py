@@ -10,11 +10,11 @@ from appliance.base.clock import FakeClock
 from appliance.base.errors import StoreError, UnknownNameError
 from appliance.base.files import digest_bytes
 from controller.agents.protocol import Usage
-from controller.observation import Shot, encode_png
+from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
+from controller.observation.observer import Shot, encode_png
 from controller.store.event_log import read_events
 from controller.store.index import list_runs
 from controller.store.runs import RunSpec, Store
-from controller.trial import TRIAL_RESULT, Reason, TrialResult
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import InvalidActionError, UnknownNameError
-from controller.vocabulary import action_tools
+from controller.actions.vocabulary import action_tools
 from evaluators.model.base import SESSION
 
 if TYPE_CHECKING:

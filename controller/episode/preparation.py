@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.vocabulary import setup_tools
+from controller.actions.vocabulary import setup_tools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

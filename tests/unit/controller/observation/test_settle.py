@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from appliance.base.clock import FakeClock
-from controller.settle import SettleRule, changed_ratio, settle
+from controller.observation.settle import SettleRule, changed_ratio, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 from pydantic import Field
 
 from appliance.base.errors import ActionError, SpecError
-from controller.shell import launch, run_on_phone
+from controller.actions.phone_shell import launch, run_on_phone
 from evaluators.decorators import setup
 
 if TYPE_CHECKING:

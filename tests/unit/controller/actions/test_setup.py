@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from appliance.base.errors import ActionError, SpecError
-from controller.preparation import prepare
+from controller.episode.preparation import prepare
 from evaluators.phone.content import contact_exists, task_completed, task_listed
 from evaluators.phone.view import PhoneView
 from provisioning.fake import FakeDesktop, FakePhone

@@ -6,10 +6,10 @@ import pytest
 
 from appliance.base.clock import FakeClock
 from appliance.base.errors import GuestCallError, InvalidActionError
+from controller.actions.phone_shell import run_on_phone
 from controller.actions.session import SessionState
-from controller.shell import run_on_phone
-from controller.space import Action, ActionSpace
-from controller.vocabulary import action_tools
+from controller.actions.space import Action, ActionSpace
+from controller.actions.vocabulary import action_tools
 from provisioning.fake import FakeDesktop, FakePhone
 from provisioning.protocols import Button, Json
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import AgentError, LinkTimeoutError, MachineStartError, ModelError
+from controller.actions.space import Action
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleAgent
 from controller.agents.protocol import Turn, Usage
-from controller.space import Action
-from controller.trial import Reason
+from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
 from provisioning.protocols import Kind
 from tests.unit.controller.bench import Bench, Scripted, make_task

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from appliance.base.errors import RequirementError
 from controller.agents.model import ModelAgent, ModelSettings
-from controller.trial import Reason
+from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
 from tests.unit.controller.bench import SET_DARK
 from tests.unit.controller.stand_in import StandIn, completion, stand_in

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from controller.settle import SettleRule
+from controller.observation.settle import SettleRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

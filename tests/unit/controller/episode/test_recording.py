@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from controller.space import Action
+from controller.actions.space import Action
 from evaluators.graph.outcome import Verdict
 from provisioning.recording.video import read_video
 from tests.unit.controller.bench import Bench, Scripted

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import LinkTimeoutError, SpecError
+from controller.actions.space import Action
 from controller.agents.oracle import OracleAgent
 from controller.agents.random_agent import RandomAgent
 from controller.agents.script import ScriptAgent, read_script
+from controller.episode.result import Reason
 from controller.executors.local import trial_seed
-from controller.space import Action
-from controller.trial import Reason
 from evaluators.graph.outcome import Verdict
 from provisioning.protocols import Kind
 from tests.unit.controller.bench import SET_DARK, make_task

@@ -8,10 +8,10 @@ import pytest
 from pydantic import ValidationError
 
 from controller.agents.oracle import OracleAgent
-from controller.trial import Reason
+from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
 from tests.unit.controller.bench import Bench, Scripted, make_task
-from tests.unit.controller.test_session import desktop_of
+from tests.unit.controller.episode.test_session import desktop_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.trial import Reason
+from controller.episode.result import Reason
 
 if TYPE_CHECKING:
     from appliance.base.clock import Clock
-    from controller.space import Action
+    from controller.actions.space import Action
     from evaluators.model.task import Limits
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from appliance.base.errors import ActionError, AgentError, ModelError
 from controller.agents.protocol import Usage
-from controller.limits import EndTrial, Guard
-from controller.observation import Observation, Observer
-from controller.settle import changed_ratio, settle_machine
-from controller.stopwatch import Stopwatch
-from controller.trial import Reason
+from controller.episode.limits import EndTrial, Guard
+from controller.episode.result import Reason
+from controller.episode.stopwatch import Stopwatch
+from controller.observation.observer import Observation, Observer
+from controller.observation.settle import changed_ratio, settle_machine
 from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.outcome import Verdict
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from controller.actions.session import SessionState
+    from controller.actions.space import Action
     from controller.agents.protocol import Agent, Seat, Turn
-    from controller.observation import Frame
-    from controller.space import Action
-    from controller.stage import Stage
+    from controller.episode.context import Stage
+    from controller.observation.observer import Frame
     from controller.store.event_log import TrialLog
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from controller import setup
-from controller.actions import desktop, phone, session
+from controller.actions import desktop, phone, session, setup
 from evaluators.catalogue import Vocabulary, builtin_evaluators, tools_of
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import SpecError
-from controller.vocabulary import setup_tools
+from controller.actions.vocabulary import setup_tools
 from controller.wiring import open_suite
 
 if TYPE_CHECKING:

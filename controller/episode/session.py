@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError
 from controller.actions.session import SessionState
+from controller.actions.space import ActionSpace
 from controller.agents.protocol import Seat, Usage
-from controller.limits import EndTrial
-from controller.loop import Loop, LoopParts
-from controller.outlets import Outlets
-from controller.preparation import prepare
-from controller.recordings import recording
-from controller.space import ActionSpace
-from controller.trial import TRIAL_RESULT, MachineRecord, Reason, TrialResult
+from controller.episode.egress import Outlets
+from controller.episode.limits import EndTrial
+from controller.episode.loop import Loop, LoopParts
+from controller.episode.preparation import prepare
+from controller.episode.recording import recording
+from controller.episode.result import TRIAL_RESULT, MachineRecord, Reason, TrialResult
 from evaluators.catalogue import builtin_evaluators
 from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.feedback import explain
@@ -23,7 +23,7 @@ from evaluators.graph.outcome import Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.stage import Stage
+    from controller.episode.context import Stage
     from controller.store.event_log import TrialLog
     from evaluators.model.task import Task
     from provisioning.fleet.protocol import Environment

@@ -1,0 +1,1 @@
+"""The live object behind a trial: reset, step, close, and what it owns."""

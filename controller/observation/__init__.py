@@ -1,0 +1,1 @@
+"""What agents are shown, and when a screen counts as settled."""
