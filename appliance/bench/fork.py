@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from appliance.base.clock import Clock
-    from provisioning.desktop.qemu.backend import DesktopMaker
+    from provisioning.desktop.qemu.backend import QemuBackend
     from provisioning.desktop.qemu.machine import DesktopVm
     from provisioning.protocols import ResetReport
 
@@ -28,12 +28,12 @@ _PROC = Path("/proc")
 
 
 def bench_fork(
-    maker: DesktopMaker, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
+    backend: QemuBackend, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Row]:
     """Lease and destroy forks one after the other.
 
     Args:
-        maker: of desktops.
+        backend: of desktops.
         count: how many leases of a fork that stands by; a fifth as many cold ones, and a fiftieth
             as many boots beside them.
         tick: told the name of each row after each sample.
@@ -42,7 +42,7 @@ def bench_fork(
     Raises:
         MesocosmError: there is no template and none can be made.
     """
-    _ensure_template(maker)
+    _ensure_template(backend)
     lease = Row("fork lease", "stands by; to verified ready: state, clock, seed, identity")
     cold = Row("fork cold", "overlay, QEMU, state; to verified ready")
     boot = Row("cold boot", "overlay, QEMU, boot, probe; to saved as `ready`")
@@ -50,9 +50,9 @@ def bench_fork(
     yield lease
     try:
         for _ in range(count):
-            fork = _stand_by(maker)
+            fork = _stand_by(backend)
             with _ended(fork):
-                lease.measure(lambda: reports.append(maker.wake(fork)), clock)  # noqa: B023  # called at once
+                lease.measure(lambda: reports.append(backend.wake(fork)), clock)  # noqa: B023  # called at once
             tick(lease.name)
     finally:
         lease.extra |= phase_means(reports)
@@ -61,8 +61,8 @@ def bench_fork(
         with contextlib.ExitStack() as stack:
 
             def start() -> None:
-                fork = stack.enter_context(_ended(_stand_by(maker)))  # called at once
-                maker.wake(fork)
+                fork = stack.enter_context(_ended(_stand_by(backend)))  # called at once
+                backend.wake(fork)
 
             cold.measure(start, clock)
         tick(cold.name)
@@ -71,7 +71,7 @@ def bench_fork(
         with contextlib.ExitStack() as stack:
 
             def make() -> None:
-                machine = maker.make(lambda _words: None)
+                machine = backend.make(lambda _words: None)
                 stack.enter_context(_ended(machine))  # called at once
 
             boot.measure(make, clock)
@@ -79,12 +79,12 @@ def bench_fork(
 
 
 def bench_density(
-    maker: DesktopMaker, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
+    backend: QemuBackend, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Row]:
     """Run forks at once; their proportional memory, and how quickly each then answers.
 
     Args:
-        maker: of desktops.
+        backend: of desktops.
         count: how many run at once.
         tick: told the name of the row after each sample.
         clock: measures.
@@ -92,14 +92,14 @@ def bench_density(
     Raises:
         MesocosmError: there is no template and none can be made, or a fork failed.
     """
-    _ensure_template(maker)
+    _ensure_template(backend)
     row = Row("density", f"{count} forks at once; seconds of a ping to each")
     yield row
     with contextlib.ExitStack() as stack:
         forks = []
         for _ in range(count):
-            fork = stack.enter_context(_ended(_stand_by(maker)))
-            maker.wake(fork)
+            fork = stack.enter_context(_ended(_stand_by(backend)))
+            backend.wake(fork)
             forks.append(fork)
             tick(row.name)
         for fork in forks:
@@ -133,16 +133,16 @@ def proportional_mib(machine_id: str, proc: Path = _PROC) -> float:
     )
 
 
-def _ensure_template(maker: DesktopMaker) -> None:
+def _ensure_template(backend: QemuBackend) -> None:
     """Make a desktop, and with it the template, where there is none."""
-    fork = maker.stand_by()
-    machine = maker.make(lambda _words: None) if fork is None else fork
+    fork = backend.stand_by()
+    machine = backend.make(lambda _words: None) if fork is None else fork
     machine.delete()
     machine.folder.lock.release()
 
 
-def _stand_by(maker: DesktopMaker) -> DesktopVm:
-    fork = maker.stand_by()
+def _stand_by(backend: QemuBackend) -> DesktopVm:
+    fork = backend.stand_by()
     if fork is None:
         raise MachineError("There is no template to fork from.", resolution="Run `mesocosm up`.")
     return fork

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from appliance.base.clock import Clock
-    from provisioning.phone.reference.backend import PhoneMaker
+    from provisioning.phone.reference.backend import PhoneBackend
     from provisioning.phone.reference.machine import ReferencePhone
 
     Tick = Callable[[str], None]
@@ -33,12 +33,12 @@ _MIB = 1 << 20
 
 
 def bench_phone_figures(
-    maker: PhoneMaker, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
+    backend: PhoneBackend, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Row]:
     """Measure cold start, rewind, tap, picture, hierarchy and memory of one reference phone.
 
     Args:
-        maker: of reference phones.
+        backend: of reference phones.
         count: samples of each row; a tenth, 5 at least, of those that start containers.
         tick: told the name of each row after each sample.
         clock: measures.
@@ -47,8 +47,8 @@ def bench_phone_figures(
         MesocosmError: the phone cannot be made, or does not answer between two samples.
     """
     few = max(_LEAST, count // _SHARE)
-    phone = maker.make(lambda _words: None)
-    bench = _Bench(maker, phone, tick, clock)
+    phone = backend.make(lambda _words: None)
+    bench = _Bench(backend, phone, tick, clock)
     try:
         yield from bench.cold_starts(few)
         yield from bench.rewinds(count)
@@ -63,8 +63,10 @@ def bench_phone_figures(
 
 
 class _Bench:
-    def __init__(self, maker: PhoneMaker, phone: ReferencePhone, tick: Tick, clock: Clock) -> None:
-        self._maker = maker
+    def __init__(
+        self, backend: PhoneBackend, phone: ReferencePhone, tick: Tick, clock: Clock
+    ) -> None:
+        self._backend = backend
         self._phone = phone
         self._tick = tick
         self._clock = clock
@@ -91,13 +93,13 @@ class _Bench:
         """Throw a container away and make another one instead."""
         row = Row("container recreate", "instead of a rewind: old container gone, new one ready")
         yield row
-        spare = self._maker.make(lambda _words: None)
+        spare = self._backend.make(lambda _words: None)
 
         def recreate() -> None:
             nonlocal spare
             spare.delete()
             spare.folder.lock.release()
-            spare = self._maker.make(lambda _words: None)
+            spare = self._backend.make(lambda _words: None)
 
         try:
             for _ in range(count):
@@ -164,7 +166,7 @@ class _Bench:
 
     def memory(self) -> Row:
         """Tell what the phone holds in memory after all this."""
-        used_mib = self._maker.memory_bytes(self._phone.info.machine_id) / _MIB
+        used_mib = self._backend.memory_bytes(self._phone.info.machine_id) / _MIB
         what = f"{used_mib:.0f} MiB held by the container after all of the above, no page cache"
         return Row("memory", what, extra={"memory_mib": used_mib})
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from provisioning.desktop.qemu.machine import DesktopVm
-    from provisioning.fleet.backend import HostMachine, Maker
+    from provisioning.fleet.backend import Backend, HostMachine
     from provisioning.phone.reference.machine import ReferencePhone
     from provisioning.protocols import ResetReport
 
@@ -29,14 +29,14 @@ _CHECKPOINT = "compared"
 
 
 def bench_desktop(
-    maker: Maker, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
+    backend: Backend, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Row]:
     """Dirty and rewind one desktop `count` times, then revert it by libvirt a tenth as often.
 
     The machine is made for this and thrown away; what dirties it is not timed.
 
     Args:
-        maker: of desktops.
+        backend: of desktops.
         count: how many rewinds.
         tick: told the name of each row after each sample.
         clock: measures.
@@ -44,7 +44,7 @@ def bench_desktop(
     Raises:
         MesocosmError: the machine cannot be made, or does not answer between two samples.
     """
-    machine = maker.make(lambda _words: None)
+    machine = backend.make(lambda _words: None)
     try:
         rewind = Row("rewind", "loadvm in the running QEMU, probe, clock, seed, state compared")
         yield rewind
@@ -65,14 +65,14 @@ def bench_desktop(
 
 
 def bench_phone(
-    maker: Maker, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
+    backend: Backend, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Row]:
     """Dirty and rewind one reference phone `count` times.
 
     Raises:
         MesocosmError: the phone cannot be made.
     """
-    machine: ReferencePhone = maker.make(lambda _words: None)  # type: ignore[assignment]
+    machine: ReferencePhone = backend.make(lambda _words: None)  # type: ignore[assignment]
     try:
         row = Row("phone rewind", "reference phone: console load, state compared")
         yield row

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from provisioning.desktop.qemu.machine import DesktopVm
-    from provisioning.fleet.backend import Maker
+    from provisioning.fleet.backend import Backend
     from provisioning.protocols import Frame
 
     Tick = Callable[[str], None]
@@ -28,7 +28,7 @@ _ALTERNATIVE_SHARE = 5
 
 
 def bench_screen(
-    maker: Maker, uri: str, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
+    backend: Backend, uri: str, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Row]:
     """Look at one desktop in every way there is.
 
@@ -36,7 +36,7 @@ def bench_screen(
     the frames differ; the move is not timed.
 
     Args:
-        maker: of desktops.
+        backend: of desktops.
         uri: of libvirtd.
         count: samples of each row; a fifth of it for the slow alternatives.
         tick: told the name of each row after each sample.
@@ -45,7 +45,7 @@ def bench_screen(
     Raises:
         MesocosmError: the machine cannot be made, or takes no input.
     """
-    machine: DesktopVm = maker.make(lambda _words: None)  # type: ignore[assignment]
+    machine: DesktopVm = backend.make(lambda _words: None)  # type: ignore[assignment]
     libvirt_screen = LibvirtScreen(uri, machine.info.machine_id)
     try:
         guest = LinkScreen(machine.link)

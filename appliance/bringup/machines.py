@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from appliance.base.settings import Settings
-    from provisioning.fleet.backend import HostMachine, Maker
+    from provisioning.fleet.backend import Backend, HostMachine
     from provisioning.fleet.local import LocalFleet
     from provisioning.machine_folder import MachineFolder, MachineRecord
 
@@ -53,11 +53,11 @@ def sweep_orphans(settings: Settings) -> list[str]:
     Raises:
         MesocosmError: the hypervisor or docker does not answer.
     """
-    from provisioning.fleet.host_backends import host_makers  # noqa: PLC0415 - imports libvirt and Docker
+    from provisioning.fleet.host_backends import host_backends  # noqa: PLC0415 - imports libvirt and Docker
     from provisioning.fleet.local import LocalFleet  # noqa: PLC0415
 
-    makers = {kind: _Lenient(maker) for kind, maker in host_makers(settings).items()}
-    return LocalFleet(settings, makers).sweep()
+    backends = {kind: _Lenient(backend) for kind, backend in host_backends(settings).items()}
+    return LocalFleet(settings, backends).sweep()
 
 
 def remove_machines(settings: Settings) -> list[str]:
@@ -78,11 +78,11 @@ def stop_machines(settings: Settings) -> list[str]:
 
 
 def _reachable_fleet(settings: Settings) -> LocalFleet:
-    from provisioning.fleet.host_backends import host_makers  # noqa: PLC0415 - imports libvirt and Docker
+    from provisioning.fleet.host_backends import host_backends  # noqa: PLC0415 - imports libvirt and Docker
     from provisioning.fleet.local import LocalFleet  # noqa: PLC0415
 
     without = () if hypervisor_answers(settings) else ("vm",)
-    return LocalFleet(settings, host_makers(settings, without=without))
+    return LocalFleet(settings, host_backends(settings, without=without))
 
 
 def describe(counts: dict[tuple[str, str], int]) -> str:
@@ -92,18 +92,18 @@ def describe(counts: dict[tuple[str, str], int]) -> str:
 
 
 class _Lenient:
-    """A maker to which every whole machine fits."""
+    """A backend to which every whole machine fits."""
 
-    def __init__(self, maker: Maker) -> None:
-        self._maker = maker
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
 
     def make(self, say: Callable[[str], None]) -> HostMachine:
-        """Make one as the maker does."""
-        return self._maker.make(say)
+        """Make one as the backend does."""
+        return self._backend.make(say)
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
-        """Attach as the maker does."""
-        return self._maker.attach(folder, record)
+        """Attach as the backend does."""
+        return self._backend.attach(folder, record)
 
     def fits(self, record: MachineRecord) -> bool:
         """Take every machine for current."""
@@ -111,9 +111,9 @@ class _Lenient:
         return True
 
     def remove_by_id(self, machine_id: str) -> None:
-        """Remove as the maker does."""
-        self._maker.remove_by_id(machine_id)
+        """Remove as the backend does."""
+        self._backend.remove_by_id(machine_id)
 
     def remove_strays(self) -> list[str]:
-        """Remove as the maker does."""
-        return self._maker.remove_strays()
+        """Remove as the backend does."""
+        return self._backend.remove_strays()

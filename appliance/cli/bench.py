@@ -55,38 +55,38 @@ def reset(
     from appliance.base.settings import get_settings
     from appliance.bench.reset import KINDS
     from appliance.bench.rows import collect
-    from provisioning.fleet.host_backends import host_makers
+    from provisioning.fleet.host_backends import host_backends
 
     wanted = [one for one in KINDS if kind in (one.value, "both")]
     if not wanted:
         raise UnknownNameError.of("kind of machine", kind, [*(one.value for one in KINDS), "both"])
-    makers = host_makers(get_settings())
+    backends = host_backends(get_settings())
     rows: list[Row] = []
     with kept(partial(show, rows, f"mesocosm bench reset -n {count}", page, json=json)):
         for one in wanted:
             with progress() as bar:
                 task = bar.add_task(f"{one.value}: making one", total=None)
-                collect(KINDS[one](makers[one], count, partial(_tick, bar, task)), rows)
+                collect(KINDS[one](backends[one], count, partial(_tick, bar, task)), rows)
 
 
 def fork(count: CountOption = 100, page: PageOption = None, json: JsonOption = False) -> None:
     """Measure how long a new desktop takes: forks that stand by, cold forks, boots."""
     from appliance.base.settings import get_settings
     from appliance.bench.fork import bench_fork
-    from provisioning.desktop.qemu.backend import DesktopMaker
+    from provisioning.desktop.qemu.backend import QemuBackend
 
-    maker = DesktopMaker(get_settings())
-    _measure("fork", count, page, lambda tick: bench_fork(maker, count, tick), json=json)
+    backend = QemuBackend(get_settings())
+    _measure("fork", count, page, lambda tick: bench_fork(backend, count, tick), json=json)
 
 
 def density(count: CountOption = 8, page: PageOption = None, json: JsonOption = False) -> None:
     """Measure the memory of forks that run at once."""
     from appliance.base.settings import get_settings
     from appliance.bench.fork import bench_density
-    from provisioning.desktop.qemu.backend import DesktopMaker
+    from provisioning.desktop.qemu.backend import QemuBackend
 
-    maker = DesktopMaker(get_settings())
-    _measure("density", count, page, lambda tick: bench_density(maker, count, tick), json=json)
+    backend = QemuBackend(get_settings())
+    _measure("density", count, page, lambda tick: bench_density(backend, count, tick), json=json)
 
 
 def _measure(
@@ -183,11 +183,11 @@ def screen(count: CountOption = 100, page: PageOption = None, json: JsonOption =
     """Measure how long it takes to see a desktop, beside libvirt's and the guest's own way."""
     from appliance.base.settings import get_settings
     from appliance.bench.screen import bench_screen
-    from provisioning.desktop.qemu.backend import DesktopMaker
+    from provisioning.desktop.qemu.backend import QemuBackend
 
     settings = get_settings()
-    maker, uri = DesktopMaker(settings), settings.libvirt_uri
-    _measure("screen", count, page, lambda tick: bench_screen(maker, uri, count, tick), json=json)
+    backend, uri = QemuBackend(settings), settings.libvirt_uri
+    _measure("screen", count, page, lambda tick: bench_screen(backend, uri, count, tick), json=json)
 
 
 def graph(count: CountOption = 200, page: PageOption = None, json: JsonOption = False) -> None:
@@ -335,10 +335,12 @@ def phone(count: CountOption = 50, page: PageOption = None, json: JsonOption = F
     """Measure a reference phone: cold start, rewind, tap, picture, hierarchy, memory."""
     from appliance.base.settings import get_settings
     from appliance.bench.phone import bench_phone_figures
-    from provisioning.phone.reference.backend import PhoneMaker
+    from provisioning.phone.reference.backend import PhoneBackend
 
-    maker = PhoneMaker(get_settings())
-    _measure("phone", count, page, lambda tick: bench_phone_figures(maker, count, tick), json=json)
+    backend = PhoneBackend(get_settings())
+    _measure(
+        "phone", count, page, lambda tick: bench_phone_figures(backend, count, tick), json=json
+    )
 
 
 def _tick(bar: Progress, task: TaskID, name: str) -> None:

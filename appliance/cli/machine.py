@@ -99,10 +99,10 @@ def screenshot(
     from PIL import Image
 
     from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_makers
+    from provisioning.fleet.host_backends import host_backends
 
     folder, record = find_machine(machine)
-    attached = host_makers(get_settings())[record.kind].attach(folder, record)
+    attached = host_backends(get_settings())[record.kind].attach(folder, record)
     frame = attached.screen.capture()
     attached.release()
     Image.fromarray(frame).save(file, format="PNG")
@@ -112,12 +112,12 @@ def screenshot(
 def rewind(machine: MachineArgument, json: JsonOption = False) -> None:
     """Bring a machine that nobody uses back to its snapshot ``ready``, and verify it."""
     from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_makers
+    from provisioning.fleet.host_backends import host_backends
     from provisioning.protocols import READY
 
     folder, record = find_machine(machine)
     with _held(folder):
-        attached = host_makers(get_settings())[record.kind].attach(folder, record)
+        attached = host_backends(get_settings())[record.kind].attach(folder, record)
         attached.power.start()
         report = attached.snapshots.rewind(READY)
         attached.release()
@@ -133,17 +133,17 @@ def fork(json: JsonOption = False) -> None:
     """Start a fork of the desktop's template, to be used by hand; it stays until it is deleted."""
     from appliance.base.errors import RequirementError
     from appliance.base.settings import get_settings
-    from provisioning.desktop.qemu.backend import DesktopMaker
+    from provisioning.desktop.qemu.backend import QemuBackend
     from provisioning.machine_folder import MachineState
 
-    maker = DesktopMaker(get_settings())
-    made = maker.stand_by()
+    backend = QemuBackend(get_settings())
+    made = backend.stand_by()
     if made is None:
         raise RequirementError(
             "There is no template to fork from.", resolution="`mesocosm up` makes it."
         )
     try:
-        report = maker.wake(made)
+        report = backend.wake(made)
         made.folder.mark(MachineState.KEPT)
     except BaseException:
         made.delete()
@@ -163,11 +163,11 @@ def snapshot(
 ) -> None:
     """Save a machine that nobody uses as it is now, RAM included."""
     from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_makers
+    from provisioning.fleet.host_backends import host_backends
 
     folder, record = find_machine(machine)
     with _held(folder):
-        attached = host_makers(get_settings())[record.kind].attach(folder, record)
+        attached = host_backends(get_settings())[record.kind].attach(folder, record)
         attached.power.start()
         attached.snapshots.save(name)
         attached.release()
@@ -181,11 +181,11 @@ def shell(machine: MachineArgument) -> None:
     from appliance.base.process import find_tool
     from appliance.base.settings import get_settings
     from provisioning.desktop.qemu.machine import DesktopVm
-    from provisioning.fleet.host_backends import host_makers
+    from provisioning.fleet.host_backends import host_backends
     from provisioning.machine_folder import MachineState
 
     folder, record = find_machine(machine)
-    attached = host_makers(get_settings())[record.kind].attach(folder, record)
+    attached = host_backends(get_settings())[record.kind].attach(folder, record)
     if not isinstance(attached, DesktopVm):
         raise RequirementError(
             f"{folder.machine_id} has no SSH server.",
@@ -212,11 +212,11 @@ def shell(machine: MachineArgument) -> None:
 def start(machine: MachineArgument) -> None:
     """Start a machine that nobody uses, from its snapshot where it has one."""
     from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_makers
+    from provisioning.fleet.host_backends import host_backends
 
     folder, record = find_machine(machine)
     with _held(folder):
-        attached = host_makers(get_settings())[record.kind].attach(folder, record)
+        attached = host_backends(get_settings())[record.kind].attach(folder, record)
         attached.power.start()
         attached.release()
 
@@ -224,21 +224,21 @@ def start(machine: MachineArgument) -> None:
 def stop(machine: MachineArgument) -> None:
     """Stop a machine that nobody uses; its snapshot stays."""
     from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_makers
+    from provisioning.fleet.host_backends import host_backends
 
     folder, record = find_machine(machine)
     with _held(folder):
-        host_makers(get_settings())[record.kind].attach(folder, record).power.stop()
+        host_backends(get_settings())[record.kind].attach(folder, record).power.stop()
 
 
 def delete(machine: MachineArgument) -> None:
     """Remove a machine that nobody uses, and all that it left."""
     from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_makers
+    from provisioning.fleet.host_backends import host_backends
 
     folder, record = find_machine(machine)
     with _held(folder):
-        host_makers(get_settings())[record.kind].attach(folder, record).delete()
+        host_backends(get_settings())[record.kind].attach(folder, record).delete()
 
 
 def sweep(json: JsonOption = False) -> None:
@@ -262,11 +262,11 @@ def attached(machine: str) -> Iterator[HostMachine]:
         MachineBusyError: somebody uses it.
     """
     from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_makers
+    from provisioning.fleet.host_backends import host_backends
 
     folder, record = find_machine(machine)
     with _held(folder):
-        found = host_makers(get_settings())[record.kind].attach(folder, record)
+        found = host_backends(get_settings())[record.kind].attach(folder, record)
         found.power.start()
         try:
             yield found
@@ -306,12 +306,12 @@ def verify(
 def _verify_machine(machine: str, *, json: bool) -> None:
     from appliance.base.settings import get_settings
     from provisioning.fleet.health import check
-    from provisioning.fleet.host_backends import host_makers
+    from provisioning.fleet.host_backends import host_backends
     from provisioning.protocols import READY
 
     folder, record = find_machine(machine)
     with _held(folder):
-        attached = host_makers(get_settings())[record.kind].attach(folder, record)
+        attached = host_backends(get_settings())[record.kind].attach(folder, record)
         attached.power.start()
         if not record.is_fork:
             attached.snapshots.rewind(READY)

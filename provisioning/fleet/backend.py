@@ -26,7 +26,7 @@ class HostMachine(Machine, Protocol):
         ...
 
 
-class Maker(Protocol):
+class Backend(Protocol):
     """One backend's way to machines of one kind."""
 
     def make(self, say: Callable[[str], None]) -> HostMachine:
@@ -64,8 +64,8 @@ class Maker(Protocol):
 
 
 @runtime_checkable
-class Forker(Protocol):
-    """A maker whose machines can be multiplied from a template."""
+class ForkingBackend(Protocol):
+    """A backend whose machines can be multiplied from a template."""
 
     @property
     def fork_mib(self) -> int:
@@ -109,7 +109,7 @@ class Forker(Protocol):
 
 
 @runtime_checkable
-class Resting(Protocol):
+class Pausable(Protocol):
     """A machine that can be kept from using a processor while nobody uses it."""
 
     def rest(self) -> None:
@@ -118,8 +118,8 @@ class Resting(Protocol):
 
 
 @runtime_checkable
-class Chooses(Protocol):
-    """A maker with several backends, of which one is chosen."""
+class SelectiveBackend(Protocol):
+    """A backend with several backends, of which one is chosen."""
 
     def lends(self, record: MachineRecord) -> bool:
         """Tell whether a machine is of the chosen backend; others stay, and are not lent."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MachineError
-from provisioning.fleet.backend import Forker
+from provisioning.fleet.backend import ForkingBackend
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from appliance.base.settings import Settings
-    from provisioning.fleet.backend import HostMachine, Maker
+    from provisioning.fleet.backend import Backend, HostMachine
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.protocols import ResetReport
 
@@ -20,44 +20,44 @@ _RECORDED = {"libvirt": "vm", "container": "container", "remote": "remote"}
 """What `MESOCOSM_DESKTOP` calls a backend, by the name that machines' records carry."""
 
 
-def host_makers(settings: Settings, *, without: Collection[str] = ()) -> Mapping[Kind, Maker]:
-    """Give the maker of each kind: desktops as the settings say, phones by docker.
+def host_backends(settings: Settings, *, without: Collection[str] = ()) -> Mapping[Kind, Backend]:
+    """Give the backend of each kind: desktops as the settings say, phones by docker.
 
     Args:
         settings: which backend makes desktops; machines of the others can still be attached.
         without: desktop backends that cannot be asked now, such as ``vm``.
     """
-    from provisioning.desktop.container.backend import ContainerMaker  # noqa: PLC0415 - imports docker
-    from provisioning.desktop.qemu.backend import DesktopMaker  # noqa: PLC0415 - imports libvirt
-    from provisioning.desktop.remote.backend import RemoteMaker  # noqa: PLC0415 - imports paramiko
-    from provisioning.phone.reference.backend import PhoneMaker  # noqa: PLC0415 - imports docker
+    from provisioning.desktop.container.backend import ContainerBackend  # noqa: PLC0415 - imports docker
+    from provisioning.desktop.qemu.backend import QemuBackend  # noqa: PLC0415 - imports libvirt
+    from provisioning.desktop.remote.backend import RemoteBackend  # noqa: PLC0415 - imports paramiko
+    from provisioning.phone.reference.backend import PhoneBackend  # noqa: PLC0415 - imports docker
 
-    desktops: dict[str, Maker] = {
-        "vm": DesktopMaker(settings),
-        "container": ContainerMaker(settings),
-        "remote": RemoteMaker(settings),
+    desktops: dict[str, Backend] = {
+        "vm": QemuBackend(settings),
+        "container": ContainerBackend(settings),
+        "remote": RemoteBackend(settings),
     }
-    kept = {name: maker for name, maker in desktops.items() if name not in without}
-    can_fork = isinstance(kept.get(settings.desktop), Forker)
-    several = ForkingBackends if can_fork else DesktopBackends
-    return {Kind.DESKTOP: several(settings.desktop, kept), Kind.PHONE: PhoneMaker(settings)}
+    kept = {name: backend for name, backend in desktops.items() if name not in without}
+    can_fork = isinstance(kept.get(settings.desktop), ForkingBackend)
+    several = ForkingSwitch if can_fork else BackendSwitch
+    return {Kind.DESKTOP: several(settings.desktop, kept), Kind.PHONE: PhoneBackend(settings)}
 
 
-class DesktopBackends:
-    """A `provisioning.fleet.backend.Maker` over several: new desktops are of one sort, old ones of any.
+class BackendSwitch:
+    """A `provisioning.fleet.backend.Backend` over several: new desktops are of one sort, old ones of any.
 
     Args:
         chosen: which of them makes and lends machines: ``vm``, ``container``, ``remote``.
-        makers: by the same names; one that is missing cannot be asked now.
+        backends: by the same names; one that is missing cannot be asked now.
     """
 
-    def __init__(self, chosen: str, makers: Mapping[str, Maker]) -> None:
+    def __init__(self, chosen: str, backends: Mapping[str, Backend]) -> None:
         self._chosen = chosen
-        self._makers = makers
+        self._backends = backends
 
     def make(self, say: Callable[[str], None]) -> HostMachine:
-        """Make a desktop of the chosen sort; raises as its maker does."""
-        return self._maker(self._chosen).make(say)
+        """Make a desktop of the chosen sort; raises as its backend does."""
+        return self._backend(self._chosen).make(say)
 
     def lends(self, record: MachineRecord) -> bool:
         """Tell whether a machine is of the chosen sort."""
@@ -68,31 +68,31 @@ class DesktopBackends:
 
         Raises:
             MachineError: its backend is not known, or cannot be asked now.
-            MesocosmError: as its maker does.
+            MesocosmError: as its backend does.
         """
-        return self._maker(_RECORDED.get(record.backend, record.backend)).attach(folder, record)
+        return self._backend(_RECORDED.get(record.backend, record.backend)).attach(folder, record)
 
     def fits(self, record: MachineRecord) -> bool:
         """Tell whether a desktop is what its own backend would make today."""
-        maker = self._makers.get(_RECORDED.get(record.backend, ""))
-        return maker is not None and maker.fits(record)
+        backend = self._backends.get(_RECORDED.get(record.backend, ""))
+        return backend is not None and backend.fits(record)
 
     def remove_by_id(self, machine_id: str) -> None:
         """End whatever runs under an id, whichever sort it is."""
-        for maker in self._makers.values():
-            maker.remove_by_id(machine_id)
+        for backend in self._backends.values():
+            backend.remove_by_id(machine_id)
 
     def remove_strays(self) -> list[str]:
         """End what runs and has no folder; gives one line for each."""
-        return [line for maker in self._makers.values() for line in maker.remove_strays()]
+        return [line for backend in self._backends.values() for line in backend.remove_strays()]
 
-    def _maker(self, name: str) -> Maker:
-        if name not in self._makers:
+    def _backend(self, name: str) -> Backend:
+        if name not in self._backends:
             raise MachineError(f"Desktops of the backend {name!r} cannot be reached now.")
-        return self._makers[name]
+        return self._backends[name]
 
 
-class ForkingBackends(DesktopBackends):
+class ForkingSwitch(BackendSwitch):
     """The same, where the chosen backend can multiply its machines."""
 
     @property
@@ -116,8 +116,8 @@ class ForkingBackends(DesktopBackends):
         """Wake a fork as the chosen backend does."""
         return self._forker().wake(machine)
 
-    def _forker(self) -> Forker:
-        maker = self._maker(self._chosen)
-        if not isinstance(maker, Forker):
+    def _forker(self) -> ForkingBackend:
+        backend = self._backend(self._chosen)
+        if not isinstance(backend, ForkingBackend):
             raise MachineError(f"Desktops of the backend {self._chosen!r} cannot be forked.")
-        return maker
+        return backend

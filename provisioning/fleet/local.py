@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError, MesocosmError
 from appliance.base.measures import record
-from provisioning.fleet.backend import Chooses, Forker, Resting
+from provisioning.fleet.backend import ForkingBackend, Pausable, SelectiveBackend
 from provisioning.fleet.deadline import bounded
-from provisioning.fleet.host_backends import host_makers
+from provisioning.fleet.host_backends import host_backends
 from provisioning.fleet.pool import Queue, pool_size
 from provisioning.fleet.protocol import LEASE_S, Environment
 from provisioning.machine_folder import MachineState, iter_folders
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
-    from provisioning.fleet.backend import HostMachine, Maker
+    from provisioning.fleet.backend import Backend, HostMachine
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.protocols import Machine, ResetReport
 
@@ -52,7 +52,7 @@ class LocalFleet:
 
     Args:
         settings: where machines are.
-        makers: who makes and attaches machines of each kind; this host's backends by default.
+        backends: who makes and attaches machines of each kind; this host's backends by default.
         clock: measures.
         say: told in one line what takes long.
     """
@@ -60,13 +60,13 @@ class LocalFleet:
     def __init__(
         self,
         settings: Settings,
-        makers: Mapping[Kind, Maker] | None = None,
+        backends: Mapping[Kind, Backend] | None = None,
         *,
         clock: Clock = SYSTEM_CLOCK,
         say: Callable[[str], None] = quiet,
     ) -> None:
         self._settings = settings
-        self._makers = host_makers(settings) if makers is None else makers
+        self._backends = host_backends(settings) if backends is None else backends
         self._clock = clock
         self._say = say
         self._queue = Queue(settings, clock=clock)
@@ -111,10 +111,10 @@ class LocalFleet:
             failures: list[str] = []
             found = self._take_idle(kind, failures) or self._make(kind, failures)
             machine, _report = found
-            maker = self._makers[kind]
+            backend = self._backends[kind]
             try:
-                if isinstance(maker, Forker):
-                    maker.have_template(machine, self._say)
+                if isinstance(backend, ForkingBackend):
+                    backend.have_template(machine, self._say)
             finally:
                 self._give_back(machine)
             made.append(machine)
@@ -127,7 +127,7 @@ class LocalFleet:
         each machine that was removed.
         """
         removed = []
-        idle: dict[Kind, int] = dict.fromkeys(self._makers, 0)
+        idle: dict[Kind, int] = dict.fromkeys(self._backends, 0)
         for folder in iter_folders(self._settings):
             if not folder.lock.try_acquire():
                 continue
@@ -137,8 +137,8 @@ class LocalFleet:
                     removed.append(f"{folder.machine_id}: {reason}")
             finally:
                 folder.lock.release()
-        for maker in self._makers.values():
-            removed += maker.remove_strays()
+        for backend in self._backends.values():
+            removed += backend.remove_strays()
         return removed
 
     def remove_all(self) -> list[str]:
@@ -147,8 +147,8 @@ class LocalFleet:
         for folder in iter_folders(self._settings):
             self._discard(folder)
             removed.append(folder.machine_id)
-        for maker in self._makers.values():
-            removed += maker.remove_strays()
+        for backend in self._backends.values():
+            removed += backend.remove_strays()
         return removed
 
     def stop_all(self) -> list[str]:
@@ -159,17 +159,17 @@ class LocalFleet:
         stopped = []
         for folder in iter_folders(self._settings):
             found = folder.read()
-            maker = self._makers.get(found.kind) if found else None
+            backend = self._backends.get(found.kind) if found else None
             try:
-                if found is None or found.state in _HALF_MADE or maker is None or found.is_fork:
+                if found is None or found.state in _HALF_MADE or backend is None or found.is_fork:
                     raise MachineError(f"{folder.machine_id} is not worth keeping.")
-                maker.attach(folder, found).power.stop()
+                backend.attach(folder, found).power.stop()
                 folder.mark(MachineState.STOPPED)
             except MesocosmError:
                 self._discard(folder)
             stopped.append(folder.machine_id)
-        for maker in self._makers.values():
-            stopped += maker.remove_strays()
+        for backend in self._backends.values():
+            stopped += backend.remove_strays()
         return stopped
 
     def _reason_to_remove(self, folder: MachineFolder, idle: dict[Kind, int]) -> str:
@@ -178,22 +178,22 @@ class LocalFleet:
             return "it has no record"
         if found.state in _HALF_MADE:
             return f"it was left {found.state.value}"
-        maker = self._makers.get(found.kind)
-        if maker is not None and not _lends(maker, found):
+        backend = self._backends.get(found.kind)
+        if backend is not None and not _lends(backend, found):
             return ""
-        if maker is None or not maker.fits(found):
+        if backend is None or not backend.fits(found):
             return "its image is no longer current"
         if found.is_fork:
-            return self._reason_to_end(folder, found, maker)
+            return self._reason_to_end(folder, found, backend)
         idle[found.kind] += 1
         if found.state is MachineState.LEASED:
             folder.mark(MachineState.READY)
         return "there are more idle ones than needed" if idle[found.kind] > _KEPT_IDLE else ""
 
-    def _reason_to_end(self, folder: MachineFolder, found: MachineRecord, maker: Maker) -> str:
+    def _reason_to_end(self, folder: MachineFolder, found: MachineRecord, backend: Backend) -> str:
         if found.state not in _UNLENT:
             return "its lease ended"
-        return "" if _is_up(maker, folder.machine_id) else "it ended with its hypervisor"
+        return "" if _is_up(backend, folder.machine_id) else "it ended with its hypervisor"
 
     def _take(self, kind: Kind) -> tuple[HostMachine, ResetReport]:
         """Give a machine at its snapshot, its lock held.
@@ -201,9 +201,9 @@ class LocalFleet:
         Raises:
             MachineError: none can be had.
         """
-        maker = self._makers[kind]
+        backend = self._backends[kind]
         failures: list[str] = []
-        wants_fork = isinstance(maker, Forker) and self._settings.desktop_reset == "fork"
+        wants_fork = isinstance(backend, ForkingBackend) and self._settings.desktop_reset == "fork"
         if wants_fork and (lent := self._take_fork(kind, failures)):
             return lent
         if lent := self._take_idle(kind, failures) or self._take_fork(kind, failures):
@@ -216,10 +216,10 @@ class LocalFleet:
         Raises:
             MachineError: none can be made that comes back to its snapshot.
         """
-        maker = self._makers[kind]
+        backend = self._backends[kind]
         for _ in range(_ATTEMPTS):
             self._say(f"making a {kind.value}: this takes a boot, once")
-            machine = maker.make(self._say)
+            machine = backend.make(self._say)
             get = partial(_same, machine)
             if lent := self._try(get, machine.folder, _rewind, failures=failures):
                 return lent
@@ -231,19 +231,19 @@ class LocalFleet:
 
     def _take_idle(self, kind: Kind, failures: list[str]) -> tuple[HostMachine, ResetReport] | None:
         """Rewind a machine that nobody uses; None when there is none."""
-        maker = self._makers[kind]
+        backend = self._backends[kind]
         for folder in iter_folders(self._settings):
             found = self._hold(folder, kind)
             if found is None:
                 continue
-            if found.is_fork and found.state is MachineState.WAITING and maker.fits(found):
+            if found.is_fork and found.state is MachineState.WAITING and backend.fits(found):
                 folder.lock.release()
                 continue
-            if found.is_fork or found.state in _HALF_MADE or not maker.fits(found):
+            if found.is_fork or found.state in _HALF_MADE or not backend.fits(found):
                 self._discard(folder)
                 folder.lock.release()
                 continue
-            get = partial(maker.attach, folder, found)
+            get = partial(backend.attach, folder, found)
             if lent := self._try(get, folder, _rewind, failures=failures):
                 return lent
         return None
@@ -254,37 +254,39 @@ class LocalFleet:
         Raises:
             MachineError: there is no memory for it.
         """
-        maker = self._makers[kind]
-        if not isinstance(maker, Forker):
+        backend = self._backends[kind]
+        if not isinstance(backend, ForkingBackend):
             return None
-        self._queue.wait(kind, maker.fork_mib, timeout_s=_QUEUE_TIMEOUT_S)
+        self._queue.wait(kind, backend.fork_mib, timeout_s=_QUEUE_TIMEOUT_S)
         started = 0
         while started < _ATTEMPTS:
             fork = self._standing_by(kind)
             try:
                 if fork is None:
                     started += 1
-                    fork = maker.stand_by()
+                    fork = backend.stand_by()
             except MesocosmError as exc:
                 failures.append(str(exc))
                 continue
             if fork is None:
                 return None
-            if lent := self._try(partial(_same, fork), fork.folder, maker.wake, failures=failures):
+            if lent := self._try(
+                partial(_same, fork), fork.folder, backend.wake, failures=failures
+            ):
                 self.fill(kind)
                 return lent
         return None
 
     def _standing_by(self, kind: Kind) -> HostMachine | None:
         """Give a fork that stands by, its lock held; None when there is none."""
-        maker = self._makers[kind]
+        backend = self._backends[kind]
         for folder in iter_folders(self._settings):
             found = self._hold(folder, kind)
             if found is None:
                 continue
-            if found.state is MachineState.WAITING and maker.fits(found):
-                if _is_up(maker, folder.machine_id):
-                    return maker.attach(folder, found)
+            if found.state is MachineState.WAITING and backend.fits(found):
+                if _is_up(backend, folder.machine_id):
+                    return backend.attach(folder, found)
                 self._discard(folder)
             folder.lock.release()
         return None
@@ -292,7 +294,7 @@ class LocalFleet:
     def _hold(self, folder: MachineFolder, kind: Kind) -> MachineRecord | None:
         """Take the lock of a machine of a kind; None when it is in use, kept, or of another sort."""
         found = folder.read()
-        if found is None or found.kind is not kind or not _lends(self._makers[kind], found):
+        if found is None or found.kind is not kind or not _lends(self._backends[kind], found):
             return None
         if not folder.lock.try_acquire():
             return None
@@ -318,14 +320,14 @@ class LocalFleet:
         return thread
 
     def _fill(self, kind: Kind) -> None:
-        maker = self._makers[kind]
-        if not isinstance(maker, Forker):
+        backend = self._backends[kind]
+        if not isinstance(backend, ForkingBackend):
             return
-        wanted = pool_size(self._settings, need_mib=maker.fork_mib)
+        wanted = pool_size(self._settings, need_mib=backend.fork_mib)
         for _ in range(wanted - self._count_standing_by(kind)):
             if not threading.main_thread().is_alive():
                 return
-            fork = maker.stand_by()
+            fork = backend.stand_by()
             if fork is None:
                 return
             fork.release()
@@ -374,7 +376,7 @@ class LocalFleet:
             machine.delete()
             folder.lock.release()
             return
-        if isinstance(machine, Resting):
+        if isinstance(machine, Pausable):
             machine.rest()
         machine.release()
         folder.mark(MachineState.READY)
@@ -383,20 +385,20 @@ class LocalFleet:
     def _discard(self, folder: MachineFolder) -> None:
         """Remove a machine whatever state it is in."""
         found = folder.read()
-        maker = self._makers.get(found.kind) if found else None
-        if maker is not None and found is not None:
+        backend = self._backends.get(found.kind) if found else None
+        if backend is not None and found is not None:
             with contextlib.suppress(MesocosmError):
-                maker.attach(folder, found).delete()
-        for other in self._makers.values():
+                backend.attach(folder, found).delete()
+        for other in self._backends.values():
             other.remove_by_id(folder.machine_id)
         folder.remove()
 
 
-def _is_up(maker: Maker, machine_id: str) -> bool:
+def _is_up(backend: Backend, machine_id: str) -> bool:
     """Tell whether a fork is there; one that nobody can be asked about is taken to be."""
-    if isinstance(maker, Forker):
+    if isinstance(backend, ForkingBackend):
         with contextlib.suppress(MesocosmError):
-            return maker.is_up(machine_id)
+            return backend.is_up(machine_id)
     return True
 
 
@@ -404,6 +406,6 @@ def _same(machine: HostMachine) -> HostMachine:
     return machine
 
 
-def _lends(maker: Maker, found: MachineRecord) -> bool:
-    """Tell whether a maker of several backends would lend a machine of this one."""
-    return not isinstance(maker, Chooses) or maker.lends(found)
+def _lends(backend: Backend, found: MachineRecord) -> bool:
+    """Tell whether a backend of several backends would lend a machine of this one."""
+    return not isinstance(backend, SelectiveBackend) or backend.lends(found)

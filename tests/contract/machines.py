@@ -67,12 +67,12 @@ def fake_phone() -> Iterator[Subject]:
 
 @contextlib.contextmanager
 def reference_phone() -> Iterator[Subject]:
-    from provisioning.phone.reference.backend import PhoneMaker
+    from provisioning.phone.reference.backend import PhoneBackend
     from provisioning.protocols import READY
 
-    maker = PhoneMaker(get_settings())
+    backend = PhoneBackend(get_settings())
     try:
-        machine = maker.make(lambda _words: None)
+        machine = backend.make(lambda _words: None)
     except (ImageMissingError, RequirementError) as exc:
         pytest.skip(str(exc))
     try:
@@ -103,11 +103,11 @@ def libvirt_desktop() -> Iterator[Subject]:
 
 @contextlib.contextmanager
 def container_desktop() -> Iterator[Subject]:
-    from provisioning.desktop.container.backend import ContainerMaker
+    from provisioning.desktop.container.backend import ContainerBackend
     from provisioning.protocols import READY
 
     settings = desktop_container_settings()
-    machine = ContainerMaker(settings).make(lambda _words: None)
+    machine = ContainerBackend(settings).make(lambda _words: None)
     try:
         yield Subject(
             machine,

@@ -487,7 +487,7 @@ def test_stopped_helpers_cost_their_own_node_alone(field_of: Arena) -> None:
     assert outcomes["setting"].met is not True
 
 
-# By class, how each is started; those with compilers at run time and code of many makers.
+# By class, how each is started; those with compilers at run time and code of many backends.
 ORDINARY = {
     "Gnome-calculator": "gnome-calculator",
     "Gedit": "gedit",

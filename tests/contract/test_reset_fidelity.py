@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from appliance.base.clock import wait_until
-from provisioning.desktop.container.backend import ContainerMaker
+from provisioning.desktop.container.backend import ContainerBackend
 from provisioning.protocols import READY
 from provisioning.reset.digests import take_digest
 from tests.standins.container import desktop_container_settings
@@ -49,7 +49,7 @@ REGION = re.compile(r"screen: \d+ px differ within x (\d+)-(\d+), y (\d+)-(\d+)"
 
 @pytest.fixture(scope="module")
 def machine() -> Iterator[DesktopContainer]:
-    made = ContainerMaker(desktop_container_settings()).make(lambda _words: None)
+    made = ContainerBackend(desktop_container_settings()).make(lambda _words: None)
     yield made
     made.delete()
     made.folder.lock.release()

@@ -188,9 +188,9 @@ def rewind(machine: Machine) -> tuple[Machine, ResetReport]:
 @contextlib.contextmanager
 def container() -> Iterator[Tortured]:
     """A container, made anew from its image."""
-    from provisioning.desktop.container.backend import ContainerMaker
+    from provisioning.desktop.container.backend import ContainerBackend
 
-    machine = ContainerMaker(desktop_container_settings()).make(lambda _words: None)
+    machine = ContainerBackend(desktop_container_settings()).make(lambda _words: None)
     try:
         yield Tortured(machine, rewind, refuses=CONTAINER_REFUSES)
     finally:

@@ -1,4 +1,4 @@
-"""Desktop containers, through the maker that the fleet uses: limits, faults, leftovers."""
+"""Desktop containers, through the backend that the fleet uses: limits, faults, leftovers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from appliance.base.errors import ImageMissingError, LinkError, ResetMismatchErr
 from appliance.base.settings import Settings
 from images.desktop_container.recipe import CAPABILITIES, GUEST_DIR
 from provisioning.desktop.container import machine as desktop
-from provisioning.desktop.container.backend import ContainerMaker
+from provisioning.desktop.container.backend import ContainerBackend
 from provisioning.desktop.container.engine import LABEL_DESKTOP, MAX_PROCESSES, PROBE_CAPABILITIES
-from provisioning.fleet.host_backends import ForkingBackends
+from provisioning.fleet.host_backends import ForkingSwitch
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import (
     MachineFolder,
@@ -61,13 +61,13 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def maker(settings: Settings) -> ContainerMaker:
-    return ContainerMaker(settings)
+def backend(settings: Settings) -> ContainerBackend:
+    return ContainerBackend(settings)
 
 
 @pytest.fixture(scope="module")
-def machine(maker: ContainerMaker) -> Iterator[DesktopContainer]:
-    made = maker.make(lambda _words: None)
+def machine(backend: ContainerBackend) -> Iterator[DesktopContainer]:
+    made = backend.make(lambda _words: None)
     yield made
     made.delete()
     made.folder.lock.release()
@@ -146,10 +146,10 @@ def test_evaluators_are_not_the_agents_user(machine: DesktopContainer) -> None:
 
 
 def test_two_have_nothing_in_common_but_their_image(
-    maker: ContainerMaker, machine: DesktopContainer
+    backend: ContainerBackend, machine: DesktopContainer
 ) -> None:
     ask = "cat /etc/machine-id /proc/sys/kernel/hostname; head -c 8 /dev/urandom | od -An -tx1"
-    other = maker.make(lambda _words: None)
+    other = backend.make(lambda _words: None)
     try:
         ours, theirs = (sh(one, ask)[1].splitlines() for one in (machine, other))
         assert all(one != another for one, another in zip(ours, theirs, strict=True))
@@ -183,12 +183,14 @@ def test_an_agent_that_ends_its_session_gets_another_and_not_a_dead_machine(
     assert machine.screen.size() == (1280, 800)
 
 
-def test_another_process_takes_it_over(maker: ContainerMaker, machine: DesktopContainer) -> None:
+def test_another_process_takes_it_over(
+    backend: ContainerBackend, machine: DesktopContainer
+) -> None:
     record = machine.folder.read()
     assert record is not None
-    assert maker.fits(record)
+    assert backend.fits(record)
     machine.release()
-    other = ContainerMaker(machine._settings).attach(machine.folder, record)
+    other = ContainerBackend(machine._settings).attach(machine.folder, record)
     assert other.screen.size() == (1280, 800)
     assert other.snapshots.rewind(READY).path == "recreate"
     other.release()
@@ -202,10 +204,10 @@ def test_an_untouched_one_is_not_made_twice(machine: DesktopContainer) -> None:
 
 
 def test_one_that_stands_by_is_lent_at_once_and_ends_with_its_lease(
-    maker: ContainerMaker, machine: DesktopContainer
+    backend: ContainerBackend, machine: DesktopContainer
 ) -> None:
     settings = machine._settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "1"})
-    fleet = LocalFleet(settings, {Kind.DESKTOP: ForkingBackends("container", {"container": maker})})
+    fleet = LocalFleet(settings, {Kind.DESKTOP: ForkingSwitch("container", {"container": backend})})
     fleet.fill(Kind.DESKTOP).join()
     ((waiting, _),) = standing_by(settings)
     with fleet.lease({"it": Kind.DESKTOP}) as environment:
@@ -213,10 +215,10 @@ def test_one_that_stands_by_is_lent_at_once_and_ends_with_its_lease(
         assert (lent.info.machine_id, report.path) == (waiting.machine_id, "fork")
         assert set(report.phases_s) == {"verify"}
         lent.files.put("/home/user/mine", b"x")
-    assert waiting.machine_id not in maker._containers.names()
+    assert waiting.machine_id not in backend._containers.names()
     fleet.fill(Kind.DESKTOP).join()
     ((following, record),) = standing_by(settings)
-    maker.attach(following, record).delete()
+    backend.attach(following, record).delete()
 
 
 def test_one_that_is_not_like_its_baseline_is_refused(
@@ -239,13 +241,13 @@ def test_one_that_is_not_like_its_baseline_is_refused(
     machine.snapshots.rewind(READY)
 
 
-def test_strays_are_removed_and_nothing_is_left(maker: ContainerMaker) -> None:
-    made = maker.make(lambda _words: None)
+def test_strays_are_removed_and_nothing_is_left(backend: ContainerBackend) -> None:
+    made = backend.make(lambda _words: None)
     machine_id = made.info.machine_id
     made.release()
     made.folder.remove()
     made.folder.lock.release()
-    assert maker.remove_strays() == [f"{machine_id}: its folder is gone"]
+    assert backend.remove_strays() == [f"{machine_id}: its folder is gone"]
     client = docker.from_env()
     left = client.containers.list(all=True, filters={"label": f"{LABEL_DESKTOP}={machine_id}"})
     assert left == []
@@ -255,5 +257,5 @@ def test_strays_are_removed_and_nothing_is_left(maker: ContainerMaker) -> None:
 def test_without_an_image_nothing_is_made(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     with pytest.raises(ImageMissingError, match="mesocosm image build"):
-        ContainerMaker(settings).make(lambda _words: None)
+        ContainerBackend(settings).make(lambda _words: None)
     assert not settings.machines_dir.exists()

@@ -16,7 +16,7 @@ from appliance.base.errors import (
     SnapshotMissingError,
 )
 from appliance.base.settings import get_settings
-from provisioning.desktop.qemu.backend import DesktopMaker
+from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import READY, Kind
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
@@ -37,7 +37,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def made() -> Iterator[DesktopVm]:
     """Boot a desktop of the test's own, since these tests break it."""
-    vm = DesktopMaker(get_settings()).make(lambda _words: None)
+    vm = QemuBackend(get_settings()).make(lambda _words: None)
     yield vm
     vm.delete()
     vm.folder.lock.release()
@@ -205,7 +205,7 @@ def test_a_desktop_without_owner_is_adopted_and_a_half_made_one_removed(vm: Desk
 def test_a_lease_throws_a_damaged_machine_away_and_gives_a_sound_one(vm: DesktopVm) -> None:
     settings = get_settings()
     said: list[str] = []
-    fleet = LocalFleet(settings, {Kind.DESKTOP: DesktopMaker(settings)}, say=said.append)
+    fleet = LocalFleet(settings, {Kind.DESKTOP: QemuBackend(settings)}, say=said.append)
     (victim,) = fleet.prepare([Kind.DESKTOP])
     (victim.folder.path / "snapshots" / f"{READY}.json").write_text("{}")
 

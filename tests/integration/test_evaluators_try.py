@@ -9,7 +9,7 @@ import pytest
 
 from appliance.base.settings import get_settings
 from appliance.cli.main import main
-from provisioning.desktop.container.backend import ContainerMaker
+from provisioning.desktop.container.backend import ContainerBackend
 from tests.standins.container import desktop_container_settings
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def machine_id(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         patch.setenv("MESOCOSM_STATE_DIR", str(state_dir))
         patch.setenv("MESOCOSM_DESKTOP", "container")
         get_settings.cache_clear()
-        machine = ContainerMaker(get_settings()).make(lambda _words: None)
+        machine = ContainerBackend(get_settings()).make(lambda _words: None)
         machine.folder.lock.release()
         yield machine.info.machine_id
         machine.delete()

@@ -18,7 +18,7 @@ from appliance.base.process import run, start
 from appliance.base.settings import Settings, get_settings
 from images.builder import find
 from images.desktop.recipe import DISK
-from provisioning.desktop.qemu.backend import DesktopMaker
+from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.desktop.qemu.template import DEVICES, find_template
@@ -53,17 +53,17 @@ def settings() -> Settings:
 
 
 @pytest.fixture(scope="module")
-def maker(settings: Settings) -> DesktopMaker:
-    """Give the maker of forks, its template there."""
-    maker = DesktopMaker(settings)
-    LocalFleet(settings, {Kind.DESKTOP: maker}, say=print).prepare([Kind.DESKTOP])
-    return maker
+def backend(settings: Settings) -> QemuBackend:
+    """Give the backend of forks, its template there."""
+    backend = QemuBackend(settings)
+    LocalFleet(settings, {Kind.DESKTOP: backend}, say=print).prepare([Kind.DESKTOP])
+    return backend
 
 
 @pytest.fixture(scope="module")
-def fleet(settings: Settings, maker: DesktopMaker) -> LocalFleet:
+def fleet(settings: Settings, backend: QemuBackend) -> LocalFleet:
     """Give a fleet that forks."""
-    return LocalFleet(settings, {Kind.DESKTOP: maker}, say=print)
+    return LocalFleet(settings, {Kind.DESKTOP: backend}, say=print)
 
 
 def traces() -> dict[str, set[str]]:
@@ -81,8 +81,8 @@ def traces() -> dict[str, set[str]]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _nothing_is_left(maker: DesktopMaker) -> Iterator[None]:
-    del maker  # a desktop to begin with
+def _nothing_is_left(backend: QemuBackend) -> Iterator[None]:
+    del backend  # a desktop to begin with
     before = traces()
     yield
     assert traces() == before
@@ -112,22 +112,22 @@ def hypervisor_container() -> Container:
 
 def test_a_template_of_another_machine_is_not_loaded(settings: Settings) -> None:
     other = settings.model_copy(update={"desktop_memory_mib": settings.desktop_memory_mib + 64})
-    assert DesktopMaker(other).stand_by() is None
+    assert QemuBackend(other).stand_by() is None
 
 
 def test_a_template_that_was_altered_is_made_again_and_not_loaded(
-    settings: Settings, maker: DesktopMaker, fleet: LocalFleet
+    settings: Settings, backend: QemuBackend, fleet: LocalFleet
 ) -> None:
-    template = find_template(settings, maker.stamp())
+    template = find_template(settings, backend.stamp())
     assert template is not None
     with (template.path / DEVICES).open("ab") as stream:
         stream.write(b"more")
 
-    assert maker.stand_by() is None
+    assert backend.stand_by() is None
     fleet.prepare([Kind.DESKTOP])
 
     alive(fleet)
-    assert find_template(settings, maker.stamp()) is not None
+    assert find_template(settings, backend.stamp()) is not None
 
 
 @pytest.mark.parametrize("wrong", ["is gone", "was altered"])
@@ -155,7 +155,7 @@ def test_a_desktop_does_not_start_on_another_disk(
     assert wrong in str(caught.value)
 
 
-def test_a_full_disk_makes_no_fork_and_leaves_nothing(maker: DesktopMaker, tmp_path: Path) -> None:
+def test_a_full_disk_makes_no_fork_and_leaves_nothing(backend: QemuBackend, tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("a small disk is mounted, which takes root")
     run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(tmp_path)]).require()
@@ -166,9 +166,9 @@ def test_a_full_disk_makes_no_fork_and_leaves_nothing(maker: DesktopMaker, tmp_p
             def machines_dir(self) -> Path:
                 return tmp_path
 
-        small = Small(**maker._settings.model_dump())
+        small = Small(**backend._settings.model_dump())
         with pytest.raises((ToolError, OSError, MesocosmError)) as caught:
-            DesktopMaker(small).stand_by()
+            QemuBackend(small).stand_by()
         assert "space" in str(caught.value)
         assert list(tmp_path.iterdir()) == []
     finally:

@@ -11,7 +11,7 @@ import pytest
 
 from appliance.base.errors import LinkError, MachineStartError, ResetMismatchError, SnapshotError
 from appliance.base.settings import get_settings
-from provisioning.desktop.qemu.backend import DesktopMaker
+from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.desktop.qemu.template import DEVICES, DIGEST, find_template, templates_dir
 from provisioning.fleet.local import LocalFleet
 from provisioning.links.ssh import open_ssh
@@ -35,26 +35,26 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def maker() -> DesktopMaker:
-    """Give the maker, whose template `mesocosm up` made with the first desktop."""
-    return DesktopMaker(get_settings())
+def backend() -> QemuBackend:
+    """Give the backend, whose template `mesocosm up` made with the first desktop."""
+    return QemuBackend(get_settings())
 
 
 @pytest.fixture
-def template(maker: DesktopMaker) -> Template:
+def template(backend: QemuBackend) -> Template:
     """Give the template."""
-    found = find_template(get_settings(), maker.stamp())
+    found = find_template(get_settings(), backend.stamp())
     assert found is not None, list(templates_dir(get_settings()).iterdir())
     return found
 
 
 @contextlib.contextmanager
-def forked(maker: DesktopMaker) -> Iterator[DesktopVm]:
+def forked(backend: QemuBackend) -> Iterator[DesktopVm]:
     """Give a fork that was woken."""
-    fork = maker.stand_by()
+    fork = backend.stand_by()
     assert fork is not None
     try:
-        maker.wake(fork)
+        backend.wake(fork)
         yield fork
     finally:
         fork.delete()
@@ -91,9 +91,9 @@ IDENTITY = (
 )
 
 
-def test_eight_forks_at_once_are_eight_machines(maker: DesktopMaker) -> None:
+def test_eight_forks_at_once_are_eight_machines(backend: QemuBackend) -> None:
     with contextlib.ExitStack() as stack:
-        forks = [stack.enter_context(forked(maker)) for _ in range(8)]
+        forks = [stack.enter_context(forked(backend)) for _ in range(8)]
         told = [sh(one, IDENTITY, user="root").split("\n") for one in forks]
         drawn = [sh(one, "head -c 16 /dev/urandom | od -An -tx1") for one in forks]
         off_s = [clock_off_s(one) for one in forks]
@@ -117,13 +117,13 @@ sleep 5
 """
 
 
-def test_what_one_fork_writes_no_other_sees(maker: DesktopMaker, template: Template) -> None:
+def test_what_one_fork_writes_no_other_sees(backend: QemuBackend, template: Template) -> None:
     disk, ram = template.disk.stat(), template.ram.stat()
-    with forked(maker) as one:
+    with forked(backend) as one:
         # Memory that a guest gives up was once punched out of the file that all forks map.
         sh(one, GIVE_BACK, user="root")
         sh(one, "echo dirt > ~/dirt; gsettings set org.gnome.desktop.interface gtk-theme Other")
-        with forked(maker) as other:
+        with forked(backend) as other:
             assert sh(other, "ls ~/dirt || echo none") == "none"
             assert "Other" not in sh(other, "gsettings get org.gnome.desktop.interface gtk-theme")
     assert template.disk.stat().st_mtime_ns == disk.st_mtime_ns
@@ -131,15 +131,15 @@ def test_what_one_fork_writes_no_other_sees(maker: DesktopMaker, template: Templ
     assert (after.st_mtime_ns, after.st_blocks) == (ram.st_mtime_ns, ram.st_blocks)
 
 
-def test_a_fork_ends_and_does_not_start_again(maker: DesktopMaker) -> None:
-    with forked(maker) as fork:
+def test_a_fork_ends_and_does_not_start_again(backend: QemuBackend) -> None:
+    with forked(backend) as fork:
         fork.stop()
         with pytest.raises(MachineStartError, match="is a fork"):
             fork.start()
 
 
-def test_nothing_is_left_of_forks(maker: DesktopMaker) -> None:
-    with forked(maker) as fork:
+def test_nothing_is_left_of_forks(backend: QemuBackend) -> None:
+    with forked(backend) as fork:
         name, folder = fork.info.machine_id, fork.folder.path
         assert name in fork.hypervisor.names()
     assert name not in fork.hypervisor.names()
@@ -147,20 +147,20 @@ def test_nothing_is_left_of_forks(maker: DesktopMaker) -> None:
 
 
 def test_a_fork_that_differs_from_its_template_is_refused(
-    maker: DesktopMaker, template: Template
+    backend: QemuBackend, template: Template
 ) -> None:
     digest = template.path / DIGEST
     forged = digest.read_bytes().replace(b'"Desktop"', b'"Forgery"')
     with (
         overwritten(digest, forged),
         pytest.raises(ResetMismatchError, match="Forgery"),
-        forked(maker),
+        forked(backend),
     ):
         pass
 
 
 def test_a_damaged_stream_is_refused_and_leaves_nothing(
-    maker: DesktopMaker, template: Template
+    backend: QemuBackend, template: Template
 ) -> None:
     stream = template.path / DEVICES
     before = {folder.machine_id for folder in iter_folders(get_settings())}
@@ -169,18 +169,18 @@ def test_a_damaged_stream_is_refused_and_leaves_nothing(
     with (
         overwritten(stream, half + bytes(len(whole) - len(half))),
         pytest.raises((SnapshotError, LinkError)),
-        forked(maker),
+        forked(backend),
     ):
         pass
     assert {folder.machine_id for folder in iter_folders(get_settings())} == before
-    with forked(maker) as fork:
+    with forked(backend) as fork:
         assert sh(fork, "echo alive") == "alive"
 
 
 def test_a_template_whose_image_changed_is_not_loaded(
-    maker: DesktopMaker, template: Template
+    backend: QemuBackend, template: Template
 ) -> None:
-    fork = maker.stand_by()
+    fork = backend.stand_by()
     assert fork is not None
     stream = template.path / DEVICES
     try:
@@ -188,16 +188,16 @@ def test_a_template_whose_image_changed_is_not_loaded(
             overwritten(stream, stream.read_bytes() + b"more"),
             pytest.raises(SnapshotError, match="was altered"),
         ):
-            maker.wake(fork)
+            backend.wake(fork)
     finally:
         fork.delete()
         fork.folder.lock.release()
 
 
-def test_two_leases_at_once_get_a_desktop_each_without_a_boot(maker: DesktopMaker) -> None:
+def test_two_leases_at_once_get_a_desktop_each_without_a_boot(backend: QemuBackend) -> None:
     settings = get_settings()
     said: list[str] = []
-    fleet = LocalFleet(settings, {Kind.DESKTOP: maker}, say=said.append)
+    fleet = LocalFleet(settings, {Kind.DESKTOP: backend}, say=said.append)
     with (
         fleet.lease({"desktop": Kind.DESKTOP}) as one,
         fleet.lease({"desktop": Kind.DESKTOP}) as other,
@@ -209,8 +209,8 @@ def test_two_leases_at_once_get_a_desktop_each_without_a_boot(maker: DesktopMake
     fleet.fill(Kind.DESKTOP).join(timeout=60.0)
 
 
-def test_a_killed_fork_is_told_by_its_link(maker: DesktopMaker) -> None:
-    with forked(maker) as fork:
+def test_a_killed_fork_is_told_by_its_link(backend: QemuBackend) -> None:
+    with forked(backend) as fork:
         link = fork.link
         fork.hypervisor.destroy(fork.info.machine_id)
         with pytest.raises(LinkError):

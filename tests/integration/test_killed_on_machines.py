@@ -13,7 +13,7 @@ from appliance.base.clock import wait_until
 from appliance.base.process import run, start
 from appliance.base.settings import get_settings
 from controller.store.runs import Store
-from provisioning.fleet.host_backends import host_makers
+from provisioning.fleet.host_backends import host_backends
 from provisioning.machine_folder import MachineState, iter_folders
 from tests.standins.appliance import NEEDS_APPLIANCE
 
@@ -64,4 +64,4 @@ def test_a_killed_run_loses_no_step_and_its_machines_are_lent_again() -> None:
     assert (trial["verdict"], trial["nodes_met"]) == ("FAIL", 0)
     # The same machines went on, and nothing runs that no folder knows.
     assert machines() == before
-    assert [maker.remove_strays() for maker in host_makers(settings).values()] == [[], []]
+    assert [backend.remove_strays() for backend in host_backends(settings).values()] == [[], []]

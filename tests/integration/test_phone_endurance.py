@@ -15,7 +15,7 @@ import pytest
 from appliance.base.errors import ImageMissingError, RequirementError
 from appliance.base.settings import Settings
 from provisioning.phone.adb.server import AdbServer
-from provisioning.phone.reference.backend import PhoneMaker
+from provisioning.phone.reference.backend import PhoneBackend
 from provisioning.protocols import READY
 from tests.standins.phone import free_port
 
@@ -57,8 +57,8 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def maker(settings: Settings) -> Iterator[PhoneMaker]:
-    found = PhoneMaker(settings)
+def backend(settings: Settings) -> Iterator[PhoneBackend]:
+    found = PhoneBackend(settings)
     try:
         found.image  # noqa: B018 - looked up here to skip
     except (ImageMissingError, RequirementError) as exc:
@@ -80,8 +80,8 @@ def server_of(port: int) -> Path:
     raise AssertionError("no adb server listens there")
 
 
-def held(phone: ReferencePhone, maker: PhoneMaker) -> Held:
-    server = server_of(maker.adb_port)
+def held(phone: ReferencePhone, backend: PhoneBackend) -> Held:
+    server = server_of(backend.adb_port)
     status = dict(
         line.split(":", 1) for line in (server / "status").read_text().splitlines() if ":" in line
     )
@@ -95,7 +95,7 @@ def held(phone: ReferencePhone, maker: PhoneMaker) -> Held:
         zombies=sum(one[0] == "Z" and int(one[1]) in {own, int(server.name)} for one in stats),
         phone_fds=int(counts[0]),
         phone_processes=int(counts[1]),
-        phone_bytes=maker.memory_bytes(phone.info.machine_id),
+        phone_bytes=backend.memory_bytes(phone.info.machine_id),
     )
 
 
@@ -109,15 +109,15 @@ def use_and_rewind(phone: ReferencePhone, *, with_probe: bool) -> None:
     phone.snapshots.rewind(READY)
 
 
-def test_rewinds_leave_nothing_behind(maker: PhoneMaker) -> None:
-    phone = maker.make(lambda _words: None)
+def test_rewinds_leave_nothing_behind(backend: PhoneBackend) -> None:
+    phone = backend.make(lambda _words: None)
     try:
         for number in range(WARM_UP):
             use_and_rewind(phone, with_probe=number % PROBE_EVERY == 0)
-        before = held(phone, maker)
+        before = held(phone, backend)
         for number in range(REWINDS):
             use_and_rewind(phone, with_probe=number % PROBE_EVERY == 0)
-        after = held(phone, maker)
+        after = held(phone, backend)
         print(f"{REWINDS} rewinds\n{before}\n{after}")  # noqa: T201 - shown by pytest -s
         assert after.zombies == 0
         assert after.server_kib <= before.server_kib + SLACK_KIB

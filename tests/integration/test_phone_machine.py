@@ -27,7 +27,7 @@ from appliance.verify.phone import PhoneUnderTest, verify_phone
 from appliance.verify.phone_checks import CHECKS
 from provisioning.phone.adb.server import AdbServer
 from provisioning.phone.profile import EMULATOR
-from provisioning.phone.reference.backend import PhoneMaker
+from provisioning.phone.reference.backend import PhoneBackend
 from provisioning.phone.reference.engine import PhoneContainers
 from provisioning.phone.reference.machine import TOKEN_FILE
 from provisioning.protocols import READY
@@ -53,8 +53,8 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def maker(settings: Settings) -> Iterator[PhoneMaker]:
-    found = PhoneMaker(settings)
+def backend(settings: Settings) -> Iterator[PhoneBackend]:
+    found = PhoneBackend(settings)
     try:
         found.image  # noqa: B018 - looked up here to skip
     except (ImageMissingError, RequirementError) as exc:
@@ -64,8 +64,8 @@ def maker(settings: Settings) -> Iterator[PhoneMaker]:
 
 
 @pytest.fixture(scope="module")
-def made(maker: PhoneMaker) -> Iterator[ReferencePhone]:
-    machine = maker.make(lambda _words: None)
+def made(backend: PhoneBackend) -> Iterator[ReferencePhone]:
+    machine = backend.make(lambda _words: None)
     yield machine
     machine.delete()
     machine.folder.lock.release()
@@ -153,14 +153,14 @@ def test_what_was_saved_outlives_a_stop(phone: ReferencePhone) -> None:
 
 
 def test_another_process_can_attach(
-    phone: ReferencePhone, maker: PhoneMaker, settings: Settings
+    phone: ReferencePhone, backend: PhoneBackend, settings: Settings
 ) -> None:
-    found = [one for one in maker.list_phones() if one.info == phone.info]
+    found = [one for one in backend.list_phones() if one.info == phone.info]
     assert len(found) == 1
     assert found[0].shell("echo mine").text == "mine"
     record = phone.folder.read()
     assert record is not None
-    assert maker.fits(record)
+    assert backend.fits(record)
 
 
 def test_another_appliances_key_is_unauthorized(phone: ReferencePhone, tmp_path: Path) -> None:
@@ -178,11 +178,11 @@ def test_a_lost_server_is_started_again(phone: ReferencePhone, settings: Setting
 
 
 def test_the_benchmark_gives_every_row_without_a_failure(
-    maker: PhoneMaker, monkeypatch: pytest.MonkeyPatch
+    backend: PhoneBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("appliance.bench.phone._LEAST", 1)
     seen: list[str] = []
-    rows = list(bench_phone_figures(maker, 1, seen.append))
+    rows = list(bench_phone_figures(backend, 1, seen.append))
     assert [row.errors for row in rows if row.failures] == []
     assert seen == [row.name for row in rows if row.samples_s]
     assert {"cold start", "rewind", "tap to settled frame", "screencap", "dump"} <= set(seen)
@@ -190,17 +190,17 @@ def test_the_benchmark_gives_every_row_without_a_failure(
 
 
 def test_the_emulators_logic_drives_the_reference_phones_console_and_adb(
-    settings: Settings, maker: PhoneMaker
+    settings: Settings, backend: PhoneBackend
 ) -> None:
     profile = dataclasses.replace(EMULATOR, image="phone", devices=(), memory="384m")
-    machine = PhoneMaker(settings, profile).make(lambda _words: None)
+    machine = PhoneBackend(settings, profile).make(lambda _words: None)
     try:
         assert (machine.info.backend, machine.info.accelerator) == ("android-emulator", "kvm")
         machine.shell("settings put system x 1; echo x > /sdcard/x").require()
         machine.snapshots.rewind(READY)
         assert machine.shell("settings get system x").text == "null"
         assert machine.files.stat("/sdcard/x") is None
-        assert machine.info.machine_id not in [one.info.machine_id for one in maker.list_phones()]
+        assert machine.info.machine_id not in [one.info.machine_id for one in backend.list_phones()]
     finally:
         machine.delete()
         machine.folder.lock.release()
@@ -231,21 +231,23 @@ def test_the_command_verifies_a_phone_by_its_serial(
     assert "--token-file" in capsys.readouterr().err
 
 
-def test_a_container_whose_folder_is_gone_is_a_stray(maker: PhoneMaker, settings: Settings) -> None:
-    machine = maker.make(lambda _words: None)
+def test_a_container_whose_folder_is_gone_is_a_stray(
+    backend: PhoneBackend, settings: Settings
+) -> None:
+    machine = backend.make(lambda _words: None)
     machine_id = machine.info.machine_id
     machine.release()
     machine.folder.lock.release()
     machine.folder.remove()
-    assert maker.remove_strays() == [f"{machine_id}: its folder is gone"]
+    assert backend.remove_strays() == [f"{machine_id}: its folder is gone"]
     containers = PhoneContainers(settings.state_dir)
     assert machine_id not in containers.names()
     containers.remove(machine_id)
 
 
-def test_the_network_goes_with_the_last_phone(maker: PhoneMaker, tmp_path: Path) -> None:
+def test_the_network_goes_with_the_last_phone(backend: PhoneBackend, tmp_path: Path) -> None:
     other = PhoneContainers(tmp_path)
-    image = maker.image.tag
+    image = backend.image.tag
     assert image is not None
     with contextlib.closing(docker.from_env()) as client:
         before = {network.name for network in client.networks.list()}

@@ -24,7 +24,7 @@ from appliance.base.settings import Settings
 from images.builder import find
 from images.desktop.keys import ensure_ssh_key, make_key
 from images.desktop_container.recipe import CAPABILITIES, HOME, HOME_TMPFS
-from provisioning.desktop.remote.backend import RemoteMaker
+from provisioning.desktop.remote.backend import RemoteBackend
 from provisioning.desktop.remote.config import FILE
 from provisioning.protocols import READY, Kind
 from tests.standins.container import desktop_container_settings
@@ -91,14 +91,14 @@ class Lab:
             return caller.recv(4) == b"SSH-"
         return False
 
-    def tell(self, **changes: object) -> RemoteMaker:
+    def tell(self, **changes: object) -> RemoteBackend:
         """Write the file; a value of None leaves an entry out."""
         entry = {
             key: value for key, value in {**self.entry, **changes}.items() if value is not None
         }
         self.settings.state_dir.mkdir(parents=True, exist_ok=True)
         (self.settings.state_dir / FILE).write_text(yaml.safe_dump({"machines": [entry]}))
-        return RemoteMaker(self.settings)
+        return RemoteBackend(self.settings)
 
     def close(self) -> None:
         self.container.remove(force=True)
@@ -206,8 +206,8 @@ def test_what_cannot_be_used_leaves_no_folder(lab: Lab, machine: RemoteDesktop) 
     assert sorted(lab.settings.machines_dir.iterdir()) == before
 
 
-def attach(maker: RemoteMaker, machine: RemoteDesktop) -> RemoteDesktop:
+def attach(backend: RemoteBackend, machine: RemoteDesktop) -> RemoteDesktop:
     """Give the machine as the file now describes it."""
     record = machine.folder.read()
     assert record is not None
-    return maker.attach(machine.folder, record)
+    return backend.attach(machine.folder, record)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.settings import get_settings
-from provisioning.desktop.qemu.backend import DesktopMaker
+from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.egress.proxy import Attempt, EgressProxy, read_destinations
 from provisioning.protocols import LetsOut
 from tests.integration.test_forks import forked, sh
@@ -70,7 +70,7 @@ def shop() -> Iterator[int]:
 @pytest.fixture(scope="module")
 def vm() -> Iterator[DesktopVm]:
     """Give a fork."""
-    with forked(DesktopMaker(get_settings())) as fork:
+    with forked(QemuBackend(get_settings())) as fork:
         yield fork
 
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 FORK_MIB = 350  # measured: 298 MiB with all helpers warm
 
 
-class ContainerMaker:
-    """A `provisioning.fleet.backend.Maker` of desktop containers.
+class ContainerBackend:
+    """A `provisioning.fleet.backend.Backend` of desktop containers.
 
     Args:
         settings: size of the machines, where machines and images are.

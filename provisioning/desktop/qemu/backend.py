@@ -40,8 +40,8 @@ FORK_MIB = 512
 _PREFIX = f"{Kind.DESKTOP.value}-"
 
 
-class DesktopMaker:
-    """A `provisioning.fleet.backend.Maker` of desktop VMs.
+class QemuBackend:
+    """A `provisioning.fleet.backend.Backend` of desktop VMs.
 
     Args:
         settings: size of the machines, where images and the hypervisor are.

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _PREFIX = f"{Kind.DESKTOP.value}-{BACKEND}-"
 
 
-class RemoteMaker:
-    """A `provisioning.fleet.backend.Maker` that makes nothing: it takes what ``remotes.yaml`` names.
+class RemoteBackend:
+    """A `provisioning.fleet.backend.Backend` that makes nothing: it takes what ``remotes.yaml`` names.
 
     Args:
         settings: where that file, the key and the machines' folders are.

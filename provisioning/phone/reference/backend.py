@@ -31,8 +31,8 @@ _KEYS_VARIABLE = "MESOCOSM_ADB_KEYS"
 _TOKEN_VARIABLE = "MESOCOSM_CONSOLE_TOKEN"  # noqa: S105 - the name of a variable
 
 
-class PhoneMaker:
-    """A `provisioning.fleet.backend.Maker` of phones.
+class PhoneBackend:
+    """A `provisioning.fleet.backend.Backend` of phones.
 
     Args:
         settings: where machines and images are, and which sort of phone is wanted.

@@ -25,13 +25,13 @@ ROLES = {"desktop": Kind.DESKTOP}
 class HostFake(FakeDesktop):
     """A desktop in memory that has a folder on disk."""
 
-    def __init__(self, folder: MachineFolder, maker: FakeMaker) -> None:
+    def __init__(self, folder: MachineFolder, backend: FakeBackend) -> None:
         super().__init__()
         self.folder = folder
         self.save(READY)
-        if folder.machine_id in maker.damaged:
+        if folder.machine_id in backend.damaged:
             self.faults.add("rewind", ResetMismatchError("It differs."))
-        self._maker = maker
+        self._backend = backend
         self.stopped = threading.Event()
 
     def stop(self) -> None:
@@ -39,14 +39,14 @@ class HostFake(FakeDesktop):
         self.stopped.set()
 
     def release(self) -> None:
-        self._maker.released.append(self.folder.machine_id)
+        self._backend.released.append(self.folder.machine_id)
 
     def delete(self) -> None:
-        self._maker.deleted.append(self.folder.machine_id)
+        self._backend.deleted.append(self.folder.machine_id)
         self.folder.remove()
 
 
-class FakeMaker:
+class FakeBackend:
     """Makes machines in memory, numbered; `damaged` ones do not come back from a rewind."""
 
     def __init__(self, settings: Settings) -> None:
@@ -97,7 +97,7 @@ class FakeMaker:
         folder.write(record)
 
 
-class ForkingMaker(FakeMaker):
+class ForkingFake(FakeBackend):
     """Makes forks too, once there is a template."""
 
     fork_mib = 1
@@ -132,44 +132,44 @@ class ForkingMaker(FakeMaker):
 
 
 @pytest.fixture
-def forking(tmp_path: Path) -> ForkingMaker:
-    return ForkingMaker(Settings(state_dir=tmp_path, desktop_pool="1"))
+def forking(tmp_path: Path) -> ForkingFake:
+    return ForkingFake(Settings(state_dir=tmp_path, desktop_pool="1"))
 
 
 @pytest.fixture
-def maker(tmp_path: Path) -> FakeMaker:
-    return FakeMaker(Settings(state_dir=tmp_path))
+def backend(tmp_path: Path) -> FakeBackend:
+    return FakeBackend(Settings(state_dir=tmp_path))
 
 
 @pytest.fixture
-def fleet(maker: FakeMaker) -> LocalFleet:
-    return LocalFleet(maker.settings, {Kind.DESKTOP: maker})
+def fleet(backend: FakeBackend) -> LocalFleet:
+    return LocalFleet(backend.settings, {Kind.DESKTOP: backend})
 
 
-def ids(maker: FakeMaker) -> list[str]:
-    return [folder.machine_id for folder in iter_folders(maker.settings)]
+def ids(backend: FakeBackend) -> list[str]:
+    return [folder.machine_id for folder in iter_folders(backend.settings)]
 
 
-def test_a_machine_is_made_once_and_lent_again(fleet: LocalFleet, maker: FakeMaker) -> None:
+def test_a_machine_is_made_once_and_lent_again(fleet: LocalFleet, backend: FakeBackend) -> None:
     for _ in range(3):
         with fleet.lease(ROLES) as environment:
             assert environment.resets["desktop"].differences == ()
 
-    assert maker.made == 1
-    assert maker.released == ["desktop-1"] * 3
+    assert backend.made == 1
+    assert backend.released == ["desktop-1"] * 3
 
 
-def test_two_leases_at_once_never_share_a_machine(fleet: LocalFleet, maker: FakeMaker) -> None:
+def test_two_leases_at_once_never_share_a_machine(fleet: LocalFleet, backend: FakeBackend) -> None:
     with (
         fleet.lease(ROLES) as one,
-        LocalFleet(maker.settings, {Kind.DESKTOP: maker}).lease(ROLES) as other,
+        LocalFleet(backend.settings, {Kind.DESKTOP: backend}).lease(ROLES) as other,
     ):
         assert one.machines["desktop"] is not other.machines["desktop"]
-        assert ids(maker) == ["desktop-1", "desktop-2"]
+        assert ids(backend) == ["desktop-1", "desktop-2"]
 
 
-def test_the_record_follows_the_lease(fleet: LocalFleet, maker: FakeMaker) -> None:
-    folder = maker.folder("desktop-1")
+def test_the_record_follows_the_lease(fleet: LocalFleet, backend: FakeBackend) -> None:
+    folder = backend.folder("desktop-1")
     with fleet.lease(ROLES):
         assert (found := folder.read()) is not None
         assert found.state is MachineState.LEASED
@@ -177,53 +177,53 @@ def test_the_record_follows_the_lease(fleet: LocalFleet, maker: FakeMaker) -> No
     assert found.state is MachineState.READY
 
 
-def test_a_machine_goes_back_when_the_block_raises(fleet: LocalFleet, maker: FakeMaker) -> None:
+def test_a_machine_goes_back_when_the_block_raises(fleet: LocalFleet, backend: FakeBackend) -> None:
     with pytest.raises(ZeroDivisionError), fleet.lease(ROLES):
         raise ZeroDivisionError
 
-    assert maker.folder("desktop-1").lock.try_acquire()
+    assert backend.folder("desktop-1").lock.try_acquire()
 
 
 def test_a_machine_that_does_not_come_back_is_thrown_away_and_replaced(
-    fleet: LocalFleet, maker: FakeMaker
+    fleet: LocalFleet, backend: FakeBackend
 ) -> None:
     fleet.prepare([Kind.DESKTOP])
-    maker.damaged.add("desktop-1")
+    backend.damaged.add("desktop-1")
 
     with fleet.lease(ROLES):
-        assert ids(maker) == ["desktop-2"]
+        assert ids(backend) == ["desktop-2"]
 
-    assert maker.deleted == ["desktop-1"]
+    assert backend.deleted == ["desktop-1"]
 
 
 def test_when_none_comes_back_the_reasons_are_told_and_nothing_is_left(
-    fleet: LocalFleet, maker: FakeMaker
+    fleet: LocalFleet, backend: FakeBackend
 ) -> None:
-    maker.damaged.update({"desktop-1", "desktop-2"})
+    backend.damaged.update({"desktop-1", "desktop-2"})
 
     with pytest.raises(MachineError, match="It differs") as caught, fleet.lease(ROLES):
         pass
 
     assert "No desktop can be had." in caught.value.brief
-    assert ids(maker) == []
+    assert ids(backend) == []
 
 
-def test_a_machine_of_yesterdays_image_is_not_lent(fleet: LocalFleet, maker: FakeMaker) -> None:
+def test_a_machine_of_yesterdays_image_is_not_lent(fleet: LocalFleet, backend: FakeBackend) -> None:
     fleet.prepare([Kind.DESKTOP])
-    maker.stamp = "tomorrow"
+    backend.stamp = "tomorrow"
 
     with fleet.lease(ROLES):
-        assert ids(maker) == ["desktop-2"]
+        assert ids(backend) == ["desktop-2"]
 
 
 def test_a_sweep_removes_what_dead_processes_left_and_keeps_what_is_whole(
-    fleet: LocalFleet, maker: FakeMaker
+    fleet: LocalFleet, backend: FakeBackend
 ) -> None:
-    maker.write(maker.folder("desktop-half"), MachineState.STARTING)
-    maker.write(maker.folder("desktop-whole"), MachineState.LEASED)
-    maker.write(maker.folder("desktop-xtra"), MachineState.READY)
-    maker.folder("desktop-bare").path.mkdir()
-    maker.strays = ["desktop-stray: its folder is gone"]
+    backend.write(backend.folder("desktop-half"), MachineState.STARTING)
+    backend.write(backend.folder("desktop-whole"), MachineState.LEASED)
+    backend.write(backend.folder("desktop-xtra"), MachineState.READY)
+    backend.folder("desktop-bare").path.mkdir()
+    backend.strays = ["desktop-stray: its folder is gone"]
 
     removed = fleet.sweep()
 
@@ -233,20 +233,20 @@ def test_a_sweep_removes_what_dead_processes_left_and_keeps_what_is_whole(
         "desktop-xtra",
         "desktop-stray",
     ]
-    assert ids(maker) == ["desktop-whole"]
-    assert (found := maker.folder("desktop-whole").read()) is not None
+    assert ids(backend) == ["desktop-whole"]
+    assert (found := backend.folder("desktop-whole").read()) is not None
     assert found.state is MachineState.READY
 
 
-def test_a_sweep_leaves_machines_in_use_alone(fleet: LocalFleet, maker: FakeMaker) -> None:
+def test_a_sweep_leaves_machines_in_use_alone(fleet: LocalFleet, backend: FakeBackend) -> None:
     with fleet.lease(ROLES):
-        maker.stamp = "tomorrow"
-        assert LocalFleet(maker.settings, {Kind.DESKTOP: maker}).sweep() == []
-        assert ids(maker) == ["desktop-1"]
+        backend.stamp = "tomorrow"
+        assert LocalFleet(backend.settings, {Kind.DESKTOP: backend}).sweep() == []
+        assert ids(backend) == ["desktop-1"]
 
 
 def test_a_killed_holder_leaves_a_machine_that_is_lent_again(
-    fleet: LocalFleet, maker: FakeMaker
+    fleet: LocalFleet, backend: FakeBackend
 ) -> None:
     fleet.prepare([Kind.DESKTOP])
     child = os.fork()
@@ -254,38 +254,38 @@ def test_a_killed_holder_leaves_a_machine_that_is_lent_again(
         with fleet.lease(ROLES):
             os._exit(9)
     os.waitpid(child, 0)
-    assert (found := maker.folder("desktop-1").read()) is not None
+    assert (found := backend.folder("desktop-1").read()) is not None
     assert found.state is MachineState.LEASED
 
     with fleet.lease(ROLES):
-        assert ids(maker) == ["desktop-1"]
+        assert ids(backend) == ["desktop-1"]
 
 
-def test_remove_all_leaves_nothing(fleet: LocalFleet, maker: FakeMaker) -> None:
+def test_remove_all_leaves_nothing(fleet: LocalFleet, backend: FakeBackend) -> None:
     fleet.prepare([Kind.DESKTOP])
 
     assert fleet.remove_all() == ["desktop-1"]
-    assert ids(maker) == []
+    assert ids(backend) == []
 
 
-def test_stopped_machines_are_kept_and_lent_again(fleet: LocalFleet, maker: FakeMaker) -> None:
+def test_stopped_machines_are_kept_and_lent_again(fleet: LocalFleet, backend: FakeBackend) -> None:
     fleet.prepare([Kind.DESKTOP])
-    maker.write(maker.folder("desktop-half"), MachineState.STARTING)
+    backend.write(backend.folder("desktop-half"), MachineState.STARTING)
 
     assert fleet.stop_all() == ["desktop-1", "desktop-half"]
 
-    assert ids(maker) == ["desktop-1"]
-    assert (found := maker.folder("desktop-1").read()) is not None
+    assert ids(backend) == ["desktop-1"]
+    assert (found := backend.folder("desktop-1").read()) is not None
     assert found.state is MachineState.STOPPED
     with fleet.lease(ROLES):
-        assert maker.made == 1
+        assert backend.made == 1
 
 
 # -- forks
 
 
-def forks(maker: ForkingMaker, state: MachineState) -> list[str]:
-    found = [(folder, folder.read()) for folder in iter_folders(maker.settings)]
+def forks(backend: ForkingFake, state: MachineState) -> list[str]:
+    found = [(folder, folder.read()) for folder in iter_folders(backend.settings)]
     return [
         folder.machine_id for folder, one in found if one and one.is_fork and one.state is state
     ]
@@ -296,7 +296,7 @@ def filled(fleet: LocalFleet) -> None:
     fleet.fill(Kind.DESKTOP).join(timeout=10.0)
 
 
-def test_a_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingMaker) -> None:
+def test_a_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingFake) -> None:
     fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
     forking.has_template = False
     fleet.prepare([Kind.DESKTOP])
@@ -311,7 +311,7 @@ def test_a_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingMake
     assert forks(forking, MachineState.WAITING) == ["desktop-fork-2"]
 
 
-def test_a_lease_takes_the_fork_that_stands_by(forking: ForkingMaker) -> None:
+def test_a_lease_takes_the_fork_that_stands_by(forking: ForkingFake) -> None:
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
     fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
     filled(fleet)
@@ -323,7 +323,7 @@ def test_a_lease_takes_the_fork_that_stands_by(forking: ForkingMaker) -> None:
     assert forking.made == 0
 
 
-def test_a_fork_that_does_not_wake_is_thrown_away_and_replaced(forking: ForkingMaker) -> None:
+def test_a_fork_that_does_not_wake_is_thrown_away_and_replaced(forking: ForkingFake) -> None:
     forking.broken = {"desktop-fork-1"}
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
     with LocalFleet(settings, {Kind.DESKTOP: forking}).lease(ROLES):
@@ -331,14 +331,14 @@ def test_a_fork_that_does_not_wake_is_thrown_away_and_replaced(forking: ForkingM
     assert forking.deleted[0] == "desktop-fork-1"
 
 
-def test_without_a_template_a_machine_is_made(forking: ForkingMaker) -> None:
+def test_without_a_template_a_machine_is_made(forking: ForkingFake) -> None:
     forking.has_template = False
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
     with LocalFleet(settings, {Kind.DESKTOP: forking}).lease(ROLES):
         assert forking.made == 1
 
 
-def test_a_fork_of_another_template_is_not_woken(forking: ForkingMaker) -> None:
+def test_a_fork_of_another_template_is_not_woken(forking: ForkingFake) -> None:
     fleet = LocalFleet(
         forking.settings.model_copy(update={"desktop_reset": "fork"}), {Kind.DESKTOP: forking}
     )
@@ -349,7 +349,7 @@ def test_a_fork_of_another_template_is_not_woken(forking: ForkingMaker) -> None:
 
 
 def test_a_sweep_ends_forks_of_dead_leases_and_keeps_those_that_stand_by(
-    forking: ForkingMaker,
+    forking: ForkingFake,
 ) -> None:
     fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
     filled(fleet)
@@ -361,7 +361,7 @@ def test_a_sweep_ends_forks_of_dead_leases_and_keeps_those_that_stand_by(
     assert ids(forking) == []
 
 
-def test_forks_whose_hypervisor_ended_are_no_obstacle(forking: ForkingMaker) -> None:
+def test_forks_whose_hypervisor_ended_are_no_obstacle(forking: ForkingFake) -> None:
     settings = forking.settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "3"})
     fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
     filled(fleet)
@@ -373,7 +373,7 @@ def test_forks_whose_hypervisor_ended_are_no_obstacle(forking: ForkingMaker) -> 
     assert forking.made == 0
 
 
-def test_forks_that_all_fail_to_wake_are_no_obstacle(forking: ForkingMaker) -> None:
+def test_forks_that_all_fail_to_wake_are_no_obstacle(forking: ForkingFake) -> None:
     settings = forking.settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "3"})
     fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
     filled(fleet)
@@ -383,7 +383,7 @@ def test_forks_that_all_fail_to_wake_are_no_obstacle(forking: ForkingMaker) -> N
         assert forks(forking, MachineState.LEASED) == ["desktop-fork-4"]
 
 
-def test_a_fork_that_was_made_by_hand_is_neither_lent_nor_swept(forking: ForkingMaker) -> None:
+def test_a_fork_that_was_made_by_hand_is_neither_lent_nor_swept(forking: ForkingFake) -> None:
     forking.write(forking.folder("desktop-mine"), MachineState.KEPT, template="t")
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
     fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
@@ -398,7 +398,7 @@ def test_a_fork_that_was_made_by_hand_is_neither_lent_nor_swept(forking: Forking
     assert fleet.sweep() == ["desktop-mine: it ended with its hypervisor"]
 
 
-def test_a_lease_that_lasts_too_long_is_ended(forking: ForkingMaker) -> None:
+def test_a_lease_that_lasts_too_long_is_ended(forking: ForkingFake) -> None:
     said: list[str] = []
     fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking}, say=said.append)
     with fleet.lease(ROLES, deadline_s=0.05) as environment:

@@ -7,7 +7,7 @@ import yaml
 
 from appliance.base.errors import MachineError, RequirementError, SpecError
 from appliance.base.settings import Settings
-from provisioning.desktop.remote.backend import RemoteMaker, machine_id
+from provisioning.desktop.remote.backend import RemoteBackend, machine_id
 from provisioning.desktop.remote.config import FILE, Side, read_remotes
 from provisioning.machine_folder import MachineFolder, MachineRecord
 from provisioning.protocols import Kind
@@ -34,7 +34,7 @@ def tell(settings: Settings, *entries: dict[str, Any]) -> None:
 def test_no_file_names_no_machines(settings: Settings) -> None:
     assert read_remotes(settings) == ()
     with pytest.raises(RequirementError, match="names none"):
-        RemoteMaker(settings).make(lambda _words: None)
+        RemoteBackend(settings).make(lambda _words: None)
 
 
 def test_what_is_left_out_has_its_usual_value(settings: Settings) -> None:
@@ -84,7 +84,7 @@ def test_two_machines_of_one_name_are_told(settings: Settings) -> None:
 def test_a_machine_fits_until_its_entry_changes_or_goes(settings: Settings) -> None:
     tell(settings, ENTRY)
     (remote,) = read_remotes(settings)
-    maker = RemoteMaker(settings)
+    backend = RemoteBackend(settings)
     from provisioning.desktop.remote.backend import _stamp
 
     record = MachineRecord(
@@ -96,10 +96,10 @@ def test_a_machine_fits_until_its_entry_changes_or_goes(settings: Settings) -> N
         accelerator="none",
         details={"stamp": _stamp(remote)},
     )
-    assert maker.fits(record)
+    assert backend.fits(record)
     tell(settings, {**ENTRY, "host": "192.0.2.8"})
-    assert not maker.fits(record)
+    assert not backend.fits(record)
     tell(settings)
-    assert not maker.fits(record)
+    assert not backend.fits(record)
     with pytest.raises(MachineError, match="no longer named"):
-        maker.attach(MachineFolder(settings.machines_dir / record.machine_id), record)
+        backend.attach(MachineFolder(settings.machines_dir / record.machine_id), record)
