@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import shlex
 import shutil
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+_log = logging.getLogger(__name__)
+
 _TAIL_CHARS = 4000
 _ENDS_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 _AND_ALL_ITS_CHILDREN = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--")
@@ -30,7 +33,7 @@ class CommandResult:
     """What a program left behind; a non-zero exit code is a result, not an exception.
 
     Attributes:
-        argv: the words of the command.
+        argv: program and arguments.
         exit_code: 0 to 255, or minus the signal's number.
         stdout: raw bytes.
         stderr: raw bytes.
@@ -50,20 +53,20 @@ class CommandResult:
         """Return self if the exit code is 0.
 
         Raises:
-            ToolFailedError: otherwise, with the tail of the program's own words.
+            ToolFailedError: otherwise, with the tail of the program's output.
         """
         if self.exit_code == 0:
             return self
-        words = (self.stderr or self.stdout).decode(errors="replace").strip()
+        output = (self.stderr or self.stdout).decode(errors="replace").strip()
         raise ToolFailedError(
             f"{self.argv[0]} ended with exit code {self.exit_code}.",
-            details=f"$ {shlex.join(self.argv)}\n{words[-_TAIL_CHARS:]}",
+            details=f"$ {shlex.join(self.argv)}\n{output[-_TAIL_CHARS:]}",
             resolution=resolution,
         )
 
 
 def find_tool(name: str) -> str | None:
-    """Give the absolute path of a program, /usr/sbin and /sbin included, or None."""
+    """Return the absolute path of a program, /usr/sbin and /sbin included, or None."""
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/local/sbin:/usr/sbin:/sbin")
 
 
@@ -102,6 +105,7 @@ def run(
         except BaseException:
             kill_group(proc)
             raise
+    _log_end(argv, proc)
     return CommandResult(tuple(argv), proc.returncode, out, err)
 
 
@@ -153,6 +157,7 @@ def stream(
             f"{argv[0]} did not end within {timeout_s:g} s and was killed.",
             details=f"$ {shlex.join(argv)}",
         )
+    _log_end(argv, proc)
     return CommandResult(tuple(argv), proc.returncode, b"".join(kept), b"")
 
 
@@ -186,6 +191,7 @@ def start(
     Raises:
         ToolMissingError: there is no such program.
     """
+    _log.debug("$ %s", shlex.join(argv))
     path = find_tool(argv[0]) if "/" not in argv[0] else argv[0]
     before = _prefix() if path and _ending_with_us.get() and os.path.exists(path) else ()  # noqa: PTH110
     try:
@@ -206,6 +212,10 @@ def start(
         ) from exc
 
 
+def _log_end(argv: Sequence[str], proc: subprocess.Popen[bytes]) -> None:
+    _log.debug("%s (pid %d) ended with exit code %d", argv[0], proc.pid, proc.returncode)
+
+
 def kill_group(proc: subprocess.Popen[bytes]) -> None:
     """Kill a started program and all its children, then reap it."""
     with contextlib.suppress(ProcessLookupError):
@@ -215,8 +225,8 @@ def kill_group(proc: subprocess.Popen[bytes]) -> None:
 
 @cache
 def _prefix() -> tuple[str, ...]:
-    """Give the words before a program that ends with us, as far as this host lets it."""
-    tools = [find_tool(words[0]) for words in (_ENDS_WITH_US, _AND_ALL_ITS_CHILDREN)]
+    """Return what stands before a program that ends with us, where this host supports it."""
+    tools = [find_tool(argv[0]) for argv in (_ENDS_WITH_US, _AND_ALL_ITS_CHILDREN)]
     if tools[0] is None:
         return ()
     dies = (tools[0], *_ENDS_WITH_US[1:])

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from appliance.cli.output import JsonOption, console_err, console_out, print_json, progress, say
-from appliance.cli.watch import interruptible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -118,8 +117,7 @@ def kept(show: Callable[..., None]) -> Iterator[None]:
     """
     is_whole = False
     try:
-        with interruptible():
-            yield
+        yield
         is_whole = True
     finally:
         show(is_whole=is_whole)

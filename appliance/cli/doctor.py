@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from appliance.cli.output import JsonOption, console_out, print_json, progress
+from appliance.cli.output import JsonOption, console_out, print_json, print_table, progress
 
 if TYPE_CHECKING:
     from appliance.doctor.check import Answer
@@ -51,7 +51,7 @@ def _print_table(answers: list[Answer]) -> None:
         if found.cure:
             text.append(f"\n→ {found.cure}", style="dim")
         table.add_row(answer.name, Text(found.state, style=styles[found.state]), text)
-    console_out().print(table)
+    print_table(table)
     lacking = [answer.name for answer in answers if not answer.is_met]
     if lacking:
         console_out().print(f"Not ready: {', '.join(lacking)}.", style="bold red")

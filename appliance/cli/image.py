@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from appliance.cli.output import JsonOption, console_err, console_out, print_json, say
+from appliance.cli.output import JsonOption, console_err, print_json, print_table, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -209,7 +209,7 @@ def _print_old(images: list[OldImage]) -> None:
     for one in images:
         cells = (one.name, one.variant, one.digest[:12], decimal(one.size_bytes), one.kept)
         table.add_row(*map(Text, cells))
-    console_out().print(table)
+    print_table(table)
     total = sum(one.size_bytes for one in images if not one.kept)
     say(f"Would free at most {decimal(total)}; docker images share layers.")
 
@@ -264,4 +264,4 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
             notes,
         )
         table.add_row(*(Text(cell) for cell in cells))
-    console_out().print(table)
+    print_table(table)

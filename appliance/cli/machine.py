@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.cli.output import JsonOption, console_err, console_out, print_json
+from appliance.cli.output import JsonOption, console_err, console_out, print_json, print_table
 from appliance.cli.vnc import vnc
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def list_machines(json: JsonOption = False) -> None:
     for row in rows:
         cells = ("machine_id", "kind", "backend", "image", "accelerator", "state")
         table.add_row(*(str(row.get(cell, "?")) for cell in cells), "yes" if row["in_use"] else "")
-    console_out().print(table)
+    print_table(table)
 
 
 def _not_taken_yet(known: set[str]) -> list[dict[str, object]]:
@@ -352,7 +352,7 @@ def _verify_phone(
         table = Table("check", "state", "seconds", "what must hold", "what was said")
         for one in findings:
             table.add_row(one.name, one.state, f"{one.seconds:.2f}", one.what, one.said)
-        console_out().print(table)
+        print_table(table)
     if not is_ok:
         raise typer.Exit(1)
 

@@ -1,4 +1,4 @@
-"""Build the command line and turn errors into words and exit codes."""
+"""Build the command line and turn errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from appliance.base.errors import MesocosmError
+from appliance.base.logging import configure_logging
 from appliance.cli.output import print_error
+from appliance.cli.signals import interruptible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +37,15 @@ _COMMANDS = (
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 
+_ANYWHERE = ("--debug", "--verbose")
+"""Options that may stand anywhere on the command line."""
+
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", help="Log every host command and QMP exchange.")
+]
 
 
 def _print_version(asked: bool) -> None:
@@ -52,7 +62,9 @@ VersionOption = Annotated[
 ]
 
 
-def _root(debug: DebugOption = False, version: VersionOption = False) -> None:
+def _root(
+    debug: DebugOption = False, verbose: VerboseOption = False, version: VersionOption = False
+) -> None:
     """Benchmark computer-use agents on real desktops and phones."""
 
 
@@ -71,18 +83,22 @@ def build_app() -> typer.Typer:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command.
+    """Run one command; SIGINT and SIGTERM interrupt it.
 
     Args:
-        argv: the words after the program's name; the process' own by default.
+        argv: the arguments after the program's name; the process's own by default.
 
     Returns:
         The exit code: 0 done, 1 failed, 2 wrong usage, 3 requirement unmet, 130 interrupted.
     """
-    words = list(sys.argv[1:] if argv is None else argv)
-    debug = "--debug" in words
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    options = {name for name in _ANYWHERE if name in arguments}
+    rest = [argument for argument in arguments if argument not in options]
+    debug = "--debug" in options
+    configure_logging(verbose="--verbose" in options)
     try:
-        build_app()(args=[word for word in words if word != "--debug"], prog_name="mesocosm")
+        with interruptible():
+            build_app()(args=rest, prog_name="mesocosm")
     except SystemExit as exc:
         return exc.code if isinstance(exc.code, int) else int(exc.code is not None)
     except KeyboardInterrupt:
@@ -111,7 +127,7 @@ def _count(exc: MesocosmError) -> None:
 
 def _as_bug(exc: Exception) -> MesocosmError:
     return MesocosmError(
-        f"Mesocosm has a fault: {type(exc).__name__}.",
+        f"Internal error: {type(exc).__name__}.",
         details=str(exc),
         resolution="Run the command again with --debug and report what it prints.",
     )

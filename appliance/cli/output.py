@@ -12,18 +12,22 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+    from rich.table import Table
 
     from appliance.base.errors import MesocosmError
+    from controller.store.report import Report
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON alone on standard output, for machines.")
 ]
 """Type of the ``--json`` parameter of every command a machine may read."""
 
+_UNLIMITED_COLUMNS = 10_000
+
 
 @cache
 def console_err() -> Console:
-    """Give the console for progress, warnings and errors: standard error."""
+    """Return the console for progress, warnings and errors: standard error."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
@@ -31,7 +35,7 @@ def console_err() -> Console:
 
 @cache
 def console_out() -> Console:
-    """Give the console for results: standard output."""
+    """Return the console for results: standard output."""
     from rich.console import Console
 
     return Console(highlight=False)
@@ -43,9 +47,9 @@ def print_json(value: object) -> None:
     sys.stdout.flush()
 
 
-def say(words: str) -> None:
+def say(message: str) -> None:
     """Print one line on standard error; nothing in it is read as markup."""
-    console_err().print(words, markup=False)
+    console_err().print(message, markup=False)
 
 
 def print_error(error: MesocosmError) -> None:
@@ -58,6 +62,50 @@ def print_error(error: MesocosmError) -> None:
         console.print(Text(error.details, style="dim"), soft_wrap=True)
     if error.resolution:
         console.print(Text.assemble(("→ ", "green"), error.resolution), soft_wrap=True)
+
+
+def print_table(table: Table) -> None:
+    """Print a table on standard output and never cut a word of it.
+
+    In a terminal that is too narrow, cells wrap between words, the last columns first; where that
+    is not enough, lines grow longer than the terminal is wide. Identifiers stay whole.
+    """
+    from rich.console import Console
+
+    console = console_out()
+    width = _fit_columns(table, console)
+    if width > console.width:
+        console = Console(width=width, highlight=False)
+    console.print(table)
+
+
+def print_report(report: Report) -> None:
+    """Print the trials of a run and what follows from them on standard output."""
+    print_table(report.table())
+    console_out().print(report.summary(), markup=False)
+
+
+def _fit_columns(table: Table, console: Console) -> int:
+    """Set the widths of a table's columns where they do not fit; return the table's width."""
+    from rich.measure import Measurement
+
+    options = console.options.update(width=_UNLIMITED_COLUMNS)
+    total = Measurement.get(console, options, table).maximum
+    if total <= console.width:
+        return total
+    spans = [
+        [Measurement.get(console, options, cell) for cell in (column.header, *column.cells)]
+        for column in table.columns
+    ]
+    least = [max(cell.minimum for cell in cells) for cells in spans]
+    wanted = [max(cell.maximum for cell in cells) for cells in spans]
+    borders = total - sum(wanted)
+    spare = max(0, console.width - borders - sum(least))
+    for column, low, high in zip(table.columns, least, wanted, strict=True):
+        growth = min(high - low, spare)
+        spare -= growth
+        column.width, column.no_wrap, column.overflow = low + growth, False, "fold"
+    return borders + sum(column.width or 0 for column in table.columns)
 
 
 def progress() -> Progress:

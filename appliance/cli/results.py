@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.cli.output import JsonOption, console_out, print_json
+from appliance.cli.output import JsonOption, console_out, print_json, print_report, print_table
 
 if TYPE_CHECKING:
     from controller.store.index import RunRow
@@ -82,7 +82,7 @@ def results(
     if json:
         print_json({**report.to_dict(), **more})
     else:
-        console_out().print(report.table())
+        print_report(report)
         for name, value in more.items():
             _print_measured(name, value)
 
@@ -172,4 +172,4 @@ def _print_runs(rows: list[RunRow]) -> None:
         table.add_row(
             row.run, started, row.suite, row.agent, row.state, *(str(count) for count in counts)
         )
-    console_out().print(table)
+    print_table(table)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.cli.output import JsonOption, console_out, print_json, say
+from appliance.cli.output import JsonOption, print_json, print_report, say
 
 if TYPE_CHECKING:
     from controller.episode.context import Stage
@@ -132,6 +132,6 @@ def carry_out(
         if json:
             print_json(report.to_dict())
         else:
-            console_out().print(report.table())
+            print_report(report)
     if report.verdicts["INCONCLUSIVE"]:
         raise typer.Exit(1)

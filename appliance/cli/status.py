@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.cli.output import JsonOption, console_out, print_json
+from appliance.cli.output import JsonOption, print_json, print_table
 
 if TYPE_CHECKING:
     from appliance.bringup.status import Status
@@ -52,4 +52,4 @@ def _print(found: Status) -> None:
     table.add_row("accelerator", found.accelerator)
     for name, address in found.addresses.items():
         table.add_row(f"{name} at", address)
-    console_out().print(table)
+    print_table(table)

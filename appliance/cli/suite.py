@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from appliance.cli.output import JsonOption, console_out, print_json, say
+from appliance.cli.output import JsonOption, print_json, print_table, say
 from appliance.cli.run import FleetOption, Repeats, Suite, Tasks
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def list_(json: JsonOption = False) -> None:
     table = Table("suite", "version", "tasks", "description")
     for suite in suites:
         table.add_row(suite.name, suite.version, str(len(suite.tasks)), suite.description)
-    console_out().print(table)
+    print_table(table)
 
 
 def show(suite: Suite, json: JsonOption = False) -> None:
@@ -55,7 +55,7 @@ def show(suite: Suite, json: JsonOption = False) -> None:
     table = Table("task", "roles", "nodes", "instruction", title=title, show_lines=True)
     for task in found.tasks:
         table.add_row(task.id, ", ".join(task.roles), str(len(task.graph)), task.instruction)
-    console_out().print(table)
+    print_table(table)
 
 
 def validate(
@@ -117,4 +117,4 @@ def _print_validations(rows: list[Validation]) -> None:
             " ".join(trial.verdict for trial in row.foreign.values()),
             sound,
         )
-    console_out().print(table)
+    print_table(table)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.cli.output import JsonOption, console_err, console_out, print_json
+from appliance.cli.output import JsonOption, console_err, console_out, print_json, print_report
 
 if TYPE_CHECKING:
     from appliance.bringup.up import Outcome
@@ -57,7 +57,7 @@ def _ask(text: str) -> bool:
 
 def _print(outcome: Outcome) -> None:
     if outcome.report:
-        console_out().print(outcome.report.table())
+        print_report(outcome.report)
     console_out().print(f"Dashboard   {outcome.controller}/")
     console_out().print(f"Prometheus  {outcome.prometheus}/")
     if outcome.report:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 from typing import TYPE_CHECKING
 
 from appliance.cli.output import console_err, progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FrameType
 
     from rich.progress import Progress, TaskID
 
@@ -48,21 +46,7 @@ class ProgressWatcher:
 
 
 @contextlib.contextmanager
-def interruptible() -> Iterator[None]:
-    """Let SIGTERM end a block as Ctrl-C does."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextlib.contextmanager
 def watching(total: int | None) -> Iterator[ProgressWatcher]:
-    """Show a run for the length of a block; SIGTERM ends it as Ctrl-C does."""
-    with interruptible(), progress() as display:
+    """Show a run for the length of a block."""
+    with progress() as display:
         yield ProgressWatcher(display, total)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,15 +13,25 @@ from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from controller.store.runs import RunFolder, Store
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS runs (
+_log = logging.getLogger(__name__)
+
+_SCHEMA_VERSION = 2
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+DROP TABLE IF EXISTS runs;
+CREATE TABLE runs (
     run TEXT PRIMARY KEY, suite TEXT, agent TEXT, started_s REAL, state TEXT,
     planned INTEGER, passed INTEGER, failed INTEGER, inconclusive INTEGER
 ) STRICT;
+PRAGMA user_version = {_SCHEMA_VERSION};
+COMMIT;
 """
+_LOCK_TIMEOUT_S = 5.0
+_DAMAGED_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _COLUMNS = "run, suite, agent, started_s, state, planned, passed, failed, inconclusive"
 FINISHED, RUNNING, UNFINISHED, DAMAGED = "finished", "running", "unfinished", "damaged"
 
@@ -53,51 +64,90 @@ class RunRow:
 
 
 def list_runs(store: Store) -> list[RunRow]:
-    """Give all runs, oldest first; finished ones come from the index, the others from their logs.
+    """Return all runs, oldest first; finished ones come from the index, the others from their logs.
 
-    Raises:
-        StoreError: neither the index nor its replacement can be used.
+    An index that cannot be used, because another process holds its lock or the folder is not
+    writable, is left alone and all rows are read from the logs. A damaged one is moved aside and
+    made anew.
     """
-    path = store.root / "index.sqlite"
+    with contextlib.suppress(_DamagedIndexError):
+        return _list(store)
+    _move_aside(store)
     try:
         return _list(store)
-    except sqlite3.DatabaseError:
-        for name in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-            name.unlink(missing_ok=True)
-    try:
-        return _list(store)
-    except sqlite3.DatabaseError as exc:
-        raise StoreError(f"The index {path} cannot be made.", details=str(exc)) from exc
+    except _DamagedIndexError:
+        return [_summarise(store, name) for name in store.names()]
+
+
+class _DamagedIndexError(StoreError):
+    """The index is no database, or its content is malformed."""
+
+    code = "index_damaged"
 
 
 def _list(store: Store) -> list[RunRow]:
+    """List the runs through the index.
+
+    Raises:
+        _DamagedIndexError: the index is damaged.
+    """
     names = store.names()
     if not names:
         return []
-    with _open(store) as database:
-        known = {
-            row[0]: RunRow(*row)
-            for row in database.execute(f"SELECT {_COLUMNS} FROM runs")  # noqa: S608 - constant
-        }
-        rows = []
-        for name in names:
-            row = known.get(name)
-            if row is None or row.state != FINISHED:
-                row = _summarise(store, name)
-                values = [getattr(row, column) for column in _COLUMNS.split(", ")]
+    try:
+        with _open(store) as database:
+            return _update(store, names, database)
+    except sqlite3.DatabaseError as exc:
+        # The low byte is the primary result code. Source: https://www.sqlite.org/rescode.html
+        if getattr(exc, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _DAMAGED_CODES:
+            raise _DamagedIndexError(f"{_path(store)} is damaged.", details=str(exc)) from exc
+        _log.warning("the index of runs cannot be used (%s); the logs are read instead", exc)
+        return [_summarise(store, name) for name in names]
+
+
+def _update(store: Store, names: list[str], database: sqlite3.Connection) -> list[RunRow]:
+    known = {
+        row[0]: RunRow(*row)
+        for row in database.execute(f"SELECT {_COLUMNS} FROM runs")  # noqa: S608 - constant
+    }
+    rows = []
+    for name in names:
+        row = known.get(name)
+        if row is None or row.state != FINISHED:
+            row = _summarise(store, name)
+            if row != known.get(name):
                 database.execute(
                     f"INSERT OR REPLACE INTO runs ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?)",  # noqa: S608
-                    values,
+                    [getattr(row, column) for column in _COLUMNS.split(", ")],
                 )
-            rows.append(row)
-        return rows
+        rows.append(row)
+    return rows
+
+
+def _path(store: Store) -> Path:
+    return store.root / "index.sqlite"
+
+
+def _move_aside(store: Store) -> None:
+    """Rename a damaged index and the files that belong to it, so that nothing is lost."""
+    path = _path(store)
+    number = 1 + len(list(path.parent.glob(f"{path.name}.damaged*")))
+    target = path.with_name(f"{path.name}.damaged{number}")
+    _log.warning("%s is damaged; it is moved to %s and made anew", path, target)
+    # The journals go first: a new database must never meet the old one's.
+    for suffix in ("-wal", "-shm", ""):
+        with contextlib.suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).rename(target.with_name(target.name + suffix))
 
 
 @contextlib.contextmanager
 def _open(store: Store) -> Iterator[sqlite3.Connection]:
-    with contextlib.closing(sqlite3.connect(store.root / "index.sqlite", timeout=10)) as database:
-        database.execute("PRAGMA journal_mode=WAL")
-        database.executescript(_SCHEMA)
+    connection = sqlite3.connect(_path(store), timeout=_LOCK_TIMEOUT_S)
+    with contextlib.closing(connection) as database:
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version != _SCHEMA_VERSION:
+            database.execute("PRAGMA journal_mode=WAL")
+            database.executescript(_SCHEMA)
         with database:
             yield database
 

@@ -11,7 +11,6 @@ from evaluators.graph.outcome import Verdict
 from evaluators.metrics import Metrics, measure
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
     from rich.table import Table
 
     from controller.episode.result import MachineRecord, TrialResult
@@ -76,17 +75,18 @@ class Report:
             "accelerator": self.accelerator,
             "trials": [_trial(trial) for trial in self.trials],
             "verdicts": dict(self.verdicts),
-            "metrics": {name: self.metrics.to_dict()[name] for name in ("SR", "CR", "EE", "CE")},
+            "metrics": self.metrics.to_dict(),
             "machines": [_machine(machine) for machine in self.machines],
             "unfinished": [{**asdict(row), "unmet": _reasons(row)} for row in self.unfinished],
         }
 
-    def table(self) -> RenderableType:
-        """Draw it for people."""
-        from rich.console import Group  # noqa: PLC0415 - slow to import
-        from rich.text import Text  # noqa: PLC0415
+    def table(self) -> Table:
+        """Draw a table of the trials."""
+        return _trials_table(self)
 
-        return Group(_trials_table(self), Text("\n".join(_summary(self))))
+    def summary(self) -> str:
+        """Return what stands below the table: rates, machines, and why nodes are unmet."""
+        return "\n".join(_summary(self))
 
 
 def read_report(folder: RunFolder, suite: Suite | None = None) -> Report:

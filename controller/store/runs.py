@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter, ValidationError
 
 from appliance.base.errors import StoreError, UnknownNameError
-from appliance.base.files import FileLock, write_atomic
+from appliance.base.files import write_atomic
 from controller.episode.result import TRIAL_RESULT, TrialResult
 from controller.store.event_log import EVENTS, TrialLog, read_events
+from controller.store.run_lock import RunLock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +123,7 @@ class RunFolder:
         Raises:
             StoreError: another process works on it.
         """
-        lock = FileLock(self.path / "lock")
+        lock = RunLock(self.path / "lock")
         if not lock.try_acquire():
             raise StoreError(f"Another process works on run {self.spec.run}.")
         try:
@@ -131,11 +132,8 @@ class RunFolder:
             lock.release()
 
     def is_running(self) -> bool:
-        """Tell whether some process works on it."""
-        lock = FileLock(self.path / "lock")
-        free = lock.try_acquire()
-        lock.release()
-        return not free
+        """Return whether some process works on it, without being in that process's way."""
+        return RunLock(self.path / "lock").is_held()
 
     def events(self, task: str, repeat: int) -> list[dict[str, Any]]:
         """Read the log of a trial; none is an empty list.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,9 @@ from appliance.base.errors import MachineError, RequirementError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_log = logging.getLogger(__name__)
+
+_LOGGED_CHARS = 500
 _STATES = {
     libvirt.VIR_DOMAIN_RUNNING: "running",
     libvirt.VIR_DOMAIN_PAUSED: "paused",
@@ -131,7 +135,9 @@ class Hypervisor:
         request = json.dumps({"execute": command, "arguments": arguments or {}})
         with _ours(f"QEMU of {name} did not carry out {command}."):
             domain = self._connect().lookupByName(name)
-            reply = json.loads(libvirt_qemu.qemuMonitorCommand(domain, request, 0))
+            text = libvirt_qemu.qemuMonitorCommand(domain, request, 0)
+        _log.debug("QMP %s: %.*s -> %.*s", name, _LOGGED_CHARS, request, _LOGGED_CHARS, text)
+        reply = json.loads(text)
         if "error" in reply:
             words = reply["error"].get("desc", "")
             raise MachineError(f"QEMU of {name} refused {command}.", details=words)
@@ -146,7 +152,9 @@ class Hypervisor:
         flags = libvirt_qemu.VIR_DOMAIN_QEMU_MONITOR_COMMAND_HMP
         with _ours(f"QEMU of {name} did not carry out {line!r}."):
             domain = self._connect().lookupByName(name)
-            return str(libvirt_qemu.qemuMonitorCommand(domain, line, flags)).strip()
+            output = str(libvirt_qemu.qemuMonitorCommand(domain, line, flags)).strip()
+        _log.debug("HMP %s: %s -> %.*s", name, line, _LOGGED_CHARS, output)
+        return output
 
     def checkpoint(self, name: str, checkpoint: str) -> None:
         """Let libvirt itself save the running state; `revert` goes back to it.

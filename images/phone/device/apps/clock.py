@@ -256,8 +256,8 @@ class ClockScreen(Screen):
 
     def _city(self, row: Row, now: datetime) -> View:
         there = now.astimezone(ZoneInfo(row["zone"]))
-        own_s, other_s = (each.utcoffset() for each in (now, there))
-        hours = (other_s - own_s).total_seconds() / 3600 if own_s is not None and other_s else 0.0
+        own, other = now.utcoffset(), there.utcoffset()
+        hours = 0.0 if own is None or other is None else (other - own).total_seconds() / 3600
         day = {0: "Today", 1: "Tomorrow", -1: "Yesterday"}[(there.date() - now.date()).days]
         ahead = f", {abs(hours):g} hours {'ahead' if hours > 0 else 'behind'}" if hours else ""
         time = self.widgets.text(

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
+import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +15,7 @@ from appliance.base.files import digest_bytes
 from controller.agents.protocol import Usage
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.observation.observer import Shot, encode_png
+from controller.store import index
 from controller.store.event_log import read_events
 from controller.store.index import list_runs
 from controller.store.runs import RunSpec, Store
@@ -121,6 +125,73 @@ def test_only_one_process_works_on_a_run(tmp_path: Path) -> None:
         with pytest.raises(StoreError), folder.working():
             pass
     assert not folder.is_running()
+
+
+def test_looking_at_a_run_is_never_in_the_way_of_running_it(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            folder.is_running()
+
+    lookers = [threading.Thread(target=look) for _ in range(3)]
+    for looker in lookers:
+        looker.start()
+    try:
+        for _ in range(1000):
+            with folder.working():
+                assert folder.is_running()
+    finally:
+        stop.set()
+        for looker in lookers:
+            looker.join()
+
+
+def test_looking_at_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    before = sorted(folder.path.rglob("*"))
+    assert not folder.is_running()
+    assert sorted(folder.path.rglob("*")) == before
+
+
+def test_a_locked_index_is_read_around_and_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(index, "_LOCK_TIMEOUT_S", 0.0)
+    store = Store(tmp_path)
+    make_run(tmp_path, "1")
+    before = list_runs(store)
+    end(make_run(tmp_path, "2", repeats=1), "a", 0)
+    path = tmp_path / "index.sqlite"
+    inode = path.stat().st_ino
+    other = sqlite3.connect(path, isolation_level=None)
+    with contextlib.closing(other):
+        other.execute("BEGIN EXCLUSIVE")
+        assert [row.run for row in list_runs(store)] == ["1", "2"]
+        other.execute("ROLLBACK")
+    assert path.stat().st_ino == inode
+    assert "cannot be used" in caplog.text
+    assert not list(tmp_path.glob("*.damaged*"))
+    assert list_runs(store)[0] == before[0]
+
+
+def test_a_damaged_index_is_moved_aside(tmp_path: Path) -> None:
+    make_run(tmp_path)
+    garbage = b"this is no database, certainly not one of SQLite" * 99
+    (tmp_path / "index.sqlite").write_bytes(garbage)
+    assert len(list_runs(Store(tmp_path))) == 1
+    assert (tmp_path / "index.sqlite.damaged1").read_bytes() == garbage
+    assert len(list_runs(Store(tmp_path))) == 1
+
+
+def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
+    make_run(tmp_path)
+    with contextlib.closing(sqlite3.connect(tmp_path / "index.sqlite")) as database:
+        database.execute("CREATE TABLE runs (run TEXT PRIMARY KEY, other TEXT)")
+        database.commit()
+    assert [row.state for row in list_runs(Store(tmp_path))] == ["unfinished"]
+    assert not list(tmp_path.glob("*.damaged*"))
 
 
 def test_the_index_tells_the_state_of_every_run(tmp_path: Path) -> None:

@@ -159,3 +159,12 @@ def test_an_intent_with_a_wrong_number_sets_nothing(user: Clocked, extra: str) -
         assert user.commands.run(words, user.config.root).exit_code == 1
     assert user.alarms() == []
     assert user.phone.store.rows("SELECT * FROM timer") == []
+
+
+def test_the_world_clock_tells_the_offset_of_a_city_at_utc_0(user: Clocked) -> None:
+    user.phone.store.put_property("persist.sys.timezone", "Asia/Tokyo")
+    for name, zone in (("Reykjavik", "Atlantic/Reykjavik"), ("Seoul", "Asia/Seoul")):
+        user.phone.store.change("INSERT INTO city (name, zone) VALUES (?, ?)", (name, zone))
+    user.tap("Clock", "Clock")
+    assert user.sees("Today, 9 hours behind")
+    assert user.sees("Seoul")

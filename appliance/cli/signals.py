@@ -1,0 +1,39 @@
+"""Interrupt a command by SIGINT or SIGTERM, however it was started."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise `KeyboardInterrupt` in a block when SIGINT or SIGTERM arrives.
+
+    A command that a non-interactive shell starts in the background inherits an ignored SIGINT,
+    for which Python installs no handler of its own. Outside the main thread, where handlers cannot
+    be installed, this does nothing.
+
+    Source: POSIX.1-2024, Shell Command Language, 2.11 Signals and Error Handling.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = {number: signal.signal(number, _interrupt) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

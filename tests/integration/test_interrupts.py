@@ -1,0 +1,60 @@
+"""``mesocosm`` ends in an orderly way by SIGINT and SIGTERM, however it was started."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import wait_until
+from appliance.base.process import start
+from controller.store.runs import Store
+
+if TYPE_CHECKING:
+    from controller.store.runs import RunFolder
+
+TINY = Path(__file__).resolve().parents[1] / "suites/tiny"
+LINE = '{"on": "desktop", "do": "type_text", "with": {"text": "wwwwwwwwwwwwwwwwwwwwww\\n"}}\n'
+
+
+def has_step(folder: RunFolder) -> bool:
+    return any(
+        event["type"] == "step"
+        for task, repeat in folder.spec.planned
+        for event in folder.events(task, repeat)
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_in_the_background_of_a_script_can_be_interrupted(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    actions = tmp_path / "wait.jsonl"
+    actions.write_text(
+        '{"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}}\n' + LINE * 60
+    )
+    words = [
+        *(sys.executable, "-m", "appliance.cli.main", "run", str(TINY), "--fleet", "fake"),
+        *("--agent", "script", "--script", str(actions), "--repeats", "2", "--json"),
+    ]
+    # A shell without job control starts what ends with "&" with SIGINT ignored.
+    line = f"{shlex.join(words)} >out.json & echo $! >pid; wait $!; echo $? >code"
+    env = {"MESOCOSM_STATE_DIR": str(tmp_path), "PYTHONPATH": str(TINY.parents[2])}
+    store = Store(tmp_path / "runs")
+    with start(["sh", "-c", line], env=env, cwd=tmp_path) as shell:
+        assert wait_until(store.names, timeout_s=60)
+        folder = store.open("latest")
+        assert wait_until(lambda: has_step(folder), timeout_s=60)
+        os.kill(int((tmp_path / "pid").read_text()), number)
+        _, err = shell.communicate(timeout=60)
+    assert (tmp_path / "code").read_text() == "130\n"
+    assert b"Traceback" not in err
+    report = json.loads((tmp_path / "out.json").read_text())
+    assert report["trials"][-1]["reason"] == "cancelled"
+    assert not folder.is_running()

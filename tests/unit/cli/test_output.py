@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+from rich.table import Table
+
+from appliance.base.settings import get_settings
+from appliance.cli import output
+from appliance.cli.main import main
+from appliance.cli.output import print_table
+from controller.store.runs import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WORDS = ("desktop-9c41be", "reference-phone", "desktop:ubuntu-24.04", "20261121-080000-aaaa")
+NOTE = "some words that can be wrapped anywhere, as long as one likes them to be"
+
+
+@pytest.fixture(params=[20, 80, 400])
+def columns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    width: int = request.param
+    monkeypatch.setattr(output, "console_out", lambda: Console(width=width))
+    return width
+
+
+@pytest.mark.parametrize("has_box", [True, False])
+def test_no_word_of_a_table_is_cut(
+    columns: int, has_box: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = Table("machine", "backend", "image", "run", "note", title="all of them")
+    if not has_box:
+        table.box = None
+    table.columns[0].no_wrap = True
+    table.add_row(*WORDS, NOTE)
+    print_table(table)
+    shown = capsys.readouterr().out
+    assert all(word in shown for word in (*WORDS, *NOTE.split()))
+    assert "…" not in shown
+    longest = max(len(line.rstrip()) for line in shown.splitlines())
+    assert longest <= max(columns, 110)
+
+
+def test_a_table_that_fits_is_not_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table("a", "b", box=None, pad_edge=False)
+    table.add_row("1", "two words")
+    print_table(table)
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
+        "a  b",
+        "1  two words",
+    ]
+
+
+def test_ids_are_whole_in_a_terminal_of_80_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tiny: Path
+) -> None:
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "80")
+    get_settings.cache_clear()
+    output.console_out.cache_clear()
+    assert main(["run", str(tiny), "--agent", "oracle", "--fleet", "fake", "-t", "dark-style"]) == 0
+    capsys.readouterr()
+    (run,) = Store(tmp_path / "runs").names()
+    for words in (["results"], ["results", run], ["machine", "list"], ["suite", "list"]):
+        assert main(words) == 0
+        shown = capsys.readouterr().out
+        assert "…" not in shown, words
+        assert words[0] != "results" or run in shown
