@@ -22,7 +22,7 @@ LAYERS = (
 )
 PACKAGES = sorted({name.partition(".")[0] for name in LAYERS})
 # What the probe's zipapp carries, and what the guest's own Python has.
-IN_GUESTS = {"mss", "pyautogui", "Xlib", "gi", "__future__"}
+IN_GUESTS = {"mss", "pyautogui", "Xlib", "jeepney", "gi", "__future__"}
 # Beside the standard library, inside the phone's container.
 IN_PHONES = {"PIL"}
 

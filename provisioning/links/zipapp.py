@@ -12,11 +12,19 @@ from pathlib import Path
 
 from appliance.base.errors import RequirementError
 
-# What pyautogui needs at run time. Its other dependencies (pymsgbox, pyscreeze, pygetwindow,
-# mouseinfo) want tkinter or Pillow, which guests lack; it works without them.
-VENDORED = ("mss", "Xlib", "pyautogui", "pytweening")
+# six is a requirement of python-xlib. Of pyautogui's other requirements pymsgbox, pyscreeze,
+# pygetwindow and mouseinfo need tkinter or Pillow, which guests lack; it works without them.
+VENDORED = ("mss", "Xlib", "six", "pyautogui", "pytweening", "jeepney")
 
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "darwin", "windows", "examples", "tests"})
+# Not used in guests: jeepney's event loops, and X extensions that `probe.xserver` leaves out.
+_UNUSED_EXTENSIONS = (
+    *("composite", "damage", "dpms", "nvcontrol", "randr", "record", "screensaver"),
+    *("security", "shape", "xfixes", "xinerama", "xinput"),
+)
+_SKIPPED = frozenset({"jeepney/io", *(f"Xlib/ext/{name}.py" for name in _UNUSED_EXTENSIONS)})
+# The older fork of python-xlib, which pyautogui asks for, has the import name but not this module.
+_PROOF_OF_XLIB = "Xlib/ext/res.py"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _MAIN = b"from provisioning.probe.__main__ import main\n\nmain()\n"
 
@@ -26,7 +34,7 @@ class ProbeArchive:
     """The probe as one file.
 
     Attributes:
-        digest: SHA-256 over names and contents of its members; the version the probe tells.
+        digest: SHA-256 over names and contents of its members; the version the probe reports.
         data: the zipapp.
     """
 
@@ -35,7 +43,7 @@ class ProbeArchive:
 
     @property
     def file_name(self) -> str:
-        """Name to store it under: tells its content."""
+        """File name in guests; it contains the digest."""
         return f"probe-{self.digest[:12]}.pyz"
 
 
@@ -49,30 +57,45 @@ def build_probe() -> ProbeArchive:
     members = {"__main__.py": _MAIN, "provisioning/__init__.py": b""}
     members |= _sources(Path(__file__).parents[1] / "probe", "provisioning/probe")
     for name in VENDORED:
-        members |= _sources(_package_folder(name), name)
+        members |= _sources(_location(name), name)
+    if _PROOF_OF_XLIB not in members:
+        raise RequirementError(
+            "The installed package 'Xlib' is not python-xlib 0.33 or newer.",
+            details="python3-xlib, an older fork, has the same import name.",
+            resolution="Run `pip uninstall python3-xlib`, then `pip install --force-reinstall "
+            "--no-deps python-xlib`.",
+        )
     digest = _digest(members)
     members["provisioning/probe/VERSION"] = digest.encode()
     return ProbeArchive(digest, _pack(members))
 
 
-def _package_folder(name: str) -> Path:
+def _location(name: str) -> Path:
+    """Return the folder of a package, or the file of a single module."""
     spec = importlib.util.find_spec(name)
-    if spec is None or not spec.submodule_search_locations:
+    if spec is None or spec.origin is None:
         raise RequirementError(
             f"The package {name!r}, a part of the probe, is not installed.",
             details="It is packed into the file that runs inside guests.",
             resolution="Install the project with its extra 'probe', as `make up` does.",
         )
-    return Path(spec.submodule_search_locations[0])
+    origin = Path(spec.origin)
+    return origin.parent if spec.submodule_search_locations else origin
 
 
-def _sources(folder: Path, prefix: str) -> dict[str, bytes]:
-    found = {}
-    for path in sorted(folder.rglob("*.py")):
-        relative = path.relative_to(folder)
-        if not _SKIPPED_FOLDERS.intersection(relative.parts):
-            found[f"{prefix}/{relative.as_posix()}"] = path.read_bytes()
-    return found
+def _sources(location: Path, prefix: str) -> dict[str, bytes]:
+    if location.is_file():
+        return {f"{prefix}.py": location.read_bytes()}
+    members = {}
+    for path in sorted(location.rglob("*.py")):
+        relative = path.relative_to(location)
+        name = f"{prefix}/{relative.as_posix()}"
+        is_skipped = _SKIPPED_FOLDERS.intersection(relative.parts) or _SKIPPED.intersection(
+            {name, str(Path(name).parent)}
+        )
+        if not is_skipped:
+            members[name] = path.read_bytes()
+    return members
 
 
 def _digest(members: dict[str, bytes]) -> str:

@@ -1,8 +1,8 @@
-"""Ask over D-Bus, on a connection of which the kernel says who speaks.
+"""A D-Bus connection whose peer is verified by the kernel; jeepney does the marshalling.
 
-Small on purpose: one thread, calls and their replies, everything bounded by one deadline. A reply
-counts only from the connection that was asked, which the bus' daemon stamps on each message; and
-where the caller names the daemon's process, only bytes that this process itself wrote count, by the
+Single-threaded: method calls and their replies, bounded by one deadline. A reply counts only when it
+comes from the connection that was called, which the bus daemon stamps on each message. Where the
+caller names the daemon's process, only bytes written by this very process are accepted, by the
 credentials that the kernel attaches to them.
 
 Source: D-Bus Specification 0.43, sections Message Protocol, Authentication Protocol; unix(7).
@@ -18,6 +18,9 @@ import struct
 import time
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
 
+from jeepney import DBusAddress, HeaderFields, Message, MessageFlag, MessageType, low_level
+from jeepney.wrappers import new_method_call
+
 from provisioning.probe import connections
 
 if TYPE_CHECKING:
@@ -26,38 +29,51 @@ if TYPE_CHECKING:
 DAEMON = "org.freedesktop.DBus"
 _DAEMON_PATH = "/org/freedesktop/DBus"
 _CREDENTIALS = struct.Struct("=iII")
-_PEEKED = 16
-_MOST_BYTES = 4 << 20
+_HEAD_BYTES = 16
+_MAX_BYTES = 4 << 20
 _BATCH = 50
-_CALL, _RETURN, _ERROR = 1, 2, 3
-_NO_AUTO_START = 2
-_PATH, _INTERFACE, _MEMBER, _REPLY_TO, _TARGET, _SENDER, _SIGNATURE = 1, 2, 3, 5, 6, 7, 8
-_FIXED = {**dict(zip("ybnqiuxtd", "BIhHiIqQd")), "h": "I"}  # noqa: B905 - Python 3.9
-_STRUCT_ALIGNMENT = 8
+_REPLIES = frozenset({MessageType.method_return.value, MessageType.error.value})
+# What jeepney raises for bytes that are no message. AssertionError: a text without its final NUL.
+_MALFORMED = (struct.error, ValueError, TypeError, LookupError, AssertionError, RecursionError)
 
 Reply = Optional[List[Any]]
 
 
 class BusError(Exception):
-    """The bus cannot be asked; the message tells why."""
+    """The bus cannot be queried; the message says why."""
 
 
 class Call(NamedTuple):
     """A method call whose arguments are strings.
 
     Attributes:
-        target: name of the connection that is asked.
+        target: name of the connection that is called.
         path: the object.
         interface: the method's interface.
         member: the method.
-        words: the arguments.
+        arguments: what the method gets.
     """
 
     target: str
     path: str
     interface: str
     member: str
-    words: Tuple[str, ...] = ()
+    arguments: Tuple[str, ...] = ()
+
+
+class _Struct(low_level.Struct):  # type: ignore[misc] # jeepney is untyped
+    """A struct with fields: jeepney would read an array of empty ones for ever.
+
+    Source: D-Bus Specification 0.43, Container types: empty structures are not allowed.
+    """
+
+    def __init__(self, fields: List[Any]) -> None:
+        if not fields:
+            raise ValueError("a struct without fields")
+        super().__init__(fields)
+
+
+low_level.Struct = _Struct
 
 
 class Bus:
@@ -65,15 +81,15 @@ class Bus:
 
     Args:
         path: of the socket; its first character is NUL in the abstract name space.
-        uid: whose connection it shall be; ours or, for root, anybody's.
-        patience_s: how long all that is asked may take together.
+        uid: the user the connection is made as; our own or, for root, any user.
+        timeout_s: bound on all calls together.
 
     Raises:
-        BusError: nobody is there.
+        BusError: nobody listens.
     """
 
-    def __init__(self, path: str, uid: int, patience_s: float) -> None:
-        self._deadline_s = time.monotonic() + patience_s
+    def __init__(self, path: str, uid: int, timeout_s: float) -> None:
+        self._deadline_s = time.monotonic() + timeout_s
         self._uid = uid
         self._only_from = 0
         self._serial = 0
@@ -90,17 +106,17 @@ class Bus:
             raise BusError(f"nobody can be reached at the bus: {exc}") from exc
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._link.close()
 
     def log_in(self, *, only_from: int = 0) -> None:
-        """Begin to speak; nothing was read before.
+        """Authenticate; nothing is read before.
 
         Args:
-            only_from: the one process whose bytes count; anybody's when 0.
+            only_from: the only process whose bytes are accepted; any process when 0.
 
         Raises:
-            BusError: it refuses, or is late, or another process answers.
+            BusError: the bus refuses, does not reply in time, or another process replies.
         """
         self._only_from = only_from
         name = str(self._uid).encode().hex().encode()
@@ -109,75 +125,81 @@ class Bus:
             self._read()
         line, _, rest = bytes(self._buffer).partition(b"\r\n")
         if not line.startswith(b"OK ") or rest:
-            raise BusError("the bus refuses us")
+            raise BusError("the bus refuses the connection")
         self._buffer.clear()
         self._write(b"BEGIN\r\n")
-        if self.ask_daemon("Hello") is None:
-            raise BusError("the bus refuses us")
+        if self.call_daemon("Hello") is None:
+            raise BusError("the bus refuses the connection")
 
-    def ask_daemon(self, member: str, *words: str) -> Reply:
-        """Call a method of the bus itself; raises as `ask` does."""
-        return self.ask([Call(DAEMON, _DAEMON_PATH, DAEMON, member, words)])[0]
+    def call_daemon(self, member: str, *arguments: str) -> Reply:
+        """Call a method of the bus daemon; raises as `call` does."""
+        return self.call([Call(DAEMON, _DAEMON_PATH, DAEMON, member, arguments)])[0]
 
-    def ask_daemon_each(self, member: str, words: Sequence[str]) -> list[Reply]:
-        """Call a method of the bus itself with each of some words; raises as `ask` does."""
-        return self.ask([Call(DAEMON, _DAEMON_PATH, DAEMON, member, (word,)) for word in words])
+    def call_daemon_for_each(self, member: str, arguments: Sequence[str]) -> list[Reply]:
+        """Call a method of the bus daemon once for each argument; raises as `call` does."""
+        return self.call([Call(DAEMON, _DAEMON_PATH, DAEMON, member, (one,)) for one in arguments])
 
-    def ask(self, calls: Sequence[Call]) -> list[Reply]:
-        """Call methods; give what each returned, None for an error.
+    def call(self, calls: Sequence[Call]) -> list[Reply]:
+        """Call methods and return the values that each returned, None for an error.
+
+        Values are jeepney's: a variant is a pair of signature and value.
 
         Raises:
-            BusError: the connection ended, makes no sense, or not all was answered in time.
+            BusError: the connection ended, a message is malformed, or a reply is late.
         """
-        found: list[Reply] = []
+        replies: list[Reply] = []
         for at in range(0, len(calls), _BATCH):
-            found += self._ask_some(calls[at : at + _BATCH])
-        return found
+            replies += self._call_batch(calls[at : at + _BATCH])
+        return replies
 
-    def _ask_some(self, calls: Sequence[Call]) -> list[Reply]:
+    def _call_batch(self, calls: Sequence[Call]) -> list[Reply]:
         waiting: Dict[int, Call] = {}
         for call in calls:
             self._serial += 1
             waiting[self._serial] = call
-        self._write(b"".join(_packed(call, serial) for serial, call in waiting.items()))
+        self._write(b"".join(_serialise(call, serial) for serial, call in waiting.items()))
         replies: Dict[int, Reply] = {}
         while len(replies) < len(waiting):
-            kind, fields, body = self._next()
-            serial = fields.get(_REPLY_TO, 0)
-            if kind not in {_RETURN, _ERROR} or serial not in waiting:
+            message = self._next_reply()
+            serial = message.header.fields.get(HeaderFields.reply_serial, 0)
+            if serial not in waiting:
                 continue
-            if fields.get(_SENDER) == waiting[serial].target:
-                replies[serial] = body if kind == _RETURN else None
+            if message.header.fields.get(HeaderFields.sender) == waiting[serial].target:
+                is_return = message.header.message_type is MessageType.method_return
+                replies[serial] = list(message.body) if is_return else None
         return [replies[serial] for serial in waiting]
 
-    def _next(self) -> tuple[int, dict[int, Any], list[Any]]:
-        while len(self._buffer) < _PEEKED:
+    def _next_reply(self) -> Any:  # noqa: ANN401 - jeepney is untyped
+        """Return the next reply; other messages, which anybody may send, are dropped unparsed."""
+        while True:
+            data = self._next_message()
+            if data[1] not in _REPLIES:
+                continue
+            try:
+                return Message.from_buffer(data)
+            except _MALFORMED as exc:
+                raise BusError("the bus sends malformed messages") from exc
+
+    def _next_message(self) -> bytes:
+        while len(self._buffer) < _HEAD_BYTES:
             self._read()
-        order = {ord("l"): "<", ord("B"): ">"}.get(self._buffer[0])
-        if order is None:
-            raise BusError("the bus makes no sense")
-        body_size, _, fields_size = struct.unpack_from(f"{order}III", self._buffer, 4)
-        start = _PEEKED + (fields_size + 7) // 8 * 8
-        size = start + body_size
-        if size > _MOST_BYTES:
-            raise BusError("the bus says too much")
+        try:
+            size = int(low_level.calc_msg_size(bytes(self._buffer[:_HEAD_BYTES])))
+        except _MALFORMED as exc:
+            raise BusError("the bus sends malformed messages") from exc
+        if size > _MAX_BYTES:
+            raise BusError("the bus sends too much")
         while len(self._buffer) < size:
             self._read()
         data = bytes(self._buffer[:size])
         del self._buffer[:size]
-        try:
-            fields = dict(_Reader(data[:start], order, 12).value("a(yv)"))
-            reader = _Reader(data, order, start)
-            body = [reader.value(kind) for kind in _kinds(fields.get(_SIGNATURE, ""))]
-        except (struct.error, ValueError, TypeError, IndexError, RecursionError) as exc:
-            raise BusError("the bus makes no sense") from exc
-        return data[1], fields, body
+        return data
 
     def _wait(self, *, to_write: bool) -> None:
         left_s = self._deadline_s - time.monotonic()
         readers, writers = ([], [self._link]) if to_write else ([self._link], [])
         if left_s <= 0 or not any(select.select(readers, writers, [], left_s)):
-            raise BusError("no answer in time")
+            raise BusError("no reply in time")
 
     def _write(self, data: bytes) -> None:
         view = memoryview(data)
@@ -188,7 +210,7 @@ class Bus:
             except BlockingIOError:
                 continue
             except OSError as exc:
-                raise BusError(f"the bus' connection broke: {exc}") from exc
+                raise BusError(f"the connection to the bus broke: {exc}") from exc
 
     def _read(self) -> None:
         self._wait(to_write=False)
@@ -198,127 +220,33 @@ class Bus:
         except BlockingIOError:
             return
         except OSError as exc:
-            raise BusError(f"the bus' connection broke: {exc}") from exc
+            raise BusError(f"the connection to the bus broke: {exc}") from exc
         if not data:
-            raise BusError("the bus hung up")
-        told = [note for level, kind, note in notes if kind == socket.SCM_CREDENTIALS]
-        writers = [_CREDENTIALS.unpack(note)[0] for note in told]
+            raise BusError("the bus closed the connection")
+        credentials = [note for level, kind, note in notes if kind == socket.SCM_CREDENTIALS]
+        writers = [_CREDENTIALS.unpack(note)[0] for note in credentials]
         if self._only_from and writers != [self._only_from]:
-            raise BusError("another process answers in the bus' place")
+            raise BusError("another process replies in the bus' place")
         self._buffer += data
-        if len(self._buffer) > _MOST_BYTES + len(data):
-            raise BusError("the bus says too much")
+        if len(self._buffer) > _MAX_BYTES + len(data):
+            raise BusError("the bus sends too much")
 
 
-class _Reader:
-    """Takes values out of a message.
-
-    Args:
-        data: the message from its beginning, as alignment counts from there.
-        order: byte order, as `struct` names it.
-        at: where to begin.
-    """
-
-    def __init__(self, data: bytes, order: str, at: int) -> None:
-        self._data = data
-        self._order = order
-        self._at = at
-
-    def value(self, kind: str) -> Any:  # noqa: ANN401 - as the signature says
-        """Take one complete type."""
-        first = kind[0]
-        if first in _FIXED:
-            return self._number(_FIXED[first])
-        if first in "sog":
-            return self._text("B" if first == "g" else "I")
-        if first == "v":
-            return self.value(self._text("B"))
-        if first == "a":
-            return self._items(kind[1:])
-        if first not in "({" or not kind[1:-1]:
-            raise ValueError(kind)
-        self._align(_STRUCT_ALIGNMENT)
-        return tuple(self.value(one) for one in _kinds(kind[1:-1]))
-
-    def _items(self, kind: str) -> list[Any]:
-        size = self._number("I")
-        self._align(_alignment(kind[0]))
-        end = self._at + size
-        items = []
-        while self._at < end:
-            items.append(self.value(kind))
-        return items
-
-    def _number(self, code: str) -> Any:  # noqa: ANN401 - whole or not
-        size = struct.calcsize(f"={code}")
-        self._align(size)
-        (number,) = struct.unpack_from(f"{self._order}{code}", self._data, self._at)
-        self._at += size
-        return number
-
-    def _text(self, code: str) -> str:
-        size = self._number(code)
-        text = self._data[self._at : self._at + size]
-        if len(text) != size:
-            raise ValueError(size)
-        self._at += size + 1
-        return text.decode("utf-8", "replace")
-
-    def _align(self, size: int) -> None:
-        self._at += -self._at % size
-
-
-def _alignment(kind: str) -> int:
-    if kind in _FIXED:
-        return struct.calcsize(f"={_FIXED[kind]}")
-    return {"(": _STRUCT_ALIGNMENT, "{": _STRUCT_ALIGNMENT, "v": 1, "g": 1}.get(kind, 4)
-
-
-def _kinds(signature: str) -> list[str]:
-    """Take a signature apart into complete types."""
-    found, at = [], 0
-    while at < len(signature):
-        end, depth = at, 0
-        while True:
-            depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(signature[end], 0)
-            end += 1
-            if depth == 0 and signature[end - 1] != "a":
-                break
-        found.append(signature[at:end])
-        at = end
-    return found
-
-
-def _packed(call: Call, serial: int) -> bytes:
-    body = b""
-    for word in call.words:
-        body += bytes(-len(body) % 4) + _packed_text(word)
-    fields = b""
-    for number, kind, text in (
-        (_PATH, "o", call.path),
-        (_INTERFACE, "s", call.interface),
-        (_MEMBER, "s", call.member),
-        (_TARGET, "s", call.target),
-    ):
-        fields += bytes(-len(fields) % 8) + struct.pack("<BB2s", number, 1, kind.encode() + b"\0")
-        fields += _packed_text(text)
-    if call.words:
-        signature = b"s" * len(call.words)
-        fields += bytes(-len(fields) % 8) + struct.pack("<BB2s", _SIGNATURE, 1, b"g\0")
-        fields += struct.pack("<B", len(signature)) + signature + b"\0"
-    head = struct.pack("<cBBBIII", b"l", _CALL, _NO_AUTO_START, 1, len(body), serial, len(fields))
-    return head + fields + bytes(-len(fields) % 8) + body
-
-
-def _packed_text(text: str) -> bytes:
-    data = text.encode()
-    return struct.pack("<I", len(data)) + data + b"\0"
+def _serialise(call: Call, serial: int) -> bytes:
+    address = DBusAddress(call.path, call.target, call.interface)
+    signature = "s" * len(call.arguments) or None
+    try:
+        message = new_method_call(address, call.member, signature, call.arguments)
+        message.header.flags |= MessageFlag.no_auto_start
+        return bytes(message.serialise(serial))
+    except ValueError as exc:
+        raise BusError(f"nobody can be called so: {exc}") from exc
 
 
 def _connect_as(uid: int, link: socket.socket, path: str) -> None:
     """Connect as a user: the daemon asks the kernel whose connection it is.
 
-    Only the effective user changes for this moment; for that nobody may signal or look into us. An
+    Only the effective user changes for this moment; for that nobody may signal or trace us. An
     alarm must not come in between.
     """
     own = os.geteuid()

@@ -48,15 +48,16 @@ class Display:
     """
 
     def __init__(self, identity: Identity) -> None:
+        from provisioning.probe import keys, windows, xserver
+        from provisioning.probe.selections import Selections
+
+        # pyautogui opens a connection of its own while it is imported.
+        xserver.load()
+        keys.load()
         import mss
         import mss.tools
         import pyautogui
-        from Xlib.display import Display as XDisplay
 
-        from provisioning.probe import keys, windows
-        from provisioning.probe.selections import Selections
-
-        keys.load()
         pyautogui.PAUSE = 0
         pyautogui.FAILSAFE = False
         self._identity = identity
@@ -65,7 +66,7 @@ class Display:
         self._mss = mss.MSS()
         self._mss.grab(self._mss.monitors[0])
         self._windows = windows
-        self._display = XDisplay()
+        self._display = xserver.open_display()
         self._typist = Typist(self._display)
         self._selections = Selections(self._display)
 

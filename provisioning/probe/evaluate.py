@@ -20,7 +20,7 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Dict, NoReturn
 
-from provisioning.probe import worker
+from provisioning.probe import worker, xserver
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.framing import Line, LineSplitter, decode, encode
 from provisioning.probe.guest import Guest
@@ -53,7 +53,7 @@ def main(user: str) -> None:
     in_fd, out_fd = worker.claim_streams()
     _outlive_shortage()
     with contextlib.suppress(ImportError):
-        import Xlib.display  # noqa: F401 - loaded before any fork
+        xserver.load()
     Judge(Sessions(user), in_fd, out_fd).run()
 
 

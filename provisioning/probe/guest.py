@@ -68,7 +68,7 @@ class Guest:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
         self._shown: dict[int, _Shown] = {}
-        self._told: dict[int, list[titles.Told] | str] = {}
+        self._told: dict[int, list[titles.ReportedWindow] | str] = {}
         self._processes: list[Process] | None = None
         self._windows: list[dict[str, Any]] | None = None
 
@@ -225,7 +225,7 @@ class Guest:
         """
         return owners.may_bear(app, str(window.get("program", "")), window["wm_class"])
 
-    def _told_by(self, shown: _Shown) -> list[titles.Told]:
+    def _told_by(self, shown: _Shown) -> list[titles.ReportedWindow]:
         """Ask a window's process, once a wave."""
         if shown.pid not in self._told:
             self._told[shown.pid] = self._ask(shown)
@@ -234,21 +234,21 @@ class Guest:
             raise GuestError(f"the title of a window cannot be told: {told}")
         return told
 
-    def _ask(self, shown: _Shown) -> list[titles.Told] | str:
+    def _ask(self, shown: _Shown) -> list[titles.ReportedWindow] | str:
         session = self._sessions.find()
         if session is None or not shown.pid:
             return "nobody knows whose window it is"
         try:
-            told = titles.ask(session, shown.pid)
-        except titles.UntoldError as exc:
+            reported = titles.query(session, shown.pid)
+        except titles.UnknownTitleError as exc:
             return str(exc)
         is_same = proc.start_ticks(shown.pid) == shown.ticks
-        return told if is_same else "its program ended meanwhile"
+        return reported if is_same else "its program ended meanwhile"
 
     def _read_windows(self) -> list[dict[str, Any]]:
         from Xlib.error import DisplayError
 
-        from provisioning.probe import windows
+        from provisioning.probe import windows, xserver
 
         session = self._sessions.find()
         if session is None:
@@ -256,7 +256,7 @@ class Guest:
         if "XAUTHORITY" in session.environment:
             os.environ["XAUTHORITY"] = session.environment["XAUTHORITY"]
         try:
-            display = windows.open_display(session.display)
+            display = xserver.open_display(session.display)
         except (DisplayError, OSError) as exc:
             raise GuestError(str(exc)) from exc
         try:

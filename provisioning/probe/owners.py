@@ -1,8 +1,8 @@
-"""Which program a window belongs to, from the X server and the kernel and not from the window.
+"""Find the program that a window belongs to, from the X server and the kernel.
 
-What a window says of itself (title, class, process id) is whatever somebody wrote there; any
-program may. The server knows by its socket which process made the window (X-Resource extension),
-and the kernel knows which file that process runs.
+A window's own properties (title, class, process id) do not count: any program may write them. The
+server knows by its socket which process made the window (X-Resource extension), and the kernel
+knows which file that process runs.
 
 Source: X Resource Extension 1.2, section QueryClientIds.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 import struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from provisioning.probe import connections
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from Xlib.display import Display
 
-_EXTENSION = "X-Resource"
-_QUERY_CLIENT_IDS = 4
-_LOCAL_CLIENT_PID = 2
 _WORD = re.compile(r"[a-z]+")
 # Parts of names that say nothing about which application it is.
 _GENERIC = frozenset({"app", "bin", "com", "desktop", "esr", "gnome", "gtk", "org", "server", "x"})
@@ -45,11 +42,11 @@ _SUITES = {"soffice.bin": frozenset({"soffice", *(f"libreoffice-{one}" for one i
 
 
 class Owner(NamedTuple):
-    """Whose a window is.
+    """The owner of a window.
 
     Attributes:
         pid: the process; 0 when it is gone or not on this machine.
-        program: path of the file that it runs; empty when nobody can tell.
+        program: path of the file that it runs; empty when unknown.
     """
 
     pid: int
@@ -57,7 +54,7 @@ class Owner(NamedTuple):
 
 
 class Owners:
-    """Whose windows are, and what names those may bear; kept for one wave.
+    """Owners of windows and the names that those may bear; valid for one wave.
 
     Args:
         display: an open connection.
@@ -68,7 +65,7 @@ class Owners:
         self._is_pure: dict[int, bool] = {}
 
     def of(self, window_id: int) -> Owner | None:
-        """Give whose a window is; None when the server has no X-Resource extension."""
+        """Return a window's owner; None when the server has no X-Resource extension."""
         pid = _pid_of(self._display, window_id)
         if pid is None:
             return None
@@ -76,10 +73,10 @@ class Owners:
         return Owner(pid if program else 0, program)
 
     def is_credible(self, name: str, owner: Owner) -> bool:
-        """Tell whether a window's class or instance may be that of its program.
+        """Return whether a window's class or instance may be that of its program.
 
         The program's path must fit (`is_credible`), and nothing but root's files must be executed
-        in its process: what is preloaded into a program speaks with the program's voice.
+        in its process: what is preloaded into a program acts as the program.
         """
         if not is_credible(name, owner.program):
             return False
@@ -88,29 +85,29 @@ class Owners:
         return self._is_pure[owner.pid]
 
     def _connected(self, pid: int) -> bool:
-        """Tell whether the process made its connections itself, as the program it now runs."""
+        """Return whether the process made its connections itself, as the program it now runs."""
         server = connections.server_pid(self._display.display.socket)
         for _ in range(_LOOKS):
             try:
                 ends = connections.peers()
             except OSError:
-                # A kernel without unix_diag cannot be asked, which no agent brings about.
+                # A kernel without unix_diag cannot be asked; no agent can cause that.
                 return True
-            clients = [one for one in _clients(self._display, 0) or () if one[1] == pid]
-            if connections.are_own(pid, server, ends, len(clients)):
+            count = (_pids_of(self._display, 0) or []).count(pid)
+            if connections.are_own(pid, server, ends, count):
                 return True
         return False
 
 
 def is_terminal(program: str) -> bool:
-    """Tell whether a program is a terminal emulator, whose titles come from what runs in it."""
+    """Return whether a program is a terminal emulator, whose titles come from what runs in it."""
     return os.path.basename(program) in _TERMINALS
 
 
 def is_credible(name: str, program: str) -> bool:
-    """Tell whether a window's class or instance may be that of a program.
+    """Return whether a window's class or instance may be that of a program.
 
-    The word that says most in the name must be part of the program's path, as ``libreoffice`` in
+    The longest specific word of the name must be part of the program's path, as ``libreoffice`` in
     ``/usr/lib/libreoffice/program/soffice.bin``, and nobody but root may write to that path.
     """
     words = [word for word in _WORD.findall(name.lower()) if word not in _GENERIC]
@@ -118,11 +115,12 @@ def is_credible(name: str, program: str) -> bool:
 
 
 def program_of(pid: int) -> str:
-    """Give the path of the file that a process runs.
+    """Return the path of the file that a process runs.
 
     Returns:
-        Empty when the process is gone, or when the path leads to another file here: in mounts of its
-        own a process may have any program at any path, and a program may have been replaced.
+        Empty when the process is gone, or when the path leads to another file here: in a mount
+        namespace of its own a process may have any program at any path, and a program may have
+        been replaced.
     """
     link = f"/proc/{pid}/exe"
     try:
@@ -133,7 +131,7 @@ def program_of(pid: int) -> str:
 
 
 def may_bear(name: str, program: str, names: Sequence[str]) -> bool:
-    """Tell whether a window may be an application's although it bears other names.
+    """Return whether a window may be an application's although it bears other names.
 
     Anybody may write other names there. A program that is several applications has a window under
     each one's name, which is believed.
@@ -148,7 +146,7 @@ def may_bear(name: str, program: str, names: Sequence[str]) -> bool:
 
 
 def runs_roots_code(pid: int) -> bool:
-    """Tell whether all files that a process executes code of are root's, and only root's to write.
+    """Return whether all files that a process executes code of are root's, and only root's to write.
 
     The kernel gives the very files, whatever their paths lead to by now. Where it does not, as in a
     container, whose root lacks the capability, their paths must lead to root's files only, in the
@@ -203,54 +201,23 @@ def _is_roots(program: str) -> bool:
 
 
 def _pid_of(display: Display, window_id: int) -> int | None:
-    """Ask the server; 0 when it knows no process on this machine, None when it cannot tell."""
-    found = _clients(display, window_id)
-    if found is None:
+    """Return a window's process; 0 for none on this machine, None where the server cannot say."""
+    pids = _pids_of(display, window_id)
+    if pids is None:
         return None
-    return found[0][1] if found else 0
+    return pids[0] if pids else 0
 
 
-def _clients(display: Display, client: int) -> list[tuple[int, int]] | None:
-    """Give clients (0: all) by an identifier of theirs, each with its process."""
+def _pids_of(display: Display, client: int) -> list[int] | None:
+    """Return the processes of clients by an identifier of theirs (0: of all clients)."""
     from Xlib.error import XError
-    from Xlib.protocol import rq
+    from Xlib.ext import res
 
-    class QueryClientIds(rq.ReplyRequest):  # type: ignore[misc] # python-xlib is untyped
-        _request = rq.Struct(
-            rq.Card8("opcode"),
-            rq.Opcode(_QUERY_CLIENT_IDS),
-            rq.RequestLength(),
-            rq.Card32("count"),
-            rq.Card32("client"),
-            rq.Card32("mask"),
-        )
-        _reply = rq.Struct(
-            rq.ReplyCode(),
-            rq.Pad(1),
-            rq.Card16("sequence_number"),
-            rq.ReplyLength(),
-            rq.Card32("count"),
-            rq.Pad(20),
-            rq.List("words", rq.Card32Obj),
-        )
-
-    found = display.query_extension(_EXTENSION)
-    if found is None:
+    if not display.has_extension(res.extname):
         return None
+    spec = {"client": client, "mask": res.LocalClientPIDMask}
     try:
-        reply: Any = QueryClientIds(
-            display=display.display,
-            opcode=found.major_opcode,
-            count=1,
-            client=client,
-            mask=_LOCAL_CLIENT_PID,
-        )
+        reply = display.res_query_client_ids([spec])
     except (XError, struct.error):
         return []
-    # client, mask, length in bytes, values
-    words, rows, at = list(reply.words), [], 0
-    while at + 2 < len(words):
-        size = words[at + 2] // 4
-        rows += [(int(words[at]), int(value)) for value in words[at + 3 : at + 3 + min(size, 1)]]
-        at += 3 + size
-    return rows
+    return [int(row.value[0]) for row in reply.ids if row.value]

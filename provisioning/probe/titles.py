@@ -1,14 +1,14 @@
-"""Titles of windows as the windows' own programs tell them, over accessibility (AT-SPI).
+"""Titles of windows as the windows' own programs report them over accessibility (AT-SPI).
 
-Anybody may write to any window, and the X server keeps no account of who did. A program's own word
-of its windows' names goes over a message bus, of which each hop is asked of the kernel:
+Any client may write to any window, and the X server does not record which client did. A program's
+own names of its windows come over a message bus; the kernel is asked about each hop of it:
 
-* The bus is whatever somebody says it is. But its daemon must be root's ``dbus-daemon``, running
-  nothing but root's code, and every byte must be written by that very process. Such a daemon, under
-  whatever configuration, stamps each message with the connection that it came from, and knows the
-  process that connected.
+* Whoever says so is the bus. But its daemon must be root's ``dbus-daemon``, executing nothing but
+  root's code, and every byte must be written by that very process. Such a daemon, under whatever
+  configuration, stamps each message with the connection that it came from, and knows the process
+  that connected.
 * That process must be the one that owns the window, and its connections to the daemon its own: as
-  many as the daemon counts, to be closed on execution, held by nobody else.
+  many as the daemon counts, close-on-exec, held by no other process.
 
 Source: AT-SPI 2, org.a11y.atspi.Accessible; unix(7), SO_PEERCRED and SCM_CREDENTIALS.
 """
@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Dict, List, NamedTuple
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple
 from urllib.parse import unquote
 
 from provisioning.probe import connections, owners, proc
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from provisioning.probe.session import Session
 
-PATIENCE_S = 3.0
-"""How long a program, with the bus on the way to it, may take."""
+TIMEOUT_S = 3.0
+"""Bound on a program's replies, with the bus on the way to it."""
 
 _DAEMON = "/usr/bin/dbus-daemon"
 _ROOT = "/org/a11y/atspi/accessible/root"
@@ -45,84 +45,86 @@ _PAUSE_S = 0.02
 _WINDOWS = frozenset({9, 16, 19, 21, 23, 69})
 
 
-class UntoldError(Exception):
-    """Nobody can say what the titles are; the message tells why."""
+class UnknownTitleError(Exception):
+    """The titles cannot be determined; the message says why."""
 
 
-class Told(NamedTuple):
-    """What a program says of one of its windows.
+class ReportedWindow(NamedTuple):
+    """What a program reports of one of its windows.
 
     Attributes:
-        name: its title, for most kinds of windows; a message box may say what kind it is.
-        role: AT-SPI's number of what it is.
+        name: its title, for most kinds of windows; of a message box it may be the kind.
+        role: AT-SPI's number of its role.
     """
 
     name: str
     role: int
 
 
-def title_of(window: int, shown: Mapping[int, str], told: Sequence[Told]) -> str | None:
-    """Give a window's title; None when its program's word does not tell.
+def title_of(
+    window: int, shown: Mapping[int, str], reported: Sequence[ReportedWindow]
+) -> str | None:
+    """Return a window's title; None when its program's report leaves it open.
 
-    A title that shows counts when the program tells it at least as often as it shows, so that one
-    window does not get another one's title. Where all windows have one title, that is each one's.
+    A shown title counts when the program reports it at least as often as it is shown, so that no
+    window gets another one's title. Where all windows have one title, each of them has it.
 
     Args:
         window: its identifier.
         shown: what the windows of its program show, by identifier.
-        told: what the program tells.
+        reported: what the program reports.
     """
     title = shown[window][:_MAX_TITLE]
-    is_shown = Counter(one[:_MAX_TITLE] for one in shown.values())[title]
-    if is_shown <= Counter(one.name for one in told)[title]:
+    is_shown = Counter(text[:_MAX_TITLE] for text in shown.values())[title]
+    if is_shown <= Counter(row.name for row in reported)[title]:
         return title
-    names = [one.name for one in told if one.role in _WINDOWS]
-    is_one = len(set(names)) == 1 and len(shown) == len(told) == len(names)
-    return names[0] if is_one else None
+    names = [row.name for row in reported if row.role in _WINDOWS]
+    has_one_name = len(set(names)) == 1 and len(shown) == len(reported) == len(names)
+    return names[0] if has_one_name else None
 
 
-def ask(session: Session, pid: int) -> list[Told]:
-    """Have a process tell of its windows.
+def query(session: Session, pid: int) -> list[ReportedWindow]:
+    """Return what a process reports of its windows.
 
     Args:
-        session: whose accessibility bus is asked.
+        session: whose accessibility bus is queried.
         pid: the process.
 
     Raises:
-        UntoldError: it does not, or somebody else may have spoken for it.
+        UnknownTitleError: it does not report, or another process may have replied for it.
     """
     why = "there is no accessibility bus"
-    end_s = time.monotonic() + PATIENCE_S
+    end_s = time.monotonic() + TIMEOUT_S
     for address in _addresses(session, end_s):
         try:
-            return _ask_at(address, session.identity.uid, pid, end_s)
-        except (BusError, UntoldError) as exc:
+            return _query_at(address, session.identity.uid, pid, end_s)
+        except (BusError, UnknownTitleError) as exc:
             why = str(exc)
-    raise UntoldError(why)
+    raise UnknownTitleError(why)
 
 
-def _ask_at(path: str, uid: int, pid: int, end_s: float) -> list[Told]:
+def _query_at(path: str, uid: int, pid: int, end_s: float) -> list[ReportedWindow]:
     bus = Bus(path, uid, end_s - time.monotonic())
     try:
         # Before a byte is read: a process does not become another's program again unnoticed.
         started = proc.start_ticks(bus.pid)
         if not _is_daemon(bus.pid):
-            raise UntoldError("the accessibility bus is not run by the system's daemon")
+            raise UnknownTitleError("the accessibility bus is not run by the system's daemon")
         bus.log_in(only_from=bus.pid)
         names = _names_of(bus, pid)
-        told = [row for name in names for row in _windows_of(bus, name)]
+        reported = [row for name in names for row in _windows_of(bus, name)]
         _check_connections(bus, pid)
         if proc.start_ticks(bus.pid) != started or not _is_daemon(bus.pid):
-            raise UntoldError("the accessibility bus' daemon is another one by now")
-        return told
+            raise UnknownTitleError("the accessibility bus' daemon was replaced meanwhile")
+        return reported
     finally:
         bus.close()
 
 
 def _is_daemon(pid: int) -> bool:
-    """Tell whether a process is root's bus daemon, among the processes that we see.
+    """Return whether a process is root's bus daemon in our own PID namespace.
 
-    One in a table of processes of its own could be spoken for by who is root there.
+    In another namespace, whoever is root there could speak for it.
     """
     try:
         is_here = os.readlink(f"/proc/{pid}/ns/pid") == os.readlink("/proc/self/ns/pid")
@@ -132,18 +134,20 @@ def _is_daemon(pid: int) -> bool:
 
 
 def _names_of(bus: Bus, pid: int) -> list[str]:
-    """Give the names of a process' connections, having made sure that they are its own."""
-    reply = bus.ask_daemon("ListNames")
+    """Return the names of a process' connections."""
+    reply = bus.call_daemon("ListNames")
     names = [name for name in (reply[0] if reply else ()) if name.startswith(":")]
-    pids = bus.ask_daemon_each("GetConnectionUnixProcessID", names)
-    found = [name for name, told in zip(names, pids) if told == [pid]]  # noqa: B905 - Python 3.9
+    pids = bus.call_daemon_for_each("GetConnectionUnixProcessID", names)
+    found = [name for name, reply in zip(names, pids) if reply == [pid]]  # noqa: B905 - Python 3.9
     if not found:
-        raise UntoldError("its program does not tell its windows' titles over accessibility")
+        raise UnknownTitleError(
+            "its program does not report its windows' titles over accessibility"
+        )
     return found
 
 
 def _check_connections(bus: Bus, pid: int) -> None:
-    """Make sure that a process' connections to the bus are its own."""
+    """Verify that a process' connections to the bus are its own."""
     for _ in range(_LOOKS):
         try:
             ends = connections.peers()
@@ -153,26 +157,36 @@ def _check_connections(bus: Bus, pid: int) -> None:
         if connections.are_own(pid, bus.pid, ends, len(_names_of(bus, pid)), alone=True):
             return
         time.sleep(_PAUSE_S)
-    raise UntoldError("its program's connection to the accessibility bus may be another's")
+    raise UnknownTitleError("its program's connection to the accessibility bus may be another's")
 
 
-def _windows_of(bus: Bus, name: str) -> list[Told]:
-    """Ask a connection for what is right below its application."""
-    reply = bus.ask([Call(name, _ROOT, _ACCESSIBLE, "GetChildren")])[0]
+def _windows_of(bus: Bus, name: str) -> list[ReportedWindow]:
+    """Return the children of a connection's application."""
+    reply = bus.call([Call(name, _ROOT, _ACCESSIBLE, "GetChildren")])[0]
     rows: List[object] = list(reply[0])[:_MOST_CHILDREN] if reply else []
     own = [row[1] for row in rows if isinstance(row, tuple) and row[0] == name]
-    words = (_ACCESSIBLE, "Name")
-    names = bus.ask([Call(name, path, _PROPERTIES, "Get", words) for path in own])
-    roles = bus.ask([Call(name, path, _ACCESSIBLE, "GetRole") for path in own])
+    arguments = (_ACCESSIBLE, "Name")
+    names = bus.call([Call(name, path, _PROPERTIES, "Get", arguments) for path in own])
+    roles = bus.call([Call(name, path, _ACCESSIBLE, "GetRole") for path in own])
     return [
-        Told(text[0][:_MAX_TITLE], role[0])
-        for text, role in zip(names, roles)  # noqa: B905 - Python 3.9
-        if text and role and isinstance(text[0], str) and isinstance(role[0], int)
+        ReportedWindow(_text_in(name)[:_MAX_TITLE], role[0])
+        for name, role in zip(names, roles)  # noqa: B905 - Python 3.9
+        if name and role and isinstance(role[0], int) and _is_text(name)
     ]
 
 
+def _is_text(reply: List[Any]) -> bool:
+    """Return whether a reply holds a variant that is a string."""
+    value = reply[0]
+    return isinstance(value, tuple) and value[:1] == ("s",)
+
+
+def _text_in(reply: List[Any]) -> str:
+    return str(reply[0][1])
+
+
 def _addresses(session: Session, end_s: float) -> Iterator[str]:
-    """Give where the bus may be, as programs look for it; none of it needs to be true."""
+    """Yield where the bus may be, as programs look for it; none of it needs to be true."""
     seen: Dict[str, None] = {}
     for find in (_at_display, _at_session_bus):
         path = _path_in(find(session, end_s))
@@ -185,10 +199,10 @@ def _at_display(session: Session, _: float) -> str:
     from Xlib import X
     from Xlib.error import DisplayError, XError
 
-    from provisioning.probe import windows
+    from provisioning.probe import xserver
 
     try:
-        display = windows.open_display(session.display)
+        display = xserver.open_display(session.display)
     except (DisplayError, OSError):
         return ""
     try:
@@ -212,8 +226,8 @@ def _at_session_bus(session: Session, end_s: float) -> str:
         return ""
     try:
         bus.log_in()
-        owner = bus.ask_daemon("GetNameOwner", _LAUNCHER.target)
-        reply = bus.ask([_LAUNCHER._replace(target=owner[0])])[0] if owner else None
+        owner = bus.call_daemon("GetNameOwner", _LAUNCHER.target)
+        reply = bus.call([_LAUNCHER._replace(target=owner[0])])[0] if owner else None
     except BusError:
         return ""
     finally:
@@ -222,10 +236,10 @@ def _at_session_bus(session: Session, end_s: float) -> str:
 
 
 def _path_in(address: str) -> str:
-    """Give the path of the first Unix socket in an address; NUL begins an abstract one."""
-    for one in address.split(";"):
-        kind, _, rest = one.partition(":")
-        parts = dict(part.partition("=")[::2] for part in rest.split(","))
+    """Return the path of the first Unix socket in an address; NUL begins an abstract one."""
+    for part in address.split(";"):
+        kind, _, rest = part.partition(":")
+        parts = dict(pair.partition("=")[::2] for pair in rest.split(","))
         if kind == "unix" and parts.get("path"):
             return unquote(parts["path"])
         if kind == "unix" and parts.get("abstract"):

@@ -22,17 +22,6 @@ _STATES = (
 )
 
 
-def open_display(name: str) -> Display:
-    """Connect to a display; the cookie is taken from XAUTHORITY.
-
-    Raises:
-        Xlib.error.DisplayError: nobody is there, or we may not.
-    """
-    from Xlib.display import Display as XDisplay
-
-    return XDisplay(name)
-
-
 def list_windows(display: Display) -> list[dict[str, Any]]:
     """Give the managed windows, bottom to top.
 

@@ -2,9 +2,16 @@ from __future__ import annotations
 
 import io
 import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
 
 from appliance.base import process
+from appliance.base.errors import RequirementError
 from provisioning.links import zipapp
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_the_archive_is_the_same_bytes_each_time() -> None:
@@ -23,6 +30,24 @@ def test_the_archive_holds_the_probe_its_wheels_and_nothing_compiled() -> None:
     assert not [name for name in names if name.startswith("provisioning/") and "probe" not in name][
         1:
     ]
+
+
+def test_python_xlib_is_packed_with_the_extensions_that_are_used_and_no_others() -> None:
+    with zipfile.ZipFile(io.BytesIO(zipapp.build_probe().data)) as archive:
+        names = {name for name in archive.namelist() if name.startswith("Xlib/ext/")}
+    assert names == {f"Xlib/ext/{name}.py" for name in ("__init__", "ge", "res", "xtest")}
+
+
+def test_the_older_fork_of_python_xlib_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = tmp_path / "Xlib"
+    older.mkdir()
+    (older / "__init__.py").touch()
+    found = zipapp._location
+    monkeypatch.setattr(zipapp, "_location", lambda n: older if n == "Xlib" else found(n))
+    with pytest.raises(RequirementError, match=r"python-xlib 0\.33"):
+        zipapp.build_probe.__wrapped__()
 
 
 def test_another_content_has_another_digest() -> None:

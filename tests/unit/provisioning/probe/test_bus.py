@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import struct
 import threading
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PATIENCE_S = 10.0
+TIMEOUT_S = 10.0
 PATH, PROPERTIES = "/org/freedesktop/DBus", "org.freedesktop.DBus.Properties"
 
 
@@ -41,8 +42,8 @@ def daemon(tmp_path: Path) -> Iterator[tuple[str, int]]:
 
 
 @contextlib.contextmanager
-def connected(path: str, patience_s: float = PATIENCE_S) -> Iterator[Bus]:
-    bus = Bus(path, os.getuid(), patience_s)
+def connected(path: str, timeout_s: float = TIMEOUT_S) -> Iterator[Bus]:
+    bus = Bus(path, os.getuid(), timeout_s)
     try:
         yield bus
     finally:
@@ -55,29 +56,31 @@ def test_a_bus_tells_who_is_on_it(daemon: tuple[str, int]) -> None:
         assert one.pid == pid
         one.log_in(only_from=pid)
         other.log_in(only_from=pid)
-        reply = one.ask_daemon("ListNames")
+        reply = one.call_daemon("ListNames")
         assert reply is not None
         assert set(reply[0]) == {DAEMON, ":1.0", ":1.1"}
-        pids = one.ask_daemon_each("GetConnectionUnixProcessID", [":1.0", ":1.9", ":1.1"])
+        pids = one.call_daemon_for_each("GetConnectionUnixProcessID", [":1.0", ":1.9", ":1.1"])
         assert pids == [[os.getpid()], None, [os.getpid()]]
 
 
 def test_values_of_many_kinds_are_read(daemon: tuple[str, int]) -> None:
     with connected(daemon[0]) as bus:
         bus.log_in(only_from=daemon[1])
-        told = bus.ask_daemon("GetConnectionCredentials", ":1.0")
+        told = bus.call_daemon("GetConnectionCredentials", ":1.0")
         assert told is not None
-        assert dict(told[0])["UnixUserID"] == os.getuid()
-        (features,) = bus.ask([Call(DAEMON, PATH, PROPERTIES, "Get", (DAEMON, "Features"))])
+        assert told[0]["UnixUserID"] == ("u", os.getuid())
+        (features,) = bus.call([Call(DAEMON, PATH, PROPERTIES, "Get", (DAEMON, "Features"))])
         assert features is not None
-        assert all(isinstance(one, str) for one in features[0])
+        signature, names = features[0]
+        assert signature == "as"
+        assert all(isinstance(name, str) for name in names)
 
 
 def test_more_calls_than_go_out_at_once_are_answered_in_order(daemon: tuple[str, int]) -> None:
     with connected(daemon[0]) as bus:
         bus.log_in(only_from=daemon[1])
         names = [DAEMON if n % 3 else f"no.such{n}" for n in range(170)]
-        replies = bus.ask_daemon_each("NameHasOwner", names)
+        replies = bus.call_daemon_for_each("NameHasOwner", names)
         assert replies == [[int(name == DAEMON)] for name in names]
 
 
@@ -123,6 +126,77 @@ def test_a_bus_that_makes_no_sense_is_left(tmp_path: Path, said: bytes) -> None:
         thread.join()
 
 
+def message(kind: int, fields: bytes, body: bytes = b"") -> bytes:
+    """Write a message by hand, as a peer may that keeps to no rule."""
+    head = struct.pack("<cBBBIII", b"l", kind, 0, 1, len(body), 1, len(fields))
+    return head + fields + bytes(-len(fields) % 8) + body
+
+
+# A header field whose variant is an array of structs that have no fields.
+EMPTY_STRUCTS = b"\1\3a()\0" + bytes(2) + struct.pack("<I", 4) + bytes(8)
+UNKNOWN_FIELD = b"\x2a\1y\0\7"
+RETURN, UNKNOWN_KIND = 2, 9
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        message(RETURN, EMPTY_STRUCTS),
+        message(RETURN, UNKNOWN_FIELD),
+        message(RETURN, b"\5\1?\0" + bytes(4)),
+        message(RETURN, b"\x08\1g\0\1s\0" + bytes(1), struct.pack("<I", 3) + b"abc."),
+        message(RETURN, b"", bytes(1 << 10)).replace(struct.pack("<I", 1 << 10), b"\xff" * 4),
+    ],
+    ids=["empty structs", "unknown field", "unknown type", "no final NUL", "too long"],
+)
+def test_a_malformed_reply_ends_the_connection_at_once(tmp_path: Path, sent: bytes) -> None:
+    with (
+        peer(tmp_path, sent) as path,
+        connected(path) as bus,
+        pytest.raises(BusError, match=r"malformed|too much"),
+    ):
+        bus.log_in()
+
+
+def test_other_messages_than_replies_are_not_even_parsed(tmp_path: Path) -> None:
+    sent = message(UNKNOWN_KIND, UNKNOWN_FIELD) + message(4, EMPTY_STRUCTS)
+    with (
+        peer(tmp_path, sent) as path,
+        connected(path) as bus,
+        pytest.raises(BusError, match="closed the connection"),
+    ):
+        bus.log_in()
+
+
+@contextlib.contextmanager
+def peer(tmp_path: Path, sent: bytes) -> Iterator[str]:
+    """Listen at a path, authenticate one connection, send bytes, close."""
+    path = str(tmp_path / "peer")
+
+    def reply(server: socket.socket) -> None:
+        link, _ = server.accept()
+        with link:
+            link.recv(100)
+            link.sendall(b"OK 00\r\n")
+            wanted = b"Hello"
+            data = b""
+            while wanted not in data:
+                data += link.recv(1 << 12)
+            link.sendall(sent)
+            link.shutdown(socket.SHUT_WR)
+            # To the end: a socket closed with unread bytes resets the connection.
+            while link.recv(1 << 12):
+                pass
+
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen()
+        thread = threading.Thread(target=reply, args=(server,))
+        thread.start()
+        yield path
+        thread.join()
+
+
 def test_nobody_at_the_path_is_told(tmp_path: Path) -> None:
     with pytest.raises(BusError, match="nobody"):
-        Bus(str(tmp_path / "none"), os.getuid(), PATIENCE_S)
+        Bus(str(tmp_path / "none"), os.getuid(), TIMEOUT_S)

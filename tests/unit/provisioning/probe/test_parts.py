@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import sys
 from pathlib import Path
@@ -19,19 +18,6 @@ from provisioning.reset.digests import StateDigest
 from tests.standins.states import a_digest
 
 PROBE = Path(apps.__file__).parent
-
-
-@pytest.mark.parametrize("path", sorted(PROBE.glob("*.py")), ids=lambda path: path.name)
-def test_the_probe_is_python_3_9_and_imports_nothing_of_the_host(path: Path) -> None:
-    tree = ast.parse(path.read_text(), feature_version=(3, 9))
-    for node in ast.walk(tree):
-        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        for name in names:
-            top = name.split(".")[0]
-            if top in {"mss", "pyautogui", "Xlib", "gi"}:
-                continue
-            assert top in sys.stdlib_module_names or name.startswith("provisioning.probe"), name
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from provisioning.probe.titles import Told, title_of
+from provisioning.probe.titles import ReportedWindow, title_of
 
 FRAME, ALERT, TOOL_TIP = 23, 2, 59
 ONE, TWO = 0x400007, 0x400009
 
 
-def frames(*names: str, role: int = FRAME) -> list[Told]:
-    return [Told(name, role) for name in names]
+def frames(*names: str, role: int = FRAME) -> list[ReportedWindow]:
+    return [ReportedWindow(name, role) for name in names]
 
 
 def test_a_title_that_the_program_tells_counts() -> None:
