@@ -10,7 +10,7 @@ from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import GuestCallError, LinkError, MachineError, MesocosmError
 from evaluators.bundle import desktop_bundle
 from evaluators.catalogue import builtin_evaluators, distinct_evaluators
-from evaluators.graph.outcome import Outcome, undecided
+from evaluators.graph.outcome import Cause, Outcome, undecided
 from evaluators.machine_view import MachineView
 from evaluators.model.base import SESSION
 from evaluators.phone.view import PhoneView
@@ -70,7 +70,7 @@ class BundleRunner:
             reply = self._ask(calls, timeout_s)
             rows = _REPLIES.validate_python(reply)
         except LinkError as exc:
-            return undecided(calls, _said(exc))
+            return undecided(calls, _said(exc), _cause_of(exc))
         except ValidationError as exc:
             return undecided(calls, f"the probe gave no list of outcomes: {exc.errors()[0]['msg']}")
         return [Outcome(row.node, row.met, row.reason) for row in rows]
@@ -140,7 +140,7 @@ class HostRunner(Generic[S]):
         try:
             met = tool.mark.function(subject, **tool.check(call.args))
         except MesocosmError as exc:
-            return Outcome(call.node, None, _said(exc))
+            return Outcome(call.node, None, _said(exc), _cause_of(exc))
         except Exception as exc:  # noqa: BLE001  (an evaluator's fault must not end the trial)
             return Outcome(call.node, None, f"{call.check} raised {type(exc).__name__}: {exc}")
         if not isinstance(met, bool):
@@ -248,6 +248,12 @@ def _shell_of(machine: Machine) -> Shell:
     if shell is None:
         raise MachineError(f"{machine.info.machine_id} has no shell.")
     return shell
+
+
+def _cause_of(exc: MesocosmError) -> Cause:
+    if isinstance(exc, GuestCallError):
+        return Cause.EVALUATOR
+    return Cause.MACHINE if isinstance(exc, LinkError | MachineError) else Cause.EVALUATOR
 
 
 def _said(exc: MesocosmError) -> str:

@@ -105,7 +105,7 @@ class Trial:
         self._phase = "start"
         self._loop, seat = self._make_loop(environment)
         try:
-            _require_unmet(self._loop.graph)
+            _require_clean_start(self._loop.graph)
             self._phase = "loop"
             self._loop.run(self._stage.make_agent(seat))
             raise AssertionError("a loop ends by EndTrial")
@@ -153,7 +153,7 @@ class Trial:
             verdict=verdict,
             reason=reason,
             nodes_met=0 if loop is None else len(loop.graph.met),
-            nodes=len(self._task.graph),
+            nodes=len(self._task.credit_nodes),
             steps=0 if loop is None else loop.steps,
             seconds=round(self._stage.clock.monotonic_s() - self._start_s, 3),
             usage=usage,
@@ -194,14 +194,11 @@ class Trial:
                 stage.record("tokens_total", tokens, agent=stage.agent, direction=direction)
 
 
-def _require_unmet(graph: GraphEvaluator) -> None:
-    """End the trial unless every node is found unmet before the agent acts."""
+def _require_clean_start(graph: GraphEvaluator) -> None:
+    """End the trial unless the graph is as a task requires before the agent acts."""
     report = graph.check_start()
-    if report.is_clean:
-        return
-    words = [f"{node} is met before the agent acts" for node in report.met]
-    words += [f"{node} is undecided: {why}" for node, why in report.inconclusive.items()]
-    raise EndTrial(Reason.ENVIRONMENT_ERROR, "; ".join(words), is_conclusive=False)
+    if not report.is_clean:
+        raise EndTrial(Reason.ENVIRONMENT_ERROR, report.detail, is_conclusive=False)
 
 
 def _words(exc: Exception) -> str:

@@ -1,49 +1,55 @@
 """Judge a trial by a directed acyclic graph of evaluators.
 
-What exactly is meant (every corner is pinned by a property test against a slow reference):
+The exact semantics (each point is pinned by a property test against a slow reference):
 
-* **Shape.** Any number of sources, of sinks, of ways through a node. A node is **active** when all
+* **Shape.** Any number of sources, sinks and paths through a node. A node is **active** when all
   nodes of its ``after`` are met and itself is not. Only active nodes are evaluated.
 * **Alternatives.** A node with several checks (``or``) is met when any of them is, on whichever
   role. None met and one undecided: inconclusive. A hold node may be held by another of its checks
   than the one that met it.
 * **Step.** One `step` runs waves: all active nodes of one role go to that role's runner in one
-  round trip, the roles side by side; nodes that this makes active form the next wave. No node is
+  round trip, the roles in parallel; nodes that this makes active form the next wave. No node is
   evaluated twice in a step, so the waves end; their number is at most the depth of the graph.
 * **once** nodes latch. **hold** nodes latch during the trial too, and are all evaluated once more
-  by `finish`: one that is no longer so is *undone* and loses its credit. What happens between
-  (undone and done again) does not count. What the last step itself has met is not checked again.
+  by `finish`: one that is no longer satisfied is *undone* and loses its credit. Undone and done
+  again in between does not count. What the last step itself has met is not checked again.
+* **keep** nodes are invariants: met at the start and still met at the end. They have no edges, earn
+  no credit, and are evaluated by `check_start` and `finish` alone, so broken and restored in
+  between does not count. One that is unmet at the end is *broken*, and the trial fails.
 * **Descendants of an undone node keep their credit**: ``after`` says when a node begins to count,
   not that it must stay so. A descendant that is a state is a hold node and was itself checked
   again. The verdict is FAIL anyway, as not every node is met.
-* **Inconclusive.** An evaluator that raises, gives no bool, misses its deadline, or whose machine
-  is lost makes its node inconclusive with the reason, never unmet. It stays active and is asked
-  again by the next step; only the last word counts. The same goes for a hold node that cannot be
-  checked again: it has no credit. Nodes of other machines go on as if nothing had been.
-* **Verdict.** PASS if every node is met. Else INCONCLUSIVE if any node is inconclusive, even when
-  another is known to be unmet (the trouble may have kept the agent from meeting it). Else FAIL.
-* **At the start** nothing may be met. `check_start` evaluates *every* node, active or not, and
-  gives what is met already; the trial must then not be run. Nothing latches. A node that is so at
-  the start and that the first `step` finds active is met by that step like any other.
+* **Inconclusive.** An evaluator that raises, returns no bool, misses its deadline, or whose machine
+  is lost makes its node inconclusive with reason and cause, never unmet. It stays active and is
+  asked again by the next step; only the last answer counts. The same holds for hold and keep nodes
+  that cannot be checked at the end. Nodes of other machines are unaffected.
+* **A machine that the agent ended** (`end_machine`) is not asked any more: checks on it are unmet,
+  so a hold node on it is undone and a keep node broken. Once nodes met before keep their credit.
+* **Verdict.** FAIL if a keep node is broken. PASS if every other node is met and no keep node is
+  undecided. Else INCONCLUSIVE if any node is inconclusive, even when another is known to be unmet
+  (the trouble may have kept the agent from meeting it). Else FAIL.
+* **At the start** no once or hold node without predecessors may be met, and every keep node must
+  be. `check_start` evaluates these and returns every problem; the trial must then not be run.
+  Nothing latches. A node with predecessors may be met at the start: it counts once they are met.
 * **The same evaluator** may stand in several nodes, with the same or other arguments; each node is
-  evaluated for itself and nothing is shared between them.
+  evaluated separately and nothing is shared between them.
 * **Evaluators that act** are wrong: they must only read. Should one act all the same: the calls of
   a role are made in the task's order, a later call or wave sees what it did, and a hold node
-  stands as it is found at the end.
-* **Going on after a crash.** `to_dict` is the whole state; `from_events` takes the last one that
-  stands in a log. Steps that were not logged have never been.
+  is judged by what the end shows.
+* **Continuing after a crash.** `to_dict` is the whole state; `from_events` takes the last one in a
+  log. Steps that were not logged never happened.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from appliance.base.errors import GraphError, UnknownNameError
-from evaluators.graph.outcome import Verdict
+from evaluators.graph.outcome import Cause, Outcome, Verdict, decisive_cause
+from evaluators.graph.start import StartProblem, StartReport
+from evaluators.graph.state import GraphRecord, NodeRecord, NodeState
 from evaluators.graph.waves import Waves
 from evaluators.model.dag import build_graph
 from evaluators.model.node import Mode
@@ -51,66 +57,18 @@ from evaluators.model.node import Mode
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from evaluators.graph.outcome import Outcome, WaveRunner
+    from evaluators.graph.outcome import WaveRunner
     from evaluators.model.node import Node
     from provisioning.protocols import Json
 
 WAVE_TIMEOUT_S = 30.0
 
 
-class NodeState(StrEnum):
-    """Where a node stands."""
-
-    WAITING = "waiting"
-    """Some predecessor is not met."""
-    ACTIVE = "active"
-    """Not met when last evaluated, or not evaluated yet."""
-    MET = "met"
-    UNDONE = "undone"
-    """A hold node that was met and no longer is at the end."""
-    INCONCLUSIVE = "inconclusive"
-    """Its evaluator could not decide when last asked."""
-
-
-class _NodeRecord(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    state: NodeState
-    met_at_step: int | None
-    reason: str
-
-
-class _GraphRecord(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    steps: int
-    finished: bool
-    nodes: dict[str, _NodeRecord]
-
-
-@dataclass(frozen=True, slots=True)
-class StartReport:
-    """What `GraphEvaluator.check_start` found.
-
-    Attributes:
-        met: nodes that are met although nothing was done.
-        inconclusive: reason by node, for those that could not be decided.
-    """
-
-    met: tuple[str, ...]
-    inconclusive: Mapping[str, str]
-
-    @property
-    def is_clean(self) -> bool:
-        """Tell whether every node was found unmet."""
-        return not self.met and not self.inconclusive
-
-
 class GraphEvaluator:
-    """The graph of one trial and how far it is met; see the module for what exactly is meant.
+    """The graph of one trial and which of its nodes are met; see the module for the semantics.
 
-    Not safe among threads: it belongs to the thread of its trial, and runners are called from
-    that thread and from others, never two at a time on one role.
+    Not thread-safe: it belongs to the thread of its trial. Runners are called from that thread and
+    from others, never two at a time on one role.
 
     Args:
         nodes: of the task.
@@ -135,14 +93,17 @@ class GraphEvaluator:
             for check in node.checks:
                 if check.on not in runners:
                     raise GraphError(f"Node {node.id!r} is on {check.on!r}, which has no runner.")
+        self._keeps = [node.id for node in nodes if node.mode is Mode.KEEP]
         self._successors = {name: tuple(graph.successors(name)) for name in self._nodes}
         self._missing = dict(graph.in_degree)
         """How many predecessors are not met, by node."""
-        self._active = {name for name, missing in self._missing.items() if not missing}
+        sources = {name for name, missing in self._missing.items() if not missing}
+        self._active = sources.difference(self._keeps)
         self._waves = Waves(nodes, runners, timeout_s=wave_timeout_s)
         self._met_at: dict[str, int] = {}
-        self._undone: set[str] = set()
-        self._troubles: dict[str, str] = {}
+        self._lost: dict[str, str] = {}
+        """Hold nodes undone and keep nodes broken, with the reason if they cannot be verified."""
+        self._troubles: dict[str, Outcome] = {}
         self._steps = 0
         self._is_finished = False
 
@@ -157,17 +118,14 @@ class GraphEvaluator:
         return self._waves.evaluations
 
     def check_start(self) -> StartReport:
-        """Evaluate every node, whether active or not, before the agent acts; nothing latches."""
-        outcomes = self._waves.run(self.nodes)
-        return StartReport(
-            met=tuple(outcome.node for outcome in outcomes if outcome.met is True),
-            inconclusive={
-                outcome.node: outcome.reason for outcome in outcomes if outcome.met is None
-            },
-        )
+        """Evaluate sources and keep nodes before the agent acts; nothing latches."""
+        names = self._in_order({*self._active, *self._keeps})
+        outcomes = self._waves.run(names)
+        found = [StartProblem.of(self._nodes[outcome.node], outcome) for outcome in outcomes]
+        return StartReport(tuple(problem for problem in found if problem is not None))
 
     def step(self) -> tuple[str, ...]:
-        """Evaluate what is active, wave after wave, and give the nodes newly met, in order.
+        """Evaluate what is active, wave after wave, and return the nodes newly met, in order.
 
         Raises:
             GraphError: the graph was finished before.
@@ -184,22 +142,31 @@ class GraphEvaluator:
             wave = self._in_order(reached & self._active)
         return tuple(newly)
 
+    def end_machine(self, role: str, reason: str) -> None:
+        """Record that the agent ended a machine: from now on its checks are unmet, unasked.
+
+        Args:
+            role: of the machine.
+            reason: what happened, for the log.
+        """
+        self._waves.ended[role] = reason
+
     def finish(self) -> tuple[str, ...]:
-        """Take a last step, check the hold nodes again, and give those undone.
+        """Take a last step, check hold and keep nodes, and return those undone or broken.
 
         Nodes met by that last step have just been seen and are not checked twice. A second call
-        does nothing and gives the same.
+        does nothing and returns the same.
         """
         if not self._is_finished:
             held = [name for name in self._met_at if self._nodes[name].mode is Mode.HOLD]
             self.step()
             self._is_finished = True
-            for outcome in self._waves.run(self._in_order(held)):
+            for outcome in self._waves.run(self._in_order([*held, *self._keeps])):
                 if outcome.met is False:
-                    self._undone.add(outcome.node)
+                    self._lost[outcome.node] = outcome.reason
                 elif outcome.met is None:
-                    self._troubles[outcome.node] = outcome.reason
-        return tuple(self._in_order(self._undone))
+                    self._troubles[outcome.node] = outcome
+        return tuple(self._in_order(self._lost))
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -213,16 +180,28 @@ class GraphEvaluator:
 
     @property
     def is_complete(self) -> bool:
-        """Tell whether every node is met."""
-        return len(self._met_at) == len(self._nodes) and not self._undone and not self._troubles
+        """Whether every node that earns credit is met and nothing is undone, broken or open."""
+        earning = len(self._nodes) - len(self._keeps)
+        return len(self._met_at) == earning and not self._lost and not self._troubles
 
     @property
     def inconclusive(self) -> Mapping[str, str]:
         """Reasons, by node, of those whose last evaluation could not decide."""
-        return {name: self._troubles[name] for name in self._in_order(self._troubles)}
+        return {name: self._troubles[name].reason for name in self._in_order(self._troubles)}
+
+    @property
+    def cause(self) -> Cause | None:
+        """The cause that decides why the verdict is INCONCLUSIVE; None when no node is."""
+        causes = (outcome.cause or Cause.EVALUATOR for outcome in self._troubles.values())
+        return decisive_cause(causes)
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Ids of the keep nodes that are not met at the end, in the task's order."""
+        return tuple(name for name in self._keeps if name in self._lost)
 
     def state_of(self, name: str) -> NodeState:
-        """Tell where a node stands.
+        """Return the state of a node.
 
         Raises:
             UnknownNameError: there is no such node.
@@ -231,40 +210,42 @@ class GraphEvaluator:
             raise UnknownNameError.of("node", name, self._nodes)
         if name in self._troubles:
             return NodeState.INCONCLUSIVE
-        if name in self._undone:
-            return NodeState.UNDONE
+        is_keep = self._nodes[name].mode is Mode.KEEP
+        if name in self._lost:
+            return NodeState.BROKEN if is_keep else NodeState.UNDONE
+        if is_keep:
+            return NodeState.KEPT
         if name in self._met_at:
             return NodeState.MET
         return NodeState.ACTIVE if name in self._active else NodeState.WAITING
 
     def waits_for(self, name: str) -> tuple[str, ...]:
-        """Give the unmet nodes that a node comes after, in the task's order.
+        """Return the unmet nodes that a node comes after, in the task's order.
 
         Raises:
             UnknownNameError: there is no such node.
         """
         if name not in self._nodes:
             raise UnknownNameError.of("node", name, self._nodes)
-        return tuple(one for one in self._nodes[name].after if one not in self._met_at)
+        return tuple(before for before in self._nodes[name].after if before not in self._met_at)
 
     def verdict(self) -> Verdict:
-        """Judge the state of now; it is final once `finish` was called."""
+        """Judge the present state; it is final once `finish` was called."""
+        if self.broken:
+            return Verdict.FAIL
         if self.is_complete:
             return Verdict.PASS
         return Verdict.INCONCLUSIVE if self._troubles else Verdict.FAIL
 
     def to_dict(self) -> dict[str, Json]:
-        """Give the whole state as JSON, for the event log and for `from_dict`."""
-        records = {
-            name: _NodeRecord(
-                state=self.state_of(name),
-                met_at_step=self._met_at.get(name),
-                reason=self._troubles.get(name, ""),
-            )
-            for name in self._nodes
-        }
-        state = _GraphRecord(steps=self._steps, finished=self._is_finished, nodes=records)
-        return state.model_dump(mode="json")
+        """Return the whole state as JSON, for the event log and for `from_dict`."""
+        record = GraphRecord(
+            steps=self._steps,
+            finished=self._is_finished,
+            nodes={name: self._record_of(name) for name in self._nodes},
+            ended=self._waves.ended,
+        )
+        return record.model_dump(mode="json")
 
     @classmethod
     def from_dict(
@@ -275,14 +256,14 @@ class GraphEvaluator:
         *,
         wave_timeout_s: float = WAVE_TIMEOUT_S,
     ) -> Self:
-        """Go on from what `to_dict` gave; the counters start anew.
+        """Continue from what `to_dict` returned; the counters start anew.
 
         Raises:
             GraphError: the state is not one of this graph.
         """
         graph = cls(nodes, runners, wave_timeout_s=wave_timeout_s)
         try:
-            record = _GraphRecord.model_validate(state)
+            record = GraphRecord.model_validate(state)
         except ValidationError as exc:
             raise GraphError("The saved state is no state of a graph.", details=str(exc)) from exc
         if set(record.nodes) != set(graph._nodes):
@@ -302,7 +283,7 @@ class GraphEvaluator:
         *,
         wave_timeout_s: float = WAVE_TIMEOUT_S,
     ) -> Self:
-        """Go on from the last state in a trial's log; one without any begins anew.
+        """Continue from the last state in a trial's log; one without any begins anew.
 
         Args:
             nodes: of the task.
@@ -318,28 +299,37 @@ class GraphEvaluator:
             return cls(nodes, runners, wave_timeout_s=wave_timeout_s)
         return cls.from_dict(nodes, runners, states[-1], wave_timeout_s=wave_timeout_s)
 
-    def _restore(self, record: _GraphRecord) -> None:
+    def _record_of(self, name: str) -> NodeRecord:
+        trouble = self._troubles.get(name)
+        return NodeRecord(
+            state=self.state_of(name),
+            met_at_step=self._met_at.get(name),
+            reason=trouble.reason if trouble else self._lost.get(name, ""),
+            cause=trouble.cause if trouble else None,
+        )
+
+    def _restore(self, record: GraphRecord) -> None:
         self._steps = record.steps
         self._is_finished = record.finished
+        self._waves.ended.update(record.ended)
         for name in self._in_order(record.nodes):
             node = record.nodes[name]
             if node.met_at_step is not None:
                 self._met_at[name] = node.met_at_step
+            if node.state in {NodeState.UNDONE, NodeState.BROKEN}:
+                self._lost[name] = node.reason
+            if node.state is NodeState.INCONCLUSIVE:
+                self._troubles[name] = Outcome(name, None, node.reason, node.cause)
         for name in self._met_at:
             if any(before not in self._met_at for before in self._nodes[name].after):
                 raise GraphError(
-                    "The saved state is none that this graph can be in.",
+                    "The saved state is impossible for this graph.",
                     details=f"Node {name!r} is met, but not all that it comes after.",
                 )
             self._latch(name)
-        for name, node in record.nodes.items():
-            if node.state is NodeState.UNDONE:
-                self._undone.add(name)
-            if node.state is NodeState.INCONCLUSIVE:
-                self._troubles[name] = node.reason
 
     def _latch(self, name: str) -> None:
-        """Take a met node from the active ones and make active what waited for it alone."""
+        """Remove a met node from the active ones and activate what waited for it alone."""
         self._active.discard(name)
         for after in self._successors[name]:
             self._missing[after] -= 1
@@ -354,7 +344,7 @@ class GraphEvaluator:
         for outcome in outcomes:
             self._troubles.pop(outcome.node, None)
             if outcome.met is None:
-                self._troubles[outcome.node] = outcome.reason
+                self._troubles[outcome.node] = outcome
             elif outcome.met:
                 self._met_at[outcome.node] = self._steps
                 self._latch(outcome.node)

@@ -1,9 +1,8 @@
-"""Say in words why nodes are not met, without giving the answer away.
+"""Describe why nodes are not met, without giving the answer away.
 
-What is said comes from the task's author (``hint``) or from the first line of the evaluator's
-docstring. Arguments are never shown: they are the answer as often as not. Nor are the reasons of
-undecided evaluators, which may quote what stands on the machine; those are in the log. Ids of
-nodes are shown.
+The text comes from the task's author (``hint``) or from the first line of the evaluator's
+docstring. Arguments are never shown: they are often the answer. Nor are the reasons of undecided
+evaluators, which may quote what is on the machine; those are in the log. Ids of nodes are shown.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evaluators.graph.evaluator import NodeState
+from evaluators.graph.state import NodeState
 
 if TYPE_CHECKING:
     from evaluators.catalogue import Tools
@@ -19,17 +18,18 @@ if TYPE_CHECKING:
     from evaluators.model.node import Check, Node
     from evaluators.model.task import Task
 
-_OPENING = "Tell whether "
+_OPENINGS = ("Return whether ", "Tell whether ")
+_WITHOUT_FEEDBACK = {NodeState.MET, NodeState.KEPT}
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """Why one node has no credit.
+    """Why one node has no credit, or is broken.
 
     Attributes:
         node: its id.
-        state: where it stands; never met.
-        why: one or two sentences, fit for an agent's eyes.
+        state: neither met nor kept.
+        why: one or two sentences that an agent may read.
     """
 
     node: str
@@ -38,40 +38,44 @@ class Feedback:
 
 
 def explain(graph: GraphEvaluator, task: Task, evaluators: Tools) -> tuple[Feedback, ...]:
-    """Give the feedback for every node without credit, in the task's order.
+    """Return the feedback for every node without credit or broken, in the task's order.
 
     Args:
-        graph: of a trial at `task`.
+        graph: of a trial of `task`.
         task: what was to be done.
-        evaluators: by place and name; one that is not among them is not described.
+        evaluators: by place and name; one that is not among them is named, not described.
     """
-    found = []
+    feedback = []
     for node in task.graph:
         state = graph.state_of(node.id)
-        if state is not NodeState.MET:
-            asked = node.hint or _asked(node, task, evaluators)
-            found.append(Feedback(node.id, state, _why(state, asked, graph.waits_for(node.id))))
-    return tuple(found)
+        if state not in _WITHOUT_FEEDBACK:
+            condition = node.hint or _condition_of(node, task, evaluators)
+            why = _explain_state(state, condition, graph.waits_for(node.id))
+            feedback.append(Feedback(node.id, state, why))
+    return tuple(feedback)
 
 
-def _why(state: NodeState, asked: str, before: tuple[str, ...]) -> str:
+def _explain_state(state: NodeState, condition: str, before: tuple[str, ...]) -> str:
     match state:
         case NodeState.WAITING:
-            return f"Counts only after {', '.join(before)}. Then: {asked}"
+            return f"Counts only after {', '.join(before)}. Then: {condition}"
         case NodeState.UNDONE:
-            return f"It was so, and no longer is at the end: {asked}"
+            return f"No longer satisfied at the end: {condition}"
+        case NodeState.BROKEN:
+            return f"Had to stay satisfied and is not at the end: {condition}"
         case NodeState.INCONCLUSIVE:
-            return f"It could not be looked at, which is no fault of the agent: {asked}"
+            return f"Could not be checked, which is not the agent's fault: {condition}"
         case _:
-            return f"Not so yet: {asked}"
+            return f"Not yet satisfied: {condition}"
 
 
-def _asked(node: Node, task: Task, evaluators: Tools) -> str:
-    return ", or ".join(_described(check, task, evaluators) for check in node.checks) + "."
+def _condition_of(node: Node, task: Task, evaluators: Tools) -> str:
+    return ", or ".join(_describe(check, task, evaluators) for check in node.checks) + "."
 
 
-def _described(check: Check, task: Task, evaluators: Tools) -> str:
+def _describe(check: Check, task: Task, evaluators: Tools) -> str:
     tool = evaluators.get(task.place_of(check.on) or "", {}).get(check.check)
     line = "" if tool is None else tool.description.partition("\n")[0]
-    words = line.removeprefix(_OPENING).rstrip(".") or check.check
-    return f"{words} ({check.on})"
+    for opening in _OPENINGS:
+        line = line.removeprefix(opening)
+    return f"{line.rstrip('.') or check.check} ({check.on})"

@@ -1,4 +1,4 @@
-"""Ask the runners: one round trip a role, the machines side by side."""
+"""Ask the runners: one round trip a role, the machines in parallel."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError
-from evaluators.graph.outcome import Call, Outcome, match_outcomes, undecided
+from evaluators.graph.outcome import Call, Cause, Outcome, decisive_cause, match_outcomes, undecided
+from evaluators.model.base import SESSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,12 +20,12 @@ class Waves:
     """Evaluates sets of nodes and counts what that took.
 
     A node's checks go out together, each as a call of its own: to one role in one round trip, to
-    several roles at the same time. One check that is met is enough. None met and one that could
-    not decide leaves the node undecided, with the reasons; all unmet, unmet.
+    several roles at the same time. One check that is met is enough. None met and at least one that
+    could not decide leaves the node undecided, with the reasons; all unmet, unmet.
 
     The first role of a wave is asked in the caller's thread and each further one in a thread of
-    its own. Runners keep to the wave's time themselves, and a runner that raises one of our errors
-    leaves its calls undecided; any other exception is a fault and comes through.
+    its own. Runners keep to the wave's time themselves. A runner that raises a `MesocosmError`
+    leaves its calls undecided; any other exception is a defect and propagates.
 
     Args:
         nodes: all that will ever be evaluated.
@@ -32,6 +33,8 @@ class Waves:
         timeout_s: bound of one round trip.
 
     Attributes:
+        ended: reason by role, for machines that the agent ended. They are not asked any more, and
+            checks on them are unmet; so are session checks that needed such a machine.
         round_trips: how many there were, by role.
         evaluations: how many checks were run in all.
     """
@@ -43,6 +46,7 @@ class Waves:
         self._timeout_s = timeout_s
         self._calls = {node.id: _calls_of(node) for node in nodes}
         self._pool: ThreadPoolExecutor | None = None
+        self.ended: dict[str, str] = {}
         self.round_trips: dict[str, int] = {}
         self.evaluations = 0
 
@@ -52,38 +56,52 @@ class Waves:
         for name in names:
             for role, call in self._calls[name]:
                 by_role.setdefault(role, []).append(call)
+        outcomes = {outcome.node: outcome for outcome in self._ask_all(by_role)}
+        return [
+            _any_of(name, [outcomes[call.node] for _, call in self._calls[name]]) for name in names
+        ]
+
+    def _ask_all(self, by_role: dict[str, list[Call]]) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        for role, reason in self.ended.items():
+            outcomes += [
+                Outcome(call.node, met=False, reason=reason) for call in by_role.pop(role, ())
+            ]
         for role, calls in by_role.items():
             self.round_trips[role] = self.round_trips.get(role, 0) + 1
             self.evaluations += len(calls)
-        given = {outcome.node: outcome for outcome in self._ask_all(by_role)}
-        return [
-            _any_of(name, [given[call.node] for _, call in self._calls[name]]) for name in names
-        ]
-
-    def _ask_all(self, by_role: Mapping[str, Sequence[Call]]) -> list[Outcome]:
         if not by_role:
-            return []
+            return outcomes
         first, *others = by_role
         futures = []
         if others:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(len(self._runners), "evaluate")
             futures = [self._pool.submit(self._ask, role, by_role[role]) for role in others]
-        outcomes = self._ask(first, by_role[first])
+        outcomes += self._ask(first, by_role[first])
         for future in futures:
             outcomes += future.result()
         return outcomes
 
     def _ask(self, role: str, calls: Sequence[Call]) -> list[Outcome]:
         try:
-            given = self._runners[role].evaluate(calls, timeout_s=self._timeout_s)
+            outcomes = self._runners[role].evaluate(calls, timeout_s=self._timeout_s)
         except MesocosmError as exc:
-            given = undecided(calls, f"{role} could not be asked: {exc.brief}")
-        return match_outcomes(calls, given)
+            outcomes = undecided(calls, f"{role} could not be asked: {exc.brief}", Cause.MACHINE)
+        matched = match_outcomes(calls, outcomes)
+        if role == SESSION and self.ended:
+            return [_unmet_if_lost(outcome) for outcome in matched]
+        return matched
+
+
+def _unmet_if_lost(outcome: Outcome) -> Outcome:
+    if outcome.met is None and outcome.cause is Cause.MACHINE:
+        return Outcome(outcome.node, met=False, reason=outcome.reason)
+    return outcome
 
 
 def _calls_of(node: Node) -> list[tuple[str, Call]]:
-    """Give role and call of each check; a further one's name has a # that no node's id has."""
+    """Return role and call of each check; the # in a further one's name is in no node's id."""
     return [
         (check.on, Call(f"{node.id}#{number}" if number else node.id, check.check, check.args))
         for number, check in enumerate(node.checks)
@@ -93,5 +111,8 @@ def _calls_of(node: Node) -> list[tuple[str, Call]]:
 def _any_of(name: str, outcomes: Sequence[Outcome]) -> Outcome:
     if any(outcome.met is True for outcome in outcomes):
         return Outcome(name, met=True)
-    reasons = [outcome.reason for outcome in outcomes if outcome.met is None]
-    return Outcome(name, None, "; ".join(reasons)) if reasons else Outcome(name, met=False)
+    open_ones = [outcome for outcome in outcomes if outcome.met is None]
+    reason = "; ".join(outcome.reason for outcome in open_ones or outcomes if outcome.reason)
+    if not open_ones:
+        return Outcome(name, met=False, reason=reason)
+    return Outcome(name, None, reason, decisive_cause(one.cause for one in open_ones if one.cause))

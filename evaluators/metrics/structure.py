@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 import networkx as nx
 
 from evaluators.model.dag import build_graph
+from evaluators.model.node import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -31,12 +32,14 @@ class Structure:
 
     @classmethod
     def of(cls, nodes: Sequence[Node]) -> Self:
-        """Take the graph of a task.
+        """Return the graph of a task's nodes; keep nodes are no part of it.
 
         Raises:
             GraphError: see `evaluators.graph.evaluator.build_graph`.
         """
-        return cls(build_graph(nodes), {node.id: node.app or node.on for node in nodes})
+        build_graph(nodes)
+        earning = [node for node in nodes if node.mode is not Mode.KEEP]
+        return cls(build_graph(earning), {node.id: node.app or node.on for node in earning})
 
     @cached_property
     def order(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from appliance.base.errors import GraphError, UnknownNameError
+from evaluators.model.node import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,8 @@ def build_graph(nodes: Sequence[Node]) -> nx.DiGraph[str]:
     """Build the graph of a task, edges from predecessor to successor, nodes in the given order.
 
     Raises:
-        GraphError: no nodes, two of one id, an unknown predecessor, or a cycle (which is named).
+        GraphError: no nodes, two of one id, an unknown predecessor, or a cycle (which is named), an
+            edge at a keep node, or keep nodes alone.
     """
     graph: nx.DiGraph[str] = nx.DiGraph()
     for node in nodes:
@@ -26,7 +28,7 @@ def build_graph(nodes: Sequence[Node]) -> nx.DiGraph[str]:
             raise GraphError(f"Two nodes of the graph are called {node.id!r}.")
         graph.add_node(node.id)
     if not nodes:
-        raise GraphError("The graph has no nodes.", resolution="Give at least one node.")
+        raise GraphError("The graph has no nodes.", resolution="Add at least one node.")
     for node in nodes:
         for name in node.after:
             if name not in graph:
@@ -36,10 +38,26 @@ def build_graph(nodes: Sequence[Node]) -> nx.DiGraph[str]:
                     resolution=unknown.resolution,
                 )
             graph.add_edge(name, node.id)
+    _require_free_keeps(nodes, graph)
     if not nx.is_directed_acyclic_graph(graph):
         loop = [edge[0] for edge in nx.find_cycle(graph)]
         raise GraphError(
             f"The graph has a cycle: {' -> '.join([*loop, loop[0]])}.",
-            resolution="Take away one of these edges (`after`).",
+            resolution="Remove one of these edges (`after`).",
         )
     return graph
+
+
+def _require_free_keeps(nodes: Sequence[Node], graph: nx.DiGraph[str]) -> None:
+    keeps = [node.id for node in nodes if node.mode is Mode.KEEP]
+    for name in keeps:
+        if graph.degree(name):
+            raise GraphError(
+                f"The keep node {name!r} has an edge.",
+                resolution="An invariant holds from start to end; remove it from `after`.",
+            )
+    if len(keeps) == len(nodes):
+        raise GraphError(
+            "The graph has only keep nodes, so doing nothing would pass.",
+            resolution="Add a once or hold node.",
+        )

@@ -11,14 +11,16 @@ from evaluators.model.base import Name, Strict, is_empty
 
 
 class Mode(StrEnum):
-    """Whether a met node can lose its credit.
+    """When a node counts.
 
     ``once`` latches: something happened (an app was opened). ``hold`` is a state that must still
-    be so when the trial ends.
+    be there when the trial ends. ``keep`` is an invariant: true at the start and at the end; it
+    earns no credit, has no edges, and fails the trial when it is broken.
     """
 
     ONCE = "once"
     HOLD = "hold"
+    KEEP = "keep"
 
 
 class Check(Strict):
@@ -34,8 +36,8 @@ class Node(Check):
 
     Attributes:
         id: its name in the graph.
-        mode: whether it can lose its credit.
-        after: ids of the nodes that must be met before it counts.
+        mode: when it counts.
+        after: ids of the nodes that must be met before it counts; none for keep nodes.
         alternatives: further checks (written ``or`` in task files), on any role; one of all is
             enough.
         app: the application worked in, for metrics about switching; the role when empty.

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from appliance.base.errors import SpecError
 from evaluators.model.base import SESSION, Name, Strict, is_empty
-from evaluators.model.node import Node  # noqa: TC001  (pydantic reads it)
+from evaluators.model.node import Mode, Node
 from evaluators.model.oracle import OracleStep  # noqa: TC001  (pydantic reads it)
 from provisioning.egress.proxy import read_destinations
 from provisioning.protocols import Kind  # noqa: TC001  (pydantic reads it)
@@ -85,8 +85,13 @@ class Task(Strict):
                 raise PydanticCustomError("egress", "{why}", {"why": str(exc)}) from exc
         return self
 
+    @property
+    def credit_nodes(self) -> tuple[Node, ...]:
+        """The nodes that earn credit: all but the keep nodes."""
+        return tuple(node for node in self.graph if node.mode is not Mode.KEEP)
+
     def place_of(self, role: str | None) -> str | None:
-        """Give what stands behind a role: ``desktop``, ``phone``, ``session``; None if unknown."""
+        """Return the place behind a role: ``desktop``, ``phone``, ``session``; None if unknown."""
         if role is None or role == SESSION:
             return SESSION
         kind = self.roles.get(role)

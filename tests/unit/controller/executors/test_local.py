@@ -23,8 +23,8 @@ from controller.wiring import (
     open_suite,
     plan_of,
 )
-from evaluators.graph.evaluator import NodeState
 from evaluators.graph.outcome import Verdict
+from evaluators.graph.state import NodeState
 from provisioning.fake import FakeFleet
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def test_the_log_of_a_killed_trial_tells_how_far_its_graph_was(lab: Lab) -> None
     assert (first.task, first.steps, first.nodes_met) == ("two-apps", 2, 1)
     (row,) = first.unmet
     assert (row.node, row.state) == ("contacts", NodeState.ACTIVE)
-    assert row.why.startswith("Not so yet: an application is in front")
+    assert row.why.startswith("Not yet satisfied: an application is in front")
     assert (second.steps, second.nodes_met) == (0, 0)
     assert read_report(run).unfinished[0].nodes_met is None
     other = lab.suite.model_copy(update={"digest": "0" * 64})

@@ -11,9 +11,9 @@ from controller.episode.result import MachineRecord, Reason, TrialResult
 from controller.store.report import Report
 from controller.store.runs import RunSpec
 from controller.store.unfinished import Unfinished
-from evaluators.graph.evaluator import NodeState
 from evaluators.graph.feedback import Feedback
 from evaluators.graph.outcome import Verdict
+from evaluators.graph.state import NodeState
 
 SPEC = RunSpec("run-1", "smoke", "1", "d" * 64, "model", ("a", "b"), 2, 0, 1.0, "0")
 DESKTOP = MachineRecord(
@@ -35,9 +35,9 @@ FAILED = TrialResult(
     Usage(50, 0),
     "",
     (DESKTOP,),
-    (Feedback("saved", NodeState.ACTIVE, "Not so yet: a file is there."),),
+    (Feedback("saved", NodeState.ACTIVE, "Not yet satisfied: a file is there."),),
 )
-WHY = {"node": "saved", "state": "active", "why": "Not so yet: a file is there."}
+WHY = {"node": "saved", "state": "active", "why": "Not yet satisfied: a file is there."}
 BROKEN = TrialResult(
     "a", 1, Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR, 0, 2, 0, 1.0, detail="[no] reply"
 )
@@ -116,7 +116,7 @@ def test_the_table_says_why_nodes_are_not_met() -> None:
     waiting = Feedback("sent", NodeState.WAITING, "Counts only after saved.")
     unfinished = Unfinished("b", 1, 3, 1, (waiting,))
     text = printed(replace(REPORT, unfinished=(unfinished,)))
-    assert "b.0 saved: Not so yet: a file is there." in text
+    assert "b.0 saved: Not yet satisfied: a file is there." in text
     assert "b.1 sent: Counts only after saved." in text
     assert "1/2" in next(line for line in text.splitlines() if "unfinished" in line)
 

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluators.catalogue import builtin_evaluators
-from evaluators.graph.evaluator import GraphEvaluator, NodeState
+from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.feedback import explain
 from evaluators.graph.outcome import Call, Outcome
+from evaluators.graph.state import NodeState
 from evaluators.model.task import Task
 
 TASK = {
@@ -50,10 +51,13 @@ def test_each_state_is_said_in_its_words() -> None:
     task = Task.model_validate(TASK)
     graph, runner = graph_of(task)
     told = {row.node: row for row in explain(graph, task, builtin_evaluators())}
-    assert told["a"].why == "Not so yet: a regular file stands at this path; it may be empty (pc)."
+    assert (
+        told["a"].why
+        == "Not yet satisfied: a regular file stands at this path; it may be empty (pc)."
+    )
     assert told["b"].why.startswith("Counts only after a. Then: a file holds exactly this text")
     assert ", or the submitted answer is the expected one" in told["b"].why
-    assert told["c"].why == "Not so yet: Look into the attic."
+    assert told["c"].why == "Not yet satisfied: Look into the attic."
     runner.said = {"a": True, "b": None, "c": True}
     graph.step()
     told = {row.node: row for row in explain(graph, task, builtin_evaluators())}
@@ -64,13 +68,25 @@ def test_each_state_is_said_in_its_words() -> None:
     graph.finish()
     (undone,) = explain(graph, task, builtin_evaluators())
     assert (undone.node, undone.state) == ("a", NodeState.UNDONE)
-    assert undone.why.startswith("It was so, and no longer is at the end: ")
+    assert undone.why.startswith("No longer satisfied at the end: ")
+
+
+def test_a_broken_keep_node_is_explained_and_a_kept_one_is_not() -> None:
+    keep = {"id": "k", "on": "pc", "check": "file_exists", "with": {"path": "~/k"}, "mode": "keep"}
+    task = Task.model_validate(TASK | {"graph": [TASK["graph"][2], keep]})  # type: ignore[index]
+    graph, runner = graph_of(task)
+    assert [row.node for row in explain(graph, task, builtin_evaluators())] == ["c"]
+    runner.said = {"c": True}
+    graph.finish()
+    (row,) = explain(graph, task, builtin_evaluators())
+    assert (row.node, row.state) == ("k", NodeState.BROKEN)
+    assert row.why.startswith("Had to stay satisfied and is not at the end: a regular file")
 
 
 def test_an_unknown_evaluator_is_named_and_no_more() -> None:
     task = Task.model_validate(TASK | {"graph": [{"id": "c", "on": "pc", "check": "no_such"}]})
     (row,) = explain(graph_of(task)[0], task, builtin_evaluators())
-    assert row.why == "Not so yet: no_such (pc)."
+    assert row.why == "Not yet satisfied: no_such (pc)."
 
 
 @pytest.mark.parametrize(
@@ -88,4 +104,4 @@ def test_no_argument_is_ever_told(place: str, name: str, secret: str) -> None:
     task = Task.model_validate(TASK | {"graph": [node]})
     (row,) = explain(graph_of(task)[0], task, builtin_evaluators())
     assert secret not in row.why
-    assert len(row.why) > len("Not so yet: ")
+    assert len(row.why) > len("Not yet satisfied: ")

@@ -137,7 +137,7 @@ def test_a_task_says_what_its_file_says(tmp_path: Path) -> None:
         ("package: a.b", "pakage: a.b", 12, "'pakage'", "app_in_front takes: package."),
         ("package: a.b", "package: 3", 12, "package: Input should be a valid string, not 3", ""),
         ("      path: ~/a.txt", "      pfad: ~/a.txt", 18, "'pfad'", "file_exists takes: path."),
-        ("mode: once", "mode: onse", 13, "'once' or 'hold', not 'onse'", ""),
+        ("mode: once", "mode: onse", 13, "'once', 'hold' or 'keep', not 'onse'", ""),
         ("steps: 5", "steps: 0", 20, "limits.steps: Input should be greater", ""),
         ("steps: 5", "steps: five", 20, "limits.steps: Input should be a valid integer", ""),
         ("steps: 5", "stepps: 5", 20, "'stepps' here. Did you mean 'steps'?", ""),
