@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from appliance.base.process import CommandResult
 
 TOKEN = "a-token"  # noqa: S105
+# As in the image: with a heap a thread, memory grows with threads that were, though nothing leaks.
+HEAP = {
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": "33554432",
+    "MALLOC_TRIM_THRESHOLD_": "33554432",
+}
 
 
 class LocalPhone:
@@ -52,7 +58,7 @@ class LocalPhone:
         argv = [sys.executable, "-m", "images.phone.device", "--root", str(self.root)]
         argv += ["--keys", str(self.key.with_suffix(".pub")), "--ready", str(ready)]
         argv += ["--adb-port", str(adb_port), "--console-port", "0"]
-        self.process = process.start(argv, env={"MESOCOSM_CONSOLE_TOKEN": TOKEN})
+        self.process = process.start(argv, env={"MESOCOSM_CONSOLE_TOKEN": TOKEN, **HEAP})
         assert wait_until(lambda: ready.is_file() or self.process.poll() is not None, timeout_s=30)
         assert self.process.poll() is None, "the phone does not come up"
         ports = json.loads(ready.read_text())

@@ -41,7 +41,7 @@ class LogBuffer:
     """The last entries; may be used from any thread."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._changed = threading.Condition()  # reentrant
         self._entries: deque[LogEntry] = deque(maxlen=MAX_ENTRIES)
         self._next = 1
 
@@ -63,8 +63,11 @@ class LogBuffer:
     def wait(self, after: int, timeout_s: float) -> list[LogEntry]:
         """Wait until there are entries above a number; empty when none came in time."""
         with self._changed:
-            self._changed.wait_for(lambda: self._next - 1 > after, timeout_s)
-        return self.entries(after)
+            # Not by the next number: that of a cleared entry is above too, and never comes.
+            self._changed.wait_for(
+                lambda: bool(self._entries) and self._entries[-1].number > after, timeout_s
+            )
+            return self.entries(after)
 
     def clear(self) -> None:
         """Forget all entries; numbers go on growing."""

@@ -99,6 +99,7 @@ class Stream:
         self._unacknowledged = 0
         self._may_write = remote_id != 0
         self._is_closed = False
+        self._at_end: list[Callable[[], None]] = []
 
     @property
     def is_closed(self) -> bool:
@@ -198,6 +199,14 @@ class Stream:
         """Note that the connection has ended, and with it the stream."""
         self._end()
 
+    def call_at_end(self, act: Callable[[], None]) -> None:
+        """Call a function once, from any thread, when the stream ends; now if it has ended."""
+        with self._changed:
+            if not self._is_closed:
+                self._at_end.append(act)
+                return
+        act()
+
     def _is_free(self) -> bool:
         return self._may_write and (self._credit_bytes is None or self._credit_bytes > 0)
 
@@ -213,6 +222,9 @@ class Stream:
             if self._is_closed:
                 return False
             self._is_closed = True
+            acts, self._at_end = self._at_end, []
             self._changed.notify_all()
         self._forget(self.local_id)
+        for act in acts:
+            act()
         return True

@@ -5,28 +5,49 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import secrets
 import signal
 import subprocess
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 # Source: linux/prctl.h
 _PR_SET_CHILD_SUBREAPER = 36
 _KILL_TIMEOUT_S = 2.0
+_HANG_UP_GRACE_S = 2.0
+_POLL_S = 0.005
+
+SESSION_VARIABLE = "SHELL_SESSION"
+"""Holds a session's id, by which a process is recognized that has left session and parent."""
 
 
 class _Row(NamedTuple):
     state: str
     parent: int
+    session: int
 
 
 class ProcessesLeftError(Exception):
     """Processes did not die."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """What one shell request has started.
+
+    Attributes:
+        child: its first process, the leader of a session of its own.
+        session_id: value of `SESSION_VARIABLE` in all its processes.
+    """
+
+    child: subprocess.Popen[bytes]
+    session_id: str
 
 
 def become_subreaper() -> None:
@@ -52,16 +73,17 @@ class Processes:
         stdin: int | IO[bytes],
         stdout: int | IO[bytes],
         stderr: int | IO[bytes],
-    ) -> subprocess.Popen[bytes]:
+    ) -> Session:
         """Start a program in a session of its own.
 
         Raises:
             OSError: it cannot be started.
         """
+        session_id = secrets.token_hex(8)
         with self.lock:
             child = subprocess.Popen(
                 argv,
-                env=dict(env),
+                env={**env, SESSION_VARIABLE: session_id},
                 cwd=cwd,
                 stdin=stdin,
                 stdout=stdout,
@@ -70,72 +92,127 @@ class Processes:
                 start_new_session=True,
             )
             self._children[child.pid] = child
-        return child
+        return Session(child, session_id)
 
-    def wait(self, child: subprocess.Popen[bytes]) -> int:
-        """Wait for the end of a started process and give its code as a shell would, 0 to 255."""
-        code = child.wait()
+    def wait(self, session: Session) -> int:
+        """Wait for a session's first process and return its exit code as a shell does, 0 to 255."""
+        code = session.child.wait()
         with self.lock:
-            self._children.pop(child.pid, None)
+            self._children.pop(session.child.pid, None)
             self.reap_orphans()
         return code if code >= 0 else 128 - code
 
-    def kill_group(self, child: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> None:
-        """Signal a started process and what stayed in its group."""
+    def hang_up(self, session: Session) -> None:
+        """Send SIGHUP to the group of a session's first process, which was not waited for yet."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, number)
+            os.killpg(session.child.pid, signal.SIGHUP)
+
+    def end(self, session: Session) -> None:
+        """End all processes of a session, which was not waited for yet.
+
+        They get SIGHUP, as on Android when a host goes away, and are killed after 2 s.
+        """
+        members = self._members(session)
+        _signal(members, signal.SIGHUP)
+        _signal(members, signal.SIGCONT)  # a stopped one cannot act on it
+        if _poll_until(lambda: not self._members(session), _HANG_UP_GRACE_S):
+            return
+
+        def kill() -> bool:
+            alive = self._members(session)
+            _signal(alive, signal.SIGKILL)
+            return not alive
+
+        _poll_until(kill, _KILL_TIMEOUT_S)
 
     def kill_all(self) -> int:
-        """Kill every process below this one and give how many there were.
+        """Kill every process below this one and return how many there were.
 
         Raises:
             ProcessesLeftError: some did not die within 2 s.
         """
         killed: set[int] = set()
-        deadline_s = time.monotonic() + _KILL_TIMEOUT_S
+
+        def kill() -> bool:
+            alive = [pid for pid, row in self._descendants().items() if row.state != "Z"]
+            _signal(alive, signal.SIGKILL)
+            killed.update(alive)
+            return not alive
+
         with self.lock:
-            while alive := [pid for pid, state in self._descendants().items() if state != "Z"]:
-                if time.monotonic() > deadline_s:
-                    raise ProcessesLeftError(f"{len(alive)} processes did not die")
-                for pid in alive:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
-                killed.update(alive)
-                threading.Event().wait(0.002)
+            if not _poll_until(kill, _KILL_TIMEOUT_S):
+                raise ProcessesLeftError("some processes did not die")
             self.reap_orphans()
         return len(killed)
 
     def reap_orphans(self) -> None:
-        """Bury dead processes that nobody here waits for."""
+        """Reap dead processes that nobody here waits for."""
         with self.lock:
             me = os.getpid()
-            for pid, (state, parent) in _read_all().items():
-                if state == "Z" and parent == me and pid not in self._children:
+            for pid, row in _read_all().items():
+                if row.state == "Z" and row.parent == me and pid not in self._children:
                     with contextlib.suppress(ChildProcessError):
                         os.waitpid(pid, os.WNOHANG)
 
-    def _descendants(self) -> dict[int, str]:
-        everything = _read_all()
-        found: dict[int, str] = {}
-        parents = {os.getpid()}
-        while parents:
-            children = {
-                pid: row.state
-                for pid, row in everything.items()
-                if row.parent in parents and pid not in found
-            }
-            found.update(children)
-            parents = set(children)
-        return found
+    def _members(self, session: Session) -> list[int]:
+        """Return the living processes of a session, those that left it by setsid included."""
+        below = self._descendants()
+        mark = f"{SESSION_VARIABLE}={session.session_id}".encode()
+        own = _below(session.child.pid, below).keys() | {session.child.pid}
+        return [
+            pid
+            for pid, row in below.items()
+            if row.state != "Z"
+            and (pid in own or row.session == session.child.pid or _has_variable(pid, mark))
+        ]
+
+    def _descendants(self) -> dict[int, _Row]:
+        return _below(os.getpid(), _read_all())
+
+
+def _below(ancestor: int, rows: Mapping[int, _Row]) -> dict[int, _Row]:
+    """Return those of the processes that descend from one."""
+    below: dict[int, _Row] = {}
+    parents = {ancestor}
+    while parents:
+        children = {
+            pid: row for pid, row in rows.items() if row.parent in parents and pid not in below
+        }
+        below.update(children)
+        parents = set(children)
+    return below
+
+
+def _signal(pids: Iterable[int], number: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def _poll_until(is_done: Callable[[], bool], timeout_s: float) -> bool:
+    """Ask until the answer is yes; return whether that came in time."""
+    deadline_s = time.monotonic() + timeout_s
+    while not is_done():
+        if time.monotonic() > deadline_s:
+            return False
+        threading.Event().wait(_POLL_S)
+    return True
+
+
+def _has_variable(pid: int, assignment: bytes) -> bool:
+    try:
+        return assignment in Path("/proc", str(pid), "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
 
 
 def _read_all() -> dict[int, _Row]:
-    """Give state and parent of every process of this system."""
+    """Return state, parent and session of every process of this system."""
     rows: dict[int, _Row] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - twice as fast
         if name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):
                 # The name stands in brackets and may itself hold brackets and blanks.
-                words = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
-                rows[int(name)] = _Row(words[0].decode(), int(words[1]))
+                fields = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
+                rows[int(name)] = _Row(fields[0].decode(), int(fields[1]), int(fields[3]))
     return rows

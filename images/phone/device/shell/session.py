@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import signal
+import os
+import select
 import subprocess
-import threading
+import time
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from images.phone.device.adb.shell_protocol import (
     CLOSE_STDIN,
@@ -16,20 +17,26 @@ from images.phone.device.adb.shell_protocol import (
     STDERR,
     STDIN,
     STDOUT,
-    WINDOW_SIZE,
     PacketReader,
     encode,
 )
 from images.phone.device.adb.stream import Stream, StreamClosedError
 from images.phone.device.shell.environment import SHELL, ShellEnvironment
+from images.phone.device.shell.inputs import Feeder, PipeInput
 from images.phone.device.shell.terminal import Terminal
+from images.phone.device.shell.wakeup import Wakeup
 from images.phone.device.shell.words import split_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
+    from types import TracebackType
 
 _CHUNK_BYTES = 64 << 10
-_END_GRACE_S = 2.0
+_INPUT_GRACE_S = 2.0
+_DRAIN_POLL_MS = 5
+_EXIT_POLL_S = 0.1
+
+_Output = tuple[int, bytes]
 
 
 @dataclass(frozen=True)
@@ -56,41 +63,10 @@ class ShellRequest:
         return cls(command, "v2" in options, has_terminal, terminal[:40])
 
 
-class _Source(Protocol):
-    def read(self, size: int, /) -> bytes | None: ...
-
-
-class _Input(Protocol):
-    """Where bytes of the host go."""
-
-    def write(self, data: bytes) -> None: ...
-
-    def close(self) -> None: ...
-
-    def resize(self, words: bytes) -> None: ...
-
-
-class _PipeInput:
-    """The standard input of a process without a terminal."""
-
-    def __init__(self, child: subprocess.Popen[bytes]) -> None:
-        self._child = child
-
-    def write(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view and self._child.stdin and not self._child.stdin.closed:
-            view = view[self._child.stdin.write(view) :]
-
-    def close(self) -> None:
-        if self._child.stdin:
-            self._child.stdin.close()
-
-    def resize(self, words: bytes) -> None:
-        """Do nothing: there is no window."""
-
-
 def run_session(request: ShellRequest, stream: Stream, environment: ShellEnvironment) -> None:
-    """Run what was asked for, with its input and output on the stream, to its end.
+    """Run a command, with its input and output on the stream, to its end.
+
+    When the stream ends first, everything that the command started ends, too.
 
     Raises:
         StreamClosedError: the host went away.
@@ -132,7 +108,7 @@ def _put(stream: Stream, request: ShellRequest, kind: int, data: bytes) -> None:
 
 def _run_with_pipes(request: ShellRequest, stream: Stream, environment: ShellEnvironment) -> int:
     argv = [SHELL, "-c", request.command] if request.command else [SHELL]
-    child = environment.processes.start(
+    session = environment.processes.start(
         argv,
         env=environment.variables(),
         cwd=environment.config.root,
@@ -140,37 +116,25 @@ def _run_with_pipes(request: ShellRequest, stream: Stream, environment: ShellEnv
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE if request.has_packets else subprocess.STDOUT,
     )
-    _start(_feed, request, stream, _PipeInput(child))
-    pumps: list[threading.Thread] = []
-    if child.stderr is not None:
-        pumps.append(_start(_pump, child.stderr, stream, request, STDERR))
-    if child.stdout is not None:
-        _pump(child.stdout, stream, request, STDOUT)
-    for pump in pumps:
-        pump.join()
-    if stream.is_closed:
-        _let_end(child, environment)
-    code = environment.processes.wait(child)
-    for pipe in (child.stdout, child.stderr):
-        if pipe is not None:
-            pipe.close()
-    return code
-
-
-def _let_end(child: subprocess.Popen[bytes], environment: ShellEnvironment) -> None:
-    """Let a command whose host went away work off its input, then end it."""
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        child.wait(_END_GRACE_S)
-        return
-    environment.processes.kill_group(child)
+    with _ended(stream) as ended, _Pipes(session.child) as pipes:
+        feeder = Feeder(stream, pipes.input, has_packets=request.has_packets)
+        feeder.start()
+        with contextlib.suppress(StreamClosedError):
+            while (output := pipes.read(ended)) is not None:
+                _put(stream, request, *output)
+        _wait_for_exit(session.child, ended)
+        if stream.is_closed:
+            pipes.drain(feeder)
+            environment.processes.end(session)
+        return environment.processes.wait(session)
 
 
 def _run_in_terminal(request: ShellRequest, stream: Stream, environment: ShellEnvironment) -> int:
-    with Terminal() as terminal:
+    with _ended(stream) as ended, Terminal() as terminal:
         # Opening a terminal makes it the controlling one of a session that has none.
         opener = 'exec "$@" <"$0" >"$0" 2>&1'
         inner = [SHELL, "-c", request.command] if request.command else [SHELL, "-i"]
-        child = environment.processes.start(
+        session = environment.processes.start(
             [SHELL, "-c", opener, terminal.path, *inner],
             env=environment.variables(request.terminal),
             cwd=environment.config.root,
@@ -178,42 +142,87 @@ def _run_in_terminal(request: ShellRequest, stream: Stream, environment: ShellEn
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        _start(_feed, request, stream, terminal)
-        terminal.watch(child, lambda: stream.is_closed)
-        _pump(terminal, stream, request, STDOUT)
-        environment.processes.kill_group(child, signal.SIGHUP)
+        Feeder(stream, terminal, has_packets=request.has_packets).start()
+        with contextlib.suppress(StreamClosedError, OSError):
+            while data := terminal.read(_CHUNK_BYTES, session.child, ended):
+                _put(stream, request, STDOUT, data)
+        environment.processes.hang_up(session)
         if stream.is_closed:
-            _let_end(child, environment)
-        return environment.processes.wait(child)
+            environment.processes.end(session)
+        return environment.processes.wait(session)
 
 
-def _start(work: Callable[..., None], *arguments: object) -> threading.Thread:
-    thread = threading.Thread(target=work, args=arguments, name=work.__name__, daemon=True)
-    thread.start()
-    return thread
+def _wait_for_exit(child: subprocess.Popen[bytes], ended: Wakeup) -> None:
+    """Wait until a command that writes no more has ended, or nobody listens any more."""
+    while not ended.is_set:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(_EXIT_POLL_S)
+            return
 
 
-def _pump(source: _Source, stream: Stream, request: ShellRequest, kind: int) -> None:
-    """Send what a process writes until it writes no more, or nobody listens."""
-    with contextlib.suppress(StreamClosedError, OSError, ValueError):
-        while data := source.read(_CHUNK_BYTES):
-            _put(stream, request, kind, data)
+@contextlib.contextmanager
+def _ended(stream: Stream) -> Iterator[Wakeup]:
+    """Make an event that is set when the stream ends."""
+    wakeup = Wakeup()
+    stream.call_at_end(wakeup.set)
+    try:
+        yield wakeup
+    finally:
+        wakeup.close()
 
 
-def _feed(request: ShellRequest, stream: Stream, sink: _Input) -> None:
-    """Hand what the host sends to a process until the stream ends."""
-    reader = PacketReader()
-    with contextlib.suppress(OSError, ValueError):
-        while data := stream.read():
-            if not request.has_packets:
-                sink.write(data)
-                continue
-            for packet in reader.feed(data):
-                if packet.kind == STDIN:
-                    sink.write(packet.data)
-                elif packet.kind == CLOSE_STDIN:
-                    sink.close()
-                elif packet.kind == WINDOW_SIZE:
-                    sink.resize(packet.data)
-    with contextlib.suppress(OSError, ValueError):
-        sink.close()
+class _Pipes:
+    """The standard streams of a process without a terminal; a context manager that closes them."""
+
+    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+        assert child.stdin is not None  # noqa: S101 - started with pipes
+        self.input = PipeInput(child.stdin)
+        kinds = ((STDOUT, child.stdout), (STDERR, child.stderr))
+        self._outputs = {pipe.fileno(): (kind, pipe) for kind, pipe in kinds if pipe is not None}
+
+    def __enter__(self) -> _Pipes:  # noqa: PYI034 - Self is of 3.11
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.input.close()
+        for _, pipe in self._outputs.values():
+            pipe.close()
+
+    def read(self, ended: Wakeup | None = None, timeout_ms: int | None = None) -> _Output | None:
+        """Wait for output.
+
+        Args:
+            ended: set when nobody listens any more.
+            timeout_ms: the longest to wait; without it, as long as it takes.
+
+        Returns:
+            The kind of output and its bytes, which are empty when none came in time; None once
+            there will be no more, or nobody listens.
+        """
+        poll = select.poll()
+        for fd in (*self._outputs, *([] if ended is None else [ended.fileno()])):
+            poll.register(fd, select.POLLIN)
+        while self._outputs and not (ended is not None and ended.is_set):
+            ready = [fd for fd, _ in poll.poll(timeout_ms) if fd in self._outputs]
+            for fd in ready:
+                kind, pipe = self._outputs[fd]
+                if data := os.read(fd, _CHUNK_BYTES):
+                    return kind, data
+                poll.unregister(fd)
+                del self._outputs[fd]
+                pipe.close()
+            if not ready and timeout_ms is not None:
+                return STDOUT, b""
+        return None
+
+    def drain(self, feeder: Feeder) -> None:
+        """Let a command whose host went away work off the input that it was sent, for 2 s."""
+        deadline_s = time.monotonic() + _INPUT_GRACE_S
+        while (feeder.is_running or feeder.has_input) and time.monotonic() < deadline_s:
+            if self.read(timeout_ms=_DRAIN_POLL_MS) is None:
+                return

@@ -9,16 +9,19 @@ import re
 import select
 import struct
 import termios
+import threading
 from typing import TYPE_CHECKING
+
+from images.phone.device.shell.inputs import write_all
+from images.phone.device.shell.wakeup import Wakeup
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
     from types import TracebackType
 
 _SIZE = re.compile(rb"(\d{1,5})x(\d{1,5}),(\d{1,5})x(\d{1,5})")
 _END_OF_INPUT = b"\x04"
-_POLL_S = 0.1
+_POLL_MS = 100
 
 
 class Terminal:
@@ -30,11 +33,12 @@ class Terminal:
 
     def __init__(self) -> None:
         self._master, slave = os.openpty()
+        os.set_blocking(self._master, False)
         self.path = os.ttyname(slave)
         # Kept open: without any opener the master would read an error before the command starts.
         self._slave = slave
-        self._child: subprocess.Popen[bytes] | None = None
-        self._is_over: Callable[[], bool] = lambda: False
+        self._over = Wakeup()
+        self._lock = threading.Lock()
 
     def __enter__(self) -> Terminal:  # noqa: PYI034 - Self is of 3.11
         return self
@@ -45,48 +49,53 @@ class Terminal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        master, self._master = self._master, -1
-        os.close(master)
-        os.close(self._slave)
+        self._over.set()
+        with self._lock:
+            master, self._master = self._master, -1
+            os.close(master)
+            os.close(self._slave)
+            self._over.close()
 
-    def watch(self, child: subprocess.Popen[bytes], is_over: Callable[[], bool]) -> None:
-        """Let `read` end when this process has ended and all it wrote is read, or nobody listens.
+    def read(self, size: int, child: subprocess.Popen[bytes], ended: Wakeup) -> bytes:
+        """Wait for output; empty once nobody listens, or the command has ended and all is read.
 
         Args:
-            child: the process.
-            is_over: tells that nobody listens any more.
+            size: the most to read, in bytes.
+            child: the command.
+            ended: set when nobody listens any more.
         """
-        self._child = child
-        self._is_over = is_over
-
-    def read(self, size: int) -> bytes:
-        """Wait for output; empty when the command has ended."""
-        while True:
+        poll = select.poll()
+        poll.register(self._master, select.POLLIN)
+        poll.register(ended.fileno(), select.POLLIN)
+        while not ended.is_set:
             # Asked before looking for output: what it wrote before it ended is still read.
-            has_ended = self._child is not None and self._child.poll() is not None
-            ready, _, _ = select.select([self._master], [], [], 0 if has_ended else _POLL_S)
-            if ready:
-                return os.read(self._master, size)
-            if has_ended or self._is_over():
-                return b""
+            has_ended = child.poll() is not None
+            ready = dict(poll.poll(0 if has_ended else _POLL_MS))
+            if self._master in ready:
+                with contextlib.suppress(BlockingIOError):
+                    return os.read(self._master, size)
+            if has_ended:
+                break
+        return b""
 
     def write(self, data: bytes) -> None:
         """Type."""
-        view = memoryview(data)
-        while view and self._master >= 0:
-            view = view[os.write(self._master, view) :]
+        with self._lock:
+            if self._master >= 0:
+                write_all(self._master, data, self._over)
 
-    def close(self) -> None:
+    def end_input(self) -> None:
         """Type the character that ends the input."""
-        if self._master >= 0:
-            os.write(self._master, _END_OF_INPUT)
+        self.write(_END_OF_INPUT)
 
-    def resize(self, words: bytes) -> None:
+    def resize(self, size: bytes) -> None:
         """Set the size of the window, given as ``ROWSxCOLUMNS,WIDTHxHEIGHT``."""
-        found = _SIZE.match(words)
-        if found and self._master >= 0:
-            rows, columns, width, height = (min(int(number), 0xFFFF) for number in found.groups())
-            with contextlib.suppress(OSError):
+        match = _SIZE.match(size)
+        if match is None:
+            return
+        rows, columns, width, height = (min(int(number), 0xFFFF) for number in match.groups())
+        with self._lock, contextlib.suppress(OSError):
+            if self._master >= 0:
                 fcntl.ioctl(
                     self._master,
                     termios.TIOCSWINSZ,
