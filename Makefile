@@ -1,15 +1,16 @@
 # `make help` says what there is. YES=1 answers every question with yes.
 .POSIX:
 .SUFFIXES:
-.PHONY: help up down status test lint bench lock clean
+.PHONY: help up down status test lint cases mutate bench lock clean
 
 VENV = .venv
 BIN = $(VENV)/bin
 SETUP = appliance/bringup
-# What `mesocosm up`, `pytest` and `mesocosm bench reset` are given beside the usual.
+# Further options of `mesocosm up`, `pytest`, mutation testing and `mesocosm bench reset`.
 UPFLAGS =
 PYTESTFLAGS =
 BENCHFLAGS = -n 100
+MUTATEFLAGS =
 # Without the addresses of indexes: each host has its own.
 PIN = uv pip compile pyproject.toml --universal --extra probe --extra openai --extra video \
 	--extra ocr --no-annotate --no-emit-index-url --custom-compile-command "make lock"
@@ -37,6 +38,12 @@ lint: ## Check form and types.
 
 test: lint ## Set everything up, run all checks and tests; leave nothing running.
 	sh tests/with_appliance.sh $(BIN)/mesocosm $(BIN)/pytest $(PYTESTFLAGS)
+
+cases: ## Regenerate the index of evaluator test cases and docs/evaluators.md.
+	$(BIN)/python -m tests.evaluator_cases.generate
+
+mutate: ## Mutation testing of evaluators (an hour); writes docs/mutation.md.
+	$(BIN)/python -m tests.evaluator_cases.mutate --page docs/mutation.md $(MUTATEFLAGS)
 
 bench: ## Measure resets against libvirt's own way.
 	$(BIN)/mesocosm bench reset $(BENCHFLAGS)

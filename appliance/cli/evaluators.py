@@ -1,4 +1,4 @@
-"""``mesocosm evaluators``: what can be checked, try it on a machine, and see that it is right."""
+"""``mesocosm evaluators``: list, show and try evaluators."""
 
 from __future__ import annotations
 
@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from appliance.cli.output import JsonOption, console_out, print_json, say
+from appliance.cli.output import JsonOption, console_out, print_json
 
 if TYPE_CHECKING:
-    from evaluators.casebook.case import Table
-    from evaluators.casebook.mutation import Report
     from evaluators.graph.outcome import Outcome
     from evaluators.schema import Tool
-
-ENOUGH = 0.9
-"""Share of mutants that must be noticed."""
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -27,49 +22,64 @@ def _complete(incomplete: str) -> list[str]:
 
 
 NameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="Of an evaluator.", autocompletion=_complete)
+    str,
+    typer.Argument(metavar="NAME", help="Name of an evaluator.", autocompletion=_complete),
 ]
-OnOption = Annotated[str, typer.Option("--on", help="Its place, such as desktop or phone.")]
+OnOption = Annotated[str, typer.Option("--on", help="What it is for, such as desktop or phone.")]
+KindsOption = Annotated[bool, typer.Option("--kinds", help="Count test cases by kind.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command group."""
-    group = typer.Typer(no_args_is_help=True, help="List, show, try and examine evaluators.")
+    group = typer.Typer(no_args_is_help=True, help="List, show and try evaluators.")
     group.command("list")(list_)
     group.command("show")(show)
     group.command("try")(try_)
-    group.command("mutate")(mutate)
     group.command("docs")(docs)
     app.add_typer(group, name="evaluators")
 
 
-def list_(on: OnOption = "", json: JsonOption = False) -> None:
+def list_(on: OnOption = "", kinds: KindsOption = False, json: JsonOption = False) -> None:
     """List the built-in evaluators."""
-    from rich.table import Table as Rows
-
-    from evaluators.reference import every_evaluator, summary_of
+    from evaluators.reference import every_evaluator
+    from evaluators.testing.index import kind_counts
 
     tools = [tool for tool in every_evaluator() if on in {"", tool.on}]
-    if json:
-        print_json([_shown(tool) for tool in tools])
+    if not json:
+        _print_list(tools, kinds=kinds)
         return
-    rows = Rows("on", "evaluator", "met when", title=f"{len(tools)} evaluators")
+    counts = [{"cases": kind_counts(f"{tool.on}.{tool.name}")} if kinds else {} for tool in tools]
+    print_json([_shown(tool) | more for tool, more in zip(tools, counts, strict=True)])
+
+
+def _print_list(tools: list[Tool], *, kinds: bool) -> None:
+    from rich.table import Table
+
+    from evaluators.reference import summary_of
+    from evaluators.testing.case import CaseKind
+    from evaluators.testing.index import kind_counts
+
+    columns = list(CaseKind) if kinds else ["met when"]
+    table = Table("on", "evaluator", *columns, title=f"{len(tools)} evaluators")
     for tool in tools:
-        rows.add_row(tool.on, tool.name, summary_of(tool))
-    console_out().print(rows)
+        counts = kind_counts(f"{tool.on}.{tool.name}")
+        cells = [str(counts.get(kind, 0)) for kind in columns] if kinds else [summary_of(tool)]
+        table.add_row(tool.on, tool.name, *cells)
+    console_out().print(table)
 
 
 def show(name: NameArgument, on: OnOption = "", json: JsonOption = False) -> None:
-    """Show what an evaluator does, takes, and is shown to do by its cases."""
+    """Show an evaluator's description, arguments and test cases."""
     import inspect
 
     from evaluators.reference import find_evaluator
+    from evaluators.testing.index import case_index
 
     tool = find_evaluator(name, on)
     cases = [
-        {"kind": case.kind.value, "case": case.name, "expected": _word(case.met)}
-        for table in _tables((name,), on)
-        for case in table.cases
+        {"kind": group.kind.value, "case": case, "expected": group.expected}
+        for group in case_index().get(f"{tool.on}.{tool.name}", ())
+        for case in group.cases
     ]
     if json:
         print_json({**_shown(tool), "cases": cases})
@@ -84,14 +94,14 @@ def show(name: NameArgument, on: OnOption = "", json: JsonOption = False) -> Non
 def try_(
     name: NameArgument,
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[ARGUMENT=VALUE]...", help="What it takes.")
+        list[str] | None, typer.Argument(metavar="[ARGUMENT=VALUE]...", help="Its arguments.")
     ] = None,
     machine: Annotated[str, typer.Option("--machine", "-m", help="Id or kind of a machine.")] = "",
     on: OnOption = "",
     answer: Annotated[
         str | None, typer.Option(help="The submitted answer, for evaluators of the session.")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time it may take.")] = 20.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Timeout.")] = 20.0,
     json: JsonOption = False,
 ) -> None:
     """Run an evaluator on a machine as it is now; exit with 0 when it is met, else with 1."""
@@ -111,116 +121,12 @@ def try_(
         raise typer.Exit(1)
 
 
-def mutate(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Of evaluators; all by default.")
-    ] = None,
-    on: OnOption = "",
-    sample: Annotated[
-        int | None, typer.Option(min=1, help="Put in only so many of the faults in code.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
-    module: Annotated[
-        list[str] | None,
-        typer.Option("--module", help="Only this one, such as desktop.git; repeatable."),
-    ] = None,
-    page: Annotated[
-        Path | None, typer.Option("--page", help="Markdown file to keep what is found in.")
-    ] = None,
-    json: JsonOption = False,
-) -> None:
-    """Put faults into code and states, and see whether the cases notice; 1 if fewer than 90 %.
-
-    With a page, or by module, each module is examined by the cases of the evaluators that use it.
-    """
-    from evaluators.casebook.mutation import mutate_code, mutate_states
-    from evaluators.reference import find_evaluator
-
-    if module or page is not None:
-        _mutate_modules(module or [], on, page, json=json)
-        return
-    for name in names or ():
-        find_evaluator(name, on)
-    tables = _tables(tuple(names or ()), on)
-    say(f"{len(tables)} evaluators, {sum(len(table.cases) for table in tables)} cases ...")
-    is_whole = not names and not on
-    reports = {
-        "code": mutate_code(tables, sample=sample, seed=seed, is_whole=is_whole),
-        "states": mutate_states(tables),
-    }
-    if json:
-        print_json({what: _counts(report) for what, report in reports.items()})
-    else:
-        _print_reports(reports)
-    if any(report.score < ENOUGH for report in reports.values()):
-        raise typer.Exit(1)
-
-
-def _mutate_modules(wanted: list[str], on: str, page: Path | None, *, json: bool) -> None:
-    """Examine modules one by one, and write each into the page as soon as it is known."""
-    from appliance.base.errors import UnknownNameError
-    from appliance.base.files import write_atomic
-    from evaluators.casebook.mutation import (
-        mutate_code,
-        mutate_states,
-        mutated_modules,
-        tables_of,
-    )
-    from evaluators.casebook.page import Examined, update
-
-    tables = _tables((), on)
-    known = mutated_modules(tables)
-    names = [f"evaluators.{name.removeprefix('evaluators.')}" for name in wanted]
-    for name in names:
-        if name not in known:
-            raise UnknownNameError.of("module", name, known)
-    found: dict[str, Examined] = {}
-    for name in names or known:
-        say(f"{name} ...")
-        own = [table for table in tables if table.evaluator.__module__ == name]
-        found[name] = Examined(
-            mutate_code(tables_of(name, tables), module=name), mutate_states(own)
-        )
-        if page is not None:
-            old = page.read_text(encoding="utf-8") if page.is_file() else ""
-            write_atomic(page, update(old, {name: found[name]}))
-    reports = {name: {"code": each.code, "states": each.states} for name, each in found.items()}
-    if json:
-        print_json(
-            {
-                name: {what: _counts(report) for what, report in each.items()}
-                for name, each in reports.items()
-            }
-        )
-    else:
-        _print_reports({f"{n} {w}": r for n, each in reports.items() for w, r in each.items()})
-    if any(report.score < ENOUGH for each in reports.values() for report in each.values()):
-        raise typer.Exit(1)
-
-
 def docs(file: Annotated[Path, typer.Argument(help="Markdown file to write.")]) -> None:
-    """Write the page about all evaluators, from their docstrings."""
+    """Write the reference page of all evaluators, from their docstrings."""
     from appliance.base.files import write_atomic
-
-    write_atomic(file, reference_page())
-
-
-def reference_page() -> str:
-    """Give the page about all evaluators, with the numbers of their cases."""
-    from evaluators.casebook.judging import all_tables
     from evaluators.reference import render_reference
 
-    return render_reference({f"{each.mark.on}.{each.mark.name}": each for each in all_tables()})
-
-
-def _tables(names: tuple[str, ...], on: str) -> list[Table]:
-    from evaluators.casebook.judging import all_tables
-
-    return [
-        table
-        for table in all_tables()
-        if on in {"", table.mark.on} and (not names or table.mark.name in names)
-    ]
+    write_atomic(file, render_reference())
 
 
 def _shown(tool: Tool) -> dict[str, Any]:
@@ -236,7 +142,9 @@ def _shown(tool: Tool) -> dict[str, Any]:
 
 
 def _word(met: bool | None) -> str:
-    return {True: "met", False: "unmet", None: "inconclusive"}[met]
+    from evaluators.testing.runner import EXPECTED
+
+    return EXPECTED[met]
 
 
 def _read_arguments(tool: Tool, words: list[str]) -> dict[str, Any]:
@@ -289,40 +197,3 @@ def _evaluate(
     with attached(machine) as found:
         runners = make_runners(Environment({"machine": found}), state)
         return runners["machine"].evaluate([call], timeout_s=seconds)[0]
-
-
-def _counts(report: Report) -> dict[str, Any]:
-    return {
-        "faults": len(report.fates),
-        "killed": report.killed,
-        "equivalent": report.equivalent,
-        "score": round(report.score, 4),
-        "survivors": [
-            {
-                "fault": fate.name,
-                "how": fate.how,
-                "equivalent": fate.equivalent,
-                "explained": fate.explained,
-            }
-            for fate in report.survivors
-        ],
-    }
-
-
-def _print_reports(reports: dict[str, Report]) -> None:
-    from rich.table import Table as Rows
-
-    rows = Rows("faults in", "put in", "noticed", "change nothing", "score")
-    for what, report in reports.items():
-        counts = (len(report.fates), report.killed, report.equivalent)
-        rows.add_row(what, *map(str, counts), f"{report.score:.1%}")
-    out = console_out()
-    out.print(rows)
-    for report in reports.values():
-        for fate in report.survivors:
-            why = (
-                f"changes nothing: {fate.equivalent}"
-                if fate.equivalent
-                else f"SURVIVED, {fate.explained or fate.how}"
-            )
-            out.print(f"{fate.name}\n    {why}", markup=False, soft_wrap=True)

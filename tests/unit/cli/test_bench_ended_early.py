@@ -17,7 +17,7 @@ from appliance.base.errors import MachineError
 from appliance.bench.ocr import bench_matchers
 from appliance.bench.rows import Row, collect
 from appliance.cli.bench import kept
-from evaluators.casebook.papers import noise
+from tests.evaluator_cases.file_builders import noise
 
 if TYPE_CHECKING:
     from collections.abc import Generator

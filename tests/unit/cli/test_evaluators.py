@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -48,6 +49,16 @@ def test_one_is_shown_with_its_cases(capsys: pytest.CaptureFixture[str]) -> None
     assert "hostile: a pipe" in capsys.readouterr().out
 
 
+def test_cases_are_counted_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluators", "show", "file_exists", "--json"]) == 0
+    shown = Counter(case["kind"] for case in printed(capsys)["cases"])
+    assert main(["evaluators", "list", "--kinds", "--json"]) == 0
+    listed = next(each for each in printed(capsys) if each["name"] == "file_exists")
+    assert listed["cases"] == shown
+    assert main(["evaluators", "list", "--kinds"]) == 0
+    assert "near miss" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(("answer", "code", "met"), [("8.0", 0, True), ("9", 1, False)])
 def test_one_is_tried_on_an_answer(
     capsys: pytest.CaptureFixture[str], answer: str, code: int, met: bool
@@ -73,13 +84,6 @@ def test_wrong_words_are_refused(
 ) -> None:
     assert main(["evaluators", "try", *words]) != 0
     assert said in capsys.readouterr().err
-
-
-def test_one_is_examined(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluators", "mutate", "file_line_count", "--json", "--sample", "20"]) in {0, 1}
-    found = printed(capsys)
-    assert found["code"]["faults"] == 20
-    assert found["states"]["score"] == 1.0
 
 
 def test_the_page_is_written(tmp_path: Path) -> None:

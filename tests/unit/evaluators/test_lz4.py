@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from evaluators.casebook.tables.desktop_firefox import GOLDEN, pack
 from evaluators.desktop.lz4 import unpack
+from tests.evaluator_cases.desktop.firefox import GOLDEN, pack
 
 SESSION = {
     "windows": [
@@ -34,7 +34,7 @@ def test_what_the_library_packs_is_unpacked() -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"x", b"a" * 700, b"abcdefgh" * 99 + b"end.", bytes(range(256)) * 9]
 )
-def test_what_the_casebook_packs_is_unpacked(content: bytes) -> None:
+def test_what_the_test_cases_pack_is_unpacked(content: bytes) -> None:
     assert unpack(pack(content)) == content
 
 

@@ -16,9 +16,9 @@ from evaluators.phone.content import (
     task_completed,
     task_listed,
 )
-from evaluators.phone.fake import DUMPSYS, TableShell
 from evaluators.phone.screen import app_in_front, ui_text_shown
 from evaluators.phone.view import PhoneView, parse_rows
+from evaluators.testing.shell import DUMPSYS, TableShell
 
 TASKS_APP = "com.google.android.apps.tasks"
 DUMP = "uiautomator dump /dev/tty"

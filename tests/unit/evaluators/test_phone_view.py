@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from appliance.base.errors import EvaluationError
-from evaluators.phone.fake import TableShell
 from evaluators.phone.hierarchy import parse_hierarchy
 from evaluators.phone.notices import Notification, Toast
 from evaluators.phone.records import CALLS, MESSAGES, Call, Message, PhoneFile
 from evaluators.phone.view import PhoneView
+from evaluators.testing.shell import TableShell
 from provisioning.protocols import Bounds
 
 CLOCK = "com.google.android.deskclock"

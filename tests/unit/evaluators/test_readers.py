@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from evaluators.casebook.papers import bombed
 from evaluators.readers.formats import read_document
 from evaluators.readers.reading import ChildReader
 from evaluators.recognition.ocr import holds
+from tests.evaluator_cases.file_builders import bombed
 
 DOCUMENTS = Path(__file__).parents[2] / "golden/documents"
 

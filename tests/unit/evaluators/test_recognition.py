@@ -13,10 +13,10 @@ from appliance.base.errors import RequirementError
 from appliance.bench import ocr as bench
 from appliance.bench.ocr import Finding, Reading, bench_matchers, bench_ocr, matcher_table, table
 from appliance.bench.page import markdown
-from evaluators.casebook.papers import noise
 from evaluators.recognition.extras import need
 from evaluators.recognition.features import XFeat, locate
 from evaluators.recognition.ocr import EasyOcr, holds
+from tests.evaluator_cases.file_builders import noise
 
 if TYPE_CHECKING:
     from collections.abc import Callable

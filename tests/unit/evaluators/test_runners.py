@@ -11,9 +11,9 @@ from evaluators.bundle import Bundle, desktop_bundle
 from evaluators.catalogue import builtin_evaluators, tools_of
 from evaluators.decorators import evaluator
 from evaluators.graph.outcome import Call, Outcome
-from evaluators.phone.fake import TableShell
 from evaluators.runners import BundleRunner, HostRunner, phone_runner, session_runner
 from evaluators.schema import describe
+from evaluators.testing.shell import TableShell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

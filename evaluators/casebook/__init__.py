@@ -1,1 +1,0 @@
-"""Cases that show of each evaluator that it passes rightly and cannot pass wrongly."""

@@ -1,1 +1,0 @@
-"""Tables of cases; each module here has a tuple ``TABLES``."""

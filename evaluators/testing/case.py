@@ -1,0 +1,175 @@
+"""Test cases of evaluators: a state, arguments, and the expected verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from evaluators.decorators import mark_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluators.decorators import Mark
+    from provisioning.protocols import Json
+
+StateMutation = tuple[str, Callable[[], object]]
+"""One way to damage a state: its name, and the function that does it."""
+
+
+class CaseKind(StrEnum):
+    """What a case tries."""
+
+    POSITIVE = "positive"
+    NEGATIVE = "negative"
+    NEAR_MISS = "near miss"
+    CORRUPT = "corrupt"
+    MISSING = "missing"
+    EMPTY = "empty"
+    HOSTILE = "hostile"
+
+
+class Fixture(Protocol):
+    """A scratch environment in which a case prepares a state and an evaluator reads it."""
+
+    def subject(self) -> Any:  # noqa: ANN401  (each kind of fixture has its own)
+        """Create the evaluator's first argument, with nothing cached."""
+        ...
+
+    def arguments(self, args: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Fill in values that are known only at run time, such as a server's port."""
+        ...
+
+    def state_mutations(self) -> list[StateMutation]:
+        """Return ways to damage the prepared state, the same each time a case is prepared."""
+        ...
+
+    def close(self) -> None:
+        """Release what the fixture holds; the caller removes the scratch folder."""
+        ...
+
+
+class BaseFixture:
+    """A fixture without resources of its own; subclasses define `subject`.
+
+    Args:
+        folder: an empty scratch folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def arguments(self, args: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return the arguments unchanged."""
+        return args
+
+    def state_mutations(self) -> list[StateMutation]:
+        """Return an empty list."""
+        return []
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+State = Callable[[Any], object]
+"""Prepares a state in a fixture; its return value is ignored."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test case of an evaluator.
+
+    Attributes:
+        kind: what is tried.
+        name: description, unique among the evaluator's cases.
+        state: prepares the state.
+        args: the evaluator's arguments, without its subject.
+        met: the expected verdict; None: the evaluator must raise.
+    """
+
+    kind: CaseKind
+    name: str
+    state: State
+    args: Mapping[str, Json]
+    met: bool | None
+
+    def expect_error(self) -> Self:
+        """Return a copy that expects the evaluator to raise: its node is inconclusive."""
+        return replace(self, met=None)
+
+    def expect_met(self) -> Self:
+        """Return a copy that expects the evaluator to be met."""
+        return replace(self, met=True)
+
+
+@dataclass(frozen=True)
+class CaseTable:
+    """All cases of one evaluator.
+
+    Attributes:
+        evaluator: the marked function.
+        fixture: creates a fixture in an empty scratch folder.
+        cases: at least one of each kind but those in `inapplicable`.
+        inapplicable: why there can be no case of a kind.
+        equivalent: state mutations, by the names that the mutation report shows, that must not
+            change the verdict, and why; a name may end with ``*``.
+    """
+
+    evaluator: Callable[..., bool]
+    fixture: Callable[[Path], Fixture]
+    cases: tuple[Case, ...]
+    inapplicable: Mapping[CaseKind, str] = field(default_factory=dict)
+    equivalent: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def mark(self) -> Mark:
+        """The evaluator's mark.
+
+        Raises:
+            TypeError: the function is not marked.
+        """
+        mark = mark_of(self.evaluator)
+        if mark is None:
+            raise TypeError(f"{self.evaluator!r} is not an evaluator")
+        return mark
+
+
+def nothing(fixture: Fixture) -> None:
+    """Leave the fixture as it is."""
+
+
+def positive(name: str, state: State, /, **args: Json) -> Case:
+    """Create a case that must be met."""
+    return Case(CaseKind.POSITIVE, name, state, args, met=True)
+
+
+def negative(name: str, state: State, /, **args: Json) -> Case:
+    """Create a case of a clearly different state, which must be unmet."""
+    return Case(CaseKind.NEGATIVE, name, state, args, met=False)
+
+
+def near_miss(name: str, state: State, /, **args: Json) -> Case:
+    """Create a case that is almost right, or right in the wrong place, and must be unmet."""
+    return Case(CaseKind.NEAR_MISS, name, state, args, met=False)
+
+
+def corrupt(name: str, state: State, /, **args: Json) -> Case:
+    """Create a case of corrupt data, which must be unmet."""
+    return Case(CaseKind.CORRUPT, name, state, args, met=False)
+
+
+def missing(name: str, state: State, /, **args: Json) -> Case:
+    """Create a case whose object does not exist, which must be unmet."""
+    return Case(CaseKind.MISSING, name, state, args, met=False)
+
+
+def empty(name: str, state: State, /, **args: Json) -> Case:
+    """Create a case whose object is empty, which must be unmet."""
+    return Case(CaseKind.EMPTY, name, state, args, met=False)
+
+
+def hostile(name: str, state: State, /, **args: Json) -> Case:
+    """Create a case that tries to deceive or overload the evaluator."""
+    return Case(CaseKind.HOSTILE, name, state, args, met=False)

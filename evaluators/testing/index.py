@@ -1,0 +1,89 @@
+"""The index of the test cases of the shipped evaluators.
+
+The cases are part of the tests, not of the product; commands that show them read this index.
+``make cases`` generates it, and a test fails when it is out of date.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from evaluators.testing.case import CaseKind
+from evaluators.testing.runner import EXPECTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from evaluators.testing.case import CaseTable
+
+INDEX = Path(__file__).with_name("index.json")
+
+
+class CaseGroup(BaseModel):
+    """Cases of one evaluator that try the same and expect the same.
+
+    Attributes:
+        kind: what they try.
+        expected: ``met``, ``unmet`` or ``inconclusive``.
+        cases: their names.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: CaseKind
+    expected: str
+    cases: tuple[str, ...]
+
+
+Index = dict[str, tuple[CaseGroup, ...]]
+_INDEX = TypeAdapter(Index)
+
+
+@cache
+def case_index() -> Mapping[str, tuple[CaseGroup, ...]]:
+    """Return the cases of each shipped evaluator, by ``PLACE.NAME``."""
+    return _INDEX.validate_json(INDEX.read_bytes())
+
+
+def kind_counts(name: str) -> dict[str, int]:
+    """Return the number of cases by kind.
+
+    Args:
+        name: ``PLACE.NAME`` of an evaluator; one without cases has no counts.
+    """
+    counts: Counter[str] = Counter()
+    for group in case_index().get(name, ()):
+        counts[group.kind.value] += len(group.cases)
+    return dict(counts)
+
+
+def render_index(tables: Iterable[CaseTable]) -> str:
+    """Return the text of the index, one line a group of cases."""
+    entries = []
+    for table in sorted(tables, key=lambda table: (table.mark.on, table.mark.name)):
+        groups = ",\n".join(f"    {_dump(group)}" for group in _groups(table))
+        entries.append(f"  {_dump(f'{table.mark.on}.{table.mark.name}')}: [\n{groups}\n  ]")
+    return "{\n" + ",\n".join(entries) + "\n}\n"
+
+
+def _groups(table: CaseTable) -> list[dict[str, object]]:
+    """Group cases by kind, in the order of `CaseKind`, and by what they expect."""
+    groups: dict[tuple[CaseKind, str], list[str]] = {}
+    for kind in CaseKind:
+        for case in table.cases:
+            if case.kind is kind:
+                groups.setdefault((kind, EXPECTED[case.met]), []).append(case.name)
+    return [
+        {"kind": kind.value, "expected": expected, "cases": names}
+        for (kind, expected), names in groups.items()
+    ]
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

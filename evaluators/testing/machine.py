@@ -1,0 +1,195 @@
+"""Test fixture of a machine whose files and screen are evaluated on the host."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from appliance.base.clock import FakeClock
+from evaluators.machine_view import MachineView
+from evaluators.readers.formats import KINDS, read_document
+from evaluators.testing.desktop import USER, DesktopFixture
+from provisioning.probe import files
+from provisioning.probe.errors import ProbeError
+from provisioning.probe.params import Params
+from provisioning.protocols import FileStat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from appliance.base.clock import Clock
+    from evaluators.pictures import Pixels
+    from evaluators.testing.case import StateMutation
+
+TIMEOUT_S = 60.0
+"""Time an evaluator of a fixture has."""
+_SHIFT_PX = 37
+
+
+class InProcessReader:
+    """Reads documents in this process, each once; only for files that a test generated."""
+
+    def __init__(self) -> None:
+        self._documents: dict[tuple[str, str], Any] = {}
+
+    def read(self, kind: str, data: bytes, *, timeout_s: float) -> Any:  # noqa: ANN401, ARG002
+        """Return a document of a kind; None when the data is not one."""
+        key = (kind, hashlib.sha256(data).hexdigest())
+        if key not in self._documents:
+            document = None
+            with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+                document = read_document(kind, data)
+                json.dumps(asdict(document))
+            self._documents[key] = document
+        document = self._documents[key]
+        return document if isinstance(document, KINDS[kind]) else None
+
+
+READER = InProcessReader()
+"""Shared by all fixtures."""
+
+
+class ScratchFiles:
+    """The files of a machine, in a scratch folder, read by the probe's own operation.
+
+    Args:
+        root: stands for ``/``.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def get_straight(self, path: str, max_bytes: int) -> bytes | None:
+        """Read a regular file, refusing links as the probe does."""
+        data = b""
+        while True:
+            values: dict[str, Any] = {"path": f"{self._root}{path}", "offset": len(data)}
+            try:
+                piece = files.get(Params({**values, "straight": True}, TIMEOUT_S))
+            except ProbeError as exc:
+                if exc.kind in {"not_found", "not_straight"}:
+                    return None
+                raise
+            if piece["size"] > max_bytes:
+                return None
+            data += base64.b64decode(piece["data_b64"])
+            if piece["eof"]:
+                return data
+
+    def get(self, path: str) -> bytes:
+        """Read a file."""
+        return (self._root / path.lstrip("/")).read_bytes()
+
+    def put(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
+        """Write a file."""
+        full = self._root / path.lstrip("/")
+        full.parent.mkdir(parents=True, exist_ok=True)
+        full.write_bytes(data)
+        full.chmod(mode)
+
+    def stat(self, path: str) -> FileStat | None:
+        """Return a file's size, mode and time; None when there is none."""
+        full = self._root / path.lstrip("/")
+        if not full.exists():
+            return None
+        status = full.stat()
+        return FileStat(status.st_size, status.st_mode, status.st_mtime)
+
+
+class ScratchScreen:
+    """Frames in sequence, of which the last one stays.
+
+    Args:
+        frames: uint8 arrays (H, W, 3), RGB; at least one before `capture`.
+        clock: measures the time of a frame.
+        frame_s: how long each frame stays; 0: for one capture.
+    """
+
+    def __init__(self, frames: list[Pixels], clock: Clock, frame_s: float) -> None:
+        self._frames = frames
+        self._clock = clock
+        self._frame_s = frame_s
+        self._start_s = clock.monotonic_s()
+        self._taken = 0
+
+    def capture(self) -> Pixels:
+        """Return the current frame."""
+        number = self._taken
+        if self._frame_s:
+            number = int((self._clock.monotonic_s() - self._start_s) / self._frame_s)
+        self._taken += 1
+        return self._frames[min(number, len(self._frames) - 1)]
+
+    def size(self) -> tuple[int, int]:
+        """Return width and height in px."""
+        height, width = self._frames[0].shape[:2]
+        return width, height
+
+
+class ScratchMachine:
+    """A machine with files and a screen only.
+
+    Args:
+        root: stands for ``/``.
+        frames: see `ScratchScreen`.
+        clock: see `ScratchScreen`.
+        frame_s: see `ScratchScreen`.
+    """
+
+    def __init__(
+        self, root: Path, frames: list[Pixels], clock: Clock | None = None, frame_s: float = 0.0
+    ) -> None:
+        self.files = ScratchFiles(root)
+        self.screen = ScratchScreen(frames, clock or FakeClock(), frame_s)
+
+
+class MachineFixture(DesktopFixture):
+    """A machine whose files and screen are evaluated on the host.
+
+    Attributes:
+        frames: what its screen shows, in sequence.
+        frame_s: how long each frame stays; 0: for one capture.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.frames: list[Pixels] = []
+        self.frame_s = 0.0
+
+    def subject(self) -> Any:  # noqa: ANN401 - a MachineView, where DesktopFixture has its guest
+        """Create a view with nothing cached."""
+        clock = FakeClock()
+        return MachineView(
+            ScratchMachine(self.folder, self.frames, clock, self.frame_s),
+            timeout_s=TIMEOUT_S,
+            reader=READER,
+            clock=clock,
+            home=f"/home/{USER}",
+        )
+
+    def draw(self, *frames: Pixels) -> None:
+        """Append frames to what the screen shows."""
+        self.frames.extend(frames)
+
+    def state_mutations(self) -> list[StateMutation]:
+        """Return mutations of each file and of the screen."""
+        mutations = super().state_mutations()
+        if self.frames:
+            mutations += [
+                ("screen: black", partial(self._redraw, np.zeros_like)),
+                ("screen: mirrored", partial(self._redraw, lambda frame: frame[:, ::-1])),
+                ("screen: moved", partial(self._redraw, lambda frame: np.roll(frame, _SHIFT_PX))),
+                ("screen: inverted", partial(self._redraw, lambda frame: 255 - frame)),
+            ]
+        return mutations
+
+    def _redraw(self, how: Callable[[Pixels], Pixels]) -> None:
+        self.frames[:] = [np.ascontiguousarray(how(frame)) for frame in self.frames]

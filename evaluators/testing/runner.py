@@ -1,0 +1,133 @@
+"""Prepare test cases in scratch folders and run evaluators on them."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evaluators.schema import describe
+from evaluators.testing.case import CaseKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evaluators.testing.case import Case, CaseTable, Fixture
+    from provisioning.protocols import Json
+
+EXPECTED = {True: "met", False: "unmet", None: "inconclusive"}
+"""The verdict on a node, by what its evaluator returned; None: it raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The verdict of an evaluator on a case.
+
+    Attributes:
+        met: None when the evaluator raised.
+        reason: the exception; empty otherwise.
+    """
+
+    met: bool | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCase:
+    """A case whose state is in place.
+
+    Attributes:
+        table: the evaluator and all its cases.
+        case: the case.
+        fixture: holds the state.
+    """
+
+    table: CaseTable
+    case: Case
+    fixture: Fixture
+
+    @property
+    def name(self) -> str:
+        """Evaluator and case."""
+        return f"{self.table.mark.name}: {self.case.name}"
+
+    def evaluate(self, args: Mapping[str, Json] | None = None) -> Evaluation:
+        """Run the evaluator.
+
+        Args:
+            args: instead of the case's own.
+        """
+        tool = describe(self.table.evaluator)
+        try:
+            checked = tool.check(self.fixture.arguments(self.case.args if args is None else args))
+            met: object = self.table.evaluator(self.fixture.subject(), **checked)
+        except Exception as exc:  # noqa: BLE001  (an evaluator raises when it cannot decide)
+            return Evaluation(None, f"{type(exc).__name__}: {exc}")
+        if not isinstance(met, bool):
+            return Evaluation(None, f"returned {met!r}, which is not a bool")
+        return Evaluation(met)
+
+    def passes(self) -> bool:
+        """Return whether the evaluator returns what the case expects."""
+        return self.evaluate().met is self.case.met
+
+
+@contextlib.contextmanager
+def prepare(table: CaseTable, case: Case) -> Iterator[PreparedCase]:
+    """Prepare a case in a scratch folder, which is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="mesocosm-case-", ignore_cleanup_errors=True) as name:
+        fixture = table.fixture(Path(name).resolve())
+        try:
+            case.state(fixture)
+            yield PreparedCase(table, case, fixture)
+        finally:
+            fixture.close()
+
+
+def failures(table: CaseTable) -> list[str]:
+    """Run all cases of an evaluator.
+
+    Returns:
+        One line for each case with another verdict than expected, and for each mistake in the
+        set of cases (see `faults_in`); empty when all pass.
+    """
+    lines = faults_in(table)
+    for case in table.cases:
+        with prepare(table, case) as prepared:
+            evaluation = prepared.evaluate()
+        if evaluation.met is not case.met:
+            reason = f" ({evaluation.reason})" if evaluation.reason else ""
+            lines.append(
+                f"{table.mark.name}: {case.kind.value}: {case.name}: expected "
+                f"{EXPECTED[case.met]}, got {EXPECTED[evaluation.met]}{reason}"
+            )
+    return lines
+
+
+def faults_in(table: CaseTable) -> list[str]:
+    """Return mistakes in a set of cases.
+
+    Every kind needs a case or a reason in `inapplicable`, not both; names must be unique.
+    """
+    name = table.mark.name
+    kinds = {case.kind for case in table.cases}
+    lines = [
+        f"{name}: no {kind.value} case, and no reason in `inapplicable`"
+        for kind in CaseKind
+        if kind not in kinds and not table.inapplicable.get(kind)
+    ]
+    lines += [
+        f"{name}: {kind.value} is inapplicable, but has a case"
+        for kind in CaseKind
+        if kind in kinds and kind in table.inapplicable
+    ]
+    if CaseKind.POSITIVE not in kinds and CaseKind.POSITIVE in table.inapplicable:
+        lines.append(f"{name}: a positive case is required")
+    counts = Counter(case.name for case in table.cases)
+    lines += [
+        f"{name}: {count} cases named {case!r}" for case, count in counts.items() if count > 1
+    ]
+    return lines

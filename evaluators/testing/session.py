@@ -1,0 +1,106 @@
+"""Test fixture of a session: the submitted answer, and a desktop and a phone to compare."""
+
+from __future__ import annotations
+
+import base64
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from appliance.base.clock import FakeClock
+from appliance.base.errors import GuestCallError
+from evaluators.session.view import CrossView
+from evaluators.testing.case import BaseFixture
+from evaluators.testing.desktop import USER
+from evaluators.testing.machine import READER, MachineFixture, ScratchMachine
+from evaluators.testing.phone import TIMEOUT_S, shell_mutations
+from evaluators.testing.shell import TableShell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from evaluators.testing.case import StateMutation
+    from provisioning.protocols import Json, Machine
+
+
+class SessionFixture(BaseFixture):
+    """A session with a submitted answer, a desktop and a phone.
+
+    Attributes:
+        answer: the last submitted answer; None: none was submitted.
+        desktop: the machine of the role ``desktop``.
+        phone_files: the files and screen of the role ``phone``.
+        shell: the answers of the role ``phone`` to commands.
+        settings: values as gsettings prints them, by ``SCHEMA KEY``.
+        has_gsettings: whether the desktop has that program.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.has_gsettings = True
+        self.answer: str | None = None
+        self.desktop = MachineFixture(folder / "desktop")
+        self.phone_files = MachineFixture(folder / "phone")
+        self.shell = TableShell()
+        self.settings: dict[str, str] = {}
+
+    def answered(self, answer: str) -> None:
+        """Submit an answer."""
+        self.answer = answer
+
+    def subject(self) -> CrossView:
+        """Create a view with nothing cached."""
+        machines = {"desktop": _Desktop(self), "phone": _Phone(self)}
+        return CrossView(
+            self,
+            cast("Mapping[str, Machine]", machines),
+            timeout_s=TIMEOUT_S,
+            clock=FakeClock(),
+            reader=READER,
+            home=f"/home/{USER}",
+        )
+
+    def state_mutations(self) -> list[StateMutation]:
+        """Return mutations of the answer, of both machines' files, and of settings and commands."""
+        mutations = [(f"desktop: {name}", act) for name, act in self.desktop.state_mutations()]
+        mutations += [(f"phone: {name}", act) for name, act in self.phone_files.state_mutations()]
+        mutations += shell_mutations(self.shell)
+        for name in self.settings:
+            mutations.append((f"{name}: other", partial(self.settings.update, {name: "'other'"})))
+            mutations.append((f"{name}: gone", partial(self.settings.pop, name)))
+        if self.answer:
+            mutations += [
+                ("answer: none", partial(setattr, self, "answer", None)),
+                ("answer: empty", partial(setattr, self, "answer", "")),
+                ("answer: longer", partial(setattr, self, "answer", f"{self.answer} or not")),
+                ("answer: cut", partial(setattr, self, "answer", self.answer[:-1])),
+                ("answer: twice", partial(setattr, self, "answer", self.answer * 2)),
+            ]
+        return mutations
+
+
+class _Desktop(ScratchMachine):
+    """The desktop of a session, which answers ``gsettings get``."""
+
+    def __init__(self, fixture: SessionFixture) -> None:
+        super().__init__(fixture.desktop.folder, fixture.desktop.frames)
+        self._fixture = fixture
+        self.link = self
+
+    def call(self, op: str, params: Mapping[str, Json], *, timeout_s: float) -> Json:  # noqa: ARG002
+        argv = cast("list[str]", params["argv"])
+        if not self._fixture.has_gsettings:
+            raise GuestCallError(f"There is no {argv[0]}.")
+        value = self._fixture.settings.get(" ".join(argv[2:]))
+        is_asked = op == "exec" and argv[:2] == ["/usr/bin/gsettings", "get"]
+        output = f"{value}\n" if value is not None and is_asked else ""
+        code = 0 if output and params["user"] == "user" else 1
+        return {"exit_code": code, "stdout_b64": base64.b64encode(output.encode()).decode()}
+
+
+class _Phone(ScratchMachine):
+    """The phone of a session."""
+
+    def __init__(self, fixture: SessionFixture) -> None:
+        super().__init__(fixture.phone_files.folder, fixture.phone_files.frames)
+        self.shell = fixture.shell.shell

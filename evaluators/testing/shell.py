@@ -1,0 +1,61 @@
+"""A phone's shell that answers from a table, in the formats of Android's own commands."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from appliance.base.process import CommandResult
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DUMPSYS = "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n"
+
+
+@dataclass
+class TableShell:
+    """Answers commands from a table and records which ones were run.
+
+    Attributes:
+        answers: what is printed, by command line; an int is an exit code with nothing printed.
+        asked: command lines in the order they were run.
+    """
+
+    answers: dict[str, str | int] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+    def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:  # noqa: ARG002
+        """Return the answer of the table; a command not in it exits with 127."""
+        self.asked.append(command)
+        argv = tuple(shlex.split(command))
+        answer = self.answers.get(command, 127)
+        if isinstance(answer, int):
+            return CommandResult(argv, answer, b"", b"")
+        return CommandResult(argv, 0, answer.encode(), b"")
+
+    def put(self, uri: str, column: str, rows: Mapping[int, str]) -> None:
+        """Set the values of a content provider's column, by row id."""
+        lines = "".join(
+            f"Row: {number} _id={key}, {column}={value}\n"
+            for number, (key, value) in enumerate(rows.items())
+        )
+        command = f"content query --uri {uri} --projection _id:{column}"
+        self.answers[command] = lines or "No result found.\n"
+
+    def resume(self, component: str) -> None:
+        """Put an activity, ``package/.Activity``, in front."""
+        record = f"ActivityRecord{{8f0a1c u0 {component} t12}}"
+        self.answers["dumpsys activity activities"] = (
+            f"{DUMPSYS}  topResumedActivity={record}\n  ResumedActivity: {record}\n"
+        )
+
+    def show(self, *nodes: str) -> None:
+        """Set the nodes of the screen, given as XML attributes."""
+        body = "".join(f"<node {attributes} />" for attributes in nodes)
+        self.answers["uiautomator dump /dev/tty"] = (
+            "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
+            f'<hierarchy rotation="0"><node text="" package="root">{body}</node></hierarchy>'
+            "UI hierchary dumped to: /dev/tty\n"
+        )

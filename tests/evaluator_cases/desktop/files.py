@@ -1,0 +1,635 @@
+"""Cases of evaluators of files, folders and plain texts."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+from evaluators.desktop import files, folders, texts
+from evaluators.testing.case import (
+    CaseKind,
+    CaseTable,
+    State,
+    corrupt,
+    empty,
+    hostile,
+    missing,
+    near_miss,
+    negative,
+    nothing,
+    positive,
+)
+from evaluators.testing.desktop import DesktopFixture
+
+NO_CONTENT = "the evaluator does not look at content, so there is none to be broken"
+SHA_X = hashlib.sha256(b"x").hexdigest()
+SHA_NONE = hashlib.sha256(b"").hexdigest()
+
+WHATEVER_CONTENT = {
+    "*: * empty": "the content does not count",
+    "*: * cut": "the content does not count",
+    "*: * flip a byte": "the content does not count",
+}
+WHITE_SPACE = {"*: args.line: cut": "a blank at the end does not count"}
+
+
+def _file(content: str | bytes = "x", path: str = "~/a.txt") -> State:
+    return lambda b: b.write(path, content)
+
+
+def _files(*paths: str) -> State:
+    return lambda b: [b.write(path, "x") for path in paths]
+
+
+def _all(*states: State) -> State:
+    return lambda b: [state(b) for state in states]
+
+
+def _pipe(path: str) -> State:
+    def make(b: DesktopFixture) -> None:
+        os.mkfifo(b.at(path))
+
+    return make
+
+
+def _out(content: str = "x") -> State:
+    """Let the right file stand outside, and a link to it where it should be."""
+    return _all(_file(content, "/srv/o/a.txt"), lambda b: b.link("~/a.txt", "/srv/o/a.txt"))
+
+
+def _way(content: str = "x") -> State:
+    """Let the right file stand in a folder that is reached by a link only."""
+    return _all(_file(content, "/srv/o/a.txt"), lambda b: b.link("~/d", "/srv/o"))
+
+
+FILES = (
+    CaseTable(
+        files.file_exists,
+        DesktopFixture,
+        (
+            positive(
+                "by a link outside the home",
+                lambda b: (b.write("/srv/o/a", "x"), b.link("/srv/l", "/srv/o")),
+                path="/srv/l/a",
+            ),
+            positive("a file", _file(), path="~/a.txt"),
+            positive("an absolute path", _file("x", "/srv/a.txt"), path="/srv/a.txt"),
+            positive("in a folder below", _file("x", "~/c/d/a.txt"), path="~/c/d/a.txt"),
+            positive("at the root", _file("x", "/a.txt"), path="/a.txt"),
+            negative("another file", _file("x", "~/b.txt"), path="~/a.txt"),
+            near_miss("other case", _file("x", "~/A.txt"), path="~/a.txt"),
+            near_miss("deeper", _file("x", "~/d/a.txt"), path="~/a.txt"),
+            near_miss("a folder", lambda b: b.folder_at("~/a.txt"), path="~/a.txt"),
+            missing("nothing", nothing, path="~/a.txt"),
+            missing("a file for a folder", _file(), path="~/a.txt/b"),
+            missing("a folder at the root", nothing, path="/nowhere/a.txt"),
+            empty("an empty file counts", _file(""), path="~/a.txt").expect_met(),
+            hostile("a link out", _out(), path="~/a.txt"),
+            hostile("a link on the way", _way(), path="~/d/a.txt"),
+            hostile("a pipe", _pipe("~/a.txt"), path="~/a.txt"),
+            hostile("a name too long", nothing, path="~/" + "a" * 300),
+            hostile(
+                "a huge file is not read", lambda b: b.huge("~/a.txt"), path="~/a.txt"
+            ).expect_met(),
+        ),
+        inapplicable={CaseKind.CORRUPT: NO_CONTENT},
+        equivalent=WHATEVER_CONTENT,
+    ),
+    CaseTable(
+        files.path_absent,
+        DesktopFixture,
+        (
+            positive("gone", _file("x", "~/b.txt"), path="~/a.txt"),
+            negative("there", _file(), path="~/a.txt"),
+            near_miss("a folder", lambda b: b.folder_at("~/a.txt"), path="~/a.txt"),
+            near_miss("an empty file", _file(""), path="~/a.txt"),
+            corrupt("a file for a folder", _file("x", "~/d"), path="~/d/a.txt").expect_met(),
+            missing("its folder is gone, too", nothing, path="~/d/a.txt").expect_met(),
+            empty("nothing at all", nothing, path="~/a.txt").expect_met(),
+            hostile("a dangling link", lambda b: b.link("~/a.txt", "/nowhere"), path="~/a.txt"),
+            hostile("a pipe", _pipe("~/a.txt"), path="~/a.txt"),
+            hostile("too deep", _file(), path="~/" + "d/" * 3000 + "a.txt").expect_met(),
+        ),
+        equivalent={
+            "gone: no state": "nothing is absence",
+            "gone: home/user/b.txt: *": "another file does not count",
+            "gone: args.path: append": "that is not there either",
+            "gone: args.path: cut": "that is not there either",
+            "gone: args.path: swap case": "that is not there either",
+        },
+    ),
+    CaseTable(
+        files.file_moved,
+        DesktopFixture,
+        (
+            positive(
+                "moved", _file("x", "~/d/a.txt"), source="~/a.txt", target="~/d/a.txt", sha256=SHA_X
+            ),
+            positive(
+                "digest in capitals",
+                _file("x", "~/b"),
+                source="~/a",
+                target="~/b",
+                sha256=SHA_X.upper(),
+            ),
+            negative("not moved", _file(), source="~/a.txt", target="~/d/a.txt", sha256=SHA_X),
+            near_miss(
+                "copied", _files("~/a.txt", "~/b"), source="~/a.txt", target="~/b", sha256=SHA_X
+            ),
+            near_miss(
+                "moved elsewhere", _file("x", "~/c"), source="~/a", target="~/b", sha256=SHA_X
+            ),
+            corrupt(
+                "changed on the way", _file("X", "~/b"), source="~/a", target="~/b", sha256=SHA_X
+            ),
+            missing("lost", nothing, source="~/a", target="~/b", sha256=SHA_X),
+            empty("emptied", _file("", "~/b"), source="~/a", target="~/b", sha256=SHA_X),
+            hostile(
+                "a link at the source",
+                _all(_file("x", "~/b"), lambda b: b.link("~/a", "/no")),
+                source="~/a",
+                target="~/b",
+                sha256=SHA_X,
+            ),
+            hostile("a link at the target", _out(), source="~/b", target="~/a.txt", sha256=SHA_X),
+            hostile("huge", lambda b: b.huge("~/b"), source="~/a", target="~/b", sha256=SHA_X),
+        ),
+        equivalent={
+            "*: args.source: append": "nothing is there either",
+            "*: args.source: cut": "nothing is there either",
+            "*: args.source: swap case": "nothing is there either",
+            "*: args.sha256: swap case": "letter case of digits does not count",
+        },
+    ),
+    CaseTable(
+        files.file_sha256_equals,
+        DesktopFixture,
+        (
+            positive("digest in capitals", _file(), path="~/a.txt", sha256=SHA_X.upper()),
+            positive("the content", _file(), path="~/a.txt", sha256=SHA_X),
+            positive("an empty file's", _file(""), path="~/a.txt", sha256=SHA_NONE),
+            positive(
+                "of more than one piece",
+                _file(b"ab" * (1 << 20)),
+                path="~/a.txt",
+                sha256=hashlib.sha256(b"ab" * (1 << 20)).hexdigest(),
+            ),
+            negative("other content", _file("y"), path="~/a.txt", sha256=SHA_X),
+            near_miss("a newline more", _file("x\n"), path="~/a.txt", sha256=SHA_X),
+            near_miss("the digest as content", _file(SHA_X), path="~/a.txt", sha256=SHA_X),
+            corrupt(
+                "cut",
+                _file(b"ab" * 3),
+                path="~/a.txt",
+                sha256=hashlib.sha256(b"ab" * 4).hexdigest(),
+            ),
+            missing("nothing", nothing, path="~/a.txt", sha256=SHA_NONE),
+            empty("empty", _file(""), path="~/a.txt", sha256=SHA_X),
+            hostile("a link out", _out(), path="~/a.txt", sha256=SHA_X),
+            hostile("huge", lambda b: b.huge("~/a.txt"), path="~/a.txt", sha256=SHA_X),
+            hostile("a folder", lambda b: b.folder_at("~/a.txt"), path="~/a.txt", sha256=SHA_NONE),
+            hostile("a pipe", _pipe("~/a.txt"), path="~/a.txt", sha256=SHA_NONE),
+        ),
+        equivalent={"*: args.sha256: swap case": "letter case of digits does not count"},
+    ),
+    CaseTable(
+        files.file_size_between,
+        DesktopFixture,
+        (
+            positive("within", _file("12345"), path="~/a.txt", least_bytes=3, most_bytes=9),
+            positive("exactly", _file("12345"), path="~/a.txt", least_bytes=5, most_bytes=5),
+            negative("far larger", _file("1" * 99), path="~/a.txt", least_bytes=3, most_bytes=9),
+            near_miss("one less", _file("12"), path="~/a.txt", least_bytes=3, most_bytes=9),
+            near_miss("one more", _file("1" * 10), path="~/a.txt", least_bytes=3, most_bytes=9),
+            near_miss(
+                "a folder",
+                lambda b: b.folder_at("~/a.txt"),
+                path="~/a.txt",
+                least_bytes=0,
+                most_bytes=1 << 20,
+            ),
+            corrupt("cut to nothing", _file(""), path="~/a.txt", least_bytes=1, most_bytes=9),
+            missing("nothing", nothing, path="~/a.txt", least_bytes=0, most_bytes=9),
+            empty("empty", _file(""), path="~/a.txt", least_bytes=1, most_bytes=9),
+            hostile("a link", _out("12345"), path="~/a.txt", least_bytes=1, most_bytes=99),
+            hostile("a pipe", _pipe("~/a.txt"), path="~/a.txt", least_bytes=0, most_bytes=9),
+        ),
+        equivalent={
+            "within: args.*_bytes: *": "the size is within these bounds, too",
+            "exactly: args.least_bytes: less": "the size is within these bounds, too",
+            "exactly: args.most_bytes: more": "the size is within these bounds, too",
+            "*: * flip a byte": "the content does not count",
+            "*: * link": "see the case of a link",
+        },
+    ),
+    CaseTable(
+        files.file_mode_equals,
+        DesktopFixture,
+        (
+            positive("a program", lambda b: b.write("~/run", "x", 0o755), path="~/run", mode="755"),
+            positive(
+                "four digits", lambda b: b.write("~/run", "x", 0o600), path="~/run", mode="0600"
+            ),
+            positive(
+                "set user id", lambda b: b.write("~/run", "x", 0o4755), path="~/run", mode="4755"
+            ),
+            positive("a folder", lambda b: b.folder_at("~/d").chmod(0o700), path="~/d", mode="700"),
+            negative(
+                "not executable", lambda b: b.write("~/run", "x", 0o644), path="~/run", mode="755"
+            ),
+            near_miss(
+                "for others, too", lambda b: b.write("~/run", "x", 0o757), path="~/run", mode="755"
+            ),
+            near_miss(
+                "set user id, too",
+                lambda b: b.write("~/run", "x", 0o4755),
+                path="~/run",
+                mode="755",
+            ),
+            corrupt("no mode", _file(), path="~/a.txt", mode="rwx").expect_error(),
+            missing("nothing", nothing, path="~/run", mode="755"),
+            empty(
+                "an empty file has a mode",
+                lambda b: b.write("~/run", "", 0o755),
+                path="~/run",
+                mode="755",
+            ).expect_met(),
+            hostile(
+                "a link has none",
+                lambda b: (b.write("/srv/r", "x", 0o777), b.link("~/run", "/srv/r")),
+                path="~/run",
+                mode="777",
+            ),
+        ),
+        equivalent={**WHATEVER_CONTENT, "*: args.mode: empty": "raises"},
+    ),
+    CaseTable(
+        files.symlink_leads_to,
+        DesktopFixture,
+        (
+            positive("absolute", lambda b: b.link("~/l", "/srv/t"), path="~/l", target="/srv/t"),
+            positive("relative", lambda b: b.link("~/d/l", "../t"), path="~/d/l", target="~/t"),
+            positive(
+                "into the home",
+                lambda b: (b.write("~/t", "x"), b.link("~/l", "~/t")),
+                path="~/l",
+                target="~/t",
+            ),
+            negative("elsewhere", lambda b: b.link("~/l", "/srv/u"), path="~/l", target="/srv/t"),
+            near_miss(
+                "a folder above", lambda b: b.link("~/l", "/srv"), path="~/l", target="/srv/t"
+            ),
+            near_miss("a copy", _file("x", "~/l"), path="~/l", target="~/t"),
+            corrupt("to itself", lambda b: b.link("~/l", "l"), path="~/l", target="~/t"),
+            missing("nothing", nothing, path="~/l", target="~/t"),
+            empty("an empty file", _file("", "~/l"), path="~/l", target="~/t"),
+            hostile("the words as content", _file("/srv/t", "~/l"), path="~/l", target="/srv/t"),
+            hostile(
+                "by way of a link",
+                lambda b: (b.link("/srv/d/l", "/srv/t"), b.link("~/d", "/srv/d")),
+                path="~/d/l",
+                target="/srv/t",
+            ),
+        ),
+        equivalent={"into the home: home/user/t: *": "where a link leads may be missing"},
+    ),
+)
+
+FOLDERS = (
+    CaseTable(
+        folders.directory_exists,
+        DesktopFixture,
+        (
+            positive("a folder", _file("x", "~/d/a.txt"), path="~/d"),
+            positive("the home itself", nothing, path="~"),
+            negative("another", lambda b: b.folder_at("~/e"), path="~/d"),
+            near_miss("a file", _file("x", "~/d"), path="~/d"),
+            near_miss("other case", lambda b: b.folder_at("~/D"), path="~/d"),
+            missing("nothing", nothing, path="~/d"),
+            empty("an empty folder counts", lambda b: b.folder_at("~/d"), path="~/d").expect_met(),
+            hostile(
+                "a link to a folder",
+                lambda b: (b.folder_at("/srv/d"), b.link("~/d", "/srv/d")),
+                path="~/d",
+            ),
+            hostile("a pipe", _pipe("~/d"), path="~/d"),
+        ),
+        inapplicable={CaseKind.CORRUPT: NO_CONTENT},
+        equivalent={
+            "a folder: home/user/d/a.txt: *": "what is in it does not count",
+            "the home itself: no state": "the home is always there",
+            "the home itself: args.path: empty": "the empty path is the home",
+            "the home itself: args.path: cut": "the empty path is the home",
+        },
+    ),
+    CaseTable(
+        folders.directory_lists,
+        DesktopFixture,
+        (
+            positive("two files", _files("~/d/b", "~/d/a"), path="~/d", names=["a", "b"]),
+            positive("any order", _files("~/d/b", "~/d/a"), path="~/d", names=["b", "a"]),
+            positive("hidden ones beside", _files("~/d/a", "~/d/.x"), path="~/d", names=["a"]),
+            negative("others", _files("~/d/c"), path="~/d", names=["a", "b"]),
+            near_miss("one less", _files("~/d/a"), path="~/d", names=["a", "b"]),
+            near_miss("one more", _files("~/d/a", "~/d/b", "~/d/c"), path="~/d", names=["a", "b"]),
+            near_miss("other case", _files("~/d/a", "~/d/B"), path="~/d", names=["a", "b"]),
+            corrupt("a file for a folder", _file("a\nb\n", "~/d"), path="~/d", names=["a", "b"]),
+            missing("no folder, no names", nothing, path="~/d", names=[]),
+            empty("an empty folder", lambda b: b.folder_at("~/d"), path="~/d", names=["a"]),
+            empty("none wanted", lambda b: b.folder_at("~/d"), path="~/d", names=[]).expect_met(),
+            hostile(
+                "a link to the right folder",
+                lambda b: (b.write("/srv/d/a", "x"), b.link("~/d", "/srv/d")),
+                path="~/d",
+                names=["a"],
+            ),
+            hostile("a newline in a name", _files("~/d/a\nb"), path="~/d", names=["a", "b"]),
+        ),
+        equivalent={
+            **WHATEVER_CONTENT,
+            "*: * folder": "an entry may be a folder",
+            "*: * link": "an entry may be a link",
+            "*: home/user/d/.x: *": "hidden entries do not count",
+        },
+    ),
+    CaseTable(
+        folders.directory_counts,
+        DesktopFixture,
+        (
+            positive("two", _files("~/d/a", "~/d/b"), path="~/d", count=2),
+            positive(
+                "of a kind", _files("~/d/a.png", "~/d/b.txt"), path="~/d", count=1, suffix=".png"
+            ),
+            negative("five", _files(*(f"~/d/{n}" for n in range(5))), path="~/d", count=2),
+            near_miss("one more", _files("~/d/a", "~/d/b", "~/d/c"), path="~/d", count=2),
+            near_miss("one is hidden", _files("~/d/a", "~/d/.b"), path="~/d", count=2),
+            near_miss(
+                "other kind", _files("~/d/a.PNG", "~/d/png"), path="~/d", count=2, suffix=".png"
+            ),
+            corrupt("a file for a folder", _file("x", "~/d"), path="~/d", count=0),
+            missing("nothing", nothing, path="~/d", count=0),
+            empty("none wanted", lambda b: b.folder_at("~/d"), path="~/d", count=0).expect_met(),
+            empty("an empty folder", lambda b: b.folder_at("~/d"), path="~/d", count=1),
+            hostile(
+                "a link to a folder",
+                lambda b: (b.write("/srv/d/a", "x"), b.link("~/d", "/srv/d")),
+                path="~/d",
+                count=1,
+            ),
+            hostile(
+                "more than anybody counts",
+                _files(*(f"~/d/{n}" for n in range(10_001))),
+                path="~/d",
+                count=10_001,
+            ),
+            hostile(
+                "as many as are counted",
+                _files(*(f"~/d/{n}" for n in range(10_000))),
+                path="~/d",
+                count=10_000,
+            ).expect_met(),
+        ),
+        equivalent={
+            **WHATEVER_CONTENT,
+            "*: * folder": "an entry may be a folder",
+            "*: * link": "an entry may be a link",
+            "*: * rename": "names do not count, or only their end",
+            "of a kind: home/user/d/b.txt: *": "other kinds do not count",
+        },
+    ),
+    CaseTable(
+        folders.directories_equal,
+        DesktopFixture,
+        (
+            positive(
+                "a copy",
+                lambda b: [
+                    b.write(f"{top}/{name}", name)
+                    for top in ("~/s", "/srv/t")
+                    for name in ("a", "d/b", ".h")
+                ],
+                source="~/s",
+                target="/srv/t",
+            ),
+            positive(
+                "links with the same words",
+                lambda b: [b.link(f"~/{top}/l", "a") for top in "st"],
+                source="~/s",
+                target="~/t",
+            ),
+            positive(
+                "large files",
+                lambda b: [b.write(f"~/{top}/a", b"ab" * 700_000) for top in "st"],
+                source="~/s",
+                target="~/t",
+            ),
+            negative("another folder", _files("~/s/a", "~/t/b"), source="~/s", target="~/t"),
+            near_miss("one less", _files("~/s/a", "~/s/b", "~/t/a"), source="~/s", target="~/t"),
+            near_miss("one more", _files("~/s/a", "~/t/b", "~/t/a"), source="~/s", target="~/t"),
+            near_miss(
+                "without the subfolder", _files("~/s/d/a", "~/t/a"), source="~/s", target="~/t"
+            ),
+            near_miss(
+                "a folder for a file",
+                lambda b: (b.write("~/s/a", "x"), b.folder_at("~/t/a")),
+                source="~/s",
+                target="~/t",
+            ),
+            near_miss(
+                "an empty folder less",
+                lambda b: (_files("~/s/a", "~/t/a")(b), b.folder_at("~/s/d")),
+                source="~/s",
+                target="~/t",
+            ),
+            corrupt(
+                "one byte off",
+                lambda b: (b.write("~/s/a", "xy"), b.write("~/t/a", "xz")),
+                source="~/s",
+                target="~/t",
+            ),
+            missing("no target", _files("~/s/a"), source="~/s", target="~/t"),
+            missing("neither", nothing, source="~/s", target="~/t"),
+            empty(
+                "two empty folders",
+                lambda b: (b.folder_at("~/s"), b.folder_at("~/t")),
+                source="~/s",
+                target="~/t",
+            ),
+            hostile(
+                "a link to the source",
+                lambda b: (b.write("~/s/a", "x"), b.link("~/t", "~/s")),
+                source="~/s",
+                target="~/t",
+            ),
+            hostile(
+                "links to the files",
+                lambda b: (b.write("~/s/a", "x"), b.link("~/t/a", "~/s/a")),
+                source="~/s",
+                target="~/t",
+            ),
+            hostile(
+                "links elsewhere",
+                lambda b: (b.link("~/s/l", "a"), b.link("~/t/l", "b")),
+                source="~/s",
+                target="~/t",
+            ),
+            hostile("the source itself", _files("~/s/a"), source="~/s", target="~/s"),
+            hostile("within the source", _files("~/s/a", "~/s/t/a"), source="~/s", target="~/s/t"),
+            hostile(
+                "a pipe for a file",
+                _all(_files("~/s/a", "~/t/b"), _pipe("~/t/a")),
+                source="~/s",
+                target="~/t",
+            ),
+            hostile(
+                "huge", lambda b: (b.huge("~/s/a"), b.huge("~/t/a")), source="~/s", target="~/t"
+            ),
+            hostile(
+                "huge together",
+                lambda b: [b.huge(f"~/{top}/{n}", 90 << 20) for top in "st" for n in range(3)],
+                source="~/s",
+                target="~/t",
+            ),
+        ),
+        equivalent={},
+    ),
+)
+
+TEXTS = (
+    CaseTable(
+        texts.file_text_equals,
+        DesktopFixture,
+        (
+            positive("the text", _file("one\ntwo"), path="~/a.txt", text="one\ntwo"),
+            positive("a newline at the end", _file("one\n"), path="~/a.txt", text="one"),
+            positive(
+                "beyond ASCII", _file("Zürich ✓\n", "~/Ü.txt"), path="~/Ü.txt", text="Zürich ✓\n"
+            ),
+            negative("another text", _file("three"), path="~/a.txt", text="one"),
+            near_miss("letter case", _file("One"), path="~/a.txt", text="one"),
+            near_miss("two newlines", _file("one\n\n"), path="~/a.txt", text="one"),
+            near_miss("more text", _file("one two"), path="~/a.txt", text="one"),
+            near_miss("a blank", _file("one "), path="~/a.txt", text="one"),
+            near_miss("in another file", _file("one", "~/b.txt"), path="~/a.txt", text="one"),
+            near_miss("decomposed", _file("Zu\u0308rich"), path="~/a.txt", text="Zürich"),
+            corrupt("no UTF-8", _file(b"one\xff"), path="~/a.txt", text="one"),
+            corrupt("UTF-16", _file("one".encode("utf-16")), path="~/a.txt", text="one"),
+            missing("nothing, and no text", nothing, path="~/a.txt", text=""),
+            empty("empty", _file(""), path="~/a.txt", text="one"),
+            empty("empty wanted", _file(""), path="~/a.txt", text="").expect_met(),
+            hostile("a link out", _out("one"), path="~/a.txt", text="one"),
+            hostile("a link on the way", _way("one"), path="~/d/a.txt", text="one"),
+            hostile("huge", lambda b: b.huge("~/a.txt"), path="~/a.txt", text="one"),
+            hostile(
+                "as large as is read", _file("x" * (1 << 20)), path="~/a.txt", text="x" * (1 << 20)
+            ).expect_met(),
+            hostile(
+                "larger than is read",
+                _file("x" * ((1 << 20) + 1)),
+                path="~/a.txt",
+                text="x" * ((1 << 20) + 1),
+            ),
+            hostile("a pipe", _pipe("~/a.txt"), path="~/a.txt", text=""),
+            hostile("control characters", _file("one\0"), path="~/a.txt", text="one"),
+        ),
+        equivalent={
+            "a newline at the end: * cut": "nothing",
+            "beyond ASCII: args.text: cut": "one newline at the end does not count",
+        },
+    ),
+    CaseTable(
+        texts.file_has_line,
+        DesktopFixture,
+        (
+            positive(
+                "beside others", _file("first\n  Ann: 7 \nlast"), path="~/a.txt", line="Ann: 7"
+            ),
+            positive("the last", _file("first\nlast"), path="~/a.txt", line=" last "),
+            negative("others", _file("first\n"), path="~/a.txt", line="Ann: 7"),
+            near_miss("part of a line", _file("Ann: 77\n"), path="~/a.txt", line="Ann: 7"),
+            near_miss("letter case", _file("ann: 7\n"), path="~/a.txt", line="Ann: 7"),
+            near_miss("over two lines", _file("Ann:\n7"), path="~/a.txt", line="Ann: 7"),
+            corrupt("no UTF-8", _file(b"Ann: 7\n\xff"), path="~/a.txt", line="Ann: 7"),
+            missing("nothing", nothing, path="~/a.txt", line="Ann: 7"),
+            missing("nothing, and an empty line", nothing, path="~/a.txt", line=""),
+            empty("empty", _file(""), path="~/a.txt", line="Ann: 7"),
+            hostile("a link out", _out("Ann: 7"), path="~/a.txt", line="Ann: 7"),
+            hostile("huge", lambda b: b.huge("~/a.txt"), path="~/a.txt", line="Ann: 7"),
+            hostile(
+                "a carriage return between", _file("x\rAnn: 7\ry"), path="~/a.txt", line="Ann: 7"
+            ),
+        ),
+        equivalent={
+            "the last: args.line: cut": "a blank at the end does not count",
+            "the last: args.line: empty": "raises",
+            "beside others: * cut": "the line is in the first half",
+        },
+    ),
+    CaseTable(
+        texts.file_text_contains,
+        DesktopFixture,
+        (
+            missing("nothing, and X", nothing, path="~/a.txt", text="X"),
+            positive("in the middle", _file("Dear Ann, come"), path="~/a.txt", text="Ann, c"),
+            negative("another text", _file("Hello"), path="~/a.txt", text="Ann"),
+            near_miss("letter case", _file("ann"), path="~/a.txt", text="Ann"),
+            near_miss("a newline between", _file("Dear\nAnn"), path="~/a.txt", text="Dear Ann"),
+            near_miss("in another file", _file("Ann", "~/b.txt"), path="~/a.txt", text="Ann"),
+            corrupt("no UTF-8", _file(b"Ann\xff"), path="~/a.txt", text="Ann"),
+            missing("nothing", nothing, path="~/a.txt", text="Ann"),
+            empty("empty", _file(""), path="~/a.txt", text="Ann"),
+            empty("an empty text wanted", _file("x"), path="~/a.txt", text="").expect_error(),
+            hostile("a link out", _out("Ann"), path="~/a.txt", text="Ann"),
+            hostile("huge", lambda b: b.huge("~/a.txt"), path="~/a.txt", text="Ann"),
+        ),
+        equivalent={"*: args.text: cut": "a part of it stands there, too"},
+    ),
+    CaseTable(
+        texts.file_text_matches,
+        DesktopFixture,
+        (
+            positive("a date", _file("2026-11-21\n"), path="~/a.txt", pattern=r"\d{4}-\d\d-21"),
+            negative("a word", _file("today"), path="~/a.txt", pattern=r"\d{4}-\d\d-21"),
+            near_miss(
+                "more behind", _file("2026-11-21 x"), path="~/a.txt", pattern=r"\d{4}-\d\d-21"
+            ),
+            near_miss(
+                "more before", _file("x2026-11-21"), path="~/a.txt", pattern=r"\d{4}-\d\d-21"
+            ),
+            near_miss(
+                "a line more", _file("2026-11-21\n\n"), path="~/a.txt", pattern=r"\d{4}-\d\d-21"
+            ),
+            corrupt("no UTF-8", _file(b"2026-11-21\xff"), path="~/a.txt", pattern=".*"),
+            corrupt("no expression", _file("x"), path="~/a.txt", pattern="(").expect_error(),
+            missing("nothing", nothing, path="~/a.txt", pattern=".*"),
+            empty("empty", _file(""), path="~/a.txt", pattern=".+"),
+            hostile("a link out", _out("7"), path="~/a.txt", pattern="7"),
+            hostile("huge", lambda b: b.huge("~/a.txt"), path="~/a.txt", pattern="(?s).*"),
+        ),
+        equivalent={"a date: home/user/a.txt: flip a byte": "nothing"},
+    ),
+    CaseTable(
+        texts.file_line_count,
+        DesktopFixture,
+        (
+            positive("three", _file("a\n\nc\n"), path="~/a.txt", count=3),
+            positive("without a newline at the end", _file("a\nb"), path="~/a.txt", count=2),
+            negative("ten", _file("a\n" * 10), path="~/a.txt", count=3),
+            near_miss("one more", _file("a\nb\nc\nd"), path="~/a.txt", count=3),
+            near_miss("one less", _file("a\nb\n"), path="~/a.txt", count=3),
+            corrupt("no UTF-8", _file(b"\xff\n\n\n"), path="~/a.txt", count=3),
+            missing("nothing", nothing, path="~/a.txt", count=0),
+            empty("empty", _file(""), path="~/a.txt", count=1),
+            empty("none wanted", _file(""), path="~/a.txt", count=0).expect_met(),
+            hostile("a link out", _out("a\nb\nc\n"), path="~/a.txt", count=3),
+            hostile("huge", lambda b: b.huge("~/a.txt"), path="~/a.txt", count=1),
+            hostile("other ends of line", _file("a\rb\u2028c\x0cd"), path="~/a.txt", count=4),
+        ),
+        equivalent={
+            "three: * flip a byte": "nothing",
+            "without*: * flip a byte": "a letter does not count",
+        },
+    ),
+)
+
+TABLES = (*FILES, *FOLDERS, *TEXTS)

@@ -1,0 +1,702 @@
+"""Cases of evaluators of settings, programs, windows and the clipboard."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from evaluators.desktop import clipboard, programs, settings, windows
+from evaluators.testing.case import (
+    Case,
+    CaseKind,
+    CaseTable,
+    State,
+    corrupt,
+    empty,
+    hostile,
+    missing,
+    near_miss,
+    negative,
+    nothing,
+    positive,
+)
+from evaluators.testing.desktop import DesktopFixture
+from provisioning.probe.proc import Process
+
+BACKGROUND = "org.gnome.desktop.background"
+INTERFACE = "org.gnome.desktop.interface"
+PYTHON = str(Path(sys.executable).resolve())
+NO_FORM = "the window manager's answer has one form only; the probe refuses all others"
+
+
+def _gsetting(schema: str, key: str, value: str, code: int = 0) -> State:
+    return lambda b: b.prints(["/usr/bin/gsettings", "get", schema, key], f"{value}\n", code)
+
+
+def _dconf(out: str, code: int = 0) -> State:
+    return lambda b: b.prints(["/usr/bin/dconf", "read", "/a/b"], out, code, "error: not a path")
+
+
+def _gio(out: str, code: int = 0) -> State:
+    return lambda b: b.prints(["/usr/bin/gio", "mime", "text/plain"], out, code)
+
+
+def _wallpaper(
+    uri: str,
+    *,
+    dark: str = "",
+    style: str = "default",
+    options: str = "zoom",
+    file: str = "~/p q.png",
+) -> State:
+    def make(b: DesktopFixture) -> None:
+        _gsetting(INTERFACE, "color-scheme", f"'{style}'")(b)
+        _gsetting(BACKGROUND, "picture-uri", f"'{uri}'")(b)
+        _gsetting(BACKGROUND, "picture-uri-dark", f"'{dark}'")(b)
+        _gsetting(BACKGROUND, "picture-options", f"'{options}'")(b)
+        if file:
+            b.write(file, "picture")
+
+    return make
+
+
+def _entry(content: str, name: str = "calc.desktop") -> State:
+    return lambda b: b.write(f"~/.config/autostart/{name}", content)
+
+
+def _clip(out: str | bytes, code: int = 0, err: str = "") -> State:
+    return lambda b: b.prints(clipboard.XCLIP, out, code, err)
+
+
+def _show(*rows: tuple[str, str, bool]) -> State:
+    return lambda b: [b.show(app, title, active=active) for app, title, active in rows]
+
+
+def _place(*geometry: int) -> State:
+    return lambda b: b.show("Gedit", "x", geometry=geometry)
+
+
+def _renamed(*names: str, program: str = "/bin/sh") -> State:
+    """Have a window of a program that is on every system, with another class written on it."""
+    real = os.path.realpath(program)
+
+    def state(b: DesktopFixture) -> None:
+        for name in names:
+            b.show(name, "notes")
+        for window in b.windows or ():
+            window["program"] = real
+
+    return state
+
+
+# What such a program may be called: its own name.
+_SHELL = Path(os.path.realpath("/bin/sh")).name
+
+
+def _no_windows(b: DesktopFixture) -> None:
+    b.windows = []
+
+
+def _run(pid: int = 0, uid_off: int = 0) -> State:
+    """Let this very process be the agent's, or another one by its id."""
+
+    def make(b: DesktopFixture) -> None:
+        own = pid or os.getpid()
+        b.processes = [Process(own, 1, os.getuid() + uid_off, "x", ("x",))]
+
+    return make
+
+
+URI = "file:///home/user/p%20q.png"
+NO_TEXT = "Error: target UTF8_STRING not available"
+ENTRY = "[Desktop Entry]\nType=Application\nName=C\nExec=/usr/bin/calc --mini %u\n"
+
+SETTINGS = (
+    CaseTable(
+        settings.gsetting_equals,
+        DesktopFixture,
+        (
+            positive(
+                "a text",
+                _gsetting(INTERFACE, "color-scheme", "'prefer-dark'"),
+                schema=INTERFACE,
+                key="color-scheme",
+                value="prefer-dark",
+            ),
+            positive(
+                "a bool",
+                _gsetting(INTERFACE, "clock-show-seconds", "true"),
+                schema=INTERFACE,
+                key="clock-show-seconds",
+                value="true",
+            ),
+            negative(
+                "another value",
+                _gsetting(INTERFACE, "color-scheme", "'default'"),
+                schema=INTERFACE,
+                key="color-scheme",
+                value="prefer-dark",
+            ),
+            near_miss(
+                "part of it",
+                _gsetting(INTERFACE, "color-scheme", "'prefer-darker'"),
+                schema=INTERFACE,
+                key="color-scheme",
+                value="prefer-dark",
+            ),
+            near_miss(
+                "in another schema",
+                _gsetting(BACKGROUND, "color-scheme", "'prefer-dark'"),
+                schema=INTERFACE,
+                key="color-scheme",
+                value="prefer-dark",
+            ).expect_error(),
+            corrupt(
+                "gsettings fails",
+                _gsetting(INTERFACE, "color-scheme", "'prefer-dark'", 1),
+                schema=INTERFACE,
+                key="color-scheme",
+                value="prefer-dark",
+            ).expect_error(),
+            missing(
+                "no such key", nothing, schema=INTERFACE, key="colour", value="x"
+            ).expect_error(),
+            empty(
+                "an empty text",
+                _gsetting(INTERFACE, "gtk-theme", "''"),
+                schema=INTERFACE,
+                key="gtk-theme",
+                value="dark",
+            ),
+            hostile(
+                "the value in quotes",
+                _gsetting(INTERFACE, "gtk-theme", "\"'dark'\""),
+                schema=INTERFACE,
+                key="gtk-theme",
+                value="dark",
+            ),
+        ),
+    ),
+    CaseTable(
+        settings.dconf_equals,
+        DesktopFixture,
+        (
+            positive("a text", _dconf("'dark'\n"), key="/a/b", value="'dark'"),
+            negative("another", _dconf("'light'\n"), key="/a/b", value="'dark'"),
+            near_miss("without its quotes", _dconf("'dark'\n"), key="/a/b", value="dark"),
+            corrupt(
+                "dconf fails", _dconf("'dark'\n", 1), key="/a/b", value="'dark'"
+            ).expect_error(),
+            missing("no dconf", nothing, key="/a/b", value="'dark'").expect_error(),
+            empty("not set", _dconf("\n"), key="/a/b", value="'dark'"),
+            empty("not set, nothing wanted", _dconf(""), key="/a/b", value=""),
+            hostile(
+                "no UTF-8",
+                lambda b: b.prints(["/usr/bin/dconf", "read", "/a/b"], b"'dark\xff'"),
+                key="/a/b",
+                value="'dark'",
+            ),
+        ),
+    ),
+    CaseTable(
+        settings.wallpaper_is,
+        DesktopFixture,
+        (
+            positive("light", _wallpaper(URI, dark="file:///x.png"), path="~/p q.png"),
+            positive(
+                "dark", _wallpaper("file:///x.png", dark=URI, style="prefer-dark"), path="~/p q.png"
+            ),
+            negative("another picture", _wallpaper("file:///usr/share/x.png"), path="~/p q.png"),
+            near_miss(
+                "for the style not in use", _wallpaper("file:///x.png", dark=URI), path="~/p q.png"
+            ),
+            near_miss("no pictures shown", _wallpaper(URI, options="none"), path="~/p q.png"),
+            near_miss(
+                "of that name elsewhere", _wallpaper("file:///srv/p%20q.png"), path="~/p q.png"
+            ),
+            near_miss("on the web", _wallpaper("http:///home/user/p%20q.png"), path="~/p q.png"),
+            corrupt(
+                "gsettings fails",
+                lambda b: (_wallpaper(URI)(b), _gsetting(BACKGROUND, "picture-uri", "", 1)(b)),
+                path="~/p q.png",
+            ).expect_error(),
+            missing("the file is gone", _wallpaper(URI, file=""), path="~/p q.png"),
+            missing("no gsettings", nothing, path="~/p q.png").expect_error(),
+            empty("no address", _wallpaper(""), path="~/p q.png"),
+            hostile(
+                "a link for the file",
+                lambda b: (
+                    _wallpaper(URI, file="")(b),
+                    b.write("/srv/p", "x"),
+                    b.link("~/p q.png", "/srv/p"),
+                ),
+                path="~/p q.png",
+            ),
+        ),
+        equivalent={
+            "*: * empty": "what the file holds does not count",
+            "*: * cut": "what the file holds does not count",
+            "*: * flip a byte": "what the file holds does not count",
+            "*: gsettings: prints *": "one of the four settings, whose value does not count or is read as light",
+        },
+    ),
+    CaseTable(
+        settings.default_app_is,
+        DesktopFixture,
+        (
+            positive(
+                "gedit",
+                _gio(
+                    "Default application for “text/plain”: org.gnome.gedit.desktop\nRegistered applications:\n\tvim.desktop\n"
+                ),
+                mime="text/plain",
+                app="org.gnome.gedit.desktop",
+            ),
+            negative(
+                "another",
+                _gio("Default application for “text/plain”: vim.desktop\n"),
+                mime="text/plain",
+                app="org.gnome.gedit.desktop",
+            ),
+            near_miss(
+                "only registered",
+                _gio(
+                    "Default application for “text/plain”: vim.desktop\nRegistered applications:\n\torg.gnome.gedit.desktop\n"
+                ),
+                mime="text/plain",
+                app="org.gnome.gedit.desktop",
+            ),
+            corrupt(
+                "gio fails",
+                _gio("Default application for “text/plain”: vim.desktop\n", 1),
+                mime="text/plain",
+                app="vim.desktop",
+            ).expect_error(),
+            missing("no gio", nothing, mime="text/plain", app="vim.desktop").expect_error(),
+            empty(
+                "none",
+                _gio("No default applications for “text/plain”\n"),
+                mime="text/plain",
+                app="vim.desktop",
+            ),
+            hostile(
+                "in the list's words",
+                _gio(
+                    "No default applications\nDefault application for “text/plain”: vim.desktop\n"
+                ),
+                mime="text/plain",
+                app="vim.desktop",
+            ),
+        ),
+    ),
+    CaseTable(
+        settings.autostart_runs,
+        DesktopFixture,
+        (
+            positive("an entry", _entry(ENTRY), program="/usr/bin/calc"),
+            positive(
+                "beside broken ones",
+                lambda b: (_entry("x", "a.desktop")(b), _entry(ENTRY)(b)),
+                program="/usr/bin/calc",
+            ),
+            negative("another program", _entry(ENTRY), program="/usr/bin/gedit"),
+            near_miss("hidden", _entry(ENTRY + "Hidden=true\n"), program="/usr/bin/calc"),
+            near_miss(
+                "switched off",
+                _entry(ENTRY + "X-GNOME-Autostart-enabled=false\n"),
+                program="/usr/bin/calc",
+            ),
+            near_miss("another name of file", _entry(ENTRY, "calc.txt"), program="/usr/bin/calc"),
+            near_miss(
+                "as an argument",
+                _entry(ENTRY.replace("Exec=", "Exec=/bin/echo ")),
+                program="/usr/bin/calc",
+            ),
+            near_miss(
+                "no application",
+                _entry(ENTRY.replace("Application", "Link")),
+                program="/usr/bin/calc",
+            ),
+            near_miss(
+                "in another section",
+                _entry(ENTRY.replace("Desktop Entry", "Desktop Action x")),
+                program="/usr/bin/calc",
+            ),
+            corrupt("no entry", _entry("Exec=/usr/bin/calc"), program="/usr/bin/calc"),
+            corrupt(
+                "a quote left open", _entry(ENTRY.replace("--mini", '"')), program="/usr/bin/calc"
+            ),
+            missing("no folder", nothing, program="/usr/bin/calc"),
+            empty("an empty entry", _entry(""), program="/usr/bin/calc"),
+            hostile(
+                "a link out",
+                lambda b: (
+                    b.write("/srv/c", ENTRY),
+                    b.link("~/.config/autostart/c.desktop", "/srv/c"),
+                ),
+                program="/usr/bin/calc",
+            ),
+            hostile(
+                "two lines of Exec",
+                _entry(ENTRY + "Exec=/usr/bin/other\n"),
+                program="/usr/bin/calc",
+            ),
+            hostile(
+                "huge", lambda b: b.huge("~/.config/autostart/c.desktop"), program="/usr/bin/calc"
+            ),
+        ),
+        equivalent={
+            "*: * rename": "the entry's own name does not count",
+            "*: * flip a byte": "nothing",
+            "beside broken ones: home/user/.config/autostart/a.desktop: *": "another entry does not count",
+        },
+    ),
+)
+
+PROGRAMS = (
+    CaseTable(
+        programs.process_running,
+        DesktopFixture,
+        (
+            positive("it runs", _run(), program=PYTHON),
+            negative("another", _run(), program="/usr/bin/gedit"),
+            near_miss("its name only", _run(), program=Path(PYTHON).name),
+            near_miss("another user's", _run(uid_off=1), program=PYTHON),
+            corrupt("gone meanwhile", _run(pid=1 << 22), program=PYTHON),
+            missing("nothing runs", lambda b: setattr(b, "processes", []), program=PYTHON),
+            empty("no name", _run(pid=1 << 22), program="/"),
+            hostile(
+                "the name it gives itself",
+                lambda b: setattr(
+                    b,
+                    "processes",
+                    [Process(os.getpid(), 1, os.getuid(), "gedit", ("/usr/bin/gedit",))],
+                ),
+                program="/usr/bin/gedit",
+            ),
+        ),
+        equivalent={"it runs: no state": "this process runs anyway"},
+    ),
+    CaseTable(
+        programs.process_absent,
+        DesktopFixture,
+        (
+            positive("another runs", _run(), program="/usr/bin/env"),
+            negative("it runs", _run(), program=PYTHON),
+            near_miss(
+                "under another name",
+                lambda b: setattr(
+                    b, "processes", [Process(os.getpid(), 1, os.getuid(), "other", ("other",))]
+                ),
+                program=PYTHON,
+            ),
+            corrupt("misspelt", _run(), program="/usr/bin/envv").expect_error(),
+            missing(
+                "nothing runs", lambda b: setattr(b, "processes", []), program=PYTHON
+            ).expect_met(),
+            empty("no name", _run(), program="").expect_error(),
+            hostile("another user's does not count", _run(uid_off=1), program=PYTHON).expect_met(),
+        ),
+        equivalent={"another runs: no state": "env does not run anyway"},
+    ),
+)
+
+
+def _common(title: bool) -> tuple[Case, ...]:
+    """Give cases that every evaluator of a window by class has."""
+    args: dict[str, str] = {"title_contains": "notes"} if title else {}
+    return (
+        negative("another application", _show(("Evince", "notes", True)), app="Gedit", **args),
+        near_miss("part of the class", _show(("Gedit-plugin", "notes", True)), app="Gedit", **args),
+        hostile("the class as a title", _show(("X", "Gedit notes", True)), app="Gedit", **args),
+        missing("no session", nothing, app="Gedit", **args).expect_error(),
+        empty("no windows", _no_windows, app="Gedit", **args),
+    )
+
+
+WINDOWS = (
+    CaseTable(
+        windows.window_in_front,
+        DesktopFixture,
+        (
+            positive(
+                "by class", _show(("X", "x", False), ("Gedit", "notes.txt", True)), app="gedit"
+            ),
+            positive(
+                "and title",
+                _show(("Gedit", "notes.txt", True)),
+                app="Gedit",
+                title_contains="notes",
+            ),
+            *_common(title=True),
+            near_miss(
+                "behind",
+                _show(("Gedit", "notes", False), ("X", "x", True)),
+                app="Gedit",
+                title_contains="notes",
+            ),
+            near_miss(
+                "title in other case",
+                _show(("Gedit", "Notes", True)),
+                app="Gedit",
+                title_contains="notes",
+            ),
+            near_miss(
+                "another of its windows",
+                _show(("Gedit", "notes", False), ("Gedit", "x", True)),
+                app="Gedit",
+                title_contains="notes",
+            ),
+            hostile(
+                "control characters",
+                _show(("Gedit", "no\0tes\n", True)),
+                app="Gedit",
+                title_contains="notes",
+            ),
+        ),
+        inapplicable={CaseKind.CORRUPT: NO_FORM},
+        equivalent={
+            "*: args.app: swap case": "letter case of the class does not count",
+            "by class: window 0: *": "another window does not count",
+            "by class: window 1: other title": "the title does not count",
+            "and title: args.title_contains: *": "part of the title, or any",
+            "*: window *: move": "the place does not count",
+            "*: window *: resize": "the size does not count",
+        },
+    ),
+    CaseTable(
+        windows.window_open,
+        DesktopFixture,
+        (
+            positive(
+                "by class, not by instance",
+                lambda b: (b.show("Gedit", "x"), b.windows[0].update(wm_class=["main", "Gedit"])),
+                app="gedit",
+            ),
+            positive(
+                "by class", _show(("Gedit", "notes.txt", False), ("X", "x", True)), app="GEDIT"
+            ),
+            positive(
+                "and title",
+                _show(("Gedit", "notes.txt", True)),
+                app="Gedit",
+                title_contains="notes",
+            ),
+            *_common(title=True),
+            near_miss(
+                "title in other case",
+                _show(("Gedit", "Notes", True)),
+                app="Gedit",
+                title_contains="notes",
+            ),
+            near_miss(
+                "the title on another's",
+                _show(("Gedit", "x", True), ("X", "notes", False)),
+                app="Gedit",
+                title_contains="notes",
+            ),
+        ),
+        inapplicable={CaseKind.CORRUPT: NO_FORM},
+        equivalent={
+            "*: args.app: swap case": "letter case of the class does not count",
+            "by class: window 1: *": "another window does not count",
+            "by class*: window 0: other title": "the title does not count",
+            "and title: args.title_contains: *": "part of the title, or any",
+            "*: window *: move": "the place does not count",
+            "*: window *: resize": "the size does not count",
+            "*: window *: front": "being in front does not count",
+        },
+    ),
+    CaseTable(
+        windows.window_closed,
+        DesktopFixture,
+        (
+            positive("another application's", _show(("Evince", "notes", True)), app="Gedit"),
+            positive(
+                "another title", _show(("Gedit", "todo", True)), app="Gedit", title_contains="notes"
+            ),
+            negative("open", _show(("Gedit", "notes", True)), app="Gedit"),
+            near_miss(
+                "behind",
+                _show(("Gedit", "notes", False), ("X", "x", True)),
+                app="gedit",
+                title_contains="note",
+            ),
+            missing("no session", nothing, app="Gedit").expect_error(),
+            empty("no windows", _no_windows, app="Gedit").expect_met(),
+            hostile(
+                "part of the class does not count", _show(("Gedit-plugin", "x", True)), app="Gedit"
+            ).expect_met(),
+            hostile("another class on its window", _renamed("Other"), app=_SHELL),
+            hostile(
+                "another class on its window, by title",
+                _renamed("Other"),
+                app=_SHELL,
+                title_contains="note",
+            ),
+        ),
+        inapplicable={CaseKind.CORRUPT: NO_FORM},
+        equivalent={
+            "*: args.app: *": "no such window is open either",
+            "*: window *": "the window is none of those asked for",
+            "another title: args.title_contains: [!e]*": "no such title is there either",
+        },
+    ),
+    CaseTable(
+        windows.window_title_equals,
+        DesktopFixture,
+        (
+            positive("the title", _show(("Gedit", "notes", False)), app="Gedit", title="notes"),
+            negative(
+                "another application", _show(("Evince", "notes", True)), app="Gedit", title="notes"
+            ),
+            near_miss(
+                "more in the title", _show(("Gedit", "notes.txt", True)), app="Gedit", title="notes"
+            ),
+            near_miss(
+                "part of the class", _show(("Gedit2", "notes", True)), app="Gedit", title="notes"
+            ),
+            missing("no session", nothing, app="Gedit", title="notes").expect_error(),
+            empty("no title", _show(("Gedit", "", True)), app="Gedit", title="notes"),
+            hostile(
+                "a blank more", _show(("Gedit", "notes\u200b", True)), app="Gedit", title="notes"
+            ),
+        ),
+        inapplicable={CaseKind.CORRUPT: NO_FORM},
+        equivalent={
+            "*: args.app: swap case": "letter case of the class does not count",
+            "*: window *: move": "the place does not count",
+            "*: window *: resize": "the size does not count",
+            "*: window *: front": "being in front does not count",
+        },
+    ),
+    CaseTable(
+        windows.window_count,
+        DesktopFixture,
+        (
+            positive(
+                "two",
+                _show(("Gedit", "a", False), ("Gedit", "b", True), ("X", "x", False)),
+                app="gedit",
+                count=2,
+            ),
+            negative("none", _show(("X", "x", False)), app="Gedit", count=2),
+            near_miss("one more", _show(*[("Gedit", "a", False)] * 3), app="Gedit", count=2),
+            near_miss(
+                "one of another's",
+                _show(("Gedit", "a", False), ("Gedit2", "b", True)),
+                app="Gedit",
+                count=2,
+            ),
+            missing("no session", nothing, app="Gedit", count=0).expect_error(),
+            empty("none wanted", _no_windows, app="Gedit", count=0).expect_met(),
+            hostile(
+                "another class on one", _renamed(_SHELL, "X"), app=_SHELL, count=1
+            ).expect_error(),
+            hostile(
+                "titles like it",
+                _show(("X", "Gedit", False), ("X", "gedit", True)),
+                app="Gedit",
+                count=2,
+            ),
+        ),
+        inapplicable={CaseKind.CORRUPT: NO_FORM},
+        equivalent={
+            "*: args.app: swap case": "letter case of the class does not count",
+            "*: window *: [!c]*": "only the class counts, or it is another's window",
+            "*: window 2: *": "another's window",
+        },
+    ),
+    CaseTable(
+        windows.window_at,
+        DesktopFixture,
+        (
+            positive("there", _place(3, 37, 640, 760), app="Gedit", geometry=[0, 0, 640, 800]),
+            positive(
+                "exactly, at the bound",
+                _place(10, 0, 640, 800),
+                app="Gedit",
+                geometry=[0, 0, 640, 800],
+                tolerance_px=10,
+            ),
+            negative(
+                "elsewhere", _place(500, 300, 200, 100), app="Gedit", geometry=[0, 0, 640, 800]
+            ),
+            near_miss(
+                "too far left", _place(41, 0, 640, 800), app="Gedit", geometry=[0, 0, 640, 800]
+            ),
+            near_miss("too low", _place(0, 41, 640, 800), app="Gedit", geometry=[0, 0, 640, 800]),
+            near_miss("too narrow", _place(0, 0, 599, 800), app="Gedit", geometry=[0, 0, 640, 800]),
+            near_miss("too high", _place(0, 0, 640, 841), app="Gedit", geometry=[0, 0, 640, 800]),
+            near_miss(
+                "another's",
+                lambda b: b.show("X", "x", geometry=(0, 0, 640, 800)),
+                app="Gedit",
+                geometry=[0, 0, 640, 800],
+            ),
+            corrupt(
+                "three numbers", _place(0, 0, 640, 800), app="Gedit", geometry=[0, 0, 640]
+            ).expect_error(),
+            missing("no session", nothing, app="Gedit", geometry=[0, 0, 640, 800]).expect_error(),
+            empty("no windows", _no_windows, app="Gedit", geometry=[0, 0, 640, 800]),
+            hostile(
+                "negative",
+                _place(-640, -800, -640, -800),
+                app="Gedit",
+                geometry=[640, 800, 640, 800],
+            ),
+        ),
+        equivalent={
+            "*: args.app: swap case": "letter case of the class does not count",
+            "*: args.tolerance_px: more": "within it, too",
+            "*: window *: other title": "the title does not count",
+            "*: window *: front": "being in front does not count",
+        },
+    ),
+)
+
+CLIPBOARD = (
+    CaseTable(
+        clipboard.clipboard_equals,
+        DesktopFixture,
+        (
+            positive("a text", _clip("044 ✓\n"), text="044 ✓"),
+            positive("blanks around", _clip("x"), text=" x\n"),
+            negative("another", _clip("hello"), text="044"),
+            near_miss("more", _clip("0441"), text="044"),
+            near_miss("letter case", _clip("Ann"), text="ann"),
+            corrupt("no UTF-8", _clip(b"044\xff"), text="044"),
+            corrupt(
+                "no display", _clip("", 1, "Error: Can't open display: (null)"), text="044"
+            ).expect_error(),
+            missing("no xclip", nothing, text="044").expect_error(),
+            empty("a picture or nothing", _clip("", 1, NO_TEXT), text="044"),
+            empty("nothing wanted", _clip(""), text=" ").expect_error(),
+            hostile("control characters", _clip("044\0"), text="044"),
+            hostile("output beside an error", _clip("044", 1, NO_TEXT), text="044"),
+        ),
+        equivalent={"blanks around: args.text: cut": "blanks at the end do not count"},
+    ),
+    CaseTable(
+        clipboard.clipboard_contains,
+        DesktopFixture,
+        (
+            positive("a part", _clip("Invoice 4711 of May"), text="4711 of"),
+            negative("another", _clip("hello"), text="4711"),
+            near_miss("letter case", _clip("invoice"), text="Invoice"),
+            near_miss("a blank between", _clip("47 11"), text="4711"),
+            corrupt("no UTF-8", _clip(b"47\xff11"), text="4711"),
+            corrupt(
+                "no display", _clip("4711", 1, "Error: Can't open display: (null)"), text="4711"
+            ).expect_error(),
+            missing("no xclip", nothing, text="4711").expect_error(),
+            empty("nothing", _clip("", 1, NO_TEXT), text="X"),
+            empty("nothing wanted", _clip("x"), text="").expect_error(),
+            hostile("output beside an error", _clip("4711", 1, NO_TEXT), text="4711"),
+        ),
+        equivalent={"*: args.text: cut": "a part of it is there, too"},
+    ),
+)
+
+TABLES = (*SETTINGS, *PROGRAMS, *WINDOWS, *CLIPBOARD)

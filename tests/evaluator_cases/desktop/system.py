@@ -1,0 +1,1040 @@
+"""Cases of evaluators of the system, the network and git repositories."""
+
+from __future__ import annotations
+
+from evaluators.desktop import git, network, system
+from evaluators.testing.case import (
+    CaseTable,
+    State,
+    corrupt,
+    empty,
+    hostile,
+    missing,
+    near_miss,
+    negative,
+    nothing,
+    positive,
+)
+from evaluators.testing.desktop import DesktopFixture
+from tests.evaluator_cases.repository import RepositoryFixture
+
+STATUS = "/var/lib/dpkg/status"
+CRON = "/var/spool/cron/crontabs/user"
+PASSWD = "root:x:0:0:root:/root:/bin/bash\nbob:x:1001:1001:,,,:/srv/bob:/bin/sh\n"
+GROUP = "audio:x:29:pulse,bob\nbob:x:1001:\nvideo:x:44:\n"
+TCP = (
+    "  sl  local_address rem_address   st tx_queue\n"
+    "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000\n"
+    "   1: 0100007F:0016 0100007F:9999 01 00000000:00000000\n"
+)
+TCP6 = "  sl  local_address\n   0: 00000000000000000000000000000000:1F91 0000:0000 0A 0\n"
+ROUTE_HEAD = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\n"
+ROUTE = "eth0\t00000000\t010200C0\t0003\t0\t0\t100\t00000000\t0\n"
+NM = "/etc/NetworkManager/system-connections"
+OFFICE = "[connection]\nid=Office\n[ipv4]\nmethod=manual\naddress1=192.0.2.9/24\n"
+
+
+def _file(path: str, content: str | bytes) -> State:
+    return lambda b: b.write(path, content)
+
+
+def _files(**contents: str) -> State:
+    """Write files of /etc by their names."""
+    return lambda b: [b.write(f"/etc/{name}", text) for name, text in contents.items()]
+
+
+def _package(name: str, status: str = "install ok installed", version: str = "2.1-3") -> str:
+    return (
+        f"Package: {name}\nStatus: {status}\nPriority: optional\nVersion: {version}\n"
+        f"Description: x: y: z\n Package: inner\n Status: install ok installed\n\n"
+    )
+
+
+def _linked(path: str, content: str) -> State:
+    """Let a file be a link to one that the user owns."""
+    return lambda b: (b.write("~/mine", content), b.link(path, "~/mine"))
+
+
+def _zone(words: str) -> State:
+    def make(b: DesktopFixture) -> None:
+        b.folder_at("/etc")
+        b.at("/etc/localtime").symlink_to(words)
+
+    return make
+
+
+def _tcp(v4: str = TCP, v6: str = TCP6) -> State:
+    return lambda b: (b.write("/proc/net/tcp", v4), b.write("/proc/net/tcp6", v6))
+
+
+def _route(*rows: str) -> State:
+    return _file("/proc/net/route", ROUTE_HEAD + "".join(rows))
+
+
+SYSTEM = (
+    CaseTable(
+        system.package_installed,
+        DesktopFixture,
+        (
+            positive("installed", _file(STATUS, _package("vim") + _package("gimp")), name="gimp"),
+            positive(
+                "held back", _file(STATUS, _package("gimp", "hold ok installed")), name="gimp"
+            ),
+            positive("of a version", _file(STATUS, _package("gimp")), name="gimp", version="2.1-3"),
+            negative("another", _file(STATUS, _package("vim")), name="gimp"),
+            near_miss(
+                "removed", _file(STATUS, _package("gimp", "deinstall ok config-files")), name="gimp"
+            ),
+            near_miss(
+                "half installed",
+                _file(STATUS, _package("gimp", "install ok half-installed")),
+                name="gimp",
+            ),
+            near_miss("its data only", _file(STATUS, _package("gimp-data")), name="gimp"),
+            near_miss("in a description", _file(STATUS, _package("vim")), name="inner"),
+            near_miss(
+                "another version",
+                _file(STATUS, _package("gimp", version="2.1-30")),
+                name="gimp",
+                version="2.1-3",
+            ),
+            corrupt("cut", _file(STATUS, "Package: gimp\nStat"), name="gimp"),
+            corrupt("no name", _file(STATUS, "Status: install ok installed\n"), name=""),
+            missing("no dpkg", nothing, name="gimp"),
+            empty("no packages", _file(STATUS, ""), name="gimp"),
+            hostile("a link", _linked(STATUS, _package("gimp")), name="gimp"),
+            hostile("huge", lambda b: b.huge(STATUS), name="gimp"),
+        ),
+        equivalent={
+            "installed: * flip a byte": "another package",
+            "*: args.version: empty": "any version",
+            "of a version: * flip a byte": "a description",
+        },
+    ),
+    CaseTable(
+        system.package_absent,
+        DesktopFixture,
+        (
+            positive("never there", _file(STATUS, _package("vim")), name="gimp"),
+            positive(
+                "removed",
+                _file(STATUS, _package("vim") + _package("gimp", "deinstall ok config-files")),
+                name="gimp",
+            ),
+            negative("there", _file(STATUS, _package("gimp")), name="gimp"),
+            near_miss(
+                "another is gone",
+                _file(STATUS, _package("vim", "deinstall ok config-files") + _package("gimp")),
+                name="gimp",
+            ),
+            corrupt("no paragraph", _file(STATUS, "\n\n\n"), name="gimp").expect_error(),
+            missing("no dpkg", nothing, name="gimp").expect_error(),
+            empty("no packages", _file(STATUS, ""), name="gimp").expect_error(),
+            hostile("a link", _linked(STATUS, _package("vim")), name="gimp").expect_error(),
+        ),
+        equivalent={
+            "*: args.name: *": "that is not there either",
+            "*: * flip a byte": "not the name of what is absent",
+            "*: * cut": "it is not in the first half either",
+        },
+    ),
+    CaseTable(
+        system.user_exists,
+        DesktopFixture,
+        (
+            positive("there", _files(passwd=PASSWD), name="bob"),
+            positive(
+                "with shell and home",
+                _files(passwd=PASSWD),
+                name="bob",
+                shell="/bin/sh",
+                home="/srv/bob",
+            ),
+            negative("not there", _files(passwd="root:x:0:0:root:/root:/bin/bash\n"), name="bob"),
+            near_miss("part of a name", _files(passwd=PASSWD.replace("bob", "bobby")), name="bob"),
+            near_miss("another shell", _files(passwd=PASSWD), name="bob", shell="/bin/bash"),
+            near_miss("another home", _files(passwd=PASSWD), name="bob", home="/root"),
+            near_miss("as a full name", _files(passwd="eve:x:1:1:bob:/:/bin/sh\n"), name="bob"),
+            corrupt(
+                "a field less", _files(passwd="bob:x:1001:1001:/srv/bob:/bin/sh\n"), name="bob"
+            ),
+            missing("no list", nothing, name="bob"),
+            empty("an empty list", _files(passwd=""), name="bob"),
+            hostile("a link", _linked("/etc/passwd", PASSWD), name="bob"),
+            hostile("huge", lambda b: b.huge("/etc/passwd"), name="bob"),
+        ),
+        equivalent={
+            "*: * flip a byte": "not the name",
+            "*: args.shell: empty": "any",
+            "*: args.home: empty": "any",
+        },
+    ),
+    CaseTable(
+        system.user_in_group,
+        DesktopFixture,
+        (
+            positive(
+                "a further group", _files(passwd=PASSWD, group=GROUP), user="bob", group="audio"
+            ),
+            positive(
+                "the first group", _files(passwd=PASSWD, group=GROUP), user="bob", group="bob"
+            ),
+            negative("not in it", _files(passwd=PASSWD, group=GROUP), user="bob", group="video"),
+            near_miss(
+                "part of a name",
+                _files(passwd=PASSWD, group="audio:x:29:bobby\n"),
+                user="bob",
+                group="audio",
+            ),
+            near_miss(
+                "another group's",
+                _files(passwd=PASSWD, group="audio2:x:29:bob\n"),
+                user="bob",
+                group="audio",
+            ),
+            near_miss(
+                "no such user",
+                _files(passwd="root:x:0:0::/:/bin/sh\n", group=GROUP),
+                user="bob",
+                group="audio",
+            ),
+            corrupt(
+                "a field less",
+                _files(passwd=PASSWD, group="audio:29:bob\n"),
+                user="bob",
+                group="audio",
+            ),
+            missing("no list of groups", _files(passwd=PASSWD), user="bob", group="audio"),
+            missing("no list of users", _files(group=GROUP), user="bob", group="audio"),
+            empty("an empty list", _files(passwd=PASSWD, group=""), user="bob", group="audio"),
+            hostile(
+                "a link",
+                lambda b: (b.write("/etc/passwd", PASSWD), _linked("/etc/group", GROUP)(b)),
+                user="bob",
+                group="audio",
+            ),
+        ),
+        equivalent={
+            "*: * flip a byte": "not the name",
+            "a further group: etc/group: cut": "its line is the first",
+        },
+    ),
+    CaseTable(
+        system.cron_has_job,
+        DesktopFixture,
+        (
+            positive(
+                "a job",
+                _file(CRON, "# m h\nMAILTO=x\n 0  8 * * *  /usr/bin/backup --all \n"),
+                schedule="0 8 * * *",
+                command="/usr/bin/backup --all",
+            ),
+            positive(
+                "a word", _file(CRON, "@daily /bin/true"), schedule="@daily", command=" /bin/true"
+            ),
+            positive(
+                "another user's",
+                _file("/var/spool/cron/crontabs/bob", "@daily /bin/true"),
+                schedule="@daily",
+                command="/bin/true",
+                user="bob",
+            ),
+            negative(
+                "another job",
+                _file(CRON, "0 8 * * * /bin/true\n"),
+                schedule="0 8 * * *",
+                command="/usr/bin/backup",
+            ),
+            near_miss(
+                "another time",
+                _file(CRON, "0 9 * * * /bin/true\n"),
+                schedule="0 8 * * *",
+                command="/bin/true",
+            ),
+            near_miss(
+                "commented out",
+                _file(CRON, "#0 8 * * * /bin/true\n"),
+                schedule="#0 8 * * *",
+                command="/bin/true",
+            ),
+            near_miss(
+                "more in the command",
+                _file(CRON, "0 8 * * * /bin/true -x\n"),
+                schedule="0 8 * * *",
+                command="/bin/true",
+            ),
+            near_miss(
+                "in another user's",
+                _file("/var/spool/cron/crontabs/bob", "@daily /bin/true"),
+                schedule="@daily",
+                command="/bin/true",
+            ),
+            corrupt(
+                "no UTF-8",
+                _file(CRON, b"@daily /bin/true\n\xff"),
+                schedule="@daily",
+                command="/bin/true",
+            ),
+            corrupt(
+                "four fields",
+                _file(CRON, "8 * * * /bin/true"),
+                schedule="8 * * *",
+                command="/bin/true",
+            ).expect_error(),
+            missing("no crontab", nothing, schedule="@daily", command="/bin/true"),
+            empty("an empty one", _file(CRON, ""), schedule="@daily", command="/bin/true"),
+            hostile(
+                "a link", _linked(CRON, "@daily /bin/true"), schedule="@daily", command="/bin/true"
+            ),
+            hostile("huge", lambda b: b.huge(CRON), schedule="@daily", command="/bin/true"),
+        ),
+        equivalent={},
+    ),
+    CaseTable(
+        system.hostname_is,
+        DesktopFixture,
+        (
+            positive("blank lines", _files(hostname=" \n atelier \n"), name="atelier"),
+            positive("the name", _files(hostname="# x\natelier\n"), name="atelier"),
+            negative("another", _files(hostname="desk\n"), name="atelier"),
+            near_miss("with a domain", _files(hostname="atelier.test\n"), name="atelier"),
+            near_miss("commented out", _files(hostname="#atelier\n"), name="#atelier"),
+            corrupt("two names", _files(hostname="atelier\ndesk\n"), name="atelier"),
+            missing("no file", nothing, name="XX"),
+            empty("empty", _files(hostname=" \n"), name=""),
+            hostile("a link", _linked("/etc/hostname", "atelier\n"), name="atelier"),
+        ),
+        equivalent={},
+    ),
+    CaseTable(
+        system.timezone_is,
+        DesktopFixture,
+        (
+            positive("absolute", _zone("/usr/share/zoneinfo/Europe/Zurich"), zone="Europe/Zurich"),
+            positive("relative", _zone("../usr/share/zoneinfo/UTC"), zone="UTC"),
+            negative("another", _zone("/usr/share/zoneinfo/Asia/Tokyo"), zone="Europe/Zurich"),
+            near_miss("a part", _zone("/usr/share/zoneinfo/Europe/Zurich"), zone="Zurich"),
+            near_miss("of that name elsewhere", _zone("/srv/zoneinfo/UTC"), zone="UTC"),
+            corrupt("a copy", _files(localtime="TZif2"), zone="UTC"),
+            missing("none", nothing, zone="UTC"),
+            empty("no zone asked", _zone("/usr/share/zoneinfo/"), zone=""),
+            hostile(
+                "the words as content", _files(localtime="/usr/share/zoneinfo/UTC"), zone="UTC"
+            ),
+        ),
+        equivalent={},
+    ),
+    CaseTable(
+        system.shell_history_has,
+        DesktopFixture,
+        (
+            positive(
+                "a line", _file("~/.bash_history", "cd\n#1700000000\nls -l \n"), command=" ls -l"
+            ),
+            negative("another", _file("~/.bash_history", "cd\n"), command="ls -l"),
+            near_miss("part of a line", _file("~/.bash_history", "sudo ls -l\n"), command="ls -l"),
+            near_miss(
+                "a time, not a command",
+                _file("~/.bash_history", "#1700000000\n"),
+                command="#1700000000",
+            ),
+            near_miss("another shell's", _file("~/.zsh_history", "ls -l\n"), command="ls -l"),
+            corrupt("no UTF-8", _file("~/.bash_history", b"ls -l\n\xff"), command="ls -l"),
+            missing("none", nothing, command="XX"),
+            empty("empty", _file("~/.bash_history", "\n"), command=" "),
+            hostile("a link", _linked("~/.bash_history", "ls -l\n"), command="ls -l"),
+            hostile("huge", lambda b: b.huge("~/.bash_history"), command="ls -l"),
+        ),
+        equivalent={"*: * flip a byte": "another line"},
+    ),
+)
+
+NETWORK = (
+    CaseTable(
+        network.hosts_entry,
+        DesktopFixture,
+        (
+            positive(
+                "an entry",
+                _files(hosts="127.0.0.1 localhost\n192.0.2.7\tdesk Printer # x\n"),
+                name="printer",
+                address="192.0.2.7",
+            ),
+            positive(
+                "IPv6 written otherwise",
+                _files(hosts="2001:DB8:0::1 printer\n192.0.2.7 printer"),
+                name="PRINTER",
+                address="2001:db8::1",
+            ),
+            negative(
+                "another address",
+                _files(hosts="192.0.2.8 printer\n"),
+                name="printer",
+                address="192.0.2.7",
+            ),
+            near_miss(
+                "part of a name",
+                _files(hosts="192.0.2.7 printer2\n"),
+                name="printer",
+                address="192.0.2.7",
+            ),
+            near_miss(
+                "commented out",
+                _files(hosts="#192.0.2.7 printer\n192.0.2.7 x # printer\n"),
+                name="printer",
+                address="192.0.2.7",
+            ),
+            near_miss(
+                "another address, too",
+                _files(hosts="192.0.2.7 printer\n192.0.2.8 printer\n"),
+                name="printer",
+                address="192.0.2.7",
+            ),
+            corrupt(
+                "no address", _files(hosts="192.0.2 printer\n"), name="printer", address="192.0.2.7"
+            ),
+            corrupt("none asked", _files(hosts=""), name="printer", address="x").expect_error(),
+            missing("no file", nothing, name="printer", address="192.0.2.7"),
+            empty("no name", _files(hosts="192.0.2.7\n"), name="", address="192.0.2.7"),
+            hostile(
+                "a link",
+                _linked("/etc/hosts", "192.0.2.7 printer\n"),
+                name="printer",
+                address="192.0.2.7",
+            ),
+            hostile("huge", lambda b: b.huge("/etc/hosts"), name="printer", address="192.0.2.7"),
+        ),
+        equivalent={
+            "*: args.name: swap case": "letter case does not count",
+            "*: args.address: swap case": "letter case does not count",
+            "IPv6*: * cut": "the entry is in the first half",
+            "IPv6*: * flip a byte": "the other entry",
+        },
+    ),
+    CaseTable(
+        network.dns_servers_are,
+        DesktopFixture,
+        (
+            positive(
+                "two",
+                _files(
+                    **{
+                        "resolv.conf": "search test\nnameserver 192.0.2.53\nnameserver\t2001:db8::35\noptions x\n"
+                    }
+                ),
+                addresses=["192.0.2.53", "2001:DB8::35"],
+            ),
+            negative(
+                "another",
+                _files(**{"resolv.conf": "nameserver 192.0.2.1\n"}),
+                addresses=["192.0.2.53"],
+            ),
+            near_miss(
+                "one more",
+                _files(**{"resolv.conf": "nameserver 192.0.2.53\nnameserver 192.0.2.1\n"}),
+                addresses=["192.0.2.53"],
+            ),
+            near_miss(
+                "another order",
+                _files(**{"resolv.conf": "nameserver 192.0.2.1\nnameserver 192.0.2.53\n"}),
+                addresses=["192.0.2.53", "192.0.2.1"],
+            ),
+            near_miss(
+                "commented out",
+                _files(**{"resolv.conf": "# nameserver 192.0.2.53\n"}),
+                addresses=["192.0.2.53"],
+            ),
+            corrupt(
+                "no address",
+                _files(**{"resolv.conf": "nameserver 192.0.2\nnameserver\n"}),
+                addresses=["192.0.2.53"],
+            ),
+            missing("no file", nothing, addresses=["192.0.2.53"]),
+            empty("none asked", _files(**{"resolv.conf": ""}), addresses=[]).expect_error(),
+            hostile(
+                "a link",
+                _linked("/etc/resolv.conf", "nameserver 192.0.2.53\n"),
+                addresses=["192.0.2.53"],
+            ),
+        ),
+        equivalent={},
+    ),
+    CaseTable(
+        network.default_gateway_is,
+        DesktopFixture,
+        (
+            positive("other flags", _route(ROUTE.replace("0003", "0013")), address="192.0.2.1"),
+            positive(
+                "the gateway",
+                _route("eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\n", ROUTE),
+                address="192.0.2.1",
+            ),
+            positive(
+                "of two the nearer",
+                _route(ROUTE.replace("100", "200").replace("01", "09", 1), ROUTE),
+                address="192.0.2.1",
+            ),
+            negative("another", _route(ROUTE.replace("010200C0", "020200C0")), address="192.0.2.1"),
+            near_miss("backwards", _route(ROUTE), address="1.2.0.192"),
+            near_miss(
+                "not the default",
+                _route(ROUTE.replace("00000000", "000200C0", 1)),
+                address="192.0.2.1",
+            ),
+            near_miss(
+                "not the whole net",
+                _route("eth0\t00000000\t010200C0\t0003\t0\t0\t100\t00000080\t0\n"),
+                address="192.0.2.1",
+            ),
+            near_miss("down", _route(ROUTE.replace("0003", "0002")), address="192.0.2.1"),
+            corrupt("a short row", _route("eth0\t00000000\n"), address="192.0.2.1").expect_error(),
+            missing("no table", nothing, address="192.0.2.1"),
+            empty("no routes", _route(), address="192.0.2.1"),
+            hostile("no address", _route(ROUTE), address="localhost").expect_error(),
+        ),
+        equivalent={
+            "the gateway: * flip a byte": "the other route",
+            "of two*: * flip a byte": "nothing",
+            "of two*: * cut": "nothing",
+        },
+    ),
+    CaseTable(
+        network.port_listening,
+        DesktopFixture,
+        (
+            positive("IPv4", _tcp(), port=0x1F90),
+            positive("IPv6", _tcp(), port=0x1F91),
+            negative("nothing there", _tcp(), port=80),
+            near_miss("connected, not listening", _tcp(), port=0x16),
+            near_miss("the other end's", _tcp(), port=0x9999),
+            corrupt("a short row", _tcp(v4="head\n0: 0\n"), port=80).expect_error(),
+            missing("no table", nothing, port=80),
+            empty("no sockets", _tcp("head\n", ""), port=80),
+            hostile("the head", _tcp("a b:1F90 c 0A\n"), port=0x1F90),
+        ),
+        equivalent={
+            "IPv6: proc/net/tcp6: flip a byte": "a digit of the other end",
+            "IPv4: proc/net/tcp: flip a byte": "nothing",
+            "IPv4: proc/net/tcp6: *": "the other table",
+            "IPv6: proc/net/tcp: *": "the other table",
+            "IPv4: proc/net/tcp: cut": "nothing",
+            "IPv4: args.port: more": "that listens, too",
+            "IPv6: args.port: less": "that listens, too",
+        },
+    ),
+    CaseTable(
+        network.connection_setting_equals,
+        DesktopFixture,
+        (
+            positive(
+                "a setting",
+                lambda b: (
+                    b.write(f"{NM}/office.nmconnection", OFFICE),
+                    b.write(f"{NM}/a.nmconnection", "[connection]\nid=Home\n"),
+                    b.write(f"{NM}/0", "x"),
+                ),
+                connection="Office",
+                section="ipv4",
+                key="method",
+                value="manual",
+            ),
+            negative(
+                "another value",
+                _file(f"{NM}/office.nmconnection", OFFICE),
+                connection="Office",
+                section="ipv4",
+                key="method",
+                value="auto",
+            ),
+            near_miss(
+                "another connection's",
+                _file(f"{NM}/office.nmconnection", OFFICE),
+                connection="Home",
+                section="ipv4",
+                key="method",
+                value="manual",
+            ),
+            near_miss(
+                "in another section",
+                _file(f"{NM}/office.nmconnection", OFFICE),
+                connection="Office",
+                section="ipv6",
+                key="method",
+                value="manual",
+            ),
+            near_miss(
+                "no connection's file",
+                _file(f"{NM}/office.bak", OFFICE),
+                connection="Office",
+                section="ipv4",
+                key="method",
+                value="manual",
+            ),
+            near_miss(
+                "in DEFAULT",
+                _file(
+                    f"{NM}/o.nmconnection",
+                    "[DEFAULT]\nmethod=manual\n[connection]\nid=Office\n[ipv4]\n",
+                ),
+                connection="Office",
+                section="ipv4",
+                key="method",
+                value="manual",
+            ),
+            corrupt(
+                "no section",
+                _file(f"{NM}/office.nmconnection", "id=Office\nmethod=manual\n"),
+                connection="Office",
+                section="ipv4",
+                key="method",
+                value="manual",
+            ),
+            missing(
+                "no connections",
+                nothing,
+                connection="Office",
+                section="ipv4",
+                key="method",
+                value="manual",
+            ),
+            empty(
+                "an empty file",
+                _file(f"{NM}/office.nmconnection", ""),
+                connection="",
+                section="ipv4",
+                key="method",
+                value="",
+            ),
+            hostile(
+                "two of that name",
+                lambda b: [b.write(f"{NM}/{n}.nmconnection", OFFICE) for n in "ab"],
+                connection="Office",
+                section="ipv4",
+                key="method",
+                value="manual",
+            ),
+            hostile(
+                "a link",
+                _linked(f"{NM}/office.nmconnection", OFFICE),
+                connection="Office",
+                section="ipv4",
+                key="method",
+                value="manual",
+            ),
+        ),
+        equivalent={
+            "*/0: *": "another file does not count",
+            "*/a.nmconnection: *": "another connection does not count",
+            "*/office.nmconnection: rename": "the file's own name does not count",
+            "*/office.nmconnection: flip a byte": "another line",
+        },
+    ),
+)
+
+
+def _commits(*words: str) -> State:
+    return lambda b: [b.commit(each) for each in words]
+
+
+def _then(*words: str) -> State:
+    """Make a commit ``one`` and then let git do something."""
+    return lambda b: (b.commit("one"), b.git(*words))
+
+
+def _redo(b: RepositoryFixture) -> None:
+    """Let a replacement stand for the commit."""
+    b.commit("one")
+    first = b.git("rev-parse", "HEAD")
+    b.commit("Fix")
+    second = b.git("rev-parse", "HEAD")
+    b.git("reset", "--hard", first)
+    b.git("replace", first, second)
+
+
+def _config(b: RepositoryFixture) -> None:
+    """Try to make git run programs."""
+    b.commit("one")
+    trap = b.write("~/trap", "#!/bin/sh\ntouch ~/trapped\necho trapped\n", 0o755)
+    for key in ("core.fsmonitor", "core.pager", "diff.external", "gpg.program", "core.sshCommand"):
+        b.git("config", key, str(trap))
+    b.git("config", "log.showSignature", "true")
+    b.write("~/r/.gitattributes", "* diff=trap filter=trap\n")
+    b.git("config", "diff.trap.textconv", str(trap))
+
+
+def _outside(b: RepositoryFixture) -> None:
+    b.commit("one")
+    b.at("~/r").rename(b.folder / "r")
+    b.link("~/r", "/r")
+
+
+def _broken(b: RepositoryFixture) -> None:
+    b.commit("one")
+    for each in b.at("~/r/.git/objects").rglob("*"):
+        if each.is_file():
+            each.chmod(0o644)
+            each.write_bytes(each.read_bytes()[:8])
+
+
+def _empty(b: RepositoryFixture) -> None:
+    b.start()
+
+
+R = "~/r"
+GIT = (
+    CaseTable(
+        git.git_branch_is,
+        RepositoryFixture,
+        (
+            missing(
+                "no git",
+                lambda b: (
+                    b.commit("one"),
+                    b.prints(
+                        (
+                            *git.GIT,
+                            f"--git-dir={b.at('~/r/.git')}",
+                            "symbolic-ref",
+                            "--quiet",
+                            "HEAD",
+                        ),
+                        "",
+                        127,
+                    ),
+                ),
+                path=R,
+                branch="main",
+            ).expect_error(),
+            missing(
+                "git may not run",
+                lambda b: (
+                    b.commit("one"),
+                    b.prints(
+                        (
+                            *git.GIT,
+                            f"--git-dir={b.at('~/r/.git')}",
+                            "symbolic-ref",
+                            "--quiet",
+                            "HEAD",
+                        ),
+                        "",
+                        126,
+                    ),
+                ),
+                path=R,
+                branch="main",
+            ).expect_error(),
+            positive("main", _commits("one"), path=R, branch="main"),
+            positive(
+                "with a slash", _then("checkout", "-q", "-b", "fix/a"), path=R, branch="fix/a"
+            ),
+            negative("another", _then("checkout", "-q", "-b", "fix"), path=R, branch="main"),
+            near_miss("only there", _then("branch", "fix"), path=R, branch="fix"),
+            near_miss("detached", _then("checkout", "-q", "--detach"), path=R, branch="main"),
+            near_miss("part of it", _commits("one"), path=R, branch="mai"),
+            corrupt(
+                "no HEAD",
+                lambda b: (b.commit("one"), b.write("~/r/.git/HEAD", "x")),
+                path=R,
+                branch="main",
+            ),
+            missing("no folder", nothing, path=R, branch="main"),
+            missing("no repository", lambda b: b.folder_at(R), path=R, branch="main"),
+            empty("no commit yet", _empty, path=R, branch="main").expect_met(),
+            hostile("a link out", _outside, path=R, branch="main"),
+            hostile(
+                "a file for .git",
+                lambda b: (
+                    b.commit("one"),
+                    b.at("~/r/.git").rename(b.at("~/g")),
+                    b.write("~/r/.git", f"gitdir: {b.at('~/g')}"),
+                ),
+                path=R,
+                branch="main",
+            ),
+            hostile(
+                "in the folder above",
+                lambda b: (b.commit("one"), b.folder_at("~/r/sub")),
+                path="~/r/sub",
+                branch="main",
+            ),
+        ),
+        equivalent={"*: repository: empty objects": "the branch is checked out all the same"},
+    ),
+    CaseTable(
+        git.git_branch_exists,
+        RepositoryFixture,
+        (
+            positive("there", _then("branch", "fix"), path=R, branch="fix"),
+            negative("not there", _commits("one"), path=R, branch="fix"),
+            near_miss("a tag", _then("tag", "fix"), path=R, branch="fix"),
+            near_miss(
+                "deleted",
+                lambda b: (
+                    b.commit("one"),
+                    b.git("branch", "fix"),
+                    b.git("branch", "-q", "-D", "fix"),
+                ),
+                path=R,
+                branch="fix",
+            ),
+            near_miss(
+                "a remote's",
+                _then("update-ref", "refs/remotes/origin/fix", "HEAD"),
+                path=R,
+                branch="fix",
+            ),
+            corrupt(
+                "names no commit",
+                lambda b: (b.commit("one"), b.write("~/r/.git/refs/heads/fix", "0" * 39 + "1\n")),
+                path=R,
+                branch="fix",
+            ),
+            missing("no repository", nothing, path=R, branch="fix"),
+            empty("no commit yet", _empty, path=R, branch="main"),
+            hostile("a link out", _outside, path=R, branch="main"),
+            hostile("an option", _commits("one"), path=R, branch="--all"),
+        ),
+        equivalent={},
+    ),
+    CaseTable(
+        git.git_tag_at,
+        RepositoryFixture,
+        (
+            positive("here", _then("tag", "v1"), path=R, tag="v1"),
+            positive(
+                "with a message, on a branch",
+                lambda b: (
+                    b.commit("one"),
+                    b.git("tag", "-a", "-m", "x", "v1"),
+                    b.commit("two"),
+                    b.git("branch", "old", "v1"),
+                ),
+                path=R,
+                tag="v1",
+                ref="refs/heads/old",
+            ),
+            negative("no tag", _commits("one"), path=R, tag="v1"),
+            near_miss(
+                "one commit before",
+                lambda b: (b.commit("one"), b.git("tag", "v1"), b.commit("two")),
+                path=R,
+                tag="v1",
+            ),
+            near_miss("a branch", _then("branch", "v1"), path=R, tag="v1"),
+            corrupt(
+                "names no commit",
+                lambda b: (b.commit("one"), b.write("~/r/.git/refs/tags/v1", "x")),
+                path=R,
+                tag="v1",
+            ),
+            missing("no repository", nothing, path=R, tag="v1", ref="x"),
+            empty("no commit yet", _empty, path=R, tag="v1"),
+            hostile("a link out", _outside, path=R, tag="v1"),
+            hostile("neither is there", _commits("one"), path=R, tag="a", ref="b"),
+        ),
+        equivalent={},
+    ),
+    CaseTable(
+        git.git_commit_message_is,
+        RepositoryFixture,
+        (
+            positive(
+                "blanks around",
+                lambda b: (
+                    b.start(),
+                    b.git("commit", "-q", "--allow-empty", "--cleanup=verbatim", "-m", " one \n\n"),
+                ),
+                path=R,
+                message="one",
+            ),
+            hostile(
+                "an option", _commits("one"), path=R, message="one", ref="--all"
+            ).expect_error(),
+            positive(
+                "the last",
+                _commits("one", "Fix typo\n\nIt was wrong."),
+                path=R,
+                message="Fix typo\n\nIt was wrong.\n",
+            ),
+            positive(
+                "on a branch",
+                lambda b: (b.commit("one"), b.git("branch", "old"), b.commit("two")),
+                path=R,
+                message="one",
+                ref="old",
+            ),
+            negative("another", _commits("two"), path=R, message="one"),
+            near_miss("the one before", _commits("one", "two"), path=R, message="one"),
+            near_miss("a body more", _commits("one\n\nbody"), path=R, message="one"),
+            near_miss("letter case", _commits("One"), path=R, message="one"),
+            corrupt("broken objects", _broken, path=R, message="one"),
+            missing("no repository", nothing, path=R, message="one"),
+            missing("no such reference", _commits("one"), path=R, message="one", ref="old"),
+            empty("no commit yet", _empty, path=R, message=""),
+            hostile("replaced", _redo, path=R, message="Fix"),
+            hostile("programs in its settings", _config, path=R, message="one").expect_met(),
+            hostile("a link out", _outside, path=R, message="one"),
+        ),
+        equivalent={"the last: args.message: cut": "white space at the end does not count"},
+    ),
+    CaseTable(
+        git.git_commit_count,
+        RepositoryFixture,
+        (
+            positive("three", _commits("a", "b", "c"), path=R, count=3),
+            positive(
+                "to a branch",
+                lambda b: (b.commit("a"), b.git("branch", "old"), b.commit("b")),
+                path=R,
+                count=1,
+                ref="old",
+            ),
+            negative("one", _commits("a"), path=R, count=3),
+            near_miss("one more", _commits("a", "b", "c", "d"), path=R, count=3),
+            near_miss(
+                "one on another branch",
+                lambda b: (b.commit("a"), b.git("branch", "old"), b.commit("b")),
+                path=R,
+                count=2,
+                ref="old",
+            ),
+            corrupt("broken objects", _broken, path=R, count=1),
+            missing("no repository", nothing, path=R, count=0),
+            empty("no commit yet", _empty, path=R, count=0),
+            hostile("a link out", _outside, path=R, count=1),
+        ),
+        equivalent={},
+    ),
+    CaseTable(
+        git.git_commit_changes,
+        RepositoryFixture,
+        (
+            positive(
+                "the first", lambda b: b.commit("one", X="1", a="2"), path=R, files=["a", "X"]
+            ),
+            positive(
+                "changed and deleted",
+                lambda b: (
+                    b.commit("one", a="1", b="1", c="1"),
+                    b.git("rm", "-q", "c"),
+                    b.commit("two", a="2"),
+                ),
+                path=R,
+                files=["c", "a"],
+            ),
+            positive(
+                "in a folder, beyond ASCII",
+                lambda b: (b.folder_at("~/r/d"), b.commit("one", **{"d/Übung": "1"})),
+                path=R,
+                files=["d/Übung"],
+            ),
+            negative("another", lambda b: b.commit("one", a="1"), path=R, files=["b"]),
+            near_miss("one more", lambda b: b.commit("one", a="1", b="1"), path=R, files=["a"]),
+            near_miss(
+                "in the commit before",
+                lambda b: (b.commit("one", a="1"), b.commit("two", b="1")),
+                path=R,
+                files=["a"],
+            ),
+            near_miss(
+                "not committed",
+                lambda b: (b.commit("one", b="1"), b.write("~/r/a", "x")),
+                path=R,
+                files=["a"],
+            ),
+            corrupt("broken objects", _broken, path=R, files=["f0"]),
+            missing("no repository", nothing, path=R, files=["a"]),
+            empty(
+                "nothing changed",
+                lambda b: (
+                    b.commit("one", a="1"),
+                    b.git("commit", "-q", "--allow-empty", "-m", "x"),
+                ),
+                path=R,
+                files=[],
+            ),
+            hostile("a link out", _outside, path=R, files=["f0"]),
+        ),
+        equivalent={},
+    ),
+    CaseTable(
+        git.git_file_equals,
+        RepositoryFixture,
+        (
+            positive("the text", lambda b: b.commit("one", a="hi\n"), path=R, file="a", text="hi"),
+            positive(
+                "before",
+                lambda b: (
+                    b.commit("one", a="hi"),
+                    b.git("branch", "old"),
+                    b.commit("two", a="ho"),
+                ),
+                path=R,
+                file="a",
+                text="hi\n",
+                ref="old",
+            ),
+            negative(
+                "another text", lambda b: b.commit("one", a="ho"), path=R, file="a", text="hi"
+            ),
+            near_miss(
+                "only in the work tree",
+                lambda b: (b.commit("one", a="ho"), b.write("~/r/a", "hi")),
+                path=R,
+                file="a",
+                text="hi",
+            ),
+            near_miss(
+                "only staged",
+                lambda b: (b.commit("one", a="ho"), b.write("~/r/a", "hi"), b.git("add", "a")),
+                path=R,
+                file="a",
+                text="hi",
+            ),
+            near_miss(
+                "more text", lambda b: b.commit("one", a="hi there"), path=R, file="a", text="hi"
+            ),
+            corrupt(
+                "no UTF-8",
+                lambda b: (
+                    b.start(),
+                    b.write("~/r/a", b"hi\xff"),
+                    b.git("add", "a"),
+                    b.git("commit", "-q", "-m", "x"),
+                ),
+                path=R,
+                file="a",
+                text="hi",
+            ),
+            missing("no repository", nothing, path=R, file="a", text=""),
+            missing("no such file", lambda b: b.commit("one", b="hi"), path=R, file="a", text="hi"),
+            empty(
+                "an empty file", lambda b: b.commit("one", a=""), path=R, file="a", text=""
+            ).expect_met(),
+            empty("no commit yet", _empty, path=R, file="a", text=""),
+            hostile(
+                "a filter",
+                lambda b: (
+                    b.commit("one", a="ho"),
+                    b.git("config", "filter.t.smudge", "echo hi"),
+                    b.write("~/r/.gitattributes", "* filter=t"),
+                ),
+                path=R,
+                file="a",
+                text="hi",
+            ),
+            hostile(
+                "a folder",
+                lambda b: (b.folder_at("~/r/d"), b.commit("one", **{"d/a": "hi"})),
+                path=R,
+                file="d",
+                text="hi",
+            ),
+            hostile("a link out", _outside, path=R, file="f0", text="one"),
+        ),
+        equivalent={"before: args.text: cut": "one newline at the end does not count"},
+    ),
+)
+
+TABLES = (*SYSTEM, *NETWORK, *GIT)

@@ -1,0 +1,154 @@
+"""Cases that every evaluator of a document has, made from one file that meets it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from evaluators.testing.case import corrupt, empty, hostile, missing, near_miss, nothing
+from tests.evaluator_cases.file_builders import bombed, broken, with_entities, zipped
+
+if TYPE_CHECKING:
+    from evaluators.testing.case import Case, State
+    from evaluators.testing.machine import MachineFixture
+    from provisioning.protocols import Json
+
+Make = Callable[[], bytes]
+
+PARTS = {
+    "docx": "word/document.xml",
+    "xlsx": "xl/workbook.xml",
+    "pptx": "ppt/presentation.xml",
+    "odt": "content.xml",
+    "ods": "content.xml",
+    "odp": "content.xml",
+}
+"""The part of each format without which there is no document."""
+
+
+def at(path: str, make: Make) -> State:
+    """Put a file at a path."""
+    return lambda fixture: fixture.write(path, make())
+
+
+def document_cases(
+    good: Mapping[str, Make],
+    bare: Mapping[str, Make],
+    args: Mapping[str, Json],
+    *,
+    bomb: bool = False,
+) -> tuple[Case, ...]:
+    """Make the cases of a missing, broken, empty and hostile document.
+
+    Args:
+        good: files that meet the evaluator, by format; the first one is used most.
+        bare: documents of the same formats in which there is nothing.
+        args: the evaluator's arguments; their ``path`` is where the file stands.
+        bomb: try an archive that unpacks to more than is read as well, which takes a second.
+    """
+    path = str(args["path"])
+    cases: list[Case] = []
+    for form, make in good.items():
+        part = PARTS[form]
+        cases += [
+            corrupt(f"{form}: half of it", at(path, partial(_half, make)), **args),
+            corrupt(f"{form}: XML cut off", at(path, partial(_broken, make, part)), **args),
+            corrupt(f"{form}: a wrong checksum", at(path, partial(_flipped, make)), **args),
+            empty(f"{form}: nothing in it", at(path, bare[form]), **args),
+            hostile(f"{form}: entities", at(path, partial(_entities, make, part)), **args),
+        ]
+        if bomb and form == next(iter(good)):
+            cases.append(hostile(f"{form}: a bomb", at(path, partial(_bombed, make)), **args))
+    first = next(iter(good.values()))
+    return (*cases, *_file_cases(first, args), *_link_cases(first, args))
+
+
+def picture_cases(make: Make, args: Mapping[str, Json], key: str = "path") -> tuple[Case, ...]:
+    """Make the cases of a missing, broken, empty and hostile picture or PDF.
+
+    Args:
+        make: a file that meets the evaluator.
+        args: the evaluator's arguments.
+        key: the argument that says where the file stands.
+    """
+    path = str(args[key])
+    return (
+        corrupt("half of it", at(path, partial(_half, make)), **args),
+        corrupt("a start and then noise", at(path, partial(_noisy, make)), **args),
+        empty("no bytes", at(path, lambda: b""), **args),
+        *_file_cases(make, args, key),
+        *_link_cases(make, args, key),
+    )
+
+
+def _file_cases(make: Make, args: Mapping[str, Json], key: str = "path") -> tuple[Case, ...]:
+    path = str(args[key])
+    return (
+        missing("no file", nothing, **args),
+        missing("a folder of its name", lambda fixture: fixture.folder_at(path), **args),
+        empty("a file of no bytes", at(path, lambda: b""), **args),
+        near_miss("right, but in another folder", at(_beside(path), make), **args),
+        corrupt("a text that is no document", at(path, lambda: b"hello " * 99), **args),
+        corrupt("an archive of something else", at(path, lambda: zipped({"a": b"b"})), **args),
+    )
+
+
+def _link_cases(make: Make, args: Mapping[str, Json], key: str = "path") -> tuple[Case, ...]:
+    path = str(args[key])
+    folder, _, name = path.rpartition("/")
+
+    def link(fixture: MachineFixture) -> None:
+        fixture.write("/srv/out", make())
+        fixture.link(path, "/srv/out")
+
+    def way(fixture: MachineFixture) -> None:
+        fixture.write(f"/srv/out/{name}", make())
+        fixture.link(f"{folder}/way", "/srv/out")
+
+    return (
+        hostile("a link to the right thing", link, **args),
+        hostile("a linked folder on the way", way, **{**args, key: f"{folder}/way/{name}"}),
+        hostile("a file too large to read", lambda fixture: fixture.huge(path), **args),
+    )
+
+
+def _beside(path: str) -> str:
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/elsewhere/{name}"
+
+
+@cache
+def _half(make: Make) -> bytes:
+    data = make()
+    return data[: len(data) // 2]
+
+
+@cache
+def _broken(make: Make, part: str) -> bytes:
+    return broken(make(), part)
+
+
+@cache
+def _entities(make: Make, part: str) -> bytes:
+    return with_entities(make(), part)
+
+
+@cache
+def _bombed(make: Make) -> bytes:
+    return bombed(make())
+
+
+@cache
+def _flipped(make: Make) -> bytes:
+    """Spoil the checksum of the last member in both places where an archive has it."""
+    data = bytearray(make())
+    last = data.rfind(b"PK\x01\x02")
+    data[last + 16] ^= 0xFF
+    return bytes(data)
+
+
+@cache
+def _noisy(make: Make) -> bytes:
+    data = make()
+    return data[:40] + bytes(reversed(data[40:]))

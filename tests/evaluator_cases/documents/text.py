@@ -1,0 +1,547 @@
+"""Cases of evaluators of text documents."""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from evaluators.documents import text
+from evaluators.testing.case import CaseTable, hostile, near_miss, negative, positive
+from evaluators.testing.machine import MachineFixture
+from tests.evaluator_cases import file_builders
+from tests.evaluator_cases.document_cases import at, document_cases
+
+if TYPE_CHECKING:
+    from tests.evaluator_cases.document_cases import Make
+
+PATH = "~/Documents/letter"
+_STYLES = (
+    '<style:style style:name="B" style:family="text"><style:text-properties '
+    'fo:font-weight="bold" fo:font-style="italic" style:text-underline-style="solid" '
+    'fo:color="#ff0000" fo:font-size="18pt"/></style:style>'
+    '<style:style style:name="C" style:family="paragraph">'
+    '<style:paragraph-properties fo:text-align="center"/></style:style>'
+    '<style:style style:name="N" style:family="text"><style:text-properties '
+    'fo:font-weight="normal" style:text-underline-style="none"/></style:style>'
+)
+_TABLE = (
+    "<table:table><table:table-row><table:table-cell><text:p>Name</text:p></table:table-cell>"
+    "<table:table-cell><text:p>Age</text:p></table:table-cell></table:table-row>"
+    "<table:table-row><table:table-cell><text:p>Ann</text:p></table:table-cell>"
+    "<table:table-cell><text:p>31</text:p></table:table-cell></table:table-row></table:table>"
+)
+_IMAGE = '<text:p><draw:frame><draw:image xlink:href="Pictures/{}.png"/></draw:frame></text:p>'
+
+
+def odt(body: str, **more: Any) -> Make:
+    """Give what makes an .odt of this body, the styles B, C and N in it."""
+
+    @cache
+    def make() -> bytes:
+        return file_builders.odf("text", body, automatic=_STYLES, **more)
+
+    return make
+
+
+def docx(*blocks: Any) -> Make:
+    """Give what makes a .docx of blocks: functions of the document, or plain paragraphs."""
+
+    @cache
+    def make() -> bytes:
+        def build(document: Any) -> None:
+            for block in blocks:
+                if callable(block):
+                    block(document)
+                else:
+                    document.add_paragraph(block)
+
+        return file_builders.docx(build)
+
+    return make
+
+
+def styled(before: str, passage: str, after: str, **font: Any) -> Any:
+    """Give a block whose passage has a font."""
+
+    def add(document: Any) -> None:
+        paragraph = document.add_paragraph(before)
+        run = paragraph.add_run(passage)
+        for name, value in font.items():
+            target = run.font.color if name == "rgb" else run.font
+            setattr(target, name, value)
+        paragraph.add_run(after)
+
+    return add
+
+
+def _red() -> Any:
+    from docx.shared import RGBColor
+
+    return RGBColor(255, 0, 0)
+
+
+def _points(size: float) -> Any:
+    from docx.shared import Pt
+
+    return Pt(size)
+
+
+def aligned(content: str, alignment: int) -> Any:
+    """Give a block that is aligned: 0 left, 1 center, 2 right."""
+
+    def add(document: Any) -> None:
+        document.add_paragraph(content).alignment = alignment
+
+    return add
+
+
+def table(*rows: tuple[str, ...]) -> Any:
+    """Give a block that is a table."""
+
+    def add(document: Any) -> None:
+        grid = document.add_table(len(rows), len(rows[0]))
+        for row, cells in enumerate(rows):
+            for column, content in enumerate(cells):
+                grid.cell(row, column).text = content
+
+    return add
+
+
+def picture(seed: int) -> Any:
+    """Give a block that is a picture."""
+    return lambda document: document.add_picture(
+        io.BytesIO(file_builders.encoded(file_builders.noise(seed, (32, 24)))), width=400_000
+    )
+
+
+BARE: dict[str, Any] = {"odt": odt(""), "docx": docx()}
+LETTER = "<text:h text:outline-level='1'>Offer</text:h><text:p>Dear Ann,</text:p><text:p/><text:p>yes.</text:p>"
+_letter = {
+    "docx": docx(lambda document: document.add_heading("Offer", 1), "Dear Ann,", "", "yes."),
+    "odt": odt(LETTER),
+}
+_ANN: dict[str, Any] = {"path": PATH, "text": "Dear Ann,"}
+_WHOLE: dict[str, Any] = {"path": PATH, "text": "Offer\nDear Ann,\nyes."}
+_HEAD: dict[str, Any] = {"path": PATH, "text": "Offer", "level": 1}
+_heading = {"docx": _letter["docx"], "odt": _letter["odt"]}
+
+
+def _marked(text: str, sign: str) -> str:
+    """Give the XML of a passage: in the style B when the sign is a plus."""
+    return f"<text:span text:style-name='B'>{text}</text:span>" if sign == "+" else text
+
+
+_SPAN = "<text:p>It is <text:span text:style-name='B'>now</text:span> or never</text:p>"
+
+
+def _styled_docx(**font: Any) -> Make:
+    return docx(styled("It is ", "now", " or never", **font))
+
+
+_bold = {"docx": _styled_docx(bold=True), "odt": odt(_SPAN)}
+_BOLD: dict[str, Any] = {"path": PATH, "text": "now", "look": "bold"}
+_RED: dict[str, Any] = {"path": PATH, "text": "now", "colour": "FF0000"}
+_LARGE: dict[str, Any] = {"path": PATH, "text": "now", "size_pt": 18}
+
+
+@cache
+def _red_docx() -> bytes:
+    return _styled_docx(rgb=_red())()
+
+
+@cache
+def _large_docx() -> bytes:
+    return _styled_docx(size=_points(18))()
+
+
+_colour: dict[str, Make] = {"docx": _red_docx, "odt": odt(_SPAN)}
+_size: dict[str, Make] = {"docx": _large_docx, "odt": odt(_SPAN)}
+_MIDDLE: dict[str, Any] = {"path": PATH, "text": "Title", "alignment": "center"}
+_middle = {
+    "docx": docx(aligned("Title", 1)),
+    "odt": odt("<text:p text:style-name='C'>Title</text:p>"),
+}
+_CELLS: dict[str, Any] = {"path": PATH, "rows": [["Name", "Age"], ["Ann", "31"]]}
+_cells = {"docx": docx(table(("Name", "Age"), ("Ann", "31"))), "odt": odt(_TABLE)}
+_TWO: dict[str, Any] = {"path": PATH, "count": 2}
+_PNG = file_builders.encoded(file_builders.noise(1, (16, 12)))
+_pictures = {
+    "docx": docx(picture(1), picture(2)),
+    "odt": odt(
+        _IMAGE.format(1) + _IMAGE.format(2),
+        files={"Pictures/1.png": _PNG, "Pictures/2.png": _PNG},
+    ),
+}
+SPACES = "white space at the ends of paragraphs does not count"
+
+TABLES = (
+    CaseTable(
+        text.document_text_equals,
+        MachineFixture,
+        (
+            positive("docx", at(PATH, _letter["docx"]), **_WHOLE),
+            positive("odt", at(PATH, _letter["odt"]), **_WHOLE),
+            positive(
+                "odt with blanks, tabs and breaks",
+                at(
+                    PATH,
+                    odt("<text:p> a<text:s text:c='2'/>b<text:tab/>c<text:line-break/>d </text:p>"),
+                ),
+                path=PATH,
+                text="a  b\tc\nd",
+            ),
+            negative("another text", at(PATH, docx("No.")), **_WHOLE),
+            near_miss(
+                "a paragraph more", at(PATH, docx("Offer", "Dear Ann,", "yes.", "PS")), **_WHOLE
+            ),
+            near_miss("a paragraph fewer", at(PATH, docx("Offer", "Dear Ann,")), **_WHOLE),
+            near_miss("other order", at(PATH, docx("Dear Ann,", "Offer", "yes.")), **_WHOLE),
+            near_miss("other case", at(PATH, docx("Offer", "dear Ann,", "yes.")), **_WHOLE),
+            near_miss(
+                "in a table only",
+                at(
+                    PATH,
+                    odt(
+                        "<table:table><table:table-row><table:table-cell>"
+                        + LETTER
+                        + "</table:table-cell></table:table-row></table:table>"
+                    ),
+                ),
+                **_WHOLE,
+            ),
+            near_miss(
+                "deleted, but tracked",
+                at(
+                    PATH,
+                    odt(
+                        "<text:tracked-changes><text:changed-region><text:deletion>"
+                        + LETTER
+                        + "</text:deletion></text:changed-region></text:tracked-changes>"
+                    ),
+                ),
+                **_WHOLE,
+            ),
+            hostile(
+                "a spreadsheet that says so",
+                at(PATH, lambda: file_builders.odf("spreadsheet", LETTER)),
+                **_WHOLE,
+            ),
+            *document_cases(_letter, BARE, _WHOLE, bomb=True),
+        ),
+    ),
+    CaseTable(
+        text.document_has_paragraph,
+        MachineFixture,
+        (
+            positive("docx", at(PATH, _letter["docx"]), **_ANN),
+            positive("odt", at(PATH, _letter["odt"]), **_ANN),
+            positive(
+                "blanks around", at(PATH, docx("  Dear Ann,  ")), path=PATH, text=" Dear Ann,\n"
+            ),
+            negative("another text", at(PATH, docx("No.")), **_ANN),
+            near_miss("part of a paragraph", at(PATH, docx("Dear Ann, yes.")), **_ANN),
+            near_miss("over two paragraphs", at(PATH, docx("Dear", "Ann,")), **_ANN),
+            near_miss("in a table", at(PATH, docx(table(("Dear Ann,",)))), **_ANN),
+            near_miss("other case", at(PATH, docx("Dear ann,")), **_ANN),
+            near_miss(
+                "in a note",
+                at(
+                    PATH,
+                    odt(
+                        "<text:p>x<text:note><text:note-body><text:p>Dear Ann,</text:p></text:note-body></text:note></text:p>"
+                    ),
+                ),
+                **_ANN,
+            ),
+            *document_cases(_letter, BARE, _ANN),
+        ),
+    ),
+    CaseTable(
+        text.document_has_heading,
+        MachineFixture,
+        (
+            positive("docx", at(PATH, _heading["docx"]), **_HEAD),
+            hostile(
+                "no such level", at(PATH, _heading["docx"]), **{**_HEAD, "level": 10}
+            ).expect_error(),
+            positive("odt", at(PATH, _heading["odt"]), **_HEAD),
+            positive(
+                "docx, level 3",
+                at(PATH, docx(lambda d: d.add_heading("Aims", 3))),
+                path=PATH,
+                text="Aims",
+                level=3,
+            ),
+            negative("no heading", at(PATH, docx("No.")), **_HEAD),
+            near_miss("a paragraph of that text", at(PATH, docx("Offer")), **_HEAD),
+            near_miss(
+                "another level", at(PATH, docx(lambda d: d.add_heading("Offer", 2))), **_HEAD
+            ),
+            near_miss(
+                "another heading",
+                at(PATH, docx(lambda d: d.add_heading("Offers", 1), "Offer")),
+                **_HEAD,
+            ),
+            near_miss(
+                "looks like one", at(PATH, docx(styled("", "Offer", "", bold=True))), **_HEAD
+            ),
+            near_miss(
+                "odt, another level",
+                at(PATH, odt("<text:h text:outline-level='2'>Offer</text:h>")),
+                **_HEAD,
+            ),
+            *document_cases(_heading, BARE, _HEAD),
+        ),
+    ),
+    CaseTable(
+        text.document_text_styled,
+        MachineFixture,
+        (
+            positive("docx", at(PATH, _bold["docx"]), **_BOLD),
+            positive("odt", at(PATH, _bold["odt"]), **_BOLD),
+            positive("italic", at(PATH, _styled_docx(italic=True)), **{**_BOLD, "look": "italic"}),
+            positive(
+                "underlined",
+                at(PATH, _styled_docx(underline=True)),
+                **{**_BOLD, "look": "underline"},
+            ),
+            positive(
+                "a whole paragraph",
+                at(PATH, docx("It is", styled("", "now", "", bold=True))),
+                **_BOLD,
+            ),
+            positive(
+                "at the start", at(PATH, docx(styled("", "now", " or never", bold=True))), **_BOLD
+            ),
+            *(
+                near_miss(
+                    f"more {where} it, beyond a blank",
+                    at(PATH, odt(f"<text:p>{body}</text:p>")),
+                    **_BOLD,
+                )
+                for where, body in (
+                    ("before", f"a {_marked('b', '+')} {_marked('now', '+')}"),
+                    ("after", f"a {_marked('now', '+')} {_marked('b', '+')}"),
+                )
+            ),
+            positive(
+                "over two runs",
+                at(
+                    PATH,
+                    odt(
+                        "<text:p>a <text:span text:style-name='B'>n</text:span><text:span text:style-name='B'>ow</text:span></text:p>"
+                    ),
+                ),
+                **_BOLD,
+            ),
+            negative("plain", at(PATH, docx("It is now or never")), **_BOLD),
+            near_miss(
+                "half of it", at(PATH, docx(styled("It is n", "ow", "", bold=True))), **_BOLD
+            ),
+            near_miss(
+                "all but the end",
+                at(PATH, docx(styled("It is ", "no", "w or never", bold=True))),
+                **_BOLD,
+            ),
+            near_miss(
+                "the word before as well",
+                at(PATH, docx(styled("It ", "is now", " or", bold=True))),
+                **_BOLD,
+            ),
+            near_miss(
+                "the word after as well",
+                at(PATH, docx(styled("It is ", "now or", " x", bold=True))),
+                **_BOLD,
+            ),
+            near_miss(
+                "everything",
+                at(PATH, docx(styled("", "It is now or never", "", bold=True))),
+                **_BOLD,
+            ),
+            near_miss("another look", at(PATH, _styled_docx(italic=True)), **_BOLD),
+            near_miss(
+                "another word",
+                at(PATH, docx(styled("It is now or ", "never", "", bold=True))),
+                **_BOLD,
+            ),
+            near_miss(
+                "twice in the text",
+                at(PATH, docx("now", styled("It is ", "now", "", bold=True))),
+                **_BOLD,
+            ),
+            near_miss(
+                "twice in a paragraph",
+                at(PATH, docx(styled("now ", "now", "", bold=True))),
+                **_BOLD,
+            ),
+            near_miss(
+                "taken back",
+                at(
+                    PATH,
+                    odt(
+                        "<text:p>a <text:span text:style-name='B'><text:span text:style-name='N'>now</text:span></text:span></text:p>"
+                    ),
+                ),
+                **_BOLD,
+            ),
+            near_miss("no passage", at(PATH, _bold["docx"]), **{**_BOLD, "text": ""}),
+            *document_cases(_bold, BARE, _BOLD),
+        ),
+    ),
+    CaseTable(
+        text.document_text_coloured,
+        MachineFixture,
+        (
+            positive("docx", at(PATH, _colour["docx"]), **_RED),
+            positive("odt", at(PATH, _colour["odt"]), **{**_RED, "colour": "#ff0000"}),
+            positive("twice", at(PATH, odt(_SPAN + _SPAN)), **_RED),
+            positive(
+                "two in a line",
+                at(PATH, odt("<text:p><text:span text:style-name='B'>nownow</text:span></text:p>")),
+                **_RED,
+            ),
+            negative("no colour", at(PATH, docx("It is now")), **_RED),
+            near_miss("once of twice", at(PATH, odt(_SPAN + "<text:p>now</text:p>")), **_RED),
+            *(
+                near_miss(
+                    f"all but the {name} in a line",
+                    at(
+                        PATH,
+                        odt(
+                            "<text:p>"
+                            + " ".join(_marked("now", sign) for sign in signs)
+                            + "</text:p>"
+                        ),
+                    ),
+                    **_RED,
+                )
+                for name, signs in (("first", "-++"), ("second", "+-+"), ("third", "++-"))
+            ),
+            near_miss(
+                "the first of two letters",
+                at(PATH, odt("<text:p>" + _marked("n", "+") + "n</text:p>")),
+                **{**_RED, "text": "n"},
+            ),
+            near_miss(
+                "once of twice in a line",
+                at(
+                    PATH, odt("<text:p><text:span text:style-name='B'>now</text:span> now</text:p>")
+                ),
+                **_RED,
+            ),
+            near_miss(
+                "half of it",
+                at(PATH, odt("<text:p>n<text:span text:style-name='B'>ow</text:span></text:p>")),
+                **_RED,
+            ),
+            near_miss("another colour", at(PATH, _colour["docx"]), **{**_RED, "colour": "ff0001"}),
+            near_miss("no passage", at(PATH, _colour["docx"]), **{**_RED, "text": ""}),
+            near_miss("another word", at(PATH, _colour["docx"]), **{**_RED, "text": "never"}),
+            *document_cases(_colour, BARE, _RED),
+        ),
+        equivalent={
+            "*args.text: cut": "part of a passage that is all of that colour is as well",
+            "*args.colour: swap case": "letter case of a colour does not count",
+        },
+    ),
+    CaseTable(
+        text.document_text_size,
+        MachineFixture,
+        (
+            positive("docx", at(PATH, _size["docx"]), **_LARGE),
+            positive("odt", at(PATH, _size["odt"]), **{**_LARGE, "size_pt": 18.04}),
+            positive(
+                "a little larger than asked for",
+                at(PATH, docx(styled("It is ", "now", "", size=_points(18.04)))),
+                **_LARGE,
+            ),
+            negative("no size", at(PATH, odt("<text:p>now</text:p>")), **_LARGE),
+            near_miss("another size", at(PATH, _size["docx"]), **{**_LARGE, "size_pt": 18.1}),
+            near_miss(
+                "half of it",
+                at(PATH, odt("<text:p>n<text:span text:style-name='B'>ow</text:span></text:p>")),
+                **_LARGE,
+            ),
+            near_miss("once of twice", at(PATH, odt(_SPAN + "<text:p>now</text:p>")), **_LARGE),
+            near_miss("no passage", at(PATH, _size["docx"]), **{**_LARGE, "text": ""}),
+            *document_cases(_size, BARE, _LARGE),
+        ),
+        equivalent={"*args.text: cut": "part of a passage of that size is of that size"},
+    ),
+    CaseTable(
+        text.document_paragraph_aligned,
+        MachineFixture,
+        (
+            positive("docx", at(PATH, _middle["docx"]), **_MIDDLE),
+            positive("odt", at(PATH, _middle["odt"]), **_MIDDLE),
+            positive(
+                "left by default", at(PATH, docx("Title")), **{**_MIDDLE, "alignment": "left"}
+            ),
+            positive(
+                "right", at(PATH, docx(aligned("Title", 2))), **{**_MIDDLE, "alignment": "right"}
+            ),
+            negative("left", at(PATH, docx("Title")), **_MIDDLE),
+            near_miss("right, not center", at(PATH, docx(aligned("Title", 2))), **_MIDDLE),
+            near_miss("another paragraph", at(PATH, docx("Title", aligned("x", 1))), **_MIDDLE),
+            near_miss("one of two", at(PATH, docx("Title", aligned("Title", 1))), **_MIDDLE),
+            *document_cases(_middle, BARE, _MIDDLE),
+        ),
+    ),
+    CaseTable(
+        text.document_table_equals,
+        MachineFixture,
+        (
+            positive("docx", at(PATH, _cells["docx"]), **_CELLS),
+            positive("odt", at(PATH, _cells["odt"]), **_CELLS),
+            positive(
+                "the second",
+                at(PATH, docx(table(("x",)), table(("y ",)))),
+                path=PATH,
+                rows=[[" y"]],
+                table=2,
+            ),
+            negative("no table", at(PATH, docx("Name", "Age")), **_CELLS),
+            near_miss(
+                "a cell differs", at(PATH, docx(table(("Name", "Age"), ("Ann", "32")))), **_CELLS
+            ),
+            near_miss(
+                "a row more",
+                at(PATH, docx(table(("Name", "Age"), ("Ann", "31"), ("", "")))),
+                **_CELLS,
+            ),
+            near_miss("turned", at(PATH, docx(table(("Name", "Ann"), ("Age", "31")))), **_CELLS),
+            near_miss(
+                "the second table",
+                at(PATH, docx(table(("x",)), table(("Name", "Age"), ("Ann", "31")))),
+                **_CELLS,
+            ),
+            near_miss("no second table", at(PATH, _cells["docx"]), **_CELLS, table=2),
+            *document_cases(_cells, BARE, _CELLS),
+        ),
+    ),
+    CaseTable(
+        text.document_picture_count,
+        MachineFixture,
+        (
+            positive("docx", at(PATH, _pictures["docx"]), **_TWO),
+            positive("odt", at(PATH, _pictures["odt"]), **_TWO),
+            positive("one picture", at(PATH, docx(picture(1))), **{**_TWO, "count": 1}),
+            negative("no picture", at(PATH, docx("x")), **_TWO),
+            near_miss("one", at(PATH, docx(picture(1))), **_TWO),
+            near_miss("three", at(PATH, docx(picture(1), picture(2), picture(3))), **_TWO),
+            near_miss(
+                "links out of the file",
+                at(
+                    PATH,
+                    odt(
+                        "<text:p><draw:frame><draw:image xlink:href='../a.png'/></draw:frame></text:p>"
+                        * 2
+                    ),
+                ),
+                **_TWO,
+            ),
+            *document_cases(_pictures, BARE, _TWO),
+        ),
+    ),
+)

@@ -1,0 +1,227 @@
+"""Mutants that no case detects, and why: most change nothing that matters.
+
+Keys are patterns of `fnmatch`: a square bracket is written ``[[]``. A reason counts only for a
+mutant that survived.
+"""
+
+from __future__ import annotations
+
+_BOUND = "a bound a little further off bounds as well"
+_ONE_MORE = "one byte more is read, and then refused all the same"
+_NOTHING = "what stands for a missing file is not what is asked for"
+_CLOSED = "the child that judges ends soon, and its files with it"
+_SAME = "words that only need be the same on both sides"
+_ANY = "any value of the variable, or any name, does"
+_REACH = "the same outcome by another way: the folder, link or file is refused one step later"
+
+_FLOAT = "a measured likeness is never exactly the bound"
+_LATER = "it raises one step later, and the node is inconclusive all the same"
+_FOLDED = "letters there are folded, and none is an X"
+_PINNED = "no evaluator reads it; test_phone_view.py pins it"
+_MEASURED = "a place that was recognised is not known to the px"
+_STRICT = "both always have the same length"
+_BYTES_OF_ERRORS = "only for bytes that no program prints there"
+
+EQUIVALENT: dict[str, str] = {
+    "evaluators.*MAX_*": _BOUND,
+    "evaluators.*: 'replace' -> 'replaceXX'": _BYTES_OF_ERRORS,
+    # answers
+    "evaluators.session.answers._MONTH_NAMES: *: 'may' -> *": "May is its own short form",
+    "evaluators.session.answers._OPENING: *": _FOLDED,
+    "evaluators.session.answers._CLOSING: *": _FOLDED,
+    "evaluators.session.answers.answer_is_*: '' -> 'XX'": "what stands for no answer is no answer",
+    "evaluators.session.answers._items: *: '' -> 'XX'": "what stands for no answer is no answer",
+    "evaluators.session.answers.answer_matches: * raise EvaluationError*": _LATER,
+    "evaluators.session.answers._date: *: True -> False": _STRICT,
+    "evaluators.session.answers._normal: *: '*' -> '*XX'": _FOLDED,
+    # several machines
+    "evaluators.session.view.as_shell: *: 'Shell' -> *": "the name of a type, for checkers",
+    "evaluators.session.view.*: * raise *": _LATER,
+    "evaluators.session.view.CrossView.gsetting: *: ' ' -> *": "words of an error",
+    "evaluators.session.view.CrossView.gsetting: *: '\\'\"' -> *": "what is not quoted never begins and ends with X",
+    # documents
+    "evaluators.documents.text.document_text_styled: * letters.rfind(text)": "it stands there once",
+    "evaluators.documents.text.document_text_coloured: *: '#' -> '#XX'": _FOLDED,
+    "evaluators.documents.pdfs.pdf_page_has_text: *: ' ' -> *": "what follows the last blank is not read",
+    "evaluators.documents.pdfs.pdf_field_equals: *: '' -> 'XX'": _NOTHING,
+    "evaluators.documents.spreadsheets._plain: *: '' -> 'XX'": _SAME,
+    "evaluators.documents.spreadsheets._range: *: '!' -> '!XX'": _SAME,
+    "evaluators.documents.spreadsheets.cell_filled: *: '#' -> '#XX'": _FOLDED,
+    "evaluators.documents.images._original: * raise *": _LATER,
+    "evaluators.documents.images.*: True -> False": _STRICT,
+    "evaluators.documents.images.image_turned: *: '' -> 'XX'": "any name that is no way to turn does",
+    "evaluators.documents.images._kept: * alike > _SAME_STRUCTURE": _FLOAT,
+    "evaluators.documents.images.image_contrast_changed: * > _LEAST_CONTRAST": _FLOAT,
+    "evaluators.desktop.database._page_bytes: *: 1 -> 2": "no page has two bytes",
+    "evaluators.desktop.database._OPERATIONS_A_STEP: *": _BOUND,
+    "evaluators.desktop.*._TIMEOUT_S: *": _BOUND,
+    "evaluators.desktop.*: os.close(fd) -> pass": _CLOSED,
+    "evaluators.desktop.*: '' -> 'XX'": _NOTHING,
+    "evaluators.desktop.*: b'' -> b'XX'": _NOTHING,
+    "evaluators.desktop.*: '\\x00' -> '\\x00XX'": _ANY,
+    # archives
+    "evaluators.desktop.archives._members: * -> file.seek(0, 2) >= _MAX_ARCHIVE_BYTES": _BOUND,
+    "evaluators.desktop.archives._members: *: 0 -> 1": "a bound, or a place that the reader sets anew",
+    "evaluators.desktop.archives._zipped: *: 1 -> 2": _ONE_MORE,
+    "evaluators.desktop.archives._tarred: *: 1 -> 2": _ONE_MORE,
+    "evaluators.desktop.archives._tarred: * -> number <= MAX_ENTRIES": _BOUND,
+    "evaluators.desktop.archives._tarred: * < _MAX_STREAM_BYTES": _BOUND,
+    # phone
+    "evaluators.phone.alerts.*: '' -> 'XX'": _NOTHING,
+    "evaluators.phone.hierarchy._BOUNDS: *": _PINNED,
+    "evaluators.phone.hierarchy._NOWHERE: *": _PINNED,
+    "evaluators.phone.hierarchy.STATES: *": _PINNED,
+    "evaluators.phone.hierarchy._node: *: 'bounds' -> *": _PINNED,
+    "evaluators.phone.hierarchy._node: *: '' -> 'XX'": _NOTHING,
+    "evaluators.phone.hierarchy._node: *: 'class' -> *": _PINNED,
+    "evaluators.phone.hierarchy.parse_hierarchy: *": _LATER,
+    "evaluators.phone.hierarchy._read: *: [01] -> [12]": "nodes are counted from anywhere",
+    "evaluators.phone.notices._CHANNEL: *": _PINNED,
+    "evaluators.phone.notices.parse_notifications: *: True -> False": _STRICT,
+    "evaluators.phone.notices.parse_notifications: * channel *": _PINNED,
+    "evaluators.phone.notices.parse_notifications: *: '' -> 'XX'": _PINNED,
+    "evaluators.phone.notices.parse_kept_toast: *": "a line break at the end does not count",
+    "evaluators.phone.notices._extras: *: '' -> 'XX'": _NOTHING,
+    "evaluators.phone.records._KINDS: *": "no evaluator can ask for that kind; test_phone_view.py pins it",
+    "evaluators.phone.records._SETTING: *": _PINNED,
+    "evaluators.phone.records.parse_settings: *": _PINNED,
+    "evaluators.phone.records.*.of_row: *: 'unknown' -> *": _ANY,
+    "evaluators.phone.records.parse_stat: *: 16 -> 17": "read so, no mode of a file is one of a folder",
+    "evaluators.phone.records.parse_call_state: *": _LATER,
+    "evaluators.phone.records._CALL_STATES: *: 'idle' -> *": "no evaluator can ask for it; test_phone_view.py pins it",
+    "evaluators.phone.records._int: * raise *": _LATER,
+    "evaluators.phone.view.PhoneView.front_activity: *: '' -> 'XX'": _NOTHING,
+    "evaluators.phone.view.PhoneView.nodes: *: '' -> 'XX'": "evaluators give a package, and no class",
+    "evaluators.phone.view.PhoneView.children: *": _PINNED,
+    "evaluators.phone.view.PhoneView.siblings: *": _PINNED,
+    "evaluators.phone.view.PhoneView.settings: *": _PINNED,
+    "evaluators.phone.view.PhoneView.rows: *: '_id' -> *": _PINNED,
+    "evaluators.phone.view.PhoneView.rows: * list(common)": _PINNED,
+    "evaluators.phone.view.PhoneView._run: *: 0 -> 1": _BOUND,
+    "evaluators.phone.view.parse_rows: *: '' -> 'XX'": _NOTHING,
+    "evaluators.phone.view.parse_rows: * and heads[0].start() != 0": _LATER,
+    # vision
+    "evaluators.vision.screen.Region: *: 4 -> 5": _LATER,
+    "evaluators.vision.screen.screen_has_template: *: 7 -> 8": "one size more is tried",
+    "evaluators.vision.screen.screen_has_template: * > least_score": _FLOAT,
+    "evaluators.vision.screen.screen_region_coloured: *: '#' -> *": "an X is refused before",
+    "evaluators.vision.screen._is_placed: *: 4 -> 5": _MEASURED,
+    "evaluators.vision.screen._is_placed: * [<>] *": _FLOAT,
+    "evaluators.vision.screen._picture: * raise *": _LATER,
+    "evaluators.vision.screen._is_within: *": _MEASURED,
+    # databases
+    "evaluators.desktop.database.sqlite_row_count: *: '\"' -> '\"XX'": "SQL reads it as a second name",
+    "evaluators.desktop.database.query_rows: *: 'mesocosm-' -> *": _ANY,
+    "evaluators.desktop.database._select: *: 1 -> 2": "one row more is read, and then refused",
+    # folders
+    "evaluators.desktop.folders.directories_equal: *": "a folder never equals a part of itself",
+    # reading
+    "evaluators.desktop.reading._FOLDER: *": _REACH,
+    "evaluators.desktop.reading._FILE: *O_NOCTTY*": "no case has a terminal",
+    "evaluators.desktop.reading.opened: *: 1 -> 2": "any negative number says that there is none",
+    "evaluators.desktop.reading.opened: * fd < 0 -> fd <= 0": "0 is standard input",
+    "evaluators.desktop.reading.opened: *: 0 -> 1": "0 is standard input",
+    "evaluators.desktop.reading.read_bytes: *: 1 -> 2": _ONE_MORE,
+    "evaluators.desktop.reading.names_in: *: 1 -> 2": _ONE_MORE,
+    "evaluators.desktop.reading.tree_of: *: False -> True": _REACH,
+    "evaluators.desktop.reading.tree_of: *left <= 0": _BOUND,
+    "evaluators.desktop.reading.tree_of: *: 0 -> 1": _BOUND,
+    "evaluators.desktop.reading.tree_of: *>= MAX_ENTRIES": _BOUND,
+    "evaluators.desktop.reading._describe: *: 'link ' -> *": _SAME,
+    "evaluators.desktop.reading._describe: *: 'folder' -> *": _SAME,
+    "evaluators.desktop.reading._describe: *: 'other' -> *": _SAME,
+    "evaluators.desktop.reading._describe: *: [01] -> [12]": _BOUND,
+    "evaluators.desktop.reading._digest: *>= max_bytes": _BOUND,
+    "evaluators.desktop.reading._digest: *: 0 -> 1": _BOUND,
+    "evaluators.desktop.reading._parent: *full.rpartition*": "fixtures have a folder for their root",
+    "evaluators.desktop.reading._parent: *: '/' -> '/XX'": "fixtures have a folder for their root",
+    # packed files
+    "evaluators.desktop.lz4.unpack: * raise *": _LATER,
+    "evaluators.desktop.lz4._unpack_block: *: 1 -> 2": "what is too long is cut to its length",
+    "evaluators.desktop.lz4._unpack_block: * count * back": "what is too long is cut to its length",
+    # windows and clipboard
+    "evaluators.desktop.clipboard._read: * raise *": _LATER,
+    "evaluators.desktop.windows.window_at: * raise *": "too few numbers raise anyhow",
+    # services
+    "evaluators.desktop.dav._collection: * raise *": _LATER,
+    "evaluators.desktop.dav._property: *: 'nN' -> *": "no program escapes an X",
+    "evaluators.desktop.dav._digits: *: '+0123456789' -> *": "no number holds an X",
+    "evaluators.desktop.mail._connection: * server.logout() -> pass": _CLOSED,
+    "evaluators.desktop.mail._messages: *: 0 -> 1": "a server says how many there are",
+    "evaluators.desktop.dav._property: *: '\"' -> *": "an X is no part of the name of a zone's end",
+    "evaluators.desktop.web.ask: *: 0 -> 1": "no status that a task asks for",
+    "evaluators.desktop.web.ask: *: 1 -> 2": _ONE_MORE,
+    "evaluators.desktop.mail._connection: * parts.scheme not in *": "it raises one step later",
+    "evaluators.desktop.web.ask: * raise ValueError*": "it raises one step later",
+    # git
+    "evaluators.desktop.git.GIT: *=*": _ANY,
+    "evaluators.desktop.git.git_branch_is: *: '--quiet' -> *": "what it says beside is not read",
+}
+
+_TLS = "the fixtures' servers speak no TLS: their certificates would have to be trusted"
+_STANDARD_PORT = "a test cannot listen on the standard port"
+
+_BLANK = "only a blank or a line break was cut off"
+_OTHERS = "what is cut off is of others"
+_NOT_ASKED = "it is not asked"
+
+EQUIVALENT_STATES: dict[str, str] = {
+    "calendar_has_event: end and place: args.end: swap case": "a small t separates date and time, too",
+    "call_logged: *: args.number: append": "only the digits of a number count",
+    "cell_equals: blanks asked for: args.value: cut": _BLANK,
+    "cells_equal: an empty text for none: args.rows: repeat": "the row below is empty, too",
+    "csv_cell_equals: *: flip a byte": "the byte is of another cell",
+    "default_gateway_is: other flags: *: flip a byte": "the byte is of another field",
+    "directory_exists: a folder: args.path: *": "the folder above is there, too",
+    "document_has_paragraph: *: args.text: cut": _BLANK,
+    "document_has_paragraph: *: args.text: empty": "an empty paragraph is there, too",
+    "file_mode_equals: a program: *: folder": "a folder has permissions as well",
+    "image_has_text: a whole line: args.whole_line: turn": "a whole line is part of the line, too",
+    "json_value_equals: the whole: args.pointer: cut": "there is nothing to cut off",
+    "mail_in_folder: *: no flags": "it has none",
+    "mail_*: args.subject: cut": _BLANK,
+    "mail_*: args.text: cut": _BLANK,
+    "message_*: args.number: append": "only the digits of a number count",
+    "message_*: args.text: cut": _BLANK,
+    "notifications_cleared: *: pm list packages: prints less": _OTHERS,
+    "package_installed: held back: *": "the bytes are of another field, or package",
+    "pdf_page_has_text: on the first page: args.text: cut": "the first word alone is there, too",
+    "phone_file_text_equals: empty: args.text: cut": "there is nothing to cut off",
+    "phone_folder_lists: none: args.names: drop": "there is nothing to drop",
+    "screen_has_text: a whole line: args.whole_line: turn": "a whole line is part of the line, too",
+    "sheet_has_chart: *: flip a byte": "the byte is of something else in the file",
+    "slide_has_line: blanks around: args.text: cut": _BLANK,
+    "slide_layout_is: *: args.slide: less": "the slide before has that layout, too",
+    "slide_notes_equal: blanks around: args.text: cut": _BLANK,
+    "task_completed: *: prints less": _OTHERS,
+    "task_listed: one open, one done: args.title: cut": _BLANK,
+    "toast_shown: blanks around *: args.text: cut": _BLANK,
+    "toast_shown: on a phone without that service: *": "the service is not there either way",
+    "app_in_front: above another that goes on: * prints less": _OTHERS,
+    "ui_element_shown: *: args.package: empty": "without a package any application's counts",
+    "values_equal: *content*: prints less": _OTHERS,
+    "values_equal: a quote in a setting: *: prints less": "only the line break was cut off",
+    "values_equal: the column itself: *": _NOT_ASKED,
+    "wallpaper_is: *: gsettings: fails": _NOT_ASKED,
+    "xml_text_equals: *: args.element: cut": "a path that ends with a slash means all right below",
+    "xml_text_equals: *: args.text: cut": _BLANK,
+}
+"""Mutations of states that must not change the verdict, and why; tables declare further ones."""
+
+UNDETECTED: dict[str, str] = {
+    "evaluators.desktop.mail._PORT*": _STANDARD_PORT,
+    "evaluators.desktop.mail._connection: * not is_safe": _STANDARD_PORT,
+    "evaluators.desktop.mail._connection: *: 'imaps' -> *": _TLS,
+    "evaluators.desktop.web.ask: *: 'https' -> *": _TLS,
+    "evaluators.documents.slides.slide_has_line: *: 'other' -> *": "no case has a line in a shape of another kind",
+    "evaluators.documents.text.document_text_size: *: 1 -> 2": "no case has hundredths of points in its file",
+    "evaluators.desktop.firefox._FOLDERS: *: 'menu' -> *": "the menu's folder also has that title",
+    "evaluators.desktop.firefox._profile: * or 'Path' in each": "no case has a profile without a path",
+    "evaluators.vision.screen._bounds: *: 0 -> 1": "an icon one px off is still like it",
+    "evaluators.desktop.lz4._unpack_block: * len(out) - count": "a bomb is refused for its size then, "
+    "after it was unpacked",
+    "evaluators.phone.view.PhoneView.content: *: '\\r\\n' -> *": "no case compares a column exactly where lines end so",
+    "evaluators.desktop.dav._time: *: 'Z' -> 'ZXX'": "from Python 3.11 on the parser reads Z itself; "
+    "the replacement is for guests with an older one",
+}
+"""Why no case detects a mutant that does matter; it remains a survivor."""

@@ -1,0 +1,498 @@
+"""Cases of evaluators of a phone's files, notifications, messages and calls."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from evaluators.phone import alerts, communication, storage
+from evaluators.testing.case import (
+    CaseKind,
+    CaseTable,
+    corrupt,
+    empty,
+    hostile,
+    missing,
+    near_miss,
+    negative,
+    nothing,
+    positive,
+)
+from evaluators.testing.phone import PhoneFixture
+from tests.evaluator_cases.phone.content import none_in, rows, unreadable
+from tests.evaluator_cases.phone.screen import answers
+
+if TYPE_CHECKING:
+    from evaluators.testing.case import Case, State
+    from provisioning.protocols import Json
+
+PATH = "/sdcard/Download/a.txt"
+_FOLDER = "/sdcard/Download"
+_NOTES = "dumpsys notification --noredact"
+_KEPT = "dumpsys reference_phone toast"
+_PACKAGES = "pm list packages"
+_STATE = "dumpsys telephony.registry"
+
+
+def put(path: str, content: str | None, mode: int = 0o100644) -> State:
+    """Let something stand at a path, or nothing."""
+
+    def act(fixture: PhoneFixture) -> None:
+        quoted = shlex.quote(path)
+        test = fixture.shell.answers
+        test[f"test -e {quoted}"] = 1 if content is None else ""
+        if content is not None:
+            size = len(content.encode())
+            test[f"stat -L -c '%s %f %Y' -- {quoted}"] = f"{size} {mode:x} 1700000000\n"
+            test[f"cat -- {quoted}"] = content
+
+    return act
+
+
+def folder(path: str, *names: str, is_there: bool = True) -> State:
+    """Let a folder hold entries."""
+
+    def act(fixture: PhoneFixture) -> None:
+        put(path, "" if is_there else None, 0o40755)(fixture)
+        test = fixture.shell.answers
+        test[f"test -d {shlex.quote(path)}"] = "" if is_there else 1
+        listed = "".join(f"{path}/{name}\0" for name in names)
+        test[f"find -H {shlex.quote(path)} -mindepth 1 -maxdepth 1 -print0"] = listed
+
+    return act
+
+
+def all_of(*states: State) -> State:
+    """Put several states one after the other."""
+
+    def act(fixture: PhoneFixture) -> None:
+        for state in states:
+            state(fixture)
+
+    return act
+
+
+def note(package: str, title: str, text: str = "") -> str:
+    """Give a notification as the phone's service prints it."""
+    return (
+        f"    NotificationRecord(0x0a1b2c3d: pkg={package} user=UserHandle{{0}} id=1 tag=null "
+        f"importance=3 key=0|{package}|1|null|10001: Notification(channel=c ...))\n      extras={{\n"
+        f"        android.title=String ({title})\n        android.text=String ({text})\n      }}\n"
+    )
+
+
+def notes(*records: str, more: str = "") -> State:
+    """Have notifications, the application org.a installed."""
+
+    def act(fixture: PhoneFixture) -> None:
+        said = f"Current Notification Manager state:\n  Notification List:\n{''.join(records)}  \n{more}"
+        fixture.shell.answers[_NOTES] = said
+        fixture.shell.answers[_PACKAGES] = "package:org.a\npackage:org.b\n"
+
+    return act
+
+
+def toast(package: str, text: str) -> State:
+    """Have shown a toast, on the reference phone."""
+    return answers(_KEPT, f"package={package}\ntext={text}\n")
+
+
+def messages(*records: tuple[str, str, int | str, str]) -> State:
+    """Have messages: address, body, box by Android's number, and ``1`` when read."""
+    return rows(
+        "content://sms",
+        *(
+            {"address": address, "body": body, "type": str(box), "date": "17", "read": read}
+            for address, body, box, read in records
+        ),
+    )
+
+
+def calls(*records: tuple[str, int, int]) -> State:
+    """Have calls: number, type by Android's number, seconds."""
+    return rows(
+        "content://call_log/calls",
+        *(
+            {"number": number, "type": str(kind), "date": "17", "duration": str(seconds)}
+            for number, kind, seconds in records
+        ),
+    )
+
+
+def _files(**args: Json) -> tuple[Case, ...]:
+    return (
+        missing("no answer", nothing, **args).expect_error(),
+        corrupt(
+            "no numbers",
+            all_of(put(PATH, "Hi"), answers(f"stat -L -c '%s %f %Y' -- {PATH}", "?")),
+            **args,
+        ).expect_error(),
+        hostile(
+            "a name with quotes",
+            put("/sdcard/$(x) 'a", "Hi"),
+            **{**args, "path": "/sdcard/$(x) 'b"},
+        ).expect_error(),
+    )
+
+
+_PATH: dict[str, Any] = {"path": PATH}
+_HI: dict[str, Any] = {"path": PATH, "text": "Hi"}
+_LIST: dict[str, Any] = {"path": _FOLDER, "names": ["a.txt", "b"]}
+_FULL_NOTE = notes(note("org.a", "Alarm", " 07:00 "))
+_NOTE: dict[str, Any] = {"package": "org.a", "title": "Alarm"}
+_TOAST: dict[str, Any] = {"text": "Saved"}
+_QUEUE = (
+    "state\n  Toast Queue:\n    TextToastRecord{1a2b3c 123:org.a/10001 isSystemToast=false "
+    "token=t text=Saved duration=0}\n  \n"
+)
+_SENT: dict[str, Any] = {"number": "+41 44 555", "text": "On my way"}
+_OK = ("+4144555", "On my way", 2, "1")
+_IN = ("+4144555", "On my way", 1, "1")
+_UNREAD = ("+4144555", "On my way", 1, "0")
+_DRAFT = ("+4144555", "On my way", 3, "1")
+_CALL: dict[str, Any] = {"number": "555 0199", "kind": "outgoing"}
+_RING: dict[str, Any] = {"state": "ringing"}
+_DATES: dict[str, Any] = {
+    "*_id:date*": "times do not count",
+    "*content query*: prints other": "letter case of names",
+}
+_SMS_COLUMNS = ("address", "body", "type", "date", "read")
+
+
+def _of_messages(**args: Json) -> tuple[Case, ...]:
+    return (
+        empty("no messages", none_in("content://sms", *_SMS_COLUMNS), **args),
+        *unreadable("content://sms", "address", **args),
+    )
+
+
+def _of_notes(**args: Json) -> tuple[Case, ...]:
+    return (
+        missing("no answer", nothing, **args).expect_error(),
+        missing("it fails", all_of(notes(), answers(_NOTES, 1)), **args).expect_error(),
+        hostile(
+            "a title that looks like a record",
+            notes(note("org.b", "x)\n    NotificationRecord(pkg=org.a title=Alarm")),
+            **args,
+        ),
+    )
+
+
+TABLES = (
+    CaseTable(
+        storage.phone_file_exists,
+        PhoneFixture,
+        (
+            positive("a file", put(PATH, "Hi"), **_PATH),
+            positive("an empty one", put(PATH, ""), **_PATH),
+            negative("none", put(PATH, None), **_PATH),
+            near_miss("a folder", put(PATH, "", 0o40755), **_PATH),
+            empty("nothing in its folder", all_of(folder(_FOLDER), put(PATH, None)), **_PATH),
+            *_files(**_PATH),
+        ),
+        equivalent={
+            "*stat -L*: prints less": "what is cut off is the time",
+            "*cat -- *": "the content does not count",
+            "*prints other": "letter case of numbers",
+        },
+    ),
+    CaseTable(
+        storage.phone_path_absent,
+        PhoneFixture,
+        (
+            positive("nothing", all_of(folder(_FOLDER), put(PATH, None)), **_PATH),
+            negative("a file", all_of(folder(_FOLDER), put(PATH, "Hi")), **_PATH),
+            near_miss("an empty file", all_of(folder(_FOLDER), put(PATH, "")), **_PATH),
+            near_miss("a folder", all_of(folder(_FOLDER), put(PATH, "", 0o40755)), **_PATH),
+            near_miss("no folder either", all_of(put(_FOLDER, None), put(PATH, None)), **_PATH),
+            near_miss("a file for a folder", all_of(put(_FOLDER, ""), put(PATH, None)), **_PATH),
+            empty(
+                "an empty file in a folder",
+                all_of(folder(_FOLDER, "a.txt"), put(PATH, "")),
+                **_PATH,
+            ),
+            positive("below the root", all_of(folder("/"), put("/a", None)), path="/a"),
+            *_files(**_PATH),
+        ),
+        equivalent={
+            "*stat -L*: prints less": "what is cut off is the time",
+            "*cat -- *": "the content does not count",
+            "*find*": "entries do not count",
+            "*test -d*": "it is not asked",
+            "*prints other": "letter case of numbers",
+            "*test -e /sdcard/Download: prints nothing": "it prints nothing",
+            "*test -e*: fails": "that is what nothing looks like",
+        },
+    ),
+    CaseTable(
+        storage.phone_file_text_equals,
+        PhoneFixture,
+        (
+            positive("the text", put(PATH, "Hi\n"), **_HI),
+            positive("a newline expected", put(PATH, "Hi"), **{**_HI, "text": "Hi\n"}),
+            positive("empty", put(PATH, ""), **{**_HI, "text": ""}),
+            negative("another", put(PATH, "No"), **_HI),
+            near_miss("two newlines", put(PATH, "Hi\n\n"), **_HI),
+            near_miss("other case", put(PATH, "hi"), **_HI),
+            near_miss("more", put(PATH, "Hi there"), **_HI),
+            near_miss("no file", put(PATH, None), **{**_HI, "text": ""}),
+            near_miss("a folder", put(PATH, "Hi", 0o40755), **_HI),
+            empty("an empty file", put(PATH, ""), **_HI),
+            *_files(**_HI),
+            hostile(
+                "too large",
+                all_of(
+                    put(PATH, "Hi"), answers(f"stat -L -c '%s %f %Y' -- {PATH}", "99999999 81a4 1")
+                ),
+                **_HI,
+            ).expect_error(),
+        ),
+        equivalent={
+            "*stat -L*: prints less": "what is cut off is the time",
+            "*stat*: prints other": "letter case of numbers",
+            "a newline expected: args.text: cut": "one newline does not count",
+            "empty: cat*: prints*": "it is empty",
+            "*stat*: prints less": "the size is not compared",
+        },
+    ),
+    CaseTable(
+        storage.phone_folder_lists,
+        PhoneFixture,
+        (
+            positive("both", folder(_FOLDER, "b", "a.txt", ".hidden"), **_LIST),
+            positive(
+                "in any order", folder(_FOLDER, "a.txt", "b"), **{**_LIST, "names": ["b", "a.txt"]}
+            ),
+            positive("none", folder(_FOLDER), **{**_LIST, "names": []}),
+            negative("others", folder(_FOLDER, "x"), **_LIST),
+            near_miss("one more", folder(_FOLDER, "a.txt", "b", "c"), **_LIST),
+            near_miss("one fewer", folder(_FOLDER, "a.txt"), **_LIST),
+            near_miss("no folder", folder(_FOLDER, is_there=False), **{**_LIST, "names": []}),
+            empty("an empty folder", folder(_FOLDER), **_LIST),
+            missing("no answer", nothing, **_LIST).expect_error(),
+            corrupt(
+                "find fails",
+                all_of(
+                    folder(_FOLDER),
+                    answers(f"find -H {_FOLDER} -mindepth 1 -maxdepth 1 -print0", 1),
+                ),
+                **_LIST,
+            ).expect_error(),
+            hostile("a newline in a name", folder(_FOLDER, "a.txt\nb"), **_LIST),
+        ),
+        equivalent={
+            "*test -e*": "it is not asked",
+            "*stat*": "it is not asked",
+            "*cat*": "it is not asked",
+            "*test -d*: prints*": "what it prints does not count",
+            "none: find*: prints*": "it prints nothing",
+        },
+    ),
+    CaseTable(
+        alerts.notification_posted,
+        PhoneFixture,
+        (
+            positive("posted", notes(note("org.b", "x"), note("org.a", " Alarm ")), **_NOTE),
+            positive("with a text", notes(note("org.a", "Alarm", "07:00")), **_NOTE, text=" 07:00"),
+            positive("blanks around what is asked for", _FULL_NOTE, **{**_NOTE, "title": " Alarm"}),
+            positive("any text", _FULL_NOTE, **_NOTE),
+            positive("with blanks around its text", _FULL_NOTE, **_NOTE, text="07:00"),
+            negative("another", notes(note("org.a", "Mail")), **_NOTE),
+            near_miss("of another application", notes(note("org.b", "Alarm")), **_NOTE),
+            near_miss("longer", notes(note("org.a", "Alarms")), **_NOTE),
+            near_miss("the title as text", notes(note("org.a", "x", "Alarm")), **_NOTE),
+            near_miss(
+                "another text", notes(note("org.a", "Alarm", "08:00")), **_NOTE, text="07:00"
+            ),
+            near_miss(
+                "text of another",
+                notes(note("org.a", "Alarm", "x"), note("org.a", "y", "07:00")),
+                **_NOTE,
+                text="07:00",
+            ),
+            near_miss(
+                "dismissed",
+                notes(more="  mArchive=Archive (1 notification)\n" + note("org.a", "Alarm")),
+                **_NOTE,
+            ),
+            empty("none", notes(), **_NOTE),
+            corrupt("no extras", notes(note("org.a", "Alarm").partition("extras")[0]), **_NOTE),
+            *_of_notes(**_NOTE),
+        ),
+        equivalent={"*: args.text: empty": "any text", "*pm list*": "it is not asked"},
+    ),
+    CaseTable(
+        alerts.notifications_cleared,
+        PhoneFixture,
+        (
+            positive("none at all", notes(), package="org.a"),
+            positive("only another's", notes(note("org.b", "x")), package="org.a"),
+            negative("one left", notes(note("org.a", "x")), package="org.a"),
+            near_miss(
+                "one of two left", notes(note("org.b", "x"), note("org.a", "y")), package="org.a"
+            ),
+            near_miss("not installed", notes(), package="org.c"),
+            empty("one without title", notes(note("org.a", "")), package="org.a"),
+            missing("no answer", nothing, package="org.a").expect_error(),
+            missing(
+                "packages fail", all_of(notes(), answers(_PACKAGES, 1)), package="org.a"
+            ).expect_error(),
+            corrupt(
+                "a record without extras",
+                notes(note("org.a", "x").partition("extras")[0] + "\n"),
+                package="org.a",
+            ),
+            hostile("a title as long as a page", notes(note("org.a", "x" * 9999)), package="org.a"),
+        ),
+        equivalent={"*dumpsys notification*: prints*": "none of it is of that application either"},
+    ),
+    CaseTable(
+        alerts.toast_shown,
+        PhoneFixture,
+        (
+            positive("kept", toast("org.a", "Saved"), **_TOAST),
+            positive("its application", toast("org.a", " Saved"), **_TOAST, package="org.a"),
+            positive(
+                "on a phone that forgets",
+                all_of(answers(_KEPT, 1), answers(_NOTES, _QUEUE)),
+                **_TOAST,
+            ),
+            positive("blanks around what is asked for", toast("org.a", "Saved"), text=" Saved "),
+            positive(
+                "on a phone without that service",
+                all_of(
+                    answers(_KEPT, "Can't find service: reference_phone\n"), answers(_NOTES, _QUEUE)
+                ),
+                **_TOAST,
+            ),
+            negative("another", toast("org.a", "Gone"), **_TOAST),
+            near_miss("longer", toast("org.a", "Saved it"), **_TOAST),
+            near_miss("other case", toast("org.a", "saved"), **_TOAST),
+            near_miss("of another application", toast("org.b", "Saved"), **_TOAST, package="org.a"),
+            near_miss("no text asked for", toast("org.a", ""), text=""),
+            empty("none", answers(_KEPT, ""), **_TOAST),
+            missing("no answer", nothing, **_TOAST).expect_error(),
+            corrupt("cut off", answers(_KEPT, "text=Saved\n"), **_TOAST),
+            hostile(
+                "a toast within a toast", toast("org.b", "x\npackage=org.a\ntext=Saved"), **_TOAST
+            ),
+        ),
+        equivalent={
+            "*: args.package: empty": "any application",
+            "kept: dumpsys reference_phone toast: prints other": "not possible",
+        },
+    ),
+    CaseTable(
+        communication.message_sent,
+        PhoneFixture,
+        (
+            positive("sent", messages(("1", "x", 2, "1"), _OK), **_SENT),
+            positive("blanks around", messages(("+41 (44) 555", " On my way\n", 2, "0")), **_SENT),
+            negative("another", messages(("1", "x", 2, "1")), **_SENT),
+            near_miss("a draft", messages(_DRAFT), **_SENT),
+            near_miss("received", messages(_IN), **_SENT),
+            near_miss("failed", messages(("+4144555", "On my way", 5, "1")), **_SENT),
+            near_miss("to another", messages(("+4144556", "On my way", 2, "1")), **_SENT),
+            near_miss("no plus", messages(("4144555", "On my way", 2, "1")), **_SENT),
+            near_miss("longer", messages(("+4144555", "On my way now", 2, "1")), **_SENT),
+            near_miss(
+                "text and number of two",
+                messages(("+4144555", "x", 2, "1"), ("1", "On my way", 2, "1")),
+                **_SENT,
+            ),
+            near_miss(
+                "no text asked for", messages(("+4144555", "", 2, "1")), **{**_SENT, "text": ""}
+            ),
+            *_of_messages(**_SENT),
+        ),
+        equivalent=_DATES | {"*_id:read*": "whether it was read does not count"},
+    ),
+    CaseTable(
+        communication.message_received,
+        PhoneFixture,
+        (
+            positive("read", messages(_IN), **_SENT, state="read"),
+            positive("blanks around", messages(_IN), **{**_SENT, "text": " On my way\n"}),
+            near_miss("in no box", messages(("+4144555", "On my way", "", "1")), **_SENT),
+            corrupt(
+                "in a box of letters", messages(("+4144555", "On my way", "x", "1")), **_SENT
+            ).expect_error(),
+            positive("unread", messages(_UNREAD), **_SENT, state="unread"),
+            positive("either", messages(_UNREAD), **_SENT),
+            negative("another", messages(("1", "x", 1, "1")), **_SENT),
+            near_miss("not read", messages(_UNREAD), **_SENT, state="read"),
+            near_miss("read already", messages(_IN), **_SENT, state="unread"),
+            near_miss("sent", messages(_OK), **_SENT),
+            near_miss("from another", messages(("117", "On my way", 1, "1")), **_SENT),
+            *_of_messages(**_SENT),
+        ),
+        equivalent=_DATES
+        | {"either: content query*_id:read*": "whether it was read does not count"},
+    ),
+    CaseTable(
+        communication.message_drafted,
+        PhoneFixture,
+        (
+            positive("a draft", messages(_DRAFT), **_SENT),
+            negative("another", messages(("1", "x", 3, "1")), **_SENT),
+            near_miss("sent as well", messages(_DRAFT, _OK), **_SENT),
+            near_miss("on its way", messages(_DRAFT, ("+4144555", "On my way", 4, "1")), **_SENT),
+            near_miss("queued", messages(_DRAFT, ("+4144555", "On my way", 6, "1")), **_SENT),
+            near_miss("failed", messages(_DRAFT, ("+4144555", "On my way", 5, "1")), **_SENT),
+            near_miss("sent only", messages(_OK), **_SENT),
+            near_miss("received", messages(_IN), **_SENT),
+            *_of_messages(**_SENT),
+        ),
+        equivalent=_DATES | {"*_id:read*": "whether it was read does not count"},
+    ),
+    CaseTable(
+        communication.call_logged,
+        PhoneFixture,
+        (
+            positive("called", calls(("1", 1, 0), ("555-0199", 2, 0)), **_CALL),
+            positive("long enough", calls(("5550199", 2, 30)), **_CALL, least_s=30),
+            *(
+                positive(
+                    f"{kind}, as asked", calls(("5550199", number, 0)), **{**_CALL, "kind": kind}
+                )
+                for number, kind in enumerate(("incoming", "outgoing", "missed"), 1)
+            ),
+            positive("rejected", calls(("5550199", 5, 0)), **{**_CALL, "kind": "rejected"}),
+            negative("another", calls(("117", 1, 9)), **_CALL),
+            near_miss("incoming", calls(("5550199", 1, 0)), **_CALL),
+            near_miss("another number", calls(("5550198", 2, 0)), **_CALL),
+            near_miss("too short", calls(("5550199", 2, 29)), **_CALL, least_s=30),
+            near_miss("number and kind of two", calls(("5550199", 1, 0), ("117", 2, 0)), **_CALL),
+            empty(
+                "no calls",
+                none_in("content://call_log/calls", "number", "type", "date", "duration"),
+                **_CALL,
+            ),
+            *unreadable("content://call_log/calls", "number", **_CALL),
+        ),
+        equivalent=_DATES | {"*: args.least_s: less": "a shorter call is asked for"},
+    ),
+    CaseTable(
+        communication.call_state_is,
+        PhoneFixture,
+        (
+            positive("ringing", answers(_STATE, "last known state:\n  mCallState=1\n"), **_RING),
+            positive(
+                "on the second card",
+                answers(_STATE, "  mCallState=0\n  mCallState=2\n"),
+                state="offhook",
+            ),
+            negative("idle", answers(_STATE, "  mCallState=0\n"), **_RING),
+            near_miss("off hook", answers(_STATE, "  mCallState=2\n"), **_RING),
+            near_miss(
+                "another field", answers(_STATE, "  mCallState=0\n  xCallState=1\n"), **_RING
+            ),
+            missing("no answer", nothing, **_RING).expect_error(),
+            empty("it says nothing", answers(_STATE, ""), **_RING).expect_error(),
+            corrupt("no known number", answers(_STATE, "  mCallState=7\n"), **_RING).expect_error(),
+        ),
+        inapplicable={
+            CaseKind.HOSTILE: "a number from the phone's own service; nothing of the agent's is in it"
+        },
+    ),
+)

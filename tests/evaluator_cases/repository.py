@@ -1,0 +1,74 @@
+"""A fixture with a git repository, made by git itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.process import run
+from evaluators.testing.desktop import DesktopFixture
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluators.testing.case import StateMutation
+
+_WHO = ("-c", "user.name=Ann", "-c", "user.email=ann@mail.test", "-c", "init.defaultBranch=main")
+_ENV = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/nonexistent",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_DATE": "2026-11-21T12:00:00Z",
+    "GIT_COMMITTER_DATE": "2026-11-21T12:00:00Z",
+}
+
+
+class RepositoryFixture(DesktopFixture):
+    """A desktop whose programs run, with a repository at ``~/r``."""
+
+    runs_programs = True
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._commits = 0
+
+    def git(self, *words: str) -> str:
+        """Let git do something in the repository; give what it prints."""
+        argv = ["/usr/bin/git", *_WHO, "-C", str(self.at("~/r")), *words]
+        return run(argv, env=_ENV).require().stdout.decode().strip()
+
+    def start(self) -> None:
+        """Make the repository, if it is not there yet."""
+        self.folder_at("~/r")
+        if not self.at("~/r/.git").exists():
+            self.git("init", "-q")
+
+    def commit(self, message: str, **contents: str) -> None:
+        """Commit files; one of a new name that holds the message when none is given."""
+        self.start()
+        for name, content in (contents or {f"f{self._commits}": message}).items():
+            self.write(f"~/r/{name}", content)
+        self._commits += 1
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", message)
+
+    def state_mutations(self) -> list[StateMutation]:
+        """Spoil the repository as a whole: its files name each other by digest."""
+        repository = self.at("~/r/.git")
+
+        def empty(part: str) -> None:
+            for path in [*repository.glob(part)]:
+                if path.is_file():
+                    path.chmod(0o644)
+                    path.write_bytes(b"")
+
+        def link() -> None:
+            repository.rename(self.folder / "aside")
+            repository.symlink_to(self.folder / "aside")
+
+        return [
+            ("repository: rename", lambda: repository.rename(self.at("~/r/git"))),
+            ("repository: link", link),
+            ("repository: empty objects", lambda: empty("objects/*/*")),
+            ("repository: empty HEAD", lambda: empty("HEAD")),
+            ("repository: empty references", lambda: empty("refs/**/*")),
+        ]

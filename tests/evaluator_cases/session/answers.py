@@ -1,0 +1,252 @@
+"""Cases of evaluators of the submitted answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evaluators.session import answers
+from evaluators.testing.case import (
+    CaseTable,
+    corrupt,
+    empty,
+    hostile,
+    missing,
+    near_miss,
+    negative,
+    nothing,
+    positive,
+)
+from evaluators.testing.session import SessionFixture
+
+if TYPE_CHECKING:
+    from evaluators.testing.case import Case, State
+    from provisioning.protocols import Json
+
+
+def said(answer: str) -> State:
+    """Hand in an answer."""
+    return lambda fixture: setattr(fixture, "answer", answer)
+
+
+def _common(right: str, **args: Json) -> tuple[Case, ...]:
+    """Make the cases that every evaluator of answers has."""
+    return (
+        missing("no answer", nothing, **args),
+        empty("an empty answer", said(""), **args),
+        empty("blanks", said(" \n"), **args),
+        corrupt("control characters in it", said(f"{right[:1]}\0\x1b[1m{right[1:]}"), **args),
+        hostile("the right one among others", said(f"{right} or perhaps 99"), **args),
+        hostile("every answer there is", said(" ".join(map(str, range(3000)))), **args),
+        hostile("a long answer", said(right * 20_000), **args),
+    )
+
+
+_CUT: dict[str, str] = {
+    "*: answer: cut": "only a blank, a line break, a quote or a full stop was cut"
+}
+_DRESS = "dress of an answer does not count"
+_BERN: dict[str, Any] = {"expected": "Bern"}
+_ITEMS: dict[str, Any] = {"expected": ["milk", "eggs", "green tea"]}
+_DATE: dict[str, Any] = {"expected": "2026-11-05"}
+_WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+
+TABLES = (
+    CaseTable(
+        answers.answer_equals,
+        SessionFixture,
+        (
+            positive("the same", said("Bern"), **_BERN),
+            positive("another dress", said(' "bern." '), **_BERN),
+            positive("a full stop outside of quotes", said("'\uff22ERN'."), **_BERN),
+            positive("blanks within", said("New \n York"), expected=" new york."),
+            positive("one letter", said("x"), expected="x"),
+            negative("another", said("Basel"), **_BERN),
+            near_miss("part of it", said("Ber"), **_BERN),
+            near_miss("more", said("Bern, Basel"), **_BERN),
+            near_miss("a sentence", said("It is Bern"), **_BERN),
+            near_miss("a hyphen", said("-Bern"), **_BERN),
+            near_miss("a blank within", said("Be rn"), **_BERN),
+            near_miss("a quote, but another one", said('"'), expected="'"),
+            empty("nothing within quotes", said('""'), expected="''").expect_met(),
+            near_miss("a quote at one end", said('"Bern'), **_BERN),
+            near_miss("another quote at the other end", said("Bern'"), **_BERN),
+            *_common("Bern", **_BERN),
+        ),
+        equivalent={"*: args.expected: swap case": _DRESS}
+        | _CUT
+        | {"blanks within: args.expected: cut": "a full stop at the end does not count"},
+    ),
+    CaseTable(
+        answers.answer_exact,
+        SessionFixture,
+        (
+            positive("the same", said("x = {y: 1}"), expected="x = {y: 1}"),
+            positive("blanks around", said(" Bern\n"), expected="Bern "),
+            negative("another", said("Basel"), **_BERN),
+            near_miss("other case", said("bern"), **_BERN),
+            near_miss("a full stop", said("Bern."), **_BERN),
+            near_miss("more", said("Bern Bern"), **_BERN),
+            *_common("Bern", **_BERN),
+        ),
+        equivalent={"blanks around: args.expected: cut": "a blank at the end does not count"}
+        | _CUT,
+    ),
+    CaseTable(
+        answers.answer_one_of,
+        SessionFixture,
+        (
+            positive("the first", said("Bern"), accepted=["Bern", "Berne"]),
+            positive("the second", said("berne."), accepted=["Bern", "BERNE"]),
+            negative("another", said("Basel"), accepted=["Bern", "Berne"]),
+            near_miss("both", said("Bern Berne"), accepted=["Bern", "Berne"]),
+            near_miss("part of one", said("Ber"), accepted=["Bern", "Berne"]),
+            near_miss("none accepted", said("Bern"), accepted=[]),
+            *_common("Bern", accepted=["Bern", "Berne"]),
+        ),
+        equivalent={
+            "the first: args.accepted: drop": "the right one stays",
+            "*: args.accepted: repeat": "one said twice is one",
+        }
+        | _CUT,
+    ),
+    CaseTable(
+        answers.answer_is_set,
+        SessionFixture,
+        (
+            positive("commas", said("milk, eggs, green tea"), **_ITEMS),
+            positive("other order, and", said("Green tea, milk and eggs."), **_ITEMS),
+            positive("bullets on lines", said("- eggs\n* milk\n\u2022 green tea\n"), **_ITEMS),
+            positive("numbers on lines", said("1. eggs\n2) milk\n12. green tea"), **_ITEMS),
+            positive("semicolons", said("eggs; milk ;green tea"), **_ITEMS),
+            positive("a comma before and", said("eggs, milk, and green tea"), **_ITEMS),
+            positive(
+                "lines, and, a line break at the end", said("eggs\nmilk\nand green tea\n"), **_ITEMS
+            ),
+            positive("two with a comma and AND", said("eggs, AND milk"), expected=["eggs", "milk"]),
+            positive("two with AND", said("eggs AND milk"), expected=["eggs", "milk"]),
+            positive("one", said("milk"), expected=["Milk"]),
+            positive("two with and", said("milk & eggs"), expected=["eggs", "milk"]),
+            negative("others", said("bread, butter"), **_ITEMS),
+            near_miss("one too few", said("milk, eggs"), **_ITEMS),
+            near_miss("one too many", said("milk, eggs, green tea, bread"), **_ITEMS),
+            near_miss("one twice", said("milk, eggs, eggs, green tea"), **_ITEMS),
+            near_miss("one twice for another", said("milk, eggs, eggs"), **_ITEMS),
+            near_miss("and before the only one", said("and milk"), expected=["milk"]),
+            near_miss("one misspelt", said("milk, egg, green tea"), **_ITEMS),
+            near_miss("no separators", said("milk eggs green tea"), **_ITEMS),
+            near_miss("words around", said("They are milk, eggs, green tea"), **_ITEMS),
+            near_miss("none expected", said("milk"), expected=[]),
+            near_miss("none expected, none said", said(","), expected=[]),
+            *_common("milk, eggs, green tea", **_ITEMS),
+        ),
+        equivalent={"*: args.expected: swap case": _DRESS} | _CUT,
+    ),
+    CaseTable(
+        answers.answer_is_list,
+        SessionFixture,
+        (
+            positive("commas", said("milk, eggs, green tea"), **_ITEMS),
+            positive("lines", said("1. Milk\n2. Eggs\n3. Green tea"), **_ITEMS),
+            positive("and", said("milk, eggs and green tea"), **_ITEMS),
+            negative("others", said("bread, butter"), **_ITEMS),
+            near_miss("other order", said("eggs, milk, green tea"), **_ITEMS),
+            near_miss("one too few", said("milk, eggs"), **_ITEMS),
+            near_miss("one too many", said("milk, eggs, green tea, milk"), **_ITEMS),
+            near_miss("one twice", said("milk, eggs, green tea, green tea"), **_ITEMS),
+            near_miss("none expected", said(";"), expected=[]),
+            *_common("milk, eggs, green tea", **_ITEMS),
+        ),
+    ),
+    CaseTable(
+        answers.answer_is_number,
+        SessionFixture,
+        (
+            positive("the number", said("41.5"), expected=41.5),
+            positive("signs and blanks", said(" +3.0 "), expected=3),
+            positive("negative", said("-2.5"), expected=-2.5),
+            positive("near enough above", said("10.5"), expected=10, tolerance=0.5),
+            positive("near enough below", said("9.5"), expected=10, tolerance=0.5),
+            negative("another", said("7"), expected=41.5),
+            near_miss("not near enough", said("10.6"), expected=10, tolerance=0.5),
+            near_miss("not near enough below", said("9.4"), expected=10, tolerance=0.5),
+            near_miss("the other sign", said("2.5"), expected=-2.5),
+            near_miss("a word", said("three"), expected=3),
+            near_miss("a unit", said("3 kg"), expected=3),
+            near_miss("an exponent", said("3e0"), expected=3),
+            near_miss("a comma", said("3,0"), expected=3),
+            near_miss("no number", said("nan"), expected=3),
+            near_miss("endless", said("inf"), expected=3),
+            near_miss("digits of another script", said("\u0663"), expected=3),
+            near_miss("a blank for nothing", said(""), expected=0),
+            *_common("41.5", expected=41.5),
+        ),
+        equivalent={
+            "*: args.tolerance: more": "a larger tolerance takes what a smaller one does",
+            "near enough above: args.expected: more": "still near enough",
+            "near enough below: args.expected: less": "still near enough",
+        }
+        | _CUT,
+    ),
+    CaseTable(
+        answers.answer_is_date,
+        SessionFixture,
+        (
+            positive("ISO", said("2026-11-05"), **_DATE),
+            positive("words", said("5 November 2026"), **_DATE),
+            positive("ordinal", said("the 5th of Nov 2026"), **_DATE),
+            positive("month first", said("Nov. 5, 2026"), **_DATE),
+            positive("month first, ordinal", said("November 5th 2026"), **_DATE),
+            positive("dots", said("05.11.2026"), **_DATE),
+            positive("slashes", said("5/11/2026"), **_DATE),
+            positive("slashes, month first", said("11/05/2026"), **_DATE, day_first=False),
+            positive("a weekday", said("Thursday, 5 November 2026"), **_DATE),
+            positive("September", said("Sept 3, 2026"), expected="2026-09-03"),
+            *(
+                positive(f"in {name}", said(f"3 {name} 2026"), expected=f"2026-{number:02}-03")
+                for number, name in enumerate(_MONTHS, 1)
+            ),
+            *(
+                positive(f"on {name}", said(f"{name}, Nov {day} 2026"), expected=f"2026-11-0{day}")
+                for day, name in enumerate(_WEEK, 2)
+            ),
+            negative("another", said("2025-01-01"), **_DATE),
+            near_miss("the next day", said("2026-11-06"), **_DATE),
+            near_miss("the next year", said("2027-11-05"), **_DATE),
+            near_miss("month and day swapped", said("2026-05-11"), **_DATE),
+            near_miss("slashes, day first", said("11/05/2026"), **_DATE),
+            near_miss(
+                "slashes, month first, meant otherwise", said("5/11/2026"), **_DATE, day_first=False
+            ),
+            near_miss("dots are never month first", said("11.05.2026"), **_DATE, day_first=False),
+            near_miss("a wrong weekday", said("Friday, 5 November 2026"), **_DATE),
+            near_miss("no year", said("5 November"), **_DATE),
+            near_miss("two digits", said("05.11.26"), **_DATE),
+            near_miss("no such day", said("2026-02-30"), **_DATE),
+            near_miss("no such month", said("5 Nonember 2026"), **_DATE),
+            near_miss("a sentence", said("It was on 2026-11-05"), **_DATE),
+            *_common("2026-11-05", **_DATE),
+        ),
+    ),
+    CaseTable(
+        answers.answer_matches,
+        SessionFixture,
+        (
+            positive("the form", said("AB1234"), pattern="[A-Z]{2}[0-9]{4}"),
+            positive("blanks around", said(" AB1234\n"), pattern="[A-Z]{2}[0-9]{4}"),
+            negative("another", said("hello"), pattern="[A-Z]{2}[0-9]{4}"),
+            near_miss("more", said("AB12345"), pattern="[A-Z]{2}[0-9]{4}"),
+            near_miss("before it", said("xAB1234"), pattern="[A-Z]{2}[0-9]{4}"),
+            near_miss("a second line", said("AB1234\nx"), pattern="[A-Z]{2}[0-9]{4}"),
+            near_miss("other case", said("ab1234"), pattern="[A-Z]{2}[0-9]{4}"),
+            near_miss("nothing, though the pattern takes it", said(" "), pattern=".*"),
+            near_miss("none, though the pattern takes it", nothing, pattern=".*"),
+            corrupt("no pattern", said("AB1234"), pattern="[A-Z").expect_error(),
+            *_common("AB1234", pattern="[A-Z]{2}[0-9]{4}"),
+        ),
+        equivalent=_CUT,
+    ),
+)

@@ -1,0 +1,356 @@
+"""Cases of evaluators that compare what several machines hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evaluators.session import cross
+from evaluators.testing.case import (
+    CaseTable,
+    corrupt,
+    empty,
+    hostile,
+    missing,
+    near_miss,
+    negative,
+    nothing,
+    positive,
+)
+from evaluators.testing.session import SessionFixture
+from tests.evaluator_cases import file_builders
+from tests.evaluator_cases.documents.spreadsheets import xlsx
+
+if TYPE_CHECKING:
+    from evaluators.pictures import Pixels
+    from evaluators.testing.case import State
+
+FILE: dict[str, Any] = {"read": "file", "on": "desktop", "path": "~/a.txt"}
+CONTACT: dict[str, Any] = {"read": "contact", "on": "phone", "name": "Ann", "field": "number"}
+EMAIL: dict[str, Any] = {**CONTACT, "field": "email"}
+SETTING: dict[str, Any] = {
+    "read": "setting",
+    "on": "phone",
+    "namespace": "global",
+    "key": "device_name",
+}
+GSETTING: dict[str, Any] = {"read": "gsetting", "on": "desktop", "name": "org.gnome.x key"}
+CELL: dict[str, Any] = {"read": "cell", "on": "desktop", "path": "~/a.xlsx", "cell": "B2"}
+ROW: dict[str, Any] = {
+    "read": "content", "on": "phone", "uri": "content://sms", "column": "body",
+    "where": "address", "equals": "555",
+}  # fmt: skip
+SHOWN: dict[str, Any] = {"read": "ui", "on": "phone", "package": "org.a", "resource_id": "title"}
+ANSWER: dict[str, Any] = {"read": "answer"}
+NUMBER: dict[str, Any] = {"left": FILE, "right": CONTACT, "way": "digits"}
+NAME: dict[str, Any] = {"left": GSETTING, "right": SETTING}
+
+
+def state(  # noqa: C901, PLR0913 - what each part of a session holds
+    file: str | bytes | None = None,
+    *,
+    people: dict[int, str] | None = None,
+    numbers: dict[int, tuple[str, str]] | None = None,
+    emails: dict[int, tuple[str, str]] | None = None,
+    name: str | None = None,
+    gsetting: str | None = None,
+    answer: str | None = None,
+    shown: str = "",
+    sms: dict[int, tuple[str, str]] | None = None,
+    cells: dict[str, Any] | None = None,
+    has_gsettings: bool = True,
+) -> State:
+    """Put values where the places above look."""
+
+    def put(fixture: SessionFixture) -> None:
+        if file is not None:
+            fixture.desktop.write("~/a.txt", file)
+        shell = fixture.shell
+        if people is not None:
+            shell.put(cross.CONTACTS, "display_name", people)
+        for uri, rows in ((cross.PHONES, numbers), (cross.EMAILS, emails)):
+            if rows is not None:
+                shell.put(uri, "contact_id", {row: owner for row, (owner, _) in rows.items()})
+                shell.put(uri, "data1", {row: value for row, (_, value) in rows.items()})
+        if sms is not None:
+            shell.put("content://sms", "address", {row: one for row, (one, _) in sms.items()})
+            shell.put("content://sms", "body", {row: two for row, (_, two) in sms.items()})
+        if name is not None:
+            shell.answers["settings get global device_name"] = f"{name}\n"
+        if gsetting is not None:
+            fixture.settings["org.gnome.x key"] = gsetting
+        fixture.has_gsettings = has_gsettings
+        if shown:
+            shell.show(f'text="{shown}" resource-id="org.a:id/title" package="org.a"')
+        if cells is not None:
+            fixture.desktop.write("~/a.xlsx", xlsx(cells)())
+        fixture.answer = answer
+
+    return put
+
+
+def _ann(*numbers: str, file: str | bytes = "+41 44 555 01 73\n") -> State:
+    rows = {10 + place: ("1", number) for place, number in enumerate(numbers)}
+    return state(file, people={1: "Ann", 2: "Bo"}, numbers={**rows, 20: ("2", "555-0199")})
+
+
+CAT = file_builders.noise(1)
+_FILES: dict[str, Any] = {
+    "left_on": "desktop",
+    "left": "~/a.pdf",
+    "right_on": "phone",
+    "right": "/sdcard/a.pdf",
+}
+_PICTURES: dict[str, Any] = {
+    "left_on": "desktop",
+    "left": "~/a.png",
+    "right_on": "phone",
+    "right": "/sdcard/a.png",
+}
+_LINES: dict[str, Any] = {"value": SETTING, "file": FILE}
+
+
+def both(left: bytes | None, right: bytes | None, name: str = "a.pdf") -> State:
+    """Put a file on each machine; None leaves it away."""
+
+    def put(fixture: SessionFixture) -> None:
+        if left is not None:
+            fixture.desktop.write(f"~/{name}", left)
+        if right is not None:
+            fixture.phone_files.write(f"/sdcard/{name}", right)
+
+    return put
+
+
+def _linked(fixture: SessionFixture) -> None:
+    both(None, b"%PDF x")(fixture)
+    fixture.desktop.write("/srv/a.pdf", b"%PDF x")
+    fixture.desktop.link("~/a.pdf", "/srv/a.pdf")
+
+
+def _huge(fixture: SessionFixture) -> None:
+    fixture.desktop.huge("~/a.pdf")
+    fixture.phone_files.huge("/sdcard/a.pdf")
+
+
+def _picture(left: Pixels, right: Pixels, form: str = "PNG") -> State:
+    return both(file_builders.encoded(left), file_builders.encoded(right, form), "a.png")
+
+
+_BYTES: dict[str, Any] = {"*flip a byte": "a pixel more or less does not count",
+          "*prints other": "letter case of what does not count"}  # fmt: skip
+
+TABLES = (
+    CaseTable(
+        cross.values_equal,
+        SessionFixture,
+        (
+            positive("a file and a contact's number", _ann("+41445550173"), **NUMBER),
+            positive("the second number", _ann("117", "+41 (44) 555-01-73"), **NUMBER),
+            positive(
+                "a file's line and a contact's address",
+                state(
+                    "x\nann@example.org\ny",
+                    people={1: " Ann "},
+                    emails={5: ("1", "Ann@Example.org")},
+                ),
+                left={**FILE, "line": 2},
+                right=EMAIL,
+                way="normal",
+            ),
+            positive("two settings", state(name="Lab", gsetting="'Lab'"), **NAME),
+            positive("a number in a setting", state(name="150", gsetting="150"), **NAME),
+            positive("a quote in a setting", state(name="'", gsetting='"\'"'), **NAME),
+            positive(
+                "a name with blanks around",
+                _ann("+41445550173"),
+                left=FILE,
+                right={**CONTACT, "name": " Ann "},
+                way="digits",
+            ),
+            positive(
+                "a cell and the answer",
+                state(cells={"B2": 42}, answer="42.0"),
+                left=CELL,
+                right=ANSWER,
+                way="number",
+            ),
+            positive(
+                "a fraction in a cell",
+                state(cells={"B2": 2.5}, answer="2.5"),
+                left=CELL,
+                right=ANSWER,
+            ),
+            positive(
+                "a named sheet",
+                state(cells={"B2": "x"}, answer="x"),
+                left={**CELL, "sheet": "Data"},
+                right=ANSWER,
+            ),
+            positive(
+                "a message and the screen",
+                state(sms={1: ("556", "no"), 2: ("555", "Hello")}, shown="Hello"),
+                left=ROW,
+                right=SHOWN,
+            ),
+            positive(
+                "the column itself",
+                state(sms={1: ("555", "x")}, answer="555"),
+                left={**ROW, "column": "address"},
+                right=ANSWER,
+            ),
+            negative("different", state(name="Lab", gsetting="'Other'"), **NAME),
+            near_miss("other case", state(name="lab", gsetting="'Lab'"), **NAME),
+            near_miss("longer", state(name="Lab 2", gsetting="'Lab'"), **NAME),
+            near_miss("another's number", _ann("117", file="5550199"), **NUMBER),
+            near_miss("no plus", _ann("41445550173"), **NUMBER),
+            near_miss("a digit fewer", _ann("+4144555017"), **NUMBER),
+            near_miss(
+                "another line", state("Lab\nx", name="Lab"), left={**FILE, "line": 2}, right=SETTING
+            ),
+            near_miss(
+                "no such line", state("Lab", name="Lab"), left={**FILE, "line": 2}, right=SETTING
+            ),
+            near_miss(
+                "another message",
+                state(sms={1: ("555", "no"), 2: ("556", "Hello")}, shown="Hello"),
+                left=ROW,
+                right=SHOWN,
+            ),
+            near_miss(
+                "a cell of another sheet",
+                state(cells={"B2": "x"}, answer="x"),
+                left={**CELL, "sheet": "More"},
+                right=ANSWER,
+            ),
+            near_miss(
+                "a cell that is empty",
+                state(cells={"B1": "x"}, answer="x"),
+                left=CELL,
+                right=ANSWER,
+            ),
+            near_miss(
+                "words for a number",
+                state("forty", answer="forty"),
+                left=FILE,
+                right=ANSWER,
+                way="number",
+            ),
+            near_miss("no digits", state("-", answer="-"), left=FILE, right=ANSWER, way="digits"),
+            missing(
+                "no file",
+                _ann("117"),
+                left={**FILE, "path": "~/b.txt"},
+                right=CONTACT,
+                way="digits",
+            ),
+            missing("no contact", state("117", people={1: "Bo"}), **NUMBER),
+            missing("no answer", state("x"), left=FILE, right=ANSWER),
+            missing("a setting that is not set", state(name="null", gsetting="'null'"), **NAME),
+            missing("no such key", state(name="Lab"), **NAME).expect_error(),
+            missing("no gsettings", state(name="Lab", has_gsettings=False), **NAME).expect_error(),
+            missing(
+                "no such role", state("x"), left={**FILE, "on": "tablet"}, right=ANSWER
+            ).expect_error(),
+            missing(
+                "a desktop asked as a phone",
+                state("x"),
+                left=FILE,
+                right={**SETTING, "on": "desktop"},
+            ).expect_error(),
+            empty("an empty setting", state(name="''", gsetting="''"), **NAME),
+            corrupt("half a setting", state(name="'", gsetting="'"), **NAME).expect_met(),
+            empty("both empty", state("", answer=""), left=FILE, right=ANSWER),
+            empty("both blank", state(" \n", answer=" "), left=FILE, right=ANSWER, way="normal"),
+            corrupt("no UTF-8", state(b"\xff\xfe", answer="\ufffd\ufffd"), left=FILE, right=ANSWER),
+            corrupt(
+                "a broken workbook",
+                lambda b: (b.desktop.write("~/a.xlsx", b"PK"), b.answered("1")),
+                left=CELL,
+                right=ANSWER,
+            ),
+            hostile(
+                "a file too large",
+                lambda b: (
+                    b.desktop.write("~/a.txt", b"1" * (2 << 20)),
+                    b.answered("1" * (2 << 20)),
+                ),
+                left=FILE,
+                right=ANSWER,
+            ),
+        ),
+        equivalent=_BYTES,
+    ),
+    CaseTable(
+        cross.value_among_lines,
+        SessionFixture,
+        (
+            positive("a line of three", state("x\nLab\ny", name="Lab"), **_LINES),
+            positive(
+                "its line does not count",
+                state("x\n Lab ", name="Lab"),
+                **{**_LINES, "file": {**FILE, "line": 1}},
+            ),
+            positive("other case", state("x\nLAB", name="Lab"), **_LINES, way="normal"),
+            negative("no such line", state("x\ny", name="Lab"), **_LINES),
+            near_miss("part of a line", state("x\nLab 2", name="Lab"), **_LINES),
+            near_miss("over two lines", state("La\nb", name="Lab"), **_LINES),
+            near_miss("exact case", state("LAB", name="Lab"), **_LINES),
+            missing("no file", state(name="Lab"), **_LINES),
+            missing("no value", state("null", name="null"), **_LINES),
+            empty("an empty file and value", state("\n", name=""), **_LINES),
+            corrupt("no UTF-8", state(b"Lab\n\xff", name="Lab"), **_LINES),
+            hostile(
+                "a huge file", lambda b: (state(name="Lab")(b), b.desktop.huge("~/a.txt")), **_LINES
+            ),
+        ),
+        equivalent=_BYTES,
+    ),
+    CaseTable(
+        cross.files_equal,
+        SessionFixture,
+        (
+            positive("the same", both(b"%PDF x", b"%PDF x"), **_FILES),
+            negative("different", both(b"%PDF x", b"hello"), **_FILES),
+            near_miss("a byte more", both(b"%PDF x", b"%PDF x\n"), **_FILES),
+            near_miss("on one machine only", both(b"%PDF x", None), **_FILES),
+            missing("none", nothing, **_FILES),
+            missing(
+                "no such role", both(b"x", b"x"), **{**_FILES, "right_on": "tablet"}
+            ).expect_error(),
+            empty("both empty", both(b"", b""), **_FILES),
+            corrupt("cut", both(b"%PDF x", b"%PD"), **_FILES),
+            hostile("a link to it", _linked, **_FILES),
+            hostile("both too large", _huge, **_FILES),
+        ),
+    ),
+    CaseTable(
+        cross.pictures_equal,
+        SessionFixture,
+        (
+            positive("the same", _picture(CAT, CAT), **_PICTURES),
+            positive(
+                "scaled JPEG", _picture(CAT, file_builders.scaled(CAT, 80, 60), "JPEG"), **_PICTURES
+            ),
+            negative("another", _picture(CAT, file_builders.noise(2)), **_PICTURES),
+            near_miss("mirrored", _picture(CAT, np.ascontiguousarray(CAT[:, ::-1])), **_PICTURES),
+            near_miss("cropped", _picture(CAT, CAT[:, :120]), **_PICTURES),
+            missing("none", nothing, **_PICTURES),
+            missing(
+                "on the desktop only", both(file_builders.encoded(CAT), None, "a.png"), **_PICTURES
+            ),
+            missing(
+                "on the phone only", both(None, file_builders.encoded(CAT), "a.png"), **_PICTURES
+            ),
+            empty("both empty", both(b"", b"", "a.png"), **_PICTURES),
+            corrupt(
+                "both broken",
+                both(file_builders.encoded(CAT)[:99], file_builders.encoded(CAT)[:99], "a.png"),
+                **_PICTURES,
+            ),
+            hostile("both the same text", both(b"cat", b"cat", "a.png"), **_PICTURES),
+        ),
+        equivalent=_BYTES,
+    ),
+)

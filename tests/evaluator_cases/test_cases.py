@@ -1,0 +1,32 @@
+"""Run the test cases of every shipped evaluator, one test an evaluator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evaluators.reference import every_evaluator
+from evaluators.testing.index import INDEX, render_index
+from evaluators.testing.runner import failures
+from tests.evaluator_cases.registry import all_tables
+
+if TYPE_CHECKING:
+    from evaluators.testing.case import CaseTable
+
+
+@pytest.mark.parametrize(
+    "table", all_tables(), ids=[f"{table.mark.on}.{table.mark.name}" for table in all_tables()]
+)
+def test_an_evaluator_passes_its_cases(table: CaseTable) -> None:
+    wrong = failures(table)
+    assert not wrong, "\n".join(["", *wrong])
+
+
+def test_every_evaluator_has_one_table_of_cases() -> None:
+    tabled = sorted((table.mark.on, table.mark.name) for table in all_tables())
+    assert tabled == sorted((tool.on, tool.name) for tool in every_evaluator())
+
+
+def test_the_index_of_cases_is_up_to_date() -> None:
+    assert INDEX.read_text(encoding="utf-8") == render_index(all_tables()), "run `make cases`"
