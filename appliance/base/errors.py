@@ -17,6 +17,7 @@
     │   └── ImageCorruptError
     ├── MachineError               a machine could not be made or used
     │   ├── MachineStartError
+    │   ├── EngineError            the Docker engine refused a request about a machine
     │   ├── MachineBusyError
     │   ├── UnsupportedError       this sort of machine cannot do it
     │   ├── SnapshotMissingError
@@ -174,6 +175,12 @@ class MachineStartError(MachineError):
     """A machine did not come up before its deadline."""
 
     code = "machine_start"
+
+
+class EngineError(MachineError):
+    """The Docker engine refused a request about a machine, other than to start it."""
+
+    code = "engine"
 
 
 class MachineBusyError(MachineError):

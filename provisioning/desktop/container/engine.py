@@ -12,7 +12,7 @@ from docker.errors import APIError, DockerException, NotFound
 from docker.types import LogConfig
 from requests.exceptions import RequestException
 
-from appliance.base.errors import LinkClosedError
+from appliance.base.errors import LinkClosedError, MachineStartError
 from images.desktop_container.recipe import CAPABILITIES, GUEST_DIR, HOME, HOME_TMPFS
 from provisioning.desktop.container.link import ExecTransport
 from provisioning.phone.reference.engine import (
@@ -72,7 +72,7 @@ class DesktopContainers:
             MachineStartError: the engine refused.
             RequirementError: the engine does not answer.
         """
-        with open_engine("make a desktop's container") as client:
+        with open_engine("make a desktop's container", MachineStartError) as client:
             container = client.containers.create(
                 image,
                 name=container_name(machine_id),
@@ -98,7 +98,7 @@ class DesktopContainers:
         Raises:
             MachineStartError: there is none, or the engine refused.
         """
-        with open_engine("start a desktop's container") as client:
+        with open_engine("start a desktop's container", MachineStartError) as client:
             client.containers.get(container_name(machine_id)).start()
 
     def open_program(self, machine_id: str, argv: Sequence[str]) -> ExecTransport:

@@ -10,7 +10,7 @@ from docker.errors import APIError, DockerException, NotFound
 from docker.types import LogConfig
 from requests.exceptions import RequestException
 
-from appliance.base.errors import MachineStartError, RequirementError
+from appliance.base.errors import EngineError, MachineError, MachineStartError, RequirementError
 from appliance.base.files import FileLock, digest_bytes
 from provisioning.phone.profile import REFERENCE
 
@@ -70,7 +70,7 @@ class PhoneContainers:
         """
         labels = self._labels(machine_id)
         name = container_name(machine_id)
-        with self._locked(), open_engine("make a phone's container") as client:
+        with self._locked(), open_engine("make a phone's container", MachineStartError) as client:
             client.volumes.create(name, labels=labels)
             container = client.containers.create(
                 image,
@@ -100,7 +100,7 @@ class PhoneContainers:
         Raises:
             MachineStartError: there is none, or the engine refused.
         """
-        with open_engine("start a phone's container") as client:
+        with open_engine("start a phone's container", MachineStartError) as client:
             client.containers.get(container_name(machine_id)).start()
 
     def ports(self, machine_id: str) -> tuple[int, int] | None:
@@ -131,14 +131,14 @@ class PhoneContainers:
         """Give what a running container holds in memory, without the page cache.
 
         Raises:
-            MachineStartError: there is none, or it does not run.
+            MachineError: there is none, or it does not run.
         """
         with open_engine("measure a phone's memory") as client:
             container = client.containers.get(container_name(machine_id))
             stats = cast("dict[str, Any]", container.stats(stream=False))
         used = stats.get("memory_stats", {})
         if "usage" not in used:
-            raise MachineStartError(f"The phone {machine_id} does not run: it has no memory use.")
+            raise MachineError(f"The phone {machine_id} does not run: it has no memory use.")
         details = used.get("stats", {})
         # The cache that the kernel may drop at once; cgroup 2 and cgroup 1 name it otherwise.
         cache = details.get("inactive_file", details.get("total_inactive_file", 0))
@@ -146,7 +146,7 @@ class PhoneContainers:
 
     def logs(self, machine_id: str) -> str:
         """Give the last words of a container, for errors."""
-        with contextlib.suppress(MachineStartError, RequirementError), open_engine("") as client:
+        with contextlib.suppress(EngineError, RequirementError), open_engine("") as client:
             container = client.containers.get(container_name(machine_id))
             return str(container.logs(tail=30).decode(errors="replace"))
         return ""
@@ -211,14 +211,15 @@ def container_name(machine_id: str) -> str:
 
 
 @contextlib.contextmanager
-def open_engine(what: str) -> Iterator[DockerClient]:
-    """Talk to the docker engine; its refusals come as our errors.
+def open_engine(what: str, refusal: type[MachineError] = EngineError) -> Iterator[DockerClient]:
+    """Connect to the Docker engine; what it refuses is raised as an error of ours.
 
     Args:
         what: is being done, for errors, such as ``start a phone's container``.
+        refusal: raised when the engine refuses it. Its code becomes a label of metrics.
 
     Raises:
-        MachineStartError: the engine refused.
+        EngineError: the engine refused; or another `refusal`.
         RequirementError: the engine does not answer.
     """
     try:
@@ -228,9 +229,8 @@ def open_engine(what: str) -> Iterator[DockerClient]:
     try:
         yield client
     except APIError as exc:
-        raise MachineStartError(
-            f"The docker engine could not {what}.", details=str(exc.explanation or exc)
-        ) from exc
+        details = str(exc.explanation or exc)
+        raise refusal(f"The Docker engine could not {what}.", details=details) from exc
     except RequestException as exc:
         raise unreachable(exc) from exc
     finally:
@@ -238,9 +238,9 @@ def open_engine(what: str) -> Iterator[DockerClient]:
 
 
 def unreachable(exc: Exception) -> RequirementError:
-    """Give the error for an engine that does not answer."""
+    """Return the error for an engine that does not answer."""
     return RequirementError(
-        "The docker engine does not answer.",
+        "The Docker engine does not answer.",
         details=str(exc),
-        resolution="`mesocosm doctor` says what is in its way; `make up` starts it.",
+        resolution="`mesocosm doctor` diagnoses it; `make up` starts it.",
     )
