@@ -1,14 +1,19 @@
 # `make help` says what there is. YES=1 answers every question with yes.
 .POSIX:
 .SUFFIXES:
-.PHONY: help up down status test lint cases mutate bench lock clean
+.PHONY: help setup up down status lint test-unit test test-nightly nightly-status cases mutate \
+	bench lock clean
 
 VENV = .venv
 BIN = $(VENV)/bin
+LINT_VENV = .venv-lint
+# Machines on one worker, everything else on the other: see tests/tiers.py.
+PYTEST = $(BIN)/pytest -q -n 2 --dist loadgroup --no-loadscope-reorder
 SETUP = appliance/bringup
-# Further options of `mesocosm up`, `pytest`, mutation testing and `mesocosm bench reset`.
+# Further arguments of `mesocosm up`, `pytest`, the nightly, mutation testing, `mesocosm bench reset`.
 UPFLAGS =
 PYTESTFLAGS =
+JOBS =
 BENCHFLAGS = -n 100
 MUTATEFLAGS =
 # Without the addresses of indexes: each host has its own.
@@ -16,7 +21,7 @@ PIN = uv pip compile pyproject.toml --universal --extra probe --extra openai --e
 	--extra ocr --no-annotate --no-emit-index-url --custom-compile-command "make lock"
 
 help: ## Show this.
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
 up: ## Set everything up, start the appliance, run one scored trial.
 	@sh $(SETUP)/host.sh $${YES:+--yes}
@@ -29,15 +34,27 @@ down: ## Stop all that `make up` started; images and results stay.
 status: ## Show machines and services.
 	@$(BIN)/mesocosm status
 
-lint: ## Check form and types.
+setup: ## Install what tests need: packages of this host, and the Python environment.
 	@sh $(SETUP)/host.sh --test $${YES:+--yes}
 	@sh $(SETUP)/venv.sh $(VENV) requirements.lock requirements-dev.lock
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 
-test: lint ## Set everything up, run all checks and tests; leave nothing running.
-	sh tests/with_appliance.sh $(BIN)/mesocosm $(BIN)/pytest $(PYTESTFLAGS)
+lint: ## Check form and types; installs no packages of the host.
+	@[ -x $(BIN)/mypy ] || { mkdir -p $(LINT_VENV); grep -v '^libvirt-python' requirements-dev.lock \
+		>$(LINT_VENV)/lint.lock; sh $(SETUP)/venv.sh $(LINT_VENV) $(LINT_VENV)/lint.lock; }
+	@bin=$(BIN); [ -x $$bin/mypy ] || bin=$(LINT_VENV)/bin; set -x; \
+	$$bin/ruff check . && $$bin/ruff format --check . && $$bin/mypy
+
+test-unit: ## Run the tests that need no machines: about 4 minutes.
+	$(PYTEST) tests/unit tests/test_layers.py tests/test_shape.py $(PYTESTFLAGS)
+
+test: setup lint ## Set everything up, run what a landing needs; leave nothing running.
+	sh tests/with_appliance.sh $(BIN)/mesocosm $(PYTEST) $(PYTESTFLAGS)
+
+test-nightly: setup ## Run slow proofs that are not current, by jobs; resumable; writes the ledger.
+	$(BIN)/python -m tests.nightly run $(JOBS)
+
+nightly-status: ## Say which slow proofs are not current; fails where any is not (for releases).
+	$(BIN)/python -m tests.nightly status --strict
 
 cases: ## Regenerate the index of evaluator test cases and docs/evaluators.md.
 	$(BIN)/python -m tests.evaluator_cases.generate
@@ -53,5 +70,5 @@ lock: ## Pin dependencies again after pyproject.toml changed (needs uv).
 	$(PIN) --output-file requirements-dev.lock --extra dev
 
 clean: ## Remove what tools left in the checkout; the appliance's state stays.
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) $(LINT_VENV) .nightly .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,7 +6,6 @@ A container stands for all desktops: they have one session, and one probe tells 
 from __future__ import annotations
 
 import base64
-import os
 import re
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,6 +17,7 @@ from provisioning.desktop.container.backend import ContainerBackend
 from provisioning.protocols import READY
 from provisioning.reset.digests import take_digest
 from tests.standins.container import desktop_container_settings
+from tests.tiers import IS_NIGHTLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.docker]
 
-# The torture test resets after each of its acts; MESOCOSM_TEST_RESETS asks for more.
-RESETS = int(os.environ.get("MESOCOSM_TEST_RESETS", "1"))
+# The torture test resets after each of its rounds.
+RESETS = 20 if IS_NIGHTLY else 1
 TIMEOUT_S = 20.0
 SHADOW_PX = 24
 DIALOG = "setsid -f zenity --info --title '{}' --text x > /dev/null 2>&1"

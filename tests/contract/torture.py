@@ -1,7 +1,7 @@
 """What an agent, or root, may do to a desktop that a reset must take back.
 
-Each act is a shell command of the guest. To torture another way back, put a function that yields a
-`Tortured` into `SUBJECTS`.
+Each act is a shell command of the guest, and each round of acts shares one reset. To torture another
+way back, put a function that yields a `Tortured` into `SUBJECTS`.
 """
 
 from __future__ import annotations
@@ -175,6 +175,23 @@ _BOMB,
         breaks=True,
     ),
 )  # fmt: skip
+
+# Acts whose traces do not hide each other share one reset; what breaks a machine stands alone.
+_VISIBLE = (
+    "files",
+    "an autostart entry",
+    "settings",
+    "an extra window",
+    "an installed package",
+    "system files",
+    "a process of root",
+)
+_HIDDEN = ("a background process", "clipboards", "a changed wallpaper", "a recent file")
+_TOGETHER = {"things of every kind": _VISIBLE, "things beside a wallpaper": _HIDDEN}
+ROUNDS: dict[str, tuple[Act, ...]] = {
+    **{title: tuple(act for act in ACTS if act.name in names) for title, names in _TOGETHER.items()},
+    **{act.name: (act,) for act in ACTS if act.name not in (*_VISIBLE, *_HIDDEN)},
+}  # fmt: skip
 
 
 CONTAINER_REFUSES = frozenset({"a changed clock"})

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.docker,
     pytest.mark.prometheus,
+    pytest.mark.vm,
     NEEDS_APPLIANCE,
 ]
 

@@ -1,14 +1,11 @@
 """cloud-init for real: a Debian ground of this host's archive, booted once with a seed.
 
 Ubuntu's cloud image is not fetched here; all that happens to it after that happens to this one.
-It takes minutes under emulation, so it runs when asked for:
-
-    MESOCOSM_TEST_CLOUD_INIT=1 pytest tests/integration/test_cloud_init.py
+It takes minutes under emulation, so a landing leaves it to `make test-nightly`.
 """
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,16 +18,14 @@ from images.cloud.seed import Seed
 from images.desktop.recipe import INITRD, KERNEL
 from images.distribution import DISTRIBUTIONS, check_archive
 from images.log import ignore_progress
+from tests.tiers import nightly
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        "MESOCOSM_TEST_CLOUD_INIT" not in os.environ,
-        reason="takes minutes; set MESOCOSM_TEST_CLOUD_INIT=1",
-    ),
+    nightly("boots a guest and installs a desktop in it, which takes minutes"),
     pytest.mark.skipif(
         not all(find_tool(name) for name in ("qemu-system-x86_64", "mmdebstrap", "sfdisk")),
         reason="needs qemu-system-x86, mmdebstrap and fdisk",

@@ -1,6 +1,6 @@
 """Many rewinds leave nothing behind: on the host, in the adb server, in the phone.
 
-``MESOCOSM_TEST_REWINDS=200`` is the count of the acceptance; fewer run by default.
+The nightly rewinds 200 times, a landing 20.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from provisioning.phone.adb.server import AdbServer
 from provisioning.phone.reference.backend import PhoneBackend
 from provisioning.protocols import READY
 from tests.standins.phone import free_port
+from tests.tiers import IS_NIGHTLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.docker, pytest.mark.phone, pytest.mark.adb]
 
-REWINDS = int(os.environ.get("MESOCOSM_TEST_REWINDS", "20"))
+REWINDS = 200 if IS_NIGHTLY else 20
 WARM_UP = 5
 PROBE_EVERY = 5
 PROC = Path("/proc")

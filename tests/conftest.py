@@ -1,0 +1,63 @@
+"""Tiers, lanes and their times; see `tests.tiers`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.nightly.ledger import stale_lines
+from tests.tiers import IS_NIGHTLY, Times, arrange
+
+if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
+_TIMES = pytest.StashKey[Times]()
+_LEFT = pytest.StashKey[int]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start counting."""
+    config.stash[_TIMES] = Times.empty()
+    config.stash[_LEFT] = 0
+    config.pluginmanager.register(_Reports(config), "mesocosm-lanes")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Order the tests, and leave nightly ones out of a landing."""
+    left = arrange(items)
+    config.stash[_LEFT] = len(left)
+    worker: dict[str, Any] | None = getattr(config, "workeroutput", None)
+    if worker is not None:
+        worker["nightly"] = len(left)
+    if left:
+        config.hook.pytest_deselected(items=left)
+
+
+class _Reports:
+    """Collects times from this process or from workers."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add the time of one phase."""
+        self._config.stash[_TIMES].add(report)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:  # noqa: ANN401 - xdist's
+        """Take over what a worker counted."""
+        output: dict[str, Any] = getattr(node, "workeroutput", {})
+        self._config.stash[_LEFT] = max(self._config.stash[_LEFT], output.get("nightly", 0))
+
+    def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
+        """Print times by lane, and what was left to the nightly."""
+        terminalreporter.section("time by lane")
+        for line in self._config.stash[_TIMES].lines():
+            terminalreporter.write_line(line)
+        if IS_NIGHTLY:
+            return
+        count = self._config.stash[_LEFT]
+        terminalreporter.write_line(f"left to `make test-nightly`: {count} tests")
+        for line in stale_lines():
+            terminalreporter.write_line(line)

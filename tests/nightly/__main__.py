@@ -1,0 +1,137 @@
+"""Run nightly jobs whose row in the ledger is stale, one after the other, and write their rows.
+
+    python -m tests.nightly run [JOB...] [--distribution NAME] [--again]
+    python -m tests.nightly status [--strict]
+
+Ended at any moment it goes on with the jobs that have no current row. Logs are kept in
+``.nightly/``. Exit codes: 0 all rows current and passed, 1 some are not, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import sys
+from pathlib import Path
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import MesocosmError
+from appliance.base.process import run, stream
+from tests.nightly.jobs import DISTRIBUTIONS, Job, select
+from tests.nightly.ledger import (
+    REPOSITORY,
+    Row,
+    digest_sources,
+    read_rows,
+    slots,
+    stale_lines,
+    write_row,
+)
+from tests.tiers import TIER
+
+LOGS = REPOSITORY / ".nightly"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.nightly", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    runner = commands.add_parser("run")
+    runner.add_argument("jobs", nargs="*")
+    runner.add_argument("--distribution", choices=DISTRIBUTIONS)
+    runner.add_argument("--again", action="store_true", help="also jobs whose row is current")
+    status = commands.add_parser("status")
+    status.add_argument("--strict", action="store_true", help="exit 1 when a row is stale")
+    options = parser.parse_args(argv)
+    if options.command == "status":
+        lines = stale_lines()
+        print("\n".join(lines) or "every row is current")  # noqa: T201 - a command's output
+        return 1 if lines and options.strict else 0
+    return _run(tuple(options.jobs), options.distribution, again=options.again)
+
+
+def _run(names: tuple[str, ...], distribution: str | None, *, again: bool) -> int:
+    rows = {(row.job, row.distribution): row for row in read_rows()}
+    passed = True
+    for job, where in slots(select(names)):
+        if distribution and where not in {"", distribution}:
+            continue
+        row = rows.get((job.name, where))
+        is_current = row and row.passed and row.sources == digest_sources(job.sources)
+        if is_current and not again:
+            continue
+        print(f"{job.name} {where}: {job.what} ...", flush=True)  # noqa: T201
+        row = run_job(job, where)
+        write_row(row)
+        print(  # noqa: T201
+            f"{job.name} {where}: {'passed' if row.passed else 'FAILED'} in {row.seconds:.0f} s, "
+            f"{row.summary}",
+            flush=True,
+        )
+        passed = passed and row.passed
+    return 0 if passed else 1
+
+
+def run_job(job: Job, distribution: str) -> Row:
+    """Run one job to its end, or its deadline, and return its row."""
+    LOGS.mkdir(exist_ok=True)
+    log = LOGS / f"{job.name}{'-' if distribution else ''}{distribution}.log"
+    env = {TIER: "nightly"} | ({"MESOCOSM_DISTRIBUTION": distribution} if distribution else {})
+    sources, start_s = digest_sources(job.sources), SYSTEM_CLOCK.monotonic_s()
+    last = ""
+    with log.open("w", encoding="utf-8") as file:
+
+        def keep(line: str) -> None:
+            nonlocal last
+            file.write(line + "\n")
+            file.flush()
+            last = line.strip("= ") or last
+
+        try:
+            ended = stream(
+                command_of(job), on_line=keep, timeout_s=job.timeout_s, env=env, cwd=REPOSITORY
+            )
+            passed = ended.exit_code == 0
+        except MesocosmError as exc:
+            passed, last = False, exc.brief
+    return Row(
+        job=job.name,
+        distribution=distribution,
+        sources=sources,
+        commit=run(["git", "rev-parse", "HEAD"], cwd=REPOSITORY).require().text,
+        date=dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M"),
+        passed=passed,
+        summary=_summary(log, last),
+        seconds=round(SYSTEM_CLOCK.monotonic_s() - start_s, 1),
+    )
+
+
+def command_of(job: Job) -> list[str]:
+    """Return the words that run a job."""
+    here = Path(sys.executable).parent
+    if job.pytest:
+        words = [str(here / "pytest"), "-q", *job.pytest]
+    elif job.command[:1] == ("-m",):
+        words = [sys.executable, *job.command]
+    else:
+        words = [str(here / "mesocosm"), *job.command]
+    if job.needs_appliance:
+        return ["sh", "tests/with_appliance.sh", str(here / "mesocosm"), *words]
+    return words
+
+
+def _summary(log: Path, last: str) -> str:
+    """Return pytest's closing line where there is one, else the last line."""
+    closing = [
+        line.strip("= ")
+        for line in log.read_text(encoding="utf-8").splitlines()
+        if (" passed" in line or " failed" in line or " error" in line) and " in " in line
+    ]
+    return (closing[-1] if closing else last)[:160]
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

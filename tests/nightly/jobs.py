@@ -1,0 +1,115 @@
+"""The jobs of `make test-nightly`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DISTRIBUTIONS = ("ubuntu-22.04", "ubuntu-24.04", "debian-12")
+DEFAULT = "ubuntu-22.04"
+
+_MACHINES = ("provisioning", "images/desktop", "images/hypervisor", "appliance/base")
+_CONTAINERS = (*_MACHINES, "images/desktop_container")
+_PHONES = ("images/phone", "provisioning/phone", "provisioning/links")
+_JUDGES = ("evaluators", "provisioning/probe")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job.
+
+    Attributes:
+        name: unique.
+        what: it proves, one clause.
+        sources: files and folders of the repository that it exercises; when they change, its
+            row in the ledger is stale.
+        pytest: arguments of pytest; empty for a job that runs another command.
+        command: arguments of `mesocosm`, or of Python with `-m` first.
+        distributions: it runs once for each; empty where it needs no desktop.
+        needs_appliance: whether the appliance must be up.
+        timeout_s: after this it is ended and has failed.
+    """
+
+    name: str
+    what: str
+    sources: tuple[str, ...]
+    pytest: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    distributions: tuple[str, ...] = ()
+    needs_appliance: bool = True
+    timeout_s: float = 5400.0
+
+
+JOBS = (
+    Job(
+        "desktop-vm",
+        "every integration test on desktop VMs, nightly ones included",
+        (*_MACHINES, "tests/integration"),
+        pytest=("-m", "vm", "tests/integration"),
+        distributions=DISTRIBUTIONS,
+    ),
+    Job(
+        "machine-contract",
+        "the contract of machines, and resets after each act of torture, on VMs and containers",
+        (*_CONTAINERS, "tests/contract"),
+        pytest=(
+            "-m",
+            "vm or docker",
+            "tests/contract/test_machine.py",
+            "tests/contract/test_torture.py",
+            "tests/contract/test_reset_fidelity.py",
+        ),
+        distributions=DISTRIBUTIONS,
+    ),
+    Job(
+        "attacks",
+        "every attack on evaluators, on VMs and containers",
+        (*_JUDGES, "tests/contract", "images/desktop"),
+        pytest=("-m", "vm or docker", "tests/contract/test_red_team.py"),
+        distributions=DISTRIBUTIONS,
+    ),
+    Job(
+        "desktop-container",
+        "every integration test on desktop containers and remote desktops",
+        (*_CONTAINERS, "tests/integration"),
+        pytest=("-m", "docker and not vm and not phone", "tests/integration"),
+        distributions=DISTRIBUTIONS,
+    ),
+    Job(
+        "smoke",
+        "the oracle passes each task of the suite smoke three times",
+        ("evaluators", "controller", "provisioning", "images"),
+        command=("-m", "tests.nightly.smoke"),
+        distributions=DISTRIBUTIONS,
+    ),
+    Job(
+        "rewinds",
+        "500 verified rewinds in a row",
+        _MACHINES,
+        command=("bench", "reset", "-n", "500"),
+        distributions=(DEFAULT,),
+    ),
+    Job(
+        "phone",
+        "phones and their clients, fuzzed and rewound at the full counts",
+        (*_PHONES, "tests/contract", "tests/integration"),
+        pytest=("-m", "phone or adb", "tests/contract", "tests/integration"),
+        needs_appliance=False,
+    ),
+    Job(
+        "cloud-init",
+        "a desktop is provisioned by cloud-init",
+        ("images",),
+        pytest=("tests/integration/test_cloud_init.py",),
+        needs_appliance=False,
+    ),
+)
+
+
+def select(names: tuple[str, ...]) -> tuple[Job, ...]:
+    """Return the jobs of these names, all of them without any.
+
+    Raises:
+        KeyError: there is no job of a name.
+    """
+    by_name = {job.name: job for job in JOBS}
+    return tuple(by_name[name] for name in names) if names else JOBS

@@ -1,0 +1,104 @@
+"""What the nightly jobs proved, and of which sources: one committed row a job and distribution."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from appliance.base.files import write_atomic
+from appliance.base.process import run
+from tests.nightly.jobs import JOBS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.nightly.jobs import Job
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+LEDGER = Path(__file__).with_name("ledger.json")
+
+
+class Row(BaseModel):
+    """The last result of one job.
+
+    Attributes:
+        job: its name.
+        distribution: of the desktop; empty where there is none.
+        sources: digest of the files that it exercised.
+        commit: that was checked out.
+        date: day and time of its end, UTC.
+        passed: whether it passed.
+        summary: its last words, such as ``112 passed, 1 skipped``.
+        seconds: that it took.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    job: str
+    distribution: str
+    sources: str
+    commit: str
+    date: str
+    passed: bool
+    summary: str
+    seconds: float
+
+
+_ROWS = TypeAdapter(list[Row])
+
+
+def read_rows(path: Path = LEDGER) -> list[Row]:
+    """Return all rows; none where there is no ledger."""
+    return _ROWS.validate_json(path.read_bytes()) if path.is_file() else []
+
+
+def write_row(row: Row, path: Path = LEDGER) -> None:
+    """Replace the row of the same job and distribution."""
+    key = (row.job, row.distribution)
+    rows = [other for other in read_rows(path) if (other.job, other.distribution) != key]
+    rows = sorted([*rows, row], key=lambda each: (each.job, each.distribution))
+    write_atomic(path, _ROWS.dump_json(rows, indent=2).decode() + "\n")
+
+
+def digest_sources(names: Sequence[str], root: Path = REPOSITORY) -> str:
+    """Return a digest over the tracked Python, shell and data files below some paths.
+
+    Args:
+        names: files and folders of the repository.
+        root: of the repository.
+    """
+    argv = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *names]
+    listed = run(argv, cwd=root).require().stdout.decode().split("\0")
+    digest = hashlib.sha256()
+    for name in sorted({*listed} - {""}):
+        path = root / name
+        if path.is_file() and path.suffix != ".md" and path != LEDGER:
+            digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def slots(jobs: Sequence[Job] = JOBS) -> list[tuple[Job, str]]:
+    """Return every job with each of its distributions."""
+    return [(job, name) for job in jobs for name in job.distributions or ("",)]
+
+
+def stale_lines(path: Path = LEDGER) -> list[str]:
+    """Return one line for each job whose row is missing, failed or of other sources."""
+    rows = {(row.job, row.distribution): row for row in read_rows(path)}
+    digests = {job.name: digest_sources(job.sources) for job in JOBS}
+    lines = []
+    for job, distribution in slots():
+        row = rows.get((job.name, distribution))
+        if row is None:
+            state = "never run"
+        elif not row.passed:
+            state = f"failed on {row.date} ({row.summary})"
+        elif row.sources != digests[job.name]:
+            state = f"stale: its sources changed since {row.date} ({row.commit[:12]})"
+        else:
+            continue
+        lines.append(f"nightly {job.name} {distribution}".rstrip() + f": {state}")
+    return lines

@@ -1,0 +1,28 @@
+"""Run the suite smoke with the oracle, three times each task, and require that all passes."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from appliance.base.process import run
+
+REPEATS = 3
+
+
+def main() -> int:
+    """Return 0 when every trial passed."""
+    argv = ["mesocosm", "run", "smoke", "--agent", "oracle", "--repeats", str(REPEATS), "--json"]
+    ended = run(argv, timeout_s=3600)
+    try:
+        counts = json.loads(ended.stdout)["verdicts"]
+    except (ValueError, KeyError):
+        sys.stderr.write(ended.stderr.decode(errors="replace"))
+        return 1
+    total = sum(counts.values())
+    print(f"{counts['PASS']} of {total} passed")  # noqa: T201 - the job's summary
+    return 0 if counts["PASS"] == total > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

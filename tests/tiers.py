@@ -1,0 +1,105 @@
+"""Which tests run when, on which worker, and how long each lane may take.
+
+A landing (`make test`) runs every test but those marked ``nightly``, whose marker says why;
+`make test-nightly` runs those too. Tests of one lane that share machines run on one worker.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+TIER = "MESOCOSM_TEST_TIER"
+"""Environment variable: ``nightly`` runs everything, at the full counts."""
+IS_NIGHTLY = os.environ.get(TIER) == "nightly"
+
+
+def nightly(reason: str) -> pytest.MarkDecorator:
+    """Return the mark of a test that a landing leaves to `make test-nightly`.
+
+    Args:
+        reason: why a landing can do without it, one clause.
+    """
+    return pytest.mark.nightly(reason)
+
+
+class Lane(StrEnum):
+    """A part of the tests with a time budget of its own."""
+
+    VM = "vm"
+    CONTAINER = "container"
+    SERVICE = "service"
+    UNIT = "unit"
+
+
+BUDGETS_S = {Lane.VM: 420, Lane.CONTAINER: 240, Lane.SERVICE: 180, Lane.UNIT: 300}
+"""Warm, on two cores; the lanes of VMs and of containers run side by side."""
+_ORDER = tuple(Lane)
+_CONTAINER_MARKS = {"docker", "phone"}
+_SERVICE_MARKS = {"prometheus", "browser"}
+
+
+def lane_of(marks: Iterable[str]) -> Lane:
+    """Return the lane of a test by the names of its marks."""
+    names = set(marks)
+    if "vm" in names:
+        return Lane.VM
+    if names & _CONTAINER_MARKS:
+        return Lane.CONTAINER
+    return Lane.SERVICE if names & _SERVICE_MARKS else Lane.UNIT
+
+
+def arrange(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Note each test's lane, bind it to a worker, put the long lanes first; return nightly tests.
+
+    Args:
+        items: collected tests; sorted in place, nightly tests removed unless this is the nightly.
+
+    Returns:
+        The tests that were removed.
+    """
+    left = [] if IS_NIGHTLY else [item for item in items if item.get_closest_marker("nightly")]
+    items[:] = [item for item in items if item not in set(left)]
+    lanes = {item: lane_of(mark.name for mark in item.iter_markers()) for item in items}
+    for item, lane in lanes.items():
+        item.user_properties.append(("lane", lane.value))
+        shares_machines = lane in {Lane.VM, Lane.CONTAINER}
+        group = lane.value if shares_machines else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: _ORDER.index(lanes[item]))
+    return left
+
+
+@dataclass
+class Times:
+    """Seconds and number of tests by lane."""
+
+    seconds: dict[Lane, float]
+    tests: dict[Lane, int]
+
+    @classmethod
+    def empty(cls) -> Times:
+        """Return times of nothing."""
+        return cls(dict.fromkeys(Lane, 0.0), dict.fromkeys(Lane, 0))
+
+    def add(self, report: pytest.TestReport) -> None:
+        """Add one phase of one test."""
+        lane = Lane(str(dict(report.user_properties).get("lane", Lane.UNIT)))
+        self.seconds[lane] += report.duration
+        self.tests[lane] += report.when == "call"
+
+    def lines(self) -> list[str]:
+        """Return a table: lane, tests, minutes, budget, one line each."""
+        rows = [f"{'lane':<10} {'tests':>6} {'minutes':>8} {'budget':>7}"]
+        for lane in Lane:
+            minutes, budget = self.seconds[lane] / 60, BUDGETS_S[lane] / 60
+            over = "  over budget" if minutes > budget else ""
+            rows.append(f"{lane:<10} {self.tests[lane]:>6} {minutes:>8.1f} {budget:>7.1f}{over}")
+        return rows

@@ -1,0 +1,105 @@
+"""Lanes, tiers and the ledger of the nightly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.process import run
+from tests.nightly import ledger
+from tests.nightly.__main__ import command_of
+from tests.nightly.jobs import DISTRIBUTIONS, JOBS, select
+from tests.nightly.ledger import REPOSITORY, Row, digest_sources, read_rows, slots, write_row
+from tests.tiers import Lane, lane_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("marks", "lane"),
+    [
+        (("vm", "docker", "phone"), Lane.VM),
+        (("docker",), Lane.CONTAINER),
+        (("phone", "adb"), Lane.CONTAINER),
+        (("prometheus",), Lane.SERVICE),
+        (("browser",), Lane.SERVICE),
+        (("adb", "slow"), Lane.UNIT),
+        ((), Lane.UNIT),
+    ],
+)
+def test_a_lane_follows_from_the_machines_that_a_test_needs(
+    marks: tuple[str, ...], lane: Lane
+) -> None:
+    assert lane_of(marks) is lane
+
+
+def row(job: str, *, passed: bool = True, sources: str = "s", distribution: str = "") -> Row:
+    return Row(
+        job=job,
+        distribution=distribution,
+        sources=sources,
+        commit="c" * 40,
+        date="2026-11-22 10:00",
+        passed=passed,
+        summary="1 passed",
+        seconds=1.0,
+    )
+
+
+def test_a_row_replaces_that_of_its_job_and_distribution(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.json"
+    write_row(row("b", passed=False), path)
+    write_row(row("a", distribution="debian-12"), path)
+    write_row(row("b"), path)
+    assert [(each.job, each.passed) for each in read_rows(path)] == [("a", True), ("b", True)]
+
+
+def test_rows_that_are_missing_failed_or_of_other_sources_are_stale(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.json"
+    job = next(job for job in JOBS if not job.distributions)
+    name = f"nightly {job.name}:"
+
+    def stated() -> list[str]:
+        return [line for line in ledger.stale_lines(path) if line.startswith(name)]
+
+    assert stated() == [f"{name} never run"]
+    write_row(row(job.name, sources=digest_sources(job.sources)), path)
+    assert stated() == []
+    write_row(row(job.name, sources="other"), path)
+    assert "stale" in stated()[0]
+    write_row(row(job.name, passed=False, sources=digest_sources(job.sources)), path)
+    assert "failed" in stated()[0]
+
+
+def test_sources_are_digested_by_name_and_content_but_not_documentation(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x.py").write_text("1")
+    (tmp_path / "other.py").write_text("1")
+    run(["git", "init", "-q"], cwd=tmp_path).require()
+    before = digest_sources(("a",), tmp_path)
+    (tmp_path / "other.py").write_text("2")
+    (tmp_path / "a" / "note.md").write_text("2")
+    assert digest_sources(("a",), tmp_path) == before
+    (tmp_path / "a" / "x.py").write_text("2")
+    assert digest_sources(("a",), tmp_path) != before
+
+
+def test_the_sources_and_tests_of_every_job_exist() -> None:
+    for job in JOBS:
+        paths = [*job.sources, *(word for word in job.pytest if word.startswith("tests/"))]
+        assert [path for path in paths if not (REPOSITORY / path).exists()] == []
+        assert bool(job.pytest) != bool(job.command)
+
+
+def test_every_distribution_has_its_own_row() -> None:
+    assert [name for job, name in slots(select(("smoke",)))] == list(DISTRIBUTIONS)
+    with pytest.raises(KeyError):
+        select(("smok",))
+
+
+def test_the_appliance_is_brought_up_where_a_job_needs_it() -> None:
+    (smoke, phone) = select(("smoke", "phone"))
+    assert command_of(smoke)[:2] == ["sh", "tests/with_appliance.sh"]
+    assert command_of(phone)[0].endswith("pytest")
