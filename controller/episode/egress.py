@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import RequirementError
-from provisioning.egress.proxy import EgressProxy, read_destinations
+from provisioning.egress.policy import read_destinations
+from provisioning.egress.proxy import EgressProxy
 from provisioning.protocols import LetsOut
 
 if TYPE_CHECKING:

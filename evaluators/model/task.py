@@ -11,7 +11,7 @@ from appliance.base.errors import SpecError
 from evaluators.model.base import SESSION, Name, Strict, is_empty
 from evaluators.model.node import Mode, Node
 from evaluators.model.oracle import OracleStep  # noqa: TC001  (pydantic reads it)
-from provisioning.egress.proxy import read_destinations
+from provisioning.egress.policy import read_destinations
 from provisioning.protocols import Kind  # noqa: TC001  (pydantic reads it)
 
 
@@ -47,7 +47,7 @@ class Task(Strict):
         instruction: what the agent is told.
         roles: kind of each machine.
         egress: what machines may reach, by role; nothing where nothing is said. Each entry as
-            `provisioning.egress.proxy.read_destinations` reads it.
+            `provisioning.egress.policy.read_destinations` reads it.
         setup: done before the agent sees anything.
         graph: of evaluators.
         limits: when a trial is cut off.

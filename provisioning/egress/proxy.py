@@ -1,112 +1,48 @@
-"""What a machine may reach: nothing, or the destinations that a task allows.
+"""The proxy through which a guest reaches what its task allows, and nothing else.
 
-Guests have no route out. What is allowed goes through this proxy, which runs on the trusted side
-and speaks HTTP's proxy protocol (``CONNECT``, and plain requests in absolute form): it resolves
-names, so guests need no DNS, and connects, so IPv6 is no way round. Source: RFC 9110, 9.3.6 and
-RFC 9112, 3.2.2.
+Guests have no route out. The proxy runs on the trusted side and speaks HTTP's proxy protocol
+(``CONNECT``, and plain requests in absolute form): it resolves names, so guests need no DNS, and
+connects, so IPv6 is no way round. A connection carries one request, which h11 parses and writes
+anew: what follows it is never forwarded. Source: RFC 9110, 9.3.6 and RFC 9112, 3.2.2.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ipaddress
-import re
+import logging
 import socket
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from appliance.base.errors import SpecError
+import h11
+
+from appliance.base.clock import SYSTEM_CLOCK, Clock
+from provisioning.egress.policy import Destination, address_of, canonical_host, split_place
+from provisioning.egress.relay import IdleTimer, end, relay, tunnel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from provisioning.protocols import Stream
 
 _MAX_HEAD_BYTES = 16384
-_CHUNK_BYTES = 65536
-_TIMEOUT_S = 30.0
+_CONNECT_TIMEOUT_S = 30.0
+_IDLE_S = 120.0
 _MAX_AT_ONCE = 64
-_MAX_KEPT = 1000
-_PORTS = range(1, 65536)
-_ENTRY = re.compile(r"(?P<host>\[[^\]]+\]|[^:=\s]+):(?P<port>\d+)")
+_MAX_ATTEMPTS = 1000
 _HTTP_PORT = 80
-_FORM = "Write `name:port`, `*.name:port` or `address:port`, with `=address:port` after it where "
-
-
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """One place that may be reached.
-
-    Attributes:
-        host: name in lower case, ``*.name`` for all below it, or an address in short form.
-        port: TCP.
-        via: where it is really reached, address and port; None asks the resolver.
-    """
-
-    host: str
-    port: int
-    via: tuple[str, int] | None = None
-
-    def covers(self, host: str, port: int) -> bool:
-        """Tell whether it is the place, or one of the places."""
-        if port != self.port:
-            return False
-        below = self.host.removeprefix("*")
-        return host == self.host or (below != self.host and host.endswith(below))
-
-
-def read_destinations(entries: Iterable[str]) -> tuple[Destination, ...]:
-    """Read destinations as tasks write them: ``example.org:443``, ``shop.test:80=10.0.0.5:8080``.
-
-    Raises:
-        SpecError: one cannot be read.
-    """
-    return tuple(_read(entry) for entry in entries)
-
-
-def _read(entry: str) -> Destination:
-    place, equals, via = entry.strip().partition("=")
-    host, port = _split(place, entry)
-    if "*" in host and not re.fullmatch(r"\*\.[^*]+", host):
-        raise SpecError(f"{entry!r} allows too much.", resolution=f"{_FORM}it is elsewhere.")
-    if not equals:
-        return Destination(host, port)
-    address, via_port = _split(via, entry)
-    if _address(address) is None:
-        raise SpecError(f"{entry!r} must name an address after the `=`.")
-    return Destination(host, port, (address, via_port))
-
-
-def _split(place: str, entry: str) -> tuple[str, int]:
-    found = _ENTRY.fullmatch(place)
-    if found is None or int(found["port"]) not in _PORTS:
-        raise SpecError(f"{entry!r} is no destination.", resolution=f"{_FORM}it is elsewhere.")
-    return _canonical(found["host"]), int(found["port"])
-
-
-def _canonical(host: str) -> str:
-    """Give the one spelling of a name or an address."""
-    bare = host.strip("[]").rstrip(".").lower()
-    return _address(bare) or bare
-
-
-def _address(host: str) -> str | None:
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return None
-    mapped = getattr(address, "ipv4_mapped", None)
-    return str(mapped or address)
+# Of one connection only. Source: RFC 9110, 7.6.1.
+_HOP_BY_HOP = frozenset({b"connection", b"keep-alive", b"te", b"upgrade", b"host"})
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A guest's wish to reach something.
+    """A guest's request to reach something.
 
     Attributes:
-        host: as asked for.
+        host: as requested.
         port: TCP.
         is_allowed: whether it was let through.
     """
@@ -116,152 +52,199 @@ class Attempt:
     is_allowed: bool
 
 
+class _Target(NamedTuple):
+    """What a request is for.
+
+    Attributes:
+        host: in canonical form.
+        port: TCP.
+        authority: the request's own spelling of both, for ``Host``.
+        path: with the query.
+    """
+
+    host: str
+    port: int
+    authority: str = ""
+    path: str = ""
+
+
 @dataclass
 class EgressProxy:
-    """Lets a guest's connections through to what is allowed, and notes all it asked for.
+    """Lets a guest's connections through to what is allowed, and records all that it requested.
 
     Attributes:
         allowed: what may be reached; nothing by default.
-        attempts: the last thousand wishes, oldest first.
+        attempts: the last thousand, oldest first.
+        idle_s: how long a connection may be silent in both directions together.
+        clock: measures that.
     """
 
     allowed: tuple[Destination, ...] = ()
     attempts: list[Attempt] = field(default_factory=list)
+    idle_s: float = _IDLE_S
+    clock: Clock = SYSTEM_CLOCK
     _slots: threading.BoundedSemaphore = field(
         default_factory=lambda: threading.BoundedSemaphore(_MAX_AT_ONCE)
     )
 
     def serve(self, client: Stream) -> None:
         """Serve one connection to its end; it is closed then, whatever was sent."""
-        with contextlib.closing(_Closing(client)):
+        try:
             if not self._slots.acquire(blocking=False):
                 _refuse(client, 503, "too many connections")
                 return
             try:
-                with contextlib.suppress(OSError, EOFError):
-                    client.settimeout(_TIMEOUT_S)
-                    self._serve(client)
+                client.settimeout(self.idle_s)
+                self._serve(client)
             finally:
                 self._slots.release()
+        except (OSError, EOFError, h11.ProtocolError) as exc:
+            _log.debug("An egress connection ended early: %r", exc)
+        finally:
+            end(client)
 
     def _serve(self, client: Stream) -> None:
-        head, rest = _read_head(client)
+        timer = IdleTimer(self.idle_s, self.clock)
+        inbound = h11.Connection(h11.SERVER, max_incomplete_event_size=_MAX_HEAD_BYTES)
         try:
-            method, host, port, onward = _parse(head)
-        except ValueError:
+            request = _read_request(inbound, client, timer)
+            target = _target_of(request)
+        except (h11.RemoteProtocolError, ValueError) as exc:
+            _log.debug("A guest sent no request that a proxy understands: %s", exc)
             _refuse(client, 400, "no request that a proxy understands")
             return
-        place = self._find(host, port)
-        self.attempts.append(Attempt(host, port, place is not None))
-        del self.attempts[:-_MAX_KEPT]
-        if place is None:
-            _refuse(client, 403, f"{host}:{port} is not allowed by the task")
-            return
-        try:
-            server = _connect(place, host)
-        except OSError as exc:
-            _refuse(client, 502, f"{host}:{port} cannot be reached: {exc}")
+        server = self._connect(target, client)
+        if server is None:
             return
         with contextlib.closing(server):
-            if method == "CONNECT":
+            server.settimeout(self.idle_s)
+            if request.method == b"CONNECT":
                 client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            server.sendall(onward + rest)
-            _relay(client, server)
+                tunnel(client, server, timer, inbound.trailing_data[0])
+                return
+            onward = h11.Connection(h11.CLIENT)
+            server.sendall(_write_head(onward, request, target))
+            relay(client, server, timer, lambda: _upload(inbound, onward, client, server, timer))
 
-    def _find(self, host: str, port: int) -> Destination | None:
-        return next((place for place in self.allowed if place.covers(host, port)), None)
-
-
-class _Closing:
-    """Close a stream without minding that it is gone."""
-
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-
-    def close(self) -> None:
-        with contextlib.suppress(OSError, EOFError):
-            self._stream.close()
-
-
-def _read_head(client: Stream) -> tuple[bytes, bytes]:
-    """Read a request's head; gives it and what came after it."""
-    data = b""
-    while b"\r\n\r\n" not in data:
-        more = client.recv(_CHUNK_BYTES)
-        data += more
-        if not more or len(data) > _MAX_HEAD_BYTES:
-            return b"", b""
-    head, _, rest = data.partition(b"\r\n\r\n")
-    return head, rest
+    def _connect(self, target: _Target, client: Stream) -> socket.socket | None:
+        """Connect to what is allowed; refuse all else and return None."""
+        host, port = target.host, target.port
+        place = next((place for place in self.allowed if place.covers(host, port)), None)
+        self.attempts.append(Attempt(host, port, place is not None))
+        del self.attempts[:-_MAX_ATTEMPTS]
+        if place is None:
+            _refuse(client, 403, f"{host}:{port} is not allowed by the task")
+            return None
+        try:
+            return _open(place, host)
+        except OSError as exc:
+            _refuse(client, 502, f"{host}:{port} cannot be reached: {exc}")
+            return None
 
 
-def _parse(head: bytes) -> tuple[str, str, int, bytes]:
-    """Read method, host and port; and give the bytes that open the talk with the server.
+def _read_request(inbound: h11.Connection, client: Stream, timer: IdleTimer) -> h11.Request:
+    while True:
+        event = inbound.next_event()
+        if isinstance(event, h11.Request):
+            return event
+        if event is not h11.NEED_DATA:
+            raise ValueError("the connection ended before a request")
+        inbound.receive_data(timer.receive(client))
+
+
+def _target_of(request: h11.Request) -> _Target:
+    """Return what a request is for.
 
     Raises:
-        ValueError: it is no request to a proxy.
+        ValueError: it is not a request to a proxy.
     """
-    first, *lines = head.decode("latin-1").split("\r\n")
-    method, target, version = first.split(" ")
-    if method == "CONNECT":
-        found = _ENTRY.fullmatch(target)
-        if found is None:
-            raise ValueError(target)
-        return method, _canonical(found["host"]), int(found["port"]), b""
-    url = urlsplit(target)
+    text = request.target.decode("ascii")
+    if request.method == b"CONNECT":
+        return _Target(*split_place(text))
+    url = urlsplit(text)
     if url.scheme != "http" or not url.hostname or url.username is not None:
-        raise ValueError(target)
-    path = url.path or "/"
-    path += f"?{url.query}" if url.query else ""
-    kept = [line for line in lines if not line.lower().startswith(("proxy-", "connection:"))]
-    onward = "\r\n".join([f"{method} {path} {version}", *kept, "Connection: close", "", ""])
-    port = url.port or _HTTP_PORT
-    return method, _canonical(url.hostname), port, onward.encode("latin-1")
+        raise ValueError(text)
+    path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+    return _Target(canonical_host(url.hostname), url.port or _HTTP_PORT, url.netloc, path)
 
 
-def _connect(place: Destination, host: str) -> socket.socket:
-    """Reach a place that is allowed.
+def _write_head(onward: h11.Connection, request: h11.Request, target: _Target) -> bytes:
+    """Return the head of the request to the server, with that server's own ``Host``."""
+    names = {name for name, _ in request.headers}
+    dropped = _HOP_BY_HOP | _listed_in_connection(request)
+    if b"transfer-encoding" in names:
+        dropped |= {b"content-length"}
+    kept = [
+        (name, value)
+        for name, value in request.headers
+        if name not in dropped and not name.startswith(b"proxy-")
+    ]
+    host = (b"host", target.authority.encode("ascii"))
+    headers = [host, *kept, (b"connection", b"close")]
+    head = onward.send(h11.Request(method=request.method, target=target.path, headers=headers))
+    version = b" HTTP/" + request.http_version + b"\r\n"
+    return (head or b"").replace(b" HTTP/1.1\r\n", version, 1)
+
+
+def _listed_in_connection(request: h11.Request) -> frozenset[bytes]:
+    values = [value for name, value in request.headers if name == b"connection"]
+    listed = {part.strip().lower() for value in values for part in value.split(b",")}
+    # The framing of a body is not the guest's to drop.
+    return frozenset(listed - {b"transfer-encoding", b"content-length"})
+
+
+def _upload(
+    inbound: h11.Connection,
+    onward: h11.Connection,
+    client: Stream,
+    server: socket.socket,
+    timer: IdleTimer,
+) -> None:
+    """Forward the body of the one request.
+
+    Raises:
+        OSError: a connection broke or was silent for too long.
+        ValueError: the body is malformed.
+    """
+    while True:
+        try:
+            event = inbound.next_event()
+        except h11.ProtocolError as exc:
+            raise ValueError(str(exc)) from exc
+        if event is h11.NEED_DATA:
+            inbound.receive_data(timer.receive(client))
+        elif isinstance(event, h11.Data):
+            server.sendall(onward.send(h11.Data(data=event.data)) or b"")
+        elif isinstance(event, h11.EndOfMessage):
+            server.sendall(onward.send(h11.EndOfMessage(headers=event.headers)) or b"")
+            return
+        else:
+            raise ValueError(f"{event!r} in a body")
+
+
+def _open(place: Destination, host: str) -> socket.socket:
+    """Connect to an allowed destination.
 
     A name whose address is not public is not followed: whoever owns the name could point it at the
     appliance. Such addresses are reached where the task names them.
 
     Raises:
-        OSError: it cannot be reached, or must not.
+        OSError: it cannot be reached, or must not be.
     """
     if place.via is not None:
-        return socket.create_connection(place.via, timeout=_TIMEOUT_S)
-    is_named = _address(host) is None
+        return socket.create_connection(place.via, timeout=_CONNECT_TIMEOUT_S)
+    is_named = address_of(host) is None
     error = OSError("it has no address")
     for *_kind, address in socket.getaddrinfo(host, place.port, type=socket.SOCK_STREAM):
-        where = str(address[0])
-        if is_named and not ipaddress.ip_address(where).is_global:
+        ip = str(address[0])
+        if is_named and not ipaddress.ip_address(ip).is_global:
             error = OSError("its address is not public")
             continue
         try:
-            return socket.create_connection((where, place.port), timeout=_TIMEOUT_S)
+            return socket.create_connection((ip, place.port), timeout=_CONNECT_TIMEOUT_S)
         except OSError as exc:
             error = exc
     raise error
-
-
-def _relay(client: Stream, server: socket.socket) -> None:
-    """Move bytes both ways until the server ends, or nobody says anything for a while."""
-    thread = threading.Thread(target=_pump, args=(client, server), daemon=True)
-    thread.start()
-    _pump(server, client)
-    with contextlib.suppress(OSError):
-        server.shutdown(socket.SHUT_RDWR)
-    _Closing(client).close()
-    thread.join(_TIMEOUT_S)
-
-
-def _pump(source: Stream, sink: Stream) -> None:
-    with contextlib.suppress(OSError, EOFError):
-        while data := source.recv(_CHUNK_BYTES):
-            sink.sendall(data)
-    if isinstance(sink, socket.socket):
-        with contextlib.suppress(OSError):
-            sink.shutdown(socket.SHUT_WR)
 
 
 def _refuse(client: Stream, status: int, why: str) -> None:
@@ -271,5 +254,4 @@ def _refuse(client: Stream, status: int, why: str) -> None:
         f"HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\n"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
-    with contextlib.suppress(OSError, EOFError):
-        client.sendall(head.encode() + body)
+    client.sendall(head.encode() + body)

@@ -8,7 +8,8 @@ import pytest
 
 from appliance.base.settings import get_settings
 from provisioning.desktop.qemu.backend import QemuBackend
-from provisioning.egress.proxy import Attempt, EgressProxy, read_destinations
+from provisioning.egress.policy import read_destinations
+from provisioning.egress.proxy import Attempt, EgressProxy
 from provisioning.protocols import LetsOut
 from tests.integration.test_forks import forked, sh
 from tests.standins.appliance import NEEDS_APPLIANCE

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import LinkError, SpecError
-from provisioning.egress.proxy import Attempt, Destination, EgressProxy, read_destinations
+from appliance.base.clock import FakeClock, wait_until
+from appliance.base.errors import LinkError
+from provisioning.egress.policy import read_destinations
+from provisioning.egress.proxy import Attempt, EgressProxy
 from provisioning.links.ssh import open_ssh
 from tests.standins.ssh import SshStandIn
 from tests.standins.website import website
@@ -69,7 +71,7 @@ def test_an_allowed_name_is_reached_without_dns(guest: int, proxy: EgressProxy) 
 
 def test_an_allowed_name_is_reached_through_a_tunnel(guest: int) -> None:
     inner = "GET /secret HTTP/1.0\r\nHost: shop.test\r\n\r\n"
-    said = ask(guest, f"CONNECT SHOP.test.:443 HTTP/1.1\r\n\r\n{inner}")
+    said = ask(guest, f"CONNECT SHOP.test.:443 HTTP/1.1\r\nHost: shop.test\r\n\r\n{inner}")
     assert said.startswith("HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.0 200")
     assert said.endswith("/secret shop.test None\n")
 
@@ -104,7 +106,7 @@ def test_a_name_that_points_at_the_appliance_is_not_followed(guest: int, shop: i
 
 
 def test_a_server_that_is_away_is_said_so(guest: int) -> None:
-    assert ask(guest, "CONNECT 127.0.0.1:9 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 502")
+    assert ask(guest, "CONNECT 127.0.0.1:9 HTTP/1.0\r\n\r\n").startswith("HTTP/1.1 502")
 
 
 @pytest.mark.parametrize(
@@ -119,6 +121,10 @@ def test_a_server_that_is_away_is_said_so(guest: int) -> None:
         b"\xff\xfe\x00 \x00 \x00\r\n\r\n",
         b"GET " + b"x" * 20000,
         b"half a req",
+        b"CONNECT " + b"x" * 70 + b".test:443 HTTP/1.1\r\nHost: shop.test\r\n\r\n",
+        b"CONNECT shop..test:443 HTTP/1.1\r\nHost: shop.test\r\n\r\n",
+        b"GET http://" + b"x" * 70 + b"/ HTTP/1.1\r\nHost: shop.test\r\n\r\n",
+        b"GET http://shop.test/ HTTP/1.1\r\nno header\r\n\r\n",
         b"",
     ],
 )
@@ -165,33 +171,171 @@ def test_a_guest_that_forwards_nothing_is_said_so(tmp_path: Path) -> None:
         server.close()
 
 
-def test_destinations_are_read_in_one_spelling() -> None:
-    assert read_destinations(["Example.ORG.:443", "*.wiki.test:80", "[2001:DB8::0:1]:80"]) == (
-        Destination("example.org", 443),
-        Destination("*.wiki.test", 80),
-        Destination("2001:db8::1", 80),
+class Origin:
+    """A server that hears one connection to its end and answers when it is told to."""
+
+    def __init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self.link: socket.socket | None = None
+
+    def accept(self) -> socket.socket:
+        self._listener.settimeout(20)
+        self.link, _ = self._listener.accept()
+        self.link.settimeout(20)
+        return self.link
+
+    def close(self) -> None:
+        self._listener.close()
+        if self.link is not None:
+            self.link.close()
+
+
+@pytest.fixture
+def origin() -> Iterator[Origin]:
+    server = Origin()
+    yield server
+    server.close()
+
+
+class WatchedClock(FakeClock):
+    """A clock that counts how often it was looked at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looks = 0
+
+    def monotonic_s(self) -> float:
+        self.looks += 1
+        return super().monotonic_s()
+
+    def is_looked_at_again(self) -> bool:
+        """Wait until streams that were silent have timed out, one after the other."""
+        before = self.looks
+        return bool(wait_until(lambda: self.looks > before + 4, timeout_s=20, every_s=0.005))
+
+
+@pytest.fixture
+def clock() -> WatchedClock:
+    return WatchedClock()
+
+
+@pytest.fixture
+def client(origin: Origin, clock: WatchedClock) -> Iterator[socket.socket]:
+    """A guest's end of a connection that the proxy serves."""
+    allowed = read_destinations([f"shop.test:80=127.0.0.1:{origin.port}"])
+    proxy = EgressProxy(allowed, idle_s=0.02, clock=clock)
+    ours, theirs = socket.socketpair()
+    thread = threading.Thread(target=proxy.serve, args=(theirs,))
+    thread.start()
+    ours.settimeout(20)
+    with ours:
+        yield ours
+    clock.advance(1)
+    thread.join()
+
+
+def until(link: socket.socket, end: bytes) -> bytes:
+    data = b""
+    while end not in data:
+        more = link.recv(65536)
+        assert more, data
+        data += more
+    return data
+
+
+def rest(link: socket.socket) -> bytes:
+    return b"".join(iter(lambda: link.recv(65536), b""))
+
+
+def test_the_host_header_is_the_one_of_the_target(origin: Origin, client: socket.socket) -> None:
+    client.sendall(
+        b"GET http://shop.test/ HTTP/1.1\r\nHost: evil.test\r\nX-Kept: 1\r\n"
+        b"Connection: x-dropped\r\nX-Dropped: 1\r\nProxy-Authorization: x\r\n\r\n"
     )
-    wild = Destination("*.wiki.test", 80)
-    assert wild.covers("en.wiki.test", 80)
-    assert not wild.covers("wiki.test", 80)
-    assert not wild.covers("evilwiki.test", 80)
+    head = until(origin.accept(), b"\r\n\r\n")
+    assert head.lower().split(b"\r\n") == [
+        *(b"get / http/1.1", b"host: shop.test", b"x-kept: 1", b"connection: close", b"", b"")
+    ]
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        "example.org",
-        "example.org:0",
-        "example.org:70000",
-        ":80",
-        "*:443",
-        "*.:443",
-        "a.*.b:80",
-        "http://a.test:80",
-        "a.test:80=b.test:80",
-        "a b:80",
-    ],
-)
-def test_a_destination_that_makes_no_sense_is_refused(entry: str) -> None:
-    with pytest.raises(SpecError):
-        read_destinations([entry])
+def test_what_follows_the_first_request_is_not_forwarded(
+    origin: Origin, client: socket.socket
+) -> None:
+    first = b"POST http://shop.test/a HTTP/1.1\r\nHost: shop.test\r\nContent-Length: 4\r\n\r\nbody"
+    client.sendall(first + b"GET http://evil.test/ HTTP/1.1\r\nHost: evil.test\r\n\r\n")
+    server = origin.accept()
+    until(server, b"\r\n\r\nbody")
+    server.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    server.shutdown(socket.SHUT_WR)
+    assert rest(server) == b""
+    assert rest(client).endswith(b"\r\n\r\nok")
+
+
+def test_a_body_in_chunks_is_forwarded_in_chunks(origin: Origin, client: socket.socket) -> None:
+    client.sendall(
+        b"POST http://shop.test/a HTTP/1.1\r\nHost: shop.test\r\nContent-Length: 3\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n"
+    )
+    server = origin.accept()
+    seen = until(server, b"4\r\nbody\r\n")
+    assert b"content-length" not in seen.lower()
+    client.sendall(b"0\r\n\r\n")
+    assert (seen + until(server, b"0\r\n\r\n")).endswith(b"\r\n\r\n4\r\nbody\r\n0\r\n\r\n")
+
+
+def test_a_malformed_body_is_no_request_to_the_server(
+    origin: Origin, client: socket.socket
+) -> None:
+    client.sendall(
+        b"POST http://shop.test/a HTTP/1.1\r\nHost: shop.test\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\nno length\r\n"
+    )
+    assert rest(origin.accept()).endswith(b"\r\n\r\n")
+    assert rest(client) == b""
+
+
+@pytest.mark.parametrize("start", ["GET http://shop.test/", "CONNECT shop.test:80"])
+def test_a_slow_download_outlasts_the_silence_of_the_guest(
+    origin: Origin, client: socket.socket, clock: WatchedClock, start: str
+) -> None:
+    client.sendall(f"{start} HTTP/1.1\r\nHost: shop.test\r\n\r\n".encode())
+    server = origin.accept()
+    if start.startswith("CONNECT"):
+        until(client, b"\r\n\r\n")
+        client.sendall(b"hello\r\n\r\n")
+    until(server, b"\r\n\r\n")
+    # Each pause is shorter than the timeout, both together are longer.
+    for _ in range(4):
+        server.sendall(b"0123456789")
+        assert until(client, b"9") == b"0123456789"
+        clock.advance(0.015)
+        assert clock.is_looked_at_again()
+    server.shutdown(socket.SHUT_WR)
+    assert rest(client) == b""
+
+
+def test_a_connection_that_is_silent_both_ways_ends(
+    origin: Origin, client: socket.socket, clock: WatchedClock
+) -> None:
+    client.sendall(b"CONNECT shop.test:80 HTTP/1.1\r\nHost: shop.test\r\n\r\n")
+    server = origin.accept()
+    until(client, b"\r\n\r\n")
+    assert clock.is_looked_at_again()
+    clock.advance(0.021)
+    assert rest(client) == b""
+    assert rest(server) == b""
+
+
+def test_a_guest_that_ends_its_sending_still_gets_the_answer(
+    origin: Origin, client: socket.socket
+) -> None:
+    client.sendall(b"CONNECT shop.test:80 HTTP/1.1\r\nHost: shop.test\r\n\r\n")
+    server = origin.accept()
+    until(client, b"\r\n\r\n")
+    client.sendall(b"question")
+    client.shutdown(socket.SHUT_WR)
+    assert rest(server) == b"question"
+    server.sendall(b"answer")
+    server.shutdown(socket.SHUT_WR)
+    assert rest(client) == b"answer"

@@ -1,0 +1,42 @@
+"""How tasks write the destinations that they allow."""
+
+from __future__ import annotations
+
+import pytest
+
+from appliance.base.errors import SpecError
+from provisioning.egress.policy import Destination, read_destinations
+
+
+def test_destinations_are_read_in_one_spelling() -> None:
+    assert read_destinations(["Example.ORG.:443", "*.wiki.test:80", "[2001:DB8::0:1]:80"]) == (
+        Destination("example.org", 443),
+        Destination("*.wiki.test", 80),
+        Destination("2001:db8::1", 80),
+    )
+    wild = Destination("*.wiki.test", 80)
+    assert wild.covers("en.wiki.test", 80)
+    assert not wild.covers("wiki.test", 80)
+    assert not wild.covers("evilwiki.test", 80)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "example.org",
+        "example.org:0",
+        "example.org:70000",
+        ":80",
+        "*:443",
+        "*.:443",
+        "a.*.b:80",
+        "http://a.test:80",
+        "a.test:80=b.test:80",
+        "a b:80",
+        "x" * 64 + ".test:80",
+        "a..test:80",
+    ],
+)
+def test_a_destination_that_makes_no_sense_is_refused(entry: str) -> None:
+    with pytest.raises(SpecError):
+        read_destinations([entry])
