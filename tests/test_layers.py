@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -26,9 +27,20 @@ IN_GUESTS = {"mss", "pyautogui", "Xlib", "jeepney", "gi", "__future__"}
 # Beside the standard library, inside the phone's container.
 IN_PHONES = {"PIL"}
 
+# Being taken apart.
+KNOWN_CYCLES = (
+    [
+        "images.phone.device.glass",
+        "images.phone.device.phone",
+        "images.phone.device.telephony",
+    ],
+    ["provisioning.desktop.qemu.machine", "provisioning.desktop.qemu.template"],
+    ["provisioning.fake.desktop", "provisioning.fake.judge"],
+)
+
 
 def layer_of(module: str) -> int | None:
-    """Give the place of a module's layer; None for foreign modules."""
+    """Return the place of a module's layer; None for foreign modules."""
     hits = [name for name in LAYERS if module == name or module.startswith(f"{name}.")]
     return LAYERS.index(max(hits, key=len)) if hits else None
 
@@ -44,7 +56,7 @@ def sources() -> tuple[Path, ...]:
 
 
 def imports(path: Path) -> list[tuple[int, str]]:
-    """Give line and module of every import of a file, also those in functions and for types."""
+    """Return line and module of every import of a file, also those in functions and for types."""
     found = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -80,6 +92,23 @@ def test_a_wrong_import_would_be_seen(tmp_path: Path) -> None:
     assert (layer_of(module) or 0) > (layer_of("appliance.base.errors") or 0)
     assert layer_of("appliance.cli.main") == len(LAYERS) - 1
     assert layer_of("numpy.typing") is None
+
+
+def import_graph() -> nx.DiGraph[str]:
+    """Return the modules of the project and what each imports, also in functions and for types."""
+    modules = {name_of(path): path for path in sources()}
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for name, path in modules.items():
+        for _, target in imports(path):
+            target_module = target if target in modules else target.rpartition(".")[0]
+            if target_module in modules and target_module != name:
+                graph.add_edge(name, target_module)
+    return graph
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    circles = [sorted(part) for part in nx.strongly_connected_components(import_graph())]
+    assert [part for part in sorted(circles) if len(part) > 1 and part not in KNOWN_CYCLES] == []
 
 
 def guest_files(folder: str) -> list[Path]:

@@ -180,7 +180,7 @@ def _evaluate(
     """Ask one evaluator in a wave of its own."""
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.base.errors import SpecError
-    from appliance.cli.machine import attached
+    from appliance.cli.machine_lookup import attached
     from controller.actions.session import SessionState
     from controller.wiring import make_runners
     from evaluators.graph.outcome import Call

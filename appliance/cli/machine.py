@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from appliance.cli.machine_lookup import MachineArgument, complete, find_machine, held
 from appliance.cli.output import JsonOption, console_err, console_out, print_json, print_table
 from appliance.cli.vnc import vnc
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
-
-    from appliance.base.files import FileLock
-    from provisioning.fleet.backend import HostMachine
-    from provisioning.machine_folder import MachineFolder, MachineRecord
-
-
-def complete(incomplete: str) -> list[str]:
-    """Complete the id of a machine."""
-    from appliance.base.settings import get_settings
-    from provisioning.machine_folder import iter_folders
-
-    ids = [folder.machine_id for folder in iter_folders(get_settings())]
-    return [one for one in ids if one.startswith(incomplete)]
-
-
-MachineArgument = Annotated[
-    str, typer.Argument(metavar="MACHINE", help="Id of a machine.", autocompletion=complete)
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -116,7 +94,7 @@ def rewind(machine: MachineArgument, json: JsonOption = False) -> None:
     from provisioning.protocols import READY
 
     folder, record = find_machine(machine)
-    with _held(folder):
+    with held(folder):
         attached = host_backends(get_settings())[record.kind].attach(folder, record)
         attached.power.start()
         report = attached.snapshots.rewind(READY)
@@ -166,7 +144,7 @@ def snapshot(
     from provisioning.fleet.host_backends import host_backends
 
     folder, record = find_machine(machine)
-    with _held(folder):
+    with held(folder):
         attached = host_backends(get_settings())[record.kind].attach(folder, record)
         attached.power.start()
         attached.snapshots.save(name)
@@ -215,7 +193,7 @@ def start(machine: MachineArgument) -> None:
     from provisioning.fleet.host_backends import host_backends
 
     folder, record = find_machine(machine)
-    with _held(folder):
+    with held(folder):
         attached = host_backends(get_settings())[record.kind].attach(folder, record)
         attached.power.start()
         attached.release()
@@ -227,7 +205,7 @@ def stop(machine: MachineArgument) -> None:
     from provisioning.fleet.host_backends import host_backends
 
     folder, record = find_machine(machine)
-    with _held(folder):
+    with held(folder):
         host_backends(get_settings())[record.kind].attach(folder, record).power.stop()
 
 
@@ -237,7 +215,7 @@ def delete(machine: MachineArgument) -> None:
     from provisioning.fleet.host_backends import host_backends
 
     folder, record = find_machine(machine)
-    with _held(folder):
+    with held(folder):
         host_backends(get_settings())[record.kind].attach(folder, record).delete()
 
 
@@ -251,27 +229,6 @@ def sweep(json: JsonOption = False) -> None:
         print_json(removed)
     else:
         console_out().print("\n".join(removed) or "Nothing to remove.")
-
-
-@contextlib.contextmanager
-def attached(machine: str) -> Iterator[HostMachine]:
-    """Hold a machine that nobody uses, started and as it is, for the length of a block.
-
-    Raises:
-        UnknownNameError: there is no such machine.
-        MachineBusyError: somebody uses it.
-    """
-    from appliance.base.settings import get_settings
-    from provisioning.fleet.host_backends import host_backends
-
-    folder, record = find_machine(machine)
-    with _held(folder):
-        found = host_backends(get_settings())[record.kind].attach(folder, record)
-        found.power.start()
-        try:
-            yield found
-        finally:
-            found.release()
 
 
 def verify(
@@ -310,7 +267,7 @@ def _verify_machine(machine: str, *, json: bool) -> None:
     from provisioning.protocols import READY
 
     folder, record = find_machine(machine)
-    with _held(folder):
+    with held(folder):
         attached = host_backends(get_settings())[record.kind].attach(folder, record)
         attached.power.start()
         if not record.is_fork:
@@ -355,27 +312,3 @@ def _verify_phone(
         print_table(table)
     if not is_ok:
         raise typer.Exit(1)
-
-
-def find_machine(machine: str) -> tuple[MachineFolder, MachineRecord]:
-    """Find a machine by id, or by kind where there is only one of it.
-
-    Raises:
-        UnknownNameError: there is none, with the nearest match.
-    """
-    from appliance.base.errors import UnknownNameError
-    from appliance.base.settings import get_settings
-    from provisioning.machine_folder import iter_folders
-
-    known = [(folder, folder.read()) for folder in iter_folders(get_settings())]
-    of_kind = [(one, record) for one, record in known if record and record.kind == machine]
-    by_id = [(one, record) for one, record in known if record and one.machine_id == machine]
-    for folder, record in by_id or (of_kind if len(of_kind) == 1 else []):
-        return folder, record
-    raise UnknownNameError.of("machine", machine, [folder.machine_id for folder, _ in known])
-
-
-def _held(folder: MachineFolder) -> AbstractContextManager[FileLock]:
-    from appliance.base.files import locked
-
-    return locked(folder.lock.path, what=f"The machine {folder.machine_id}")

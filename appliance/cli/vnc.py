@@ -6,19 +6,14 @@ from typing import Annotated
 
 import typer
 
+from appliance.cli.machine_lookup import complete, find_machine
 from appliance.cli.output import console_err, console_out
-
-
-def _complete(incomplete: str) -> list[str]:
-    from appliance.cli.machine import complete
-
-    return complete(incomplete)
 
 
 def vnc(
     machine: Annotated[
         str,
-        typer.Argument(metavar="MACHINE", help="Id of a desktop VM.", autocompletion=_complete),
+        typer.Argument(metavar="MACHINE", help="Id of a desktop VM.", autocompletion=complete),
     ],
     port: Annotated[int, typer.Option(help="Port on the loopback; 0 chooses a free one.")] = 0,
 ) -> None:
@@ -30,7 +25,6 @@ def vnc(
     import signal
     import threading
 
-    from appliance.cli.machine import find_machine
     from provisioning.desktop.qemu.vnc import VncRelay
 
     folder, _record = find_machine(machine)

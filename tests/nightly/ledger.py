@@ -86,19 +86,23 @@ def slots(jobs: Sequence[Job] = JOBS) -> list[tuple[Job, str]]:
 
 
 def stale_lines(path: Path = LEDGER) -> list[str]:
-    """Return one line for each job whose row is missing, failed or of other sources."""
+    """Return one line for each job and state of its rows: missing, failed or of other sources."""
     rows = {(row.job, row.distribution): row for row in read_rows(path)}
-    digests = {job.name: digest_sources(job.sources) for job in JOBS}
-    lines = []
-    for job, distribution in slots():
-        row = rows.get((job.name, distribution))
-        if row is None:
-            state = "never run"
-        elif not row.passed:
-            state = f"failed on {row.date} ({row.summary})"
-        elif row.sources != digests[job.name]:
-            state = f"stale: its sources changed since {row.date} ({row.commit[:12]})"
-        else:
-            continue
-        lines.append(f"nightly {job.name} {distribution}".rstrip() + f": {state}")
-    return lines
+    lines: dict[str, list[str]] = {}
+    for job in JOBS:
+        digest = digest_sources(job.sources)
+        for _, distribution in slots((job,)):
+            if state := _state(rows.get((job.name, distribution)), digest):
+                lines.setdefault(f"nightly {job.name}: {state}", []).append(distribution)
+    return [" ".join([line, *filter(None, names)]) for line, names in lines.items()]
+
+
+def _state(row: Row | None, digest: str) -> str:
+    """Return why a row proves nothing about these sources; empty where it does."""
+    if row is None:
+        return "never run"
+    if not row.passed:
+        return f"failed on {row.date} ({row.summary})"
+    if row.sources != digest:
+        return f"stale, its sources changed since {row.commit[:12]}"
+    return ""
