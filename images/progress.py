@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from images.recipe import Report
 
@@ -17,16 +17,18 @@ _LINE_CHARS = 70
 
 
 @contextmanager
-def show_progress(title: str, console: Console | None = None) -> Iterator[Report]:
-    """Show one build; gives the `Report` to hand to the builder.
+def show_builds(console: Console | None = None) -> Iterator[Callable[[str], Report]]:
+    """Show builds, one line each, also several at a time.
 
     Args:
-        title: what is being built.
         console: where to; standard error by default.
+
+    Yields:
+        A function that takes an image's name and returns the `Report` of its build.
     """
     where = console or Console(stderr=True)
     if not where.is_terminal:
-        yield _Plain(title, where)
+        yield lambda title: _Plain(title, where)
         return
     columns = (
         SpinnerColumn(),
@@ -37,16 +39,39 @@ def show_progress(title: str, console: Console | None = None) -> Iterator[Report
         TextColumn("{task.fields[line]}", style="dim", markup=False),
     )
     with Progress(*columns, console=where, transient=True) as progress:
-        task = progress.add_task(title, total=None, phase="", line="")
+        yield lambda title: _Bar(title, progress)
 
-        def report(phase: str, fraction: float | None = None, line: str = "") -> None:
-            if phase:
-                total = None if fraction is None else 1.0
-                progress.update(task, phase=phase, total=total, completed=fraction or 0.0)
-            if line:
-                progress.update(task, line=line[:_LINE_CHARS])
 
-        yield report
+@contextmanager
+def show_progress(title: str, console: Console | None = None) -> Iterator[Report]:
+    """Show one build.
+
+    Args:
+        title: what is being built.
+        console: where to; standard error by default.
+
+    Yields:
+        The `Report` to hand to the builder.
+    """
+    with show_builds(console) as report_of:
+        yield report_of(title)
+
+
+class _Bar:
+    """One line of a progress display, which goes when the build is done."""
+
+    def __init__(self, title: str, progress: Progress) -> None:
+        self._progress = progress
+        self._task = progress.add_task(title, total=None, phase="", line="")
+
+    def __call__(self, phase: str, fraction: float | None = None, line: str = "") -> None:
+        if phase:
+            total = None if fraction is None else 1.0
+            self._progress.update(self._task, phase=phase, total=total, completed=fraction or 0.0)
+        if line:
+            self._progress.update(self._task, line=line[:_LINE_CHARS])
+        if phase == "done":
+            self._progress.update(self._task, visible=False)
 
 
 class _Plain:

@@ -1,43 +1,121 @@
-"""Have every image of the appliance, built where it is missing."""
+"""Have every image of the appliance, built where it is missing, two at a time."""
 
 from __future__ import annotations
 
+import queue
+import threading
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 from images.builder import Builder
 from images.catalog import needed_names
 from images.distribution import choose_distribution, keep_choice
-from images.progress import show_progress
+from images.progress import show_builds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
     from appliance.base.settings import Settings
     from appliance.bringup.steps import Steps
+    from images.recipe import Image, Report
 
+AT_ONCE = 2
+"""Builds side by side: one waits for the network or the disk while another computes."""
 _QUICK_S = 1.0
 
 
 def ensure_images(settings: Settings, steps: Steps) -> dict[str, str]:
-    """Build what is missing or corrupt, one step an image; gives the docker tags by name.
+    """Build what is missing or corrupt, one step an image.
+
+    Returns:
+        The docker tags by name of the image.
 
     Raises:
-        ImageBuildError: one could not be built; nothing half-made is left.
+        ImageBuildError: one could not be built; nothing half-made is left, and a build that ran
+            beside it was finished and kept.
         RequirementError: the host lacks what a build needs.
     """
-    builder, tags = Builder(settings), {}
+    builder = Builder(settings)
     with steps.step("distribution") as step:
         choice = choose_distribution(settings)
         step.note = f"{choice.name}. {choice.reason}"
-    for name in needed_names(settings):
-        with (
-            steps.step(f"image {name}", spin=False) as step,
-            show_progress(name, steps.console) as report,
-        ):
-            began_s = steps.clock.monotonic_s()
-            image = builder.ensure(name, report, repair=True)
-            cached = steps.clock.monotonic_s() - began_s < _QUICK_S
-            step.note = f"{image.label} {image.digest.removeprefix('sha256:')[:12]}"
-            step.note += " (there)" if cached else " (built)"
-        if image.tag:
-            tags[name] = image.tag
+    names = needed_names(settings)
+    needs = {name: set(builder.make(name, settings).needs) for name in names}
+    with show_builds(steps.console) as report_of:
+
+        def ensure(name: str) -> Image:
+            return _ensure(name, builder, steps, report_of(name))
+
+        images = build_all(needs, ensure)
     keep_choice(settings, choice)
-    return tags
+    return {name: image.tag for name, image in images.items() if image.tag}
+
+
+def _ensure(name: str, builder: Builder, steps: Steps, report: Report) -> Image:
+    with steps.step(f"image {name}", spin=False) as step:
+        began_s = steps.clock.monotonic_s()
+        image = builder.ensure(name, report, repair=True)
+        report("done", 1.0)
+        cached = steps.clock.monotonic_s() - began_s < _QUICK_S
+        step.note = f"{image.label} {image.digest.removeprefix('sha256:')[:12]}"
+        step.note += " (there)" if cached else " (built)"
+    return image
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    name: str
+    image: Image | None
+    error: BaseException | None
+
+
+def build_all(
+    needs: Mapping[str, Collection[str]], ensure: Callable[[str], Image], *, at_once: int = AT_ONCE
+) -> dict[str, Image]:
+    """Build images side by side, each after those that it needs.
+
+    An interrupt is raised at once: the threads of builds are daemons, and the kernel ends their
+    tools with this process.
+
+    Args:
+        needs: names of needed images by name; the order in which builds that are ready begin.
+        ensure: builds one image; called from several threads.
+        at_once: most builds at a time.
+
+    Returns:
+        All images by name.
+
+    Raises:
+        BaseException: the first error of a build; builds that ran then were finished, and no
+            further one was begun.
+    """
+    order, ended = TopologicalSorter(needs), queue.SimpleQueue[_Ended]()
+    order.prepare()
+    waiting: list[str] = []
+    images: dict[str, Image] = {}
+    errors: list[BaseException] = []
+    running = 0
+
+    def work(name: str) -> None:
+        try:
+            ended.put(_Ended(name, ensure(name), None))
+        except BaseException as exc:  # noqa: BLE001 - raised again by the caller's thread
+            ended.put(_Ended(name, None, exc))
+
+    while order.is_active() and not (errors and not running):
+        waiting += order.get_ready()
+        while waiting and running < at_once and not errors:
+            name = waiting.pop(0)
+            threading.Thread(target=work, args=(name,), name=f"build-{name}", daemon=True).start()
+            running += 1
+        one = ended.get()
+        running -= 1
+        if one.image is None:
+            errors.append(one.error or RuntimeError(one.name))
+        else:
+            images[one.name] = one.image
+            order.done(one.name)
+    if errors:
+        raise errors[0]
+    return images
