@@ -81,7 +81,9 @@ class TrialResult:
     @property
     def score(self) -> TrialScore:
         """What the metrics need to know of it."""
-        return TrialScore(self.verdict, self.nodes_met, self.nodes, self.steps, self.usage.total)
+        return TrialScore(
+            self.task, self.verdict, self.nodes_met, self.nodes, self.steps, self.usage.total
+        )
 
 
 TRIAL_RESULT = TypeAdapter(TrialResult)

@@ -162,10 +162,13 @@ def _summary(report: Report) -> list[str]:
     if metrics.success_rate is not None and metrics.success_interval is not None:
         low, high = metrics.success_interval
         lines.append(
-            f"SR {metrics.success_rate:.1%} (95 % Wilson interval {low:.1%} to {high:.1%}), "
+            f"SR {metrics.success_rate:.1%} (95 % interval over {metrics.tasks} tasks: {low:.1%} to {high:.1%}), "
             f"CR {_number(metrics.completion_ratio)}, EE {_number(metrics.execution_efficiency)}, "
             f"CE {_number(metrics.cost_efficiency)}"
         )
+    if metrics.success_bounds is not None and metrics.inconclusive:
+        low, high = metrics.success_bounds
+        lines.append(f"SR with inconclusive trials counted as FAIL {low:.1%}, as PASS {high:.1%}")
     for machine in report.machines:
         name = "reference phone" if machine.backend == _REFERENCE_PHONE else machine.backend
         under = "" if machine.accelerator == "none" else f", {machine.accelerator}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,14 +12,21 @@ from evaluators.metrics.capabilities import AMENDED
 from evaluators.metrics.categories import CATEGORIES
 from evaluators.metrics.complexity import measure_complexity
 from evaluators.metrics.consistency import logical_consistency
-from evaluators.metrics.intervals import Comparison, bootstrap_interval, compare
+from evaluators.metrics.intervals import (
+    RESAMPLES,
+    SEED,
+    Comparison,
+    bootstrap_interval,
+    compare,
+    mean_of_tasks,
+)
 from evaluators.metrics.progress import coverage_rate
 from evaluators.metrics.repeats import measure_repeats
 from evaluators.metrics.structure import Structure
 from evaluators.metrics.trials import measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from controller.episode.result import TrialResult
     from controller.store.runs import RunFolder
@@ -157,7 +163,7 @@ class Measured:
             **metrics.to_dict(),
             "SR_bootstrap_95": _listed(bootstrap_interval(self._by_task(_passed))),
             "CR_bootstrap_95": _listed(bootstrap_interval(self._by_task(_completed))),
-            "tasks": len(self._by_task(_passed)),
+            "bootstrap": {"resamples": RESAMPLES, "seed": SEED},
         }
 
     def _repeats(self) -> Json:
@@ -168,39 +174,37 @@ class Measured:
     def _coverage(self) -> Json:
         values = self._by_task(self._covered)
         return {
-            "coverage": _mean(value for group in values.values() for value in group),
+            "coverage": mean_of_tasks(values.values()),
             "bootstrap_95": _listed(bootstrap_interval(values)),
             "trials": len(self._tracks),
-            "by_task": {name: _mean(group) for name, group in values.items()},
+            "by_task": {name: mean_of_tasks([group]) for name, group in values.items()},
         }
 
     def _consistency(self) -> Json:
         rows = [
-            logical_consistency(self._structures[track.result.task], track.steps)
+            (
+                track.result.task,
+                logical_consistency(self._structures[track.result.task], track.steps),
+            )
             for track in self._tracks
         ]
         variants = {
-            "full": [row.full for row in rows],
-            "prefix": [row.prefix for row in rows],
-            "switching": [row.switching for row in rows],
+            "full": [(task, row.full) for task, row in rows],
+            "prefix": [(task, row.prefix) for task, row in rows],
+            "switching": [(task, row.switching) for task, row in rows],
         }
-        known = {name: [one for one in row if one is not None] for name, row in variants.items()}
-        return {
-            name: {"mean": _mean(values), "trials": len(values)} for name, values in known.items()
-        }
+        return {name: _mean_by_task(pairs) for name, pairs in variants.items()}
 
     def _capabilities(self) -> Json:
         found: dict[str, Json] = {}
         for name, capability in AMENDED.items():
             fitting = {task for task, one in self._complexities.items() if capability.fits(one)}
-            values = [
-                self._covered(track) for track in self._tracks if track.result.task in fitting
-            ]
+            values = self._by_task(self._covered, fitting)
             found[name] = {
                 "short": capability.short,
-                "coverage": _mean(values),
+                "coverage": mean_of_tasks(values.values()),
                 "tasks": len(fitting),
-                "trials": len(values),
+                "trials": sum(map(len, values.values())),
                 "doubt": capability.doubt,
             }
         return found
@@ -208,11 +212,14 @@ class Measured:
     def _covered(self, track: Track) -> float:
         return coverage_rate(self._structures[track.result.task], track.credit)
 
-    def _by_task(self, value: Callable[[Track], float]) -> dict[str, list[float]]:
-        found: dict[str, list[float]] = {}
+    def _by_task(
+        self, value: Callable[[Track], float], tasks: Collection[str] | None = None
+    ) -> dict[str, list[float]]:
+        by_task: dict[str, list[float]] = {}
         for track in self._tracks:
-            found.setdefault(track.result.task, []).append(value(track))
-        return found
+            if tasks is None or track.result.task in tasks:
+                by_task.setdefault(track.result.task, []).append(value(track))
+        return by_task
 
     @cached_property
     def _structures(self) -> Mapping[str, Structure]:
@@ -245,6 +252,12 @@ def _listed(interval: tuple[float, float] | None) -> Json:
     return None if interval is None else list(interval)
 
 
-def _mean(values: Iterable[float]) -> float | None:
-    known = list(values)
-    return math.fsum(known) / len(known) if known else None
+def _mean_by_task(pairs: Iterable[tuple[str, float | None]]) -> Json:
+    by_task: dict[str, list[float]] = {}
+    for task, value in pairs:
+        if value is not None:
+            by_task.setdefault(task, []).append(value)
+    return {
+        "mean": mean_of_tasks(by_task.values()),
+        "trials": sum(map(len, by_task.values())),
+    }

@@ -1,12 +1,12 @@
-"""Logical consistency: whether an agent finishes in one application before it goes to another.
+"""Logical consistency: whether an agent finishes in one application before it opens another.
 
 The coherency score CS of a sequence of nodes is the number of neighbours that are in the same
 application; CS_max is the largest CS of all topological orders of the graph. With blocks, the
-longest runs in one application, CS = nodes - blocks, so CS_max asks for the order with the fewest
+maximal runs in one application, CS = nodes - blocks, so CS_max is that of the order with the fewest
 blocks (`fewest_blocks`).
 
-The paper's LC = CS_agent / CS_max says nothing of trials that end early, and is 0 / 0 where no two
-nodes can be neighbours in one application. So there are three:
+The paper's LC = CS_agent / CS_max does not define trials that end early, and is 0 / 0 where no two
+nodes can be neighbours in one application. So there are three variants:
 
 * **full** = CS(agent) / CS_max(graph), the paper's. It mixes tidiness with progress: an agent that
   met one node has 0. None when CS_max is 0.
@@ -16,9 +16,9 @@ nodes can be neighbours in one application. So there are three:
   defined as soon as one node was met; None before.
 
 *Sequence of an agent:* every node in the order in which it latched, also those undone later. The
-order in which nodes met by one step were done is not known. The agent is given the benefit: those
-in the application last worked in count as first, then application by application in the order of
-the log, as far as ``after`` allows.
+order in which nodes met by one step were done is not known. The agent is given the benefit of the
+doubt: of all orders that the steps and ``after`` allow, the one with the fewest blocks counts. It is
+found exactly, as CS_max is, on the met part of the graph with every step put after the one before.
 
 Source: Bu et al., OmniBench, 2025, section 4.1.
 """
@@ -30,10 +30,11 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evaluators.metrics.structure import Structure
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evaluators.metrics.structure import Structure
     from provisioning.protocols import Json
 
 
@@ -52,17 +53,17 @@ class Consistency:
     switching: float | None
 
     def to_dict(self) -> dict[str, Json]:
-        """Give it as JSON."""
+        """Return the variants as JSON."""
         return {"full": self.full, "prefix": self.prefix, "switching": self.switching}
 
 
 def coherency(apps: Sequence[str]) -> int:
-    """Give CS: how many neighbours are in the same application."""
+    """Return CS: how many neighbours are in the same application."""
     return sum(one == other for one, other in itertools.pairwise(apps))
 
 
 def largest_coherency(structure: Structure) -> int:
-    """Give CS_max, the largest coherency of all topological orders."""
+    """Return CS_max, the largest coherency of all topological orders."""
     return len(structure.order) - fewest_blocks(structure)
 
 
@@ -71,51 +72,42 @@ def logical_consistency(structure: Structure, steps: Iterable[Sequence[str]]) ->
 
     Args:
         structure: the task's graph.
-        steps: nodes newly met, step by step, as the log has them.
+        steps: nodes newly met, step by step, in the order of the log.
     """
-    sequence = order_of_work(structure, steps)
-    if not sequence:
-        best = largest_coherency(structure)
-        return Consistency(0.0 if best else None, None, None)
-    score = coherency([structure.apps[name] for name in sequence])
-    part = structure.part(sequence)
-    fewest = fewest_blocks(part)
+    met_steps = [tuple(step) for step in steps if step]
+    sequence = [name for step in met_steps for name in step]
     best = largest_coherency(structure)
+    if not sequence:
+        return Consistency(0.0 if best else None, None, None)
+    part = structure.part(sequence)
+    blocks = fewest_blocks(_in_order_of(part, met_steps))
+    score = len(sequence) - blocks
+    fewest = fewest_blocks(part)
     best_of_part = len(sequence) - fewest
     return Consistency(
         full=score / best if best else None,
         prefix=score / best_of_part if best_of_part else None,
-        switching=fewest / (len(sequence) - score),
+        switching=fewest / blocks,
     )
 
 
-def order_of_work(structure: Structure, steps: Iterable[Sequence[str]]) -> list[str]:
-    """Give the sequence of an agent; see the module for nodes met by one step."""
-    done: list[str] = []
-    for step in steps:
-        left = list(step)
-        while left:
-            free = [
-                name
-                for name in left
-                if not any(before in left for before in structure.graph.predecessors(name))
-            ]
-            app = structure.apps[done[-1]] if done else None
-            chosen = next((name for name in free if structure.apps[name] == app), free[0])
-            left.remove(chosen)
-            done.append(chosen)
-    return done
+def _in_order_of(part: Structure, steps: Sequence[Sequence[str]]) -> Structure:
+    """Return a graph with every node of a step after every node of the step before."""
+    graph = part.graph.copy()
+    for earlier, later in itertools.pairwise(steps):
+        graph.add_edges_from(itertools.product(earlier, later))
+    return Structure(graph, part.apps)
 
 
 def fewest_blocks(structure: Structure) -> int:
-    """Give the fewest runs of one application that any topological order has.
+    """Return the fewest blocks that any topological order has.
 
-    A* over sets of done nodes. A move takes one application as far as it goes: every open node of
-    it, and what that opens in it. Going on in an application never hurts (what is done earlier
-    can be left out of a later block), and an application that can be finished now is finished now
-    (it needs at least this one block in any case). What is left needs, for each application, at
-    least as many blocks as any one way through the graph enters it; their sum never says too
-    much, so the first way to the end that is taken up is a shortest.
+    A* over sets of done nodes. A move is a whole block: every open node of one application, and
+    what that opens in it. Extending a block never hurts (what is done earlier can be left out of a
+    later block), and an application that can be finished now is finished now (it needs at least
+    this one block in any case). What is left needs, for each application, at least as many blocks
+    as any one path through the graph enters it; the sum never overestimates, so the first complete
+    path that is expanded is a shortest.
 
     The problem holds the shortest common supersequence and is NP-hard in the number of
     applications; for a fixed number, or a fixed width of the graph, this is polynomial. Graphs of
@@ -156,7 +148,7 @@ class _Search:
                     heapq.heappush(queue, (estimate, -after.bit_count(), next(ticket), after))
 
     def _left(self, done: int) -> int:
-        """Give how many blocks are needed at least from here."""
+        """Return a lower bound of the blocks that are still needed."""
         left, needed = ~done, 0
         for entries in self._entries:  # plain loops: this is most of the time
             for count, nodes in entries:
@@ -166,7 +158,7 @@ class _Search:
         return needed
 
     def _moves(self, done: int) -> list[int]:
-        """Give the sets that one more block leads to; only one when it finishes an application."""
+        """Return the sets that one more block leads to; only one if it finishes an application."""
         found = []
         for mask, numbers in self._groups:
             if done & mask == mask:
@@ -183,10 +175,10 @@ class _Search:
 
 
 def _entries(group: Sequence[int], followers: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-    """Give how often a way through the graph enters an application at most, from each node on.
+    """Return how often a path enters an application at most, from each node on.
 
     Returns:
-        Counts, falling, each with the set of nodes from which that many entries are possible.
+        Counts, in descending order, each with the set of nodes from which that many entries are possible.
     """
     members = set(group)
     counts = [0] * len(followers)

@@ -1,8 +1,15 @@
-"""How sure a figure is: Wilson and bootstrap intervals, and two agents on the same tasks.
+"""Uncertainty of a figure: intervals over tasks, and the comparison of two agents.
 
-Trials of one task are alike, so tasks and not trials are drawn: a run of many repeats of few tasks
-knows little about other tasks, and its interval must say so. All chance comes from a fixed seed;
-the same numbers give the same interval.
+Trials of one task resemble each other, so tasks and not trials are the sample: a run with many
+repeats of few tasks says little about other tasks, and its interval must show it. Every figure
+weighs each task once, by the mean of its trials.
+
+`task_interval` is Wilson's interval with the effective number of observations in place of the
+number of trials. It is the default for shares, because the percentile bootstrap over tasks is too
+narrow where tasks are few and has no width at 0 and 1. `bootstrap_interval` serves for means that
+are no shares and for differences. Measured coverage of both: docs/decisions/2026-11-22-intervals.md.
+
+The bootstrap draws from a fixed seed: the same numbers give the same interval.
 """
 
 from __future__ import annotations
@@ -14,25 +21,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from provisioning.protocols import Json
 
 RESAMPLES = 10_000
-_SEED = 20261121
+SEED = 20261121
 _Z_95 = 1.959963984540054
 _LARGEST_EXACT = 16
 
 
-def wilson_interval(successes: int, trials: int, *, z: float = _Z_95) -> tuple[float, float]:
-    """Give the Wilson score interval of a share.
-
-    It treats trials as independent; repeats of one task are not quite, so with few tasks and many
-    repeats it is too narrow.
+def wilson_interval(successes: float, trials: float, *, z: float = _Z_95) -> tuple[float, float]:
+    """Return the Wilson score interval of a share of independent trials.
 
     Args:
-        successes: from 0 to `trials`.
-        trials: at least 1.
+        successes: from 0 to `trials`; not necessarily whole.
+        trials: above 0; not necessarily whole.
         z: quantile of the normal distribution; 1.96 is 95 %, two-sided.
 
     Raises:
@@ -40,53 +44,101 @@ def wilson_interval(successes: int, trials: int, *, z: float = _Z_95) -> tuple[f
 
     Source: E. B. Wilson, Journal of the American Statistical Association 22 (1927), 209-212.
     """
-    if not 0 <= successes <= trials or trials < 1:
-        raise ValueError(f"{successes} successes in {trials} trials cannot be")
+    if not (0 <= successes <= trials and trials > 0):
+        raise ValueError(f"successes must be from 0 to trials, got {successes} of {trials}")
     share = successes / trials
     scale = 1 + z * z / trials
     middle = (share + z * z / (2 * trials)) / scale
     half = z / scale * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    low = 0.0 if successes == 0 else middle - half
-    high = 1.0 if successes == trials else middle + half
+    low = 0.0 if successes == 0 else min(middle - half, share)
+    high = 1.0 if successes == trials else max(middle + half, share)
     return low, high
 
 
+def mean_of_tasks(by_task: Iterable[Collection[float]]) -> float | None:
+    """Return the mean over tasks of the mean of their values; None without any value.
+
+    Args:
+        by_task: values of the trials of each task; tasks without values are left out.
+    """
+    means = _task_means(by_task)
+    return _mean(means) if means else None
+
+
+def task_interval(
+    by_task: Iterable[Collection[float]], *, trials: int | None = None
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of `mean_of_tasks` for values from 0 to 1; None without values.
+
+    Wilson's interval of the mean m with n observations, n = m (1 - m) / v, where v is the variance
+    of the mean estimated between tasks. n is at most the number of trials, and the number of tasks
+    where all tasks agree on 0 or 1. A single task counts as one observation.
+
+    Args:
+        by_task: values of the trials of each task; tasks without values are left out.
+        trials: how many trials the values summarise; by default as many as there are values.
+
+    Raises:
+        ValueError: a value is out of range.
+
+    Source: Korn and Graubard, Survey Methodology 24 (1998), 193-201, the effective sample size of
+    a clustered sample; Dean and Pagano, Journal of Survey Statistics and Methodology 3 (2015),
+    484-503, Wilson's interval with it; Miller, Adding Error Bars to Evals (2024), on clusters.
+    """
+    groups = [values for values in by_task if values]
+    if not groups:
+        return None
+    if any(not 0 <= value <= 1 for values in groups for value in values):
+        raise ValueError("values must be from 0 to 1")
+    means = _task_means(groups)
+    mean = min(1.0, max(0.0, _mean(means)))
+    observations = _effective_observations(means, mean, trials or sum(map(len, groups)))
+    return wilson_interval(mean * observations, observations)
+
+
+def _effective_observations(means: Sequence[float], mean: float, trials: int) -> float:
+    tasks = len(means)
+    if tasks == 1:
+        return 1.0
+    if mean in {0.0, 1.0}:
+        return float(tasks)
+    spread = math.fsum((value - mean) ** 2 for value in means)
+    variance = spread / (tasks * (tasks - 1))
+    most = mean * (1 - mean)
+    return min(float(trials), most / variance) if variance > most / trials else float(trials)
+
+
 def bootstrap_interval(
-    by_task: Mapping[str, Sequence[float]],
+    by_task: Mapping[str, Collection[float]],
     *,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
 ) -> tuple[float, float] | None:
-    """Give the percentile interval of the mean over trials, whole tasks drawn with replacement.
+    """Return the percentile interval of `mean_of_tasks`, tasks drawn with replacement.
 
-    Each draw takes as many tasks as there are, each with all its trials, and takes the mean over
-    these trials. Tasks without values are left out. With fewer than two tasks nothing can be
-    said: None. When all values are equal the interval has no width, which is a limit of the
-    method and no certainty; beside it stands Wilson's.
+    Tasks without values are left out. With fewer than two tasks the result is None. When all tasks
+    have the same mean the interval has no width, which is a limit of the method and no certainty.
 
     Args:
-        by_task: values of the trials of each task, such as 1 and 0 for passed and not.
+        by_task: values of the trials of each task.
         confidence: above 0, below 1.
         resamples: number of draws.
 
     Source: Field and Welsh, Journal of the Royal Statistical Society B 69 (2007), 369-390, the
     cluster bootstrap; Efron, Annals of Statistics 7 (1979), 1-26, the percentile method.
     """
-    groups = [values for values in by_task.values() if values]
-    if len(groups) < 2:  # noqa: PLR2004 - one task has no spread among tasks
+    means = np.array(_task_means(by_task.values()))
+    if len(means) < 2:  # noqa: PLR2004 - one task has no spread among tasks
         return None
-    sums = np.array([math.fsum(values) for values in groups])
-    sizes = np.array([len(values) for values in groups])
-    drawn = np.random.default_rng(_SEED).integers(0, len(groups), (resamples, len(groups)))
-    means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    drawn = np.random.default_rng(SEED).integers(0, len(means), (resamples, len(means)))
     tail = (1 - confidence) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
+    low, high = np.quantile(means[drawn].mean(axis=1), [tail, 1 - tail])
     return float(low), float(high)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two agents on the tasks that both have done.
+    """Two agents on the tasks that both have values for.
 
     Attributes:
         tasks: how many there were.
@@ -106,7 +158,7 @@ class Comparison:
     worse: int
 
     def to_dict(self) -> dict[str, Json]:
-        """Give it as JSON."""
+        """Return it as JSON."""
         return {
             "tasks": self.tasks,
             "difference": self.difference,
@@ -114,19 +166,19 @@ class Comparison:
             "p": self.p_value,
             "better": self.better,
             "worse": self.worse,
+            "seed": SEED,
         }
 
 
 def compare(
-    first: Mapping[str, Sequence[float]], second: Mapping[str, Sequence[float]]
+    first: Mapping[str, Collection[float]], second: Mapping[str, Collection[float]]
 ) -> Comparison:
     """Compare two agents task by task, so that hard tasks weigh on both alike.
 
     Each task counts once, by the mean of its trials, however many there were. Tasks that only one
-    of them has values for are left out. The test asks how often chance, giving each task's
-    difference a random sign, makes a mean at least as far from 0: counted over all signs up to 16
-    tasks that differ, else estimated from 100 000 draws (the observed one counted with them, so
-    that it is never 0).
+    of them has values for are left out. The p-value is how often random signs of the tasks'
+    differences give a mean at least as far from 0: counted over all signs up to 16 tasks that
+    differ, else estimated from 100 000 draws (the observed one among them, so that it is never 0).
 
     Args:
         first: values of the trials by task.
@@ -157,10 +209,14 @@ def _sign_flip_p(gaps: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
         sums = np.abs((bits * 2 - 1) @ moving)
         return float((sums >= observed - slack).mean())
     draws = 100_000
-    signs = np.random.default_rng(_SEED).choice(np.array([-1.0, 1.0]), (draws, len(moving)))
+    signs = np.random.default_rng(SEED).choice(np.array([-1.0, 1.0]), (draws, len(moving)))
     hits = int((np.abs(signs @ moving) >= observed - slack).sum())
     return (hits + 1) / (draws + 1)
 
 
-def _mean(values: Sequence[float]) -> float:
+def _task_means(by_task: Iterable[Collection[float]]) -> list[float]:
+    return [_mean(values) for values in by_task if values]
+
+
+def _mean(values: Collection[float]) -> float:
     return math.fsum(values) / len(values)

@@ -1,12 +1,12 @@
-"""What repeats of a task say: passed at least once in k, passed every time in k.
+"""Repeats of a task: passed at least once in k, passed every time in k.
 
 A task with n conclusive trials of which c passed gives
 
-* pass@k = 1 - C(n-c, k) / C(n, k), the chance that k trials drawn from the n hold a pass;
-* pass^k = C(c, k) / C(n, k), the chance that all k drawn are passes.
+* pass@k = 1 - C(n-c, k) / C(n, k), the probability that k trials drawn from the n hold a pass;
+* pass^k = C(c, k) / C(n, k), the probability that all k are passes.
 
-Both are free of bias for every n of at least k. A figure of several tasks is the plain mean over
-tasks. A task with fewer than k conclusive trials says nothing about k and is left out.
+Both are unbiased for every n of at least k. A figure of several tasks is the mean over tasks, with
+its 95 % interval over tasks. A task with fewer than k conclusive trials is left out for this k.
 
 Source: Chen et al., Evaluating Large Language Models Trained on Code, 2021, section 2.1 (pass@k);
 Yao et al., tau-bench: A Benchmark for Tool-Agent-User Interaction in Real-World Domains, 2024,
@@ -19,6 +19,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evaluators.metrics.intervals import mean_of_tasks, task_interval
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def pass_at_k(passed: int, trials: int, k: int) -> float:
-    """Give the chance that at least one of k of the trials passed.
+    """Return the probability that at least one of k of the trials passed.
 
     Raises:
         ValueError: not 1 <= k <= trials, or not 0 <= passed <= trials.
@@ -36,7 +38,7 @@ def pass_at_k(passed: int, trials: int, k: int) -> float:
 
 
 def pass_hat_k(passed: int, trials: int, k: int) -> float:
-    """Give the chance that all of k of the trials passed.
+    """Return the probability that all of k of the trials passed.
 
     Raises:
         ValueError: not 1 <= k <= trials, or not 0 <= passed <= trials.
@@ -53,17 +55,28 @@ class Repeats:
         k: how many trials.
         at: pass@k, mean over tasks; None when no task has k conclusive trials.
         hat: pass^k, the same.
+        at_interval: 95 % interval of pass@k over tasks, see `task_interval`.
+        hat_interval: the same of pass^k.
         tasks: how many tasks had enough trials.
     """
 
     k: int
     at: float | None
     hat: float | None
+    at_interval: tuple[float, float] | None
+    hat_interval: tuple[float, float] | None
     tasks: int
 
     def to_dict(self) -> dict[str, Json]:
-        """Give it as JSON."""
-        return {"k": self.k, "pass@k": self.at, "pass^k": self.hat, "tasks": self.tasks}
+        """Return it as JSON."""
+        return {
+            "k": self.k,
+            "pass@k": self.at,
+            "pass@k_95": None if self.at_interval is None else list(self.at_interval),
+            "pass^k": self.hat,
+            "pass^k_95": None if self.hat_interval is None else list(self.hat_interval),
+            "tasks": self.tasks,
+        }
 
 
 def measure_repeats(counts: Iterable[tuple[int, int]], k: int) -> Repeats:
@@ -77,18 +90,21 @@ def measure_repeats(counts: Iterable[tuple[int, int]], k: int) -> Repeats:
         ValueError: a count or k is out of range.
     """
     if k < 1:
-        raise ValueError(f"k = {k} cannot be")
+        raise ValueError(f"k must be at least 1, got {k}")
     enough = [(passed, trials) for passed, trials in counts if trials >= k]
-    if not enough:
-        return Repeats(k, None, None, 0)
+    behind = sum(trials for _, trials in enough)
+    at = [[pass_at_k(passed, trials, k)] for passed, trials in enough]
+    hat = [[pass_hat_k(passed, trials, k)] for passed, trials in enough]
     return Repeats(
-        k,
-        math.fsum(pass_at_k(passed, trials, k) for passed, trials in enough) / len(enough),
-        math.fsum(pass_hat_k(passed, trials, k) for passed, trials in enough) / len(enough),
-        len(enough),
+        k=k,
+        at=mean_of_tasks(at),
+        hat=mean_of_tasks(hat),
+        at_interval=task_interval(at, trials=behind),
+        hat_interval=task_interval(hat, trials=behind),
+        tasks=len(enough),
     )
 
 
 def _check(passed: int, trials: int, k: int) -> None:
     if not (0 <= passed <= trials and 1 <= k <= trials):
-        raise ValueError(f"{passed} of {trials} trials passed, k = {k}: cannot be")
+        raise ValueError(f"k must be from 1 to trials, got {passed} of {trials} passed, k = {k}")

@@ -4,28 +4,31 @@ Source: Xu et al., CRAB: Cross-environment Agent Benchmark, 2024, section 4.3: C
 completed of N), EE = CR / A (A actions executed), CE = CR / T (T model tokens), SR the share of
 tasks of which every node is completed.
 
-What the paper leaves open is set so:
+What the paper leaves open is defined as follows:
 
-* Inconclusive trials say nothing about the agent and enter no metric; they are counted apart.
-* C is what has credit at the end: hold nodes that were undone do not count.
-* A counts actions that were carried out, ``complete`` and ``wait`` too, refused ones not.
-* EE of a trial without actions and CE of one without tokens (scripted agents) is undefined:
-  None, not 0, and left out of the mean.
-* A metric of several trials is the plain mean over trials, every repeat of a task being a trial.
+* Inconclusive trials say nothing about the agent and enter no metric; they are counted apart, and
+  the bounds of SR count them all as FAIL and all as PASS.
+* C is what has credit at the end: hold nodes that were undone do not count. Keep nodes are in
+  neither C nor N.
+* A counts actions that were executed, ``complete`` and ``wait`` too, rejected ones not.
+* EE is 0 where CR is 0, whatever A: an agent that does nothing must not gain by it. EE of a trial
+  with credit and no action is undefined and left out of the mean; so is CE without tokens. Where
+  other trials used tokens, CE is 0 where CR is 0; where none did (scripted agents), CE is None.
+* A metric of several trials is the mean over tasks of the mean over a task's trials, so that every
+  task weighs the same, however many of its trials were inconclusive.
 * A metric of no trials is None.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evaluators.graph.outcome import Verdict
-from evaluators.metrics.intervals import wilson_interval
+from evaluators.metrics.intervals import mean_of_tasks, task_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from provisioning.protocols import Json
 
@@ -35,16 +38,18 @@ class TrialScore:
     """What the metrics need to know of one trial.
 
     Attributes:
+        task: id of the task.
         verdict: how it was judged.
         nodes_met: nodes with credit at the end.
-        nodes: of the graph; at least 1.
-        actions: carried out.
+        nodes: nodes of the graph that earn credit; at least 1.
+        actions: executed.
         tokens: used by the model, prompt and completion.
 
     Raises:
         ValueError: a count is negative, or `nodes_met` is above `nodes`, or there are no nodes.
     """
 
+    task: str
     verdict: Verdict
     nodes_met: int
     nodes: int
@@ -52,11 +57,16 @@ class TrialScore:
     tokens: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what no trial can give."""
+        """Reject impossible counts."""
         if not (0 <= self.nodes_met <= self.nodes and self.nodes > 0):
-            raise ValueError(f"{self.nodes_met} of {self.nodes} nodes cannot be met")
+            raise ValueError(f"nodes_met must be from 0 to {self.nodes}, got {self.nodes_met}")
         if self.actions < 0 or self.tokens < 0:
-            raise ValueError("actions and tokens cannot be negative")
+            raise ValueError(f"counts must not be negative, got {self.actions}, {self.tokens}")
+
+    @property
+    def is_conclusive(self) -> bool:
+        """Whether it says anything about the agent."""
+        return self.verdict is not Verdict.INCONCLUSIVE
 
     @property
     def completion_ratio(self) -> float:
@@ -65,13 +75,18 @@ class TrialScore:
 
     @property
     def execution_efficiency(self) -> float | None:
-        """CR / A; None without actions."""
-        return self.completion_ratio / self.actions if self.actions else None
+        """CR / A; 0 without credit, None with credit but without actions."""
+        return self._efficiency(self.actions)
 
     @property
     def cost_efficiency(self) -> float | None:
-        """CR / T; None without tokens."""
-        return self.completion_ratio / self.tokens if self.tokens else None
+        """CR / T; 0 without credit, None with credit but without tokens."""
+        return self._efficiency(self.tokens)
+
+    def _efficiency(self, cost: int) -> float | None:
+        if not self.nodes_met:
+            return 0.0
+        return self.completion_ratio / cost if cost else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,30 +95,36 @@ class Metrics:
 
     Attributes:
         success_rate: PASS among the conclusive ones, 0 to 1.
-        success_interval: its 95 % Wilson interval.
+        success_interval: its 95 % interval over tasks, see `task_interval`.
+        success_bounds: SR with inconclusive trials counted as FAIL, and as PASS.
         completion_ratio: mean CR.
         execution_efficiency: mean EE, 1 / action.
         cost_efficiency: mean CE, 1 / token.
+        tasks: how many tasks have conclusive trials.
         trials: how many conclusive ones there were.
         inconclusive: how many were left out.
     """
 
     success_rate: float | None
     success_interval: tuple[float, float] | None
+    success_bounds: tuple[float, float] | None
     completion_ratio: float | None
     execution_efficiency: float | None
     cost_efficiency: float | None
+    tasks: int
     trials: int
     inconclusive: int
 
     def to_dict(self) -> dict[str, Json]:
-        """Give them as results print them, under their short names."""
+        """Return them as results print them, under their short names."""
         return {
             "SR": self.success_rate,
             "SR_95": None if self.success_interval is None else list(self.success_interval),
+            "SR_bounds": None if self.success_bounds is None else list(self.success_bounds),
             "CR": self.completion_ratio,
             "EE": self.execution_efficiency,
             "CE": self.cost_efficiency,
+            "tasks": self.tasks,
             "trials": self.trials,
             "inconclusive": self.inconclusive,
         }
@@ -111,19 +132,43 @@ class Metrics:
 
 def measure(scores: Sequence[TrialScore]) -> Metrics:
     """Compute the metrics of `scores`; any number of them, also none."""
-    conclusive = [score for score in scores if score.verdict is not Verdict.INCONCLUSIVE]
-    passed = sum(score.verdict is Verdict.PASS for score in conclusive)
+    conclusive = [score for score in scores if score.is_conclusive]
+    passes = _by_task(conclusive, lambda score: float(score.verdict is Verdict.PASS))
+    uses_model = any(score.tokens for score in conclusive)
     return Metrics(
-        success_rate=passed / len(conclusive) if conclusive else None,
-        success_interval=wilson_interval(passed, len(conclusive)) if conclusive else None,
-        completion_ratio=_mean(score.completion_ratio for score in conclusive),
-        execution_efficiency=_mean(score.execution_efficiency for score in conclusive),
-        cost_efficiency=_mean(score.cost_efficiency for score in conclusive),
+        success_rate=mean_of_tasks(passes),
+        success_interval=task_interval(passes),
+        success_bounds=_success_bounds(scores),
+        completion_ratio=_mean_by_task(conclusive, lambda score: score.completion_ratio),
+        execution_efficiency=_mean_by_task(conclusive, lambda score: score.execution_efficiency),
+        cost_efficiency=_mean_by_task(conclusive, lambda score: score.cost_efficiency)
+        if uses_model
+        else None,
+        tasks=len(passes),
         trials=len(conclusive),
         inconclusive=len(scores) - len(conclusive),
     )
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None
+def _success_bounds(scores: Sequence[TrialScore]) -> tuple[float, float] | None:
+    low = _mean_by_task(scores, lambda score: float(score.verdict is Verdict.PASS))
+    high = _mean_by_task(scores, lambda score: float(score.verdict is not Verdict.FAIL))
+    return None if low is None or high is None else (low, high)
+
+
+def _mean_by_task(
+    scores: Iterable[TrialScore], value: Callable[[TrialScore], float | None]
+) -> float | None:
+    return mean_of_tasks(_by_task(scores, value))
+
+
+def _by_task(
+    scores: Iterable[TrialScore], value: Callable[[TrialScore], float | None]
+) -> list[list[float]]:
+    """Return the values of each task's trials, undefined ones left out."""
+    by_task: dict[str, list[float]] = {}
+    for score in scores:
+        known = value(score)
+        if known is not None:
+            by_task.setdefault(score.task, []).append(known)
+    return list(by_task.values())

@@ -85,9 +85,10 @@ def test_json_has_the_keys_promised() -> None:
 def test_inconclusive_trials_enter_no_metric() -> None:
     metrics = REPORT.to_dict()["metrics"]
     assert isinstance(metrics, dict)
-    assert {name: metrics[name] for name in ("SR", "SR_95", "CR", "EE", "CE")} == {
+    assert {name: metrics[name] for name in ("SR", "SR_95", "SR_bounds", "CR", "EE", "CE")} == {
         "SR": 0.5,
-        "SR_95": pytest.approx([0.0945, 0.9055], abs=1e-4),
+        "SR_95": pytest.approx([0.0546, 0.9454], abs=1e-4),
+        "SR_bounds": [0.25, 0.5],
         "CR": 0.75,
         "EE": pytest.approx(0.25),
         "CE": pytest.approx((1 / 100 + 0.5 / 50) / 2),
@@ -105,9 +106,10 @@ def test_the_reference_phone_is_marked_and_what_ran_is_said() -> None:
     assert [m["is_reference_phone"] for m in machines if isinstance(m, dict)] == [False, True]
 
 
-def test_the_table_has_the_wilson_interval_and_what_is_unfinished() -> None:
+def test_the_table_has_interval_bounds_and_what_is_unfinished() -> None:
     text = printed(REPORT)
-    assert "SR 50.0% (95 % Wilson interval 9.5% to 90.5%)" in text
+    assert "SR 50.0% (95 % interval over 2 tasks: 5.5% to 94.5%)" in text
+    assert "SR with inconclusive trials counted as FAIL 25.0%, as PASS 50.0%" in text
     assert "unfinished" in text
     assert "a.1: [no] reply" in text
 

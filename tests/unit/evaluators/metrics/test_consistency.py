@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import networkx as nx
@@ -15,7 +16,6 @@ from evaluators.metrics.consistency import (
     fewest_blocks,
     largest_coherency,
     logical_consistency,
-    order_of_work,
 )
 from evaluators.metrics.structure import Structure
 from tests.unit.evaluators.metrics.graphs import structure, structures
@@ -34,22 +34,100 @@ def test_the_largest_coherency_is_that_of_the_best_order_of_all(graph: Structure
     assert largest_coherency(graph) == best_by_enumeration(graph)
 
 
-@settings(max_examples=100, deadline=None)
-@given(structures(5), st.data())
-def test_no_agent_is_more_coherent_than_possible(graph: Structure, data: st.DataObject) -> None:
-    order = data.draw(st.sampled_from(list(nx.all_topological_sorts(graph.graph))))
-    length = data.draw(st.integers(1, len(order)))
-    cuts = sorted(data.draw(st.sets(st.integers(1, length - 1)))) if length > 1 else []
+def allowed_orders(graph: Structure, steps: list[list[str]]) -> list[list[str]]:
+    """Enumerate the orders of work that the steps and the graph allow."""
+    within = [
+        [
+            list(order)
+            for order in itertools.permutations(step)
+            if all(
+                order.index(one) < order.index(other)
+                for one, other in graph.graph.edges
+                if one in order and other in order
+            )
+        ]
+        for step in steps
+    ]
+    return [list(itertools.chain(*parts)) for parts in itertools.product(*within)]
+
+
+@st.composite
+def agents(draw: st.DrawFn) -> tuple[Structure, list[list[str]]]:
+    """Draw a graph and the steps in which an agent met a part of it."""
+    graph = draw(structures(6))
+    order = draw(st.sampled_from(list(nx.all_topological_sorts(graph.graph))))
+    length = draw(st.integers(1, len(order)))
+    cuts = sorted(draw(st.sets(st.integers(1, length - 1)))) if length > 1 else []
     steps = [order[one:other] for one, other in zip([0, *cuts], [*cuts, length], strict=True)]
-    work = order_of_work(graph, steps)
-    assert sorted(work) == sorted(order[:length])
-    for name in work:
-        assert set(graph.graph.predecessors(name)) <= set(work[: work.index(name)])
+    return graph, [draw(st.permutations(step)) for step in steps]
+
+
+@settings(max_examples=300, deadline=None)
+@given(agents())
+def test_the_agent_gets_the_best_order_that_its_steps_allow(
+    agent: tuple[Structure, list[list[str]]],
+) -> None:
+    graph, steps = agent
+    met = [name for step in steps for name in step]
+    most = max(
+        coherency([graph.apps[name] for name in order]) for order in allowed_orders(graph, steps)
+    )
     found = logical_consistency(graph, steps)
+    best, best_of_part = largest_coherency(graph), largest_coherency(graph.part(met))
+    assert found.full == (most / best if best else None)
+    assert found.prefix == (most / best_of_part if best_of_part else None)
+    assert found.switching == (len(met) - best_of_part) / (len(met) - most)
+
+
+@settings(max_examples=150, deadline=None)
+@given(agents(), st.data())
+def test_no_agent_loses_by_meeting_two_steps_at_once(
+    agent: tuple[Structure, list[list[str]]], data: st.DataObject
+) -> None:
+    graph, steps = agent
+    if len(steps) > 1:
+        number = data.draw(st.integers(0, len(steps) - 2))
+        merged = [
+            *steps[:number], steps[number] + steps[number + 1], *steps[number + 2 :]
+        ]  # fmt: skip
+        apart, together = logical_consistency(graph, steps), logical_consistency(graph, merged)
+        assert apart.switching is not None
+        assert together.switching is not None
+        assert together.switching >= apart.switching
+        assert (together.full or 0) >= (apart.full or 0)
+
+
+@settings(max_examples=150, deadline=None)
+@given(structures(6))
+def test_meeting_everything_in_one_step_is_as_consistent_as_possible(graph: Structure) -> None:
+    found = logical_consistency(graph, [list(graph.apps)])
+    assert found.switching == 1
+    assert found.full in {1, None}
+
+
+@settings(max_examples=100, deadline=None)
+@given(agents())
+def test_one_node_a_step_leaves_no_doubt(agent: tuple[Structure, list[list[str]]]) -> None:
+    graph, steps = agent
+    order = allowed_orders(graph, steps)[0]
+    found = logical_consistency(graph, [[name] for name in order])
+    best = largest_coherency(graph)
+    score = coherency([graph.apps[name] for name in order])
+    assert found.full == (score / best if best else None)
     for value in (found.full, found.prefix, found.switching):
         assert value is None or 0 <= value <= 1
-    assert found.switching is not None
-    assert found.switching > 0
+
+
+def test_nodes_met_together_are_not_ordered_greedily() -> None:
+    """p and q come before r: starting with p, which the log has first, would switch twice."""
+    graph = structure("qr", p="A", q="B", r="A")
+    assert logical_consistency(graph, [["p", "q", "r"]]) == Consistency(1.0, 1.0, 1.0)
+
+
+def test_empty_steps_change_nothing() -> None:
+    graph = structure(a="X", b="Y", c="X")
+    steps = [["a"], [], ["b", "c"], []]
+    assert logical_consistency(graph, steps) == logical_consistency(graph, [["a"], ["b", "c"]])
 
 
 def parallel_chains(seed: int, chains: int, length: int, apps: int) -> Structure:
