@@ -98,7 +98,7 @@ class Surroundings:
     Attributes:
         version: of Mesocosm.
         accelerator: ``kvm``, ``tcg`` or ``unknown``.
-        prometheus_url: of this appliance's Prometheus, for a browser on the host.
+        prometheus_url: of this appliance's Prometheus, as a link of the page; empty for none.
     """
 
     version: str

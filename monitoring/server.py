@@ -1,4 +1,4 @@
-"""Serve ``/metrics``, ``/healthz`` and the page; read-only."""
+"""Serve ``/metrics``, ``/healthz``, the page and, behind it, Prometheus; read-only."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from prometheus_client import make_wsgi_app
 from prometheus_client.exposition import ThreadingWSGIServer
 
 from appliance.base.errors import RequirementError
+from monitoring.hosts import HostCheck, allowed_hosts
 from monitoring.page import render, style
+from monitoring.prometheus_proxy import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from types import TracebackType
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -37,11 +39,12 @@ class Pages:
 
     Args:
         registry: what ``/metrics`` shows.
-        reader: where the page takes its figures from.
-        count_machines: machines by kind and state, asked at every request.
-        last_runs: newest first, asked at every request.
+        reader: source of the page's figures.
+        count_machines: machines by kind and state, called at every request.
+        last_runs: newest first, called at every request.
         around: version, accelerator, addresses.
         clock: dates the page.
+        prometheus: answers for the paths of Prometheus; None where there is none.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class Pages:
         last_runs: Callable[[], Sequence[RunRow]],
         around: Surroundings,
         clock: Clock,
+        prometheus: WSGIApplication | None = None,
     ) -> None:
         self._metrics: WSGIApplication = make_wsgi_app(registry)
         self._reader = reader
@@ -60,12 +64,16 @@ class Pages:
         self._last_runs = last_runs
         self._around = around
         self._clock = clock
+        self._prometheus = prometheus
 
     def __call__(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return _answer(start, "405 Method Not Allowed", "text/plain", "read-only\n")
-        match environ["PATH_INFO"]:
+        path = environ["PATH_INFO"]
+        if self._prometheus is not None and f"{path}/".startswith(f"{PREFIX}/"):
+            return self._prometheus(environ, start)
+        match path:
             case "/metrics":
                 return self._metrics(environ, start)
             case "/healthz":
@@ -90,16 +98,26 @@ class Pages:
 class PageServer:
     """A threaded HTTP server in the background, until the block ends.
 
+    Requests under other names than loopback's and the address' own are refused.
+
     Args:
         app: answers the requests.
         host: address to listen on.
         port: 0 lets the kernel choose.
+        hosts: further allowed values of ``Host``.
 
     Raises:
         RequirementError: the port is taken.
     """
 
-    def __init__(self, app: WSGIApplication, *, host: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(
+        self,
+        app: WSGIApplication,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        hosts: Collection[str] = (),
+    ) -> None:
         try:
             self._server = make_server(
                 host, port, app, server_class=ThreadingWSGIServer, handler_class=_QuietHandler
@@ -110,11 +128,13 @@ class PageServer:
                 details=str(exc),
                 resolution="Stop what uses it, or choose another with MESOCOSM_CONTROLLER_PORT.",
             ) from exc
+        own = allowed_hosts(host, [self._server.server_port])
+        self._server.set_app(HostCheck(app, own | {name.lower() for name in hosts}))
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port that it listens on."""
         return self._server.server_port
 
     def __enter__(self) -> Self:
@@ -138,7 +158,7 @@ class _QuietHandler(WSGIRequestHandler):
     timeout = 30
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its base's name
-        """Say nothing."""
+        """Log nothing."""
 
 
 def _answer(start: StartResponse, status: str, kind: str, text: str) -> Iterable[bytes]:

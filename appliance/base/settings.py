@@ -32,7 +32,11 @@ class Settings(BaseSettings):
             wanted at once; ``fork`` gives every lease a new fork, destroyed after use.
         desktop_pool: how many forks stand by: a number, or ``auto`` (one a core, memory allowing).
         controller_port: loopback port of the controller (``/metrics``).
-        prometheus_port: loopback port of Prometheus.
+        controller_hosts: further values of ``Host`` under which the controller is reached, with
+            commas, such as ``localhost:8000`` for an SSH tunnel.
+        publish_prometheus: whether Prometheus has a loopback port of its own. Any web site that its
+            user's browser visits could read it there; the controller serves it safely.
+        prometheus_port: that port.
         adb_port: loopback port of the appliance's own adb server.
         phone: ``reference``, or ``emulator`` for Google's, once its image is built.
         accept_android_sdk_licence: whether who builds the emulator's image accepts its licence.
@@ -55,6 +59,8 @@ class Settings(BaseSettings):
     desktop_reset: str = Field(default="rewind", pattern="^(rewind|fork)$")
     desktop_pool: str = Field(default="auto", pattern="^(auto|[0-9]+)$")
     controller_port: int = 9464
+    controller_hosts: str = ""
+    publish_prometheus: bool = False
     prometheus_port: int = 9490
     adb_port: int = 5137
     phone: str = Field(default="reference", pattern="^(reference|emulator)$")

@@ -97,6 +97,7 @@ class Compose:
         rows = {
             "MESOCOSM_STATE_DIR": str(settings.state_dir),
             "MESOCOSM_CONTROLLER_PORT": str(settings.controller_port),
+            "MESOCOSM_CONTROLLER_HOSTS": settings.controller_hosts,
             "MESOCOSM_PROMETHEUS_PORT": str(settings.prometheus_port),
             "MESOCOSM_ACCELERATOR": "kvm" if self._kvm else "tcg",
             **{f"MESOCOSM_{name.upper()}_IMAGE": tag for name, tag in images.items()},
@@ -109,7 +110,11 @@ class Compose:
         Raises:
             RequirementError: there is no compose.
         """
-        files = ["docker-compose.yml", *(["docker-compose.kvm.yml"] if self._kvm else [])]
+        files = ["docker-compose.yml"]
+        if self._kvm:
+            files.append("docker-compose.kvm.yml")
+        if self.settings.publish_prometheus:
+            files.append("docker-compose.prometheus.yml")
         chosen = [word for name in files for word in ("-f", str(REPOSITORY / name))]
         return [
             *find_compose(),

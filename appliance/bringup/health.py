@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.errors import MachineStartError
+from monitoring.prometheus_proxy import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,17 +24,17 @@ _ASK_TIMEOUT_S = 5.0
 
 
 def controller_url(settings: Settings) -> str:
-    """Give the address of the appliance's page."""
+    """Return the address of the appliance's page."""
     return f"http://127.0.0.1:{settings.controller_port}"
 
 
 def prometheus_url(settings: Settings) -> str:
-    """Give the address of the appliance's Prometheus."""
-    return f"http://127.0.0.1:{settings.prometheus_port}"
+    """Return the address of the appliance's Prometheus, as the controller serves it."""
+    return f"{controller_url(settings)}{PREFIX}"
 
 
 def fetch(url: str) -> bytes | None:
-    """Get a page of this host; None when there is no good answer."""
+    """Get a page of this host; None when there is no successful reply."""
     # Never through the proxy that the environment may name: these are loopback addresses.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
@@ -44,7 +45,7 @@ def fetch(url: str) -> bytes | None:
 
 
 def query(settings: Settings, expression: str) -> list[dict[str, Any]]:
-    """Ask Prometheus for an instant vector; empty when it does not answer or knows nothing."""
+    """Query Prometheus for an instant vector; empty when it does not answer or has none."""
     url = f"{prometheus_url(settings)}/api/v1/query?{urlencode({'query': expression})}"
     reply = fetch(url)
     if reply is None:
@@ -54,7 +55,7 @@ def query(settings: Settings, expression: str) -> list[dict[str, Any]]:
 
 
 def hypervisor_answers(settings: Settings) -> bool:
-    """Tell whether libvirtd in the hypervisor container takes connections."""
+    """Return whether libvirtd in the hypervisor container takes connections."""
     import libvirt  # noqa: PLC0415
 
     if not (settings.run_dir / "libvirt" / "libvirt-sock").exists():
@@ -68,12 +69,12 @@ def hypervisor_answers(settings: Settings) -> bool:
 
 
 def controller_answers(settings: Settings) -> bool:
-    """Tell whether the controller serves."""
+    """Return whether the controller serves."""
     return fetch(f"{controller_url(settings)}/healthz") is not None
 
 
 def prometheus_answers(settings: Settings) -> bool:
-    """Tell whether Prometheus is ready and has scraped the controller."""
+    """Return whether Prometheus is ready and has scraped the controller."""
     rows = query(settings, 'up{job="controller"}')
     return bool(rows) and rows[0]["value"][1] == "1"
 
@@ -83,7 +84,7 @@ QUESTIONS: dict[str, Callable[[Settings], bool]] = {
     "controller": controller_answers,
     "prometheus": prometheus_answers,
 }
-"""How each service shows that it works."""
+"""Health check of each service."""
 
 
 def wait_ready(

@@ -114,10 +114,10 @@ def _check_host(settings: Settings) -> str:
 def _start_services(compose: Compose, images: dict[str, str]) -> None:
     settings = compose.settings
     running = {one.name for one in compose.services() if one.state == "running"}
-    for service, port in (
-        ("controller", settings.controller_port),
-        ("prometheus", settings.prometheus_port),
-    ):
+    ports = [("controller", settings.controller_port)]
+    if settings.publish_prometheus:
+        ports.append(("prometheus", settings.prometheus_port))
+    for service, port in ports:
         if service not in running:
             require_free(port, f"the {service}", f"MESOCOSM_{service.upper()}_PORT")
     compose.write_env(images)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
 PortOption = Annotated[int | None, typer.Option(help="Port; MESOCOSM_CONTROLLER_PORT by default.")]
+PrometheusOption = Annotated[
+    str, typer.Option(help="Address of the Prometheus that is served below /prometheus.")
+]
 
 _SHOWN_RUNS = 20
 
@@ -26,7 +29,9 @@ def register(app: typer.Typer) -> None:
     app.command("serve")(serve)
 
 
-def serve(host: HostOption = "127.0.0.1", port: PortOption = None) -> None:
+def serve(
+    host: HostOption = "127.0.0.1", port: PortOption = None, prometheus: PrometheusOption = ""
+) -> None:
     """Serve metrics and the page until SIGTERM or Ctrl-C; the containers' controller runs this."""
     import signal
     import threading
@@ -42,7 +47,8 @@ def serve(host: HostOption = "127.0.0.1", port: PortOption = None) -> None:
     with locked(settings.metrics_dir / "controller.lock", what="This appliance's controller"):
         _sweep(settings)
         chosen = settings.controller_port if port is None else port
-        with PageServer(_pages(settings), host=host, port=chosen) as server:
+        pages = _pages(settings, prometheus)
+        with PageServer(pages, host=host, port=chosen, hosts=_hosts(settings)) as server:
             console_err().print(f"Serving on port {server.port} of {host}.")
             ended.wait()
     console_err().print("Stopped.")
@@ -60,15 +66,23 @@ def _sweep(settings: Settings) -> None:
         console_err().print(f"Orphans were not swept: {exc.brief}", markup=False)
 
 
-def _pages(settings: Settings) -> Pages:
+def _hosts(settings: Settings) -> set[str]:
+    """Return the values of ``Host`` at the published port, and those that the user allows."""
+    from monitoring.hosts import LOOPBACK, allowed_hosts
+
+    set_by_user = {part.strip() for part in settings.controller_hosts.split(",")} - {""}
+    return set_by_user | allowed_hosts(LOOPBACK[0], [settings.controller_port])
+
+
+def _pages(settings: Settings, prometheus: str) -> Pages:
     import importlib.metadata
 
     from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.bringup.health import prometheus_url
     from appliance.bringup.machines import count_machines
     from monitoring.collector import ApplianceCollector, make_registry
     from monitoring.measures import MeasureReader
     from monitoring.page import Surroundings
+    from monitoring.prometheus_proxy import PREFIX, PrometheusProxy
     from monitoring.server import Pages
     from provisioning.accelerator.detection import find_accelerator
 
@@ -84,9 +98,10 @@ def _pages(settings: Settings) -> Pages:
         count_machines=machines,
         last_runs=lambda: _last_runs(settings),
         around=Surroundings(
-            importlib.metadata.version("mesocosm"), accelerator, prometheus_url(settings)
+            importlib.metadata.version("mesocosm"), accelerator, PREFIX if prometheus else ""
         ),
         clock=SYSTEM_CLOCK,
+        prometheus=PrometheusProxy(prometheus) if prometheus else None,
     )
 
 

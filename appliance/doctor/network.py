@@ -40,9 +40,10 @@ def check_ports(settings: Settings) -> Finding:
     """Make sure that each loopback port is free, or held by this appliance itself."""
     ports: list[tuple[str, int, Callable[[Settings], bool]]] = [
         ("controller_port", settings.controller_port, controller_answers),
-        ("prometheus_port", settings.prometheus_port, prometheus_answers),
         ("adb_port", settings.adb_port, lambda asked: answers_as_adb(asked.adb_port)),
     ]
+    if settings.publish_prometheus:
+        ports.append(("prometheus_port", settings.prometheus_port, prometheus_answers))
     ours, taken = [], []
     for name, port, answers in ports:
         if is_free(port):

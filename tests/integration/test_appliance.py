@@ -6,6 +6,8 @@ import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
 
@@ -58,6 +60,17 @@ def test_the_page_is_served_and_shows_the_accelerator(settings: Settings) -> Non
     page = fetch(f"{controller_url(settings)}/")
     assert page is not None
     assert f"accelerator {status()['accelerator']}".encode() in page
+
+
+def test_a_rebound_name_reads_nothing_and_prometheus_has_no_port(settings: Settings) -> None:
+    request = Request(f"{controller_url(settings)}/metrics", headers={"Host": "evil.test"})  # noqa: S310
+    with pytest.raises(HTTPError) as caught:
+        build_opener(ProxyHandler({})).open(request, timeout=10)
+    with caught.value as error:
+        assert error.code == 421
+    name = "{{.Names}} {{.Ports}}"
+    shown = run(["docker", "ps", "--format", name, "--filter", "name=mesocosm_prometheus"])
+    assert "->" not in shown.require().text
 
 
 def test_a_measure_reaches_prometheus_within_two_scrapes(settings: Settings) -> None:

@@ -46,7 +46,7 @@ def test_bars_and_verdicts_are_drawn_and_the_policy_refuses_nothing(tmp_path: Pa
         reader=reader,
         count_machines=dict,
         last_runs=lambda: [RunRow("20261121-081530-4f2a", "smoke", "oracle", 0.0, {"PASS": 3})],
-        around=Surroundings("0.1.0", "tcg", "http://127.0.0.1:9490"),
+        around=Surroundings("0.1.0", "tcg", "/prometheus"),
         clock=FakeClock(),
     )
     picture = tmp_path / "page.png"

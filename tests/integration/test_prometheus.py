@@ -21,6 +21,7 @@ from monitoring.catalog import CATALOG
 from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.measures import MeasureReader
 from monitoring.page import QUERIES, Surroundings
+from monitoring.prometheus_proxy import PREFIX, PrometheusProxy
 from monitoring.server import Pages, PageServer
 
 if TYPE_CHECKING:
@@ -91,10 +92,11 @@ def running_prometheus(folder: Path, target: str) -> Iterator[Prometheus]:
             f"--config.file={folder}/prometheus.yml",
             f"--storage.tsdb.path={folder}/data",
             f"--web.listen-address=127.0.0.1:{port}",
+            "--web.external-url=/prometheus/",
             "--log.level=error",
         ]
     )
-    server = Prometheus(f"http://127.0.0.1:{port}")
+    server = Prometheus(f"http://127.0.0.1:{port}/prometheus")
     try:
         assert wait_until(lambda: server.get("/-/ready"), timeout_s=30)
         yield server
@@ -144,6 +146,20 @@ def prometheus(
             lambda: running.query("sum(rate(mesocosm_steps_total[5m])) > 0"), timeout_s=20
         )
         yield running
+
+
+def test_the_controller_serves_prometheus_page_and_queries(prometheus: Prometheus) -> None:
+    upstream = prometheus.url.removesuffix(PREFIX)
+
+    with PageServer(PrometheusProxy(upstream)) as server:
+        behind = Prometheus(f"http://127.0.0.1:{server.port}{PREFIX}")
+        assert behind.query("mesocosm_verdicts_total")
+        page = behind.get("/graph")
+        assert page is not None
+        files = re.findall(rb'(?:src|href)="(/prometheus/[^"?]+)', page)
+        assert files
+        for name in files:
+            assert behind.get(name.decode().removeprefix(PREFIX)) is not None, name
 
 
 def _measure_everything(log: MeasureLog) -> None:

@@ -22,10 +22,10 @@ pytestmark = pytest.mark.skipif(
 IMAGES = {name: f"mesocosm/{name}:0123456789ab" for name in SERVICES}
 
 
-def parsed(folder: Path, *words: str, kvm: bool = False) -> dict[str, Any]:
-    compose = Compose(Settings(state_dir=folder, controller_port=1234), kvm=kvm)
+def parsed(folder: Path, *, kvm: bool = False, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
+    compose = Compose(Settings(state_dir=folder, controller_port=1234, **settings), kvm=kvm)
     compose.write_env(IMAGES)
-    argv = compose.argv(*words, "config")
+    argv = compose.argv("config")
     config: dict[str, Any] = yaml.safe_load(run(argv, timeout_s=60).require().stdout)
     return config
 
@@ -42,9 +42,23 @@ def test_ports_are_bound_to_loopback_only(tmp_path: Path) -> None:
     ports = [
         port for one in yaml.safe_load(text)["services"].values() for port in one.get("ports", [])
     ]
-    assert len(ports) == 3
+    assert len(ports) == 2
     assert all(port.startswith("127.0.0.1:") for port in ports)
     assert "1234" in str(parsed(tmp_path)["services"]["controller"]["ports"])
+
+
+def test_prometheus_has_a_port_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    assert "ports" not in parsed(tmp_path)["services"]["prometheus"]
+    asked = parsed(tmp_path, publish_prometheus=True, prometheus_port=4321)
+    assert "127.0.0.1" in str(asked["services"]["prometheus"]["ports"])
+    assert "4321" in str(asked["services"]["prometheus"]["ports"])
+
+
+def test_the_controller_knows_the_names_it_is_reached_at(tmp_path: Path) -> None:
+    config = parsed(tmp_path, controller_hosts="localhost:8000")
+    env = config["services"]["controller"]["environment"]
+    assert env["MESOCOSM_CONTROLLER_HOSTS"] == "controller:9464,localhost:8000"
+    assert env["MESOCOSM_CONTROLLER_PORT"] == "1234"
 
 
 def test_nothing_is_privileged_and_rights_are_given_one_by_one(tmp_path: Path) -> None:

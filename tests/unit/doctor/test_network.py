@@ -54,17 +54,13 @@ def _serve(reply: bytes) -> Iterator[int]:
 
 
 def test_free_ports_are_fine() -> None:
-    settings = Settings(
-        controller_port=_free_port(), prometheus_port=_free_port(), adb_port=_free_port()
-    )
+    settings = Settings(controller_port=_free_port(), adb_port=_free_port())
     assert check_ports(settings).state is State.OK
 
 
 def test_a_port_that_another_program_holds_is_named_with_its_holder() -> None:
     with _serve(b"HTTP/1.0 404 no\r\n\r\n") as port:
-        settings = Settings(
-            controller_port=port, prometheus_port=_free_port(), adb_port=_free_port()
-        )
+        settings = Settings(controller_port=port, adb_port=_free_port())
         found = check_ports(settings)
     assert found.state is State.FAILED
     assert f"Port {port}" in found.cause
@@ -72,12 +68,21 @@ def test_a_port_that_another_program_holds_is_named_with_its_holder() -> None:
     assert "MESOCOSM_CONTROLLER_PORT" in found.cure
 
 
+def test_prometheus_port_matters_only_where_it_is_published() -> None:
+    with _serve(b"HTTP/1.0 404 no\r\n\r\n") as port:
+        settings = Settings(
+            controller_port=_free_port(), adb_port=_free_port(), prometheus_port=port
+        )
+        assert check_ports(settings).state is State.OK
+        found = check_ports(settings.model_copy(update={"publish_prometheus": True}))
+    assert found.state is State.FAILED
+    assert "MESOCOSM_PROMETHEUS_PORT" in found.cure
+
+
 def test_a_port_that_our_own_adb_server_holds_is_fine() -> None:
     with _serve(b"OKAY00040029") as port:
         assert answers_as_adb(port)
-        settings = Settings(
-            controller_port=_free_port(), prometheus_port=_free_port(), adb_port=port
-        )
+        settings = Settings(controller_port=_free_port(), adb_port=port)
         found = check_ports(settings)
     assert found.state is State.OK
     assert f"ours already: {port}" in found.cause

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
     from pathlib import Path
 
-AROUND = Surroundings("1.2.3", "tcg", "http://127.0.0.1:9490")
+AROUND = Surroundings("1.2.3", "tcg", "/prometheus")
 EVIL = "<script>alert(1)</script>"
 
 
@@ -108,7 +108,7 @@ def test_the_page_shows_verdicts_quantiles_and_runs(tmp_path: Path) -> None:
     assert "<b>0.95</b>p50, s" in page  # the middle of the bucket from 0.9 to 1.0
     assert "20261121-081530-4f2a" in page
     assert "1970-01-01 00:01:00" in page
-    assert "http://127.0.0.1:9490/graph?g0.expr=" in page
+    assert 'href="/prometheus/graph?g0.expr=' in page
 
 
 def test_an_appliance_without_runs_has_a_page(tmp_path: Path) -> None:

@@ -1,0 +1,162 @@
+"""Who may read the controller's pages, and what it passes on to Prometheus; over real sockets."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import FakeClock
+from monitoring.collector import ApplianceCollector, make_registry
+from monitoring.hosts import allowed_hosts
+from monitoring.measures import MeasureReader
+from monitoring.page import Surroundings
+from monitoring.prometheus_proxy import PREFIX, PrometheusProxy
+from monitoring.server import Pages, PageServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PATHS = ("/", "/metrics", "/healthz", "/style.css", f"{PREFIX}/graph")
+
+
+@contextmanager
+def served(folder: Path, upstream: str = "", hosts: tuple[str, ...] = ()) -> Iterator[int]:
+    reader = MeasureReader(folder)
+    pages = Pages(
+        registry=make_registry(ApplianceCollector(reader, dict)),
+        reader=reader,
+        count_machines=dict,
+        last_runs=list,
+        around=Surroundings("0", "tcg", PREFIX if upstream else ""),
+        clock=FakeClock(),
+        prometheus=PrometheusProxy(upstream) if upstream else None,
+    )
+    with PageServer(pages, hosts=hosts) as server:
+        yield server.port
+
+
+def ask(port: int, path: str, hosts: tuple[str, ...], method: str = "GET") -> tuple[int, bytes]:
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        link.putrequest(method, path, skip_host=True)
+        for host in hosts:
+            link.putheader("Host", host)
+        link.endheaders()
+        reply = link.getresponse()
+        return reply.status, reply.read()
+    finally:
+        link.close()
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_foreign_name_reads_nothing(tmp_path: Path, path: str) -> None:
+    with served(tmp_path, "http://127.0.0.1:1") as port:
+        for hosts in (
+            ("evil.test",),
+            (f"evil.test:{port}",),
+            (f"127.0.0.1.evil.test:{port}",),
+            (f"localhost:{port + 1}",),
+            ("localhost",),
+            (f"localhost:{port}", "evil.test"),
+            (f"evil.test,localhost:{port}",),
+            (),
+        ):
+            status, body = ask(port, path, hosts)
+            assert (status, b"mesocosm" in body.lower()) == (421, False), hosts
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "LocalHost", "[::1]"])
+def test_loopbacks_own_names_read_everything(tmp_path: Path, name: str) -> None:
+    with served(tmp_path) as port:
+        assert [ask(port, path, (f"{name}:{port}",))[0] for path in PATHS[:-1]] == [200] * 4
+
+
+def test_a_name_that_is_allowed_reads_everything(tmp_path: Path) -> None:
+    with served(tmp_path, hosts=("Controller:9464",)) as port:
+        assert ask(port, "/metrics", ("controller:9464",))[0] == 200
+        assert ask(port, "/metrics", ("controller",))[0] == 421
+
+
+def test_the_address_listened_on_is_allowed_and_a_wildcard_is_no_name() -> None:
+    assert "10.0.0.5:99" in allowed_hosts("10.0.0.5", [99])
+    assert "[fd00::1]:99" in allowed_hosts("fd00::1", [99])
+    loopback = {"127.0.0.1", "localhost", "[::1]"}
+    assert allowed_hosts("", [80]) == loopback
+    assert allowed_hosts("::", [1, 2]) == {f"{name}:{n}" for name in loopback for n in (1, 2)}
+
+
+@contextmanager
+def upstream(status: int = 200, **headers: str) -> Iterator[str]:
+    """Serve what a request was, as a Prometheus would be asked."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = f"{self.command} {self.path} {self.headers['Host']} {self.headers['Cookie']}"
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name.replace("_", "-"), value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_arguments: object) -> None:
+            """Log nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_query_is_passed_on_as_it_was_asked(tmp_path: Path) -> None:
+    path = f"{PREFIX}/api/v1/query?query=up%7Bjob%3D%22a%20b%22%7D&x=%2F"
+    with upstream() as address, served(tmp_path, address) as port:
+        status, body = ask(port, path, (f"localhost:{port}",))
+        assert status == 200
+        assert body.decode() == f"GET {path} {address.removeprefix('http://')} None"
+        encoded = f"{PREFIX}/api/v1/label/a%20b%C3%BC/values"
+        assert encoded in ask(port, encoded, (f"localhost:{port}",))[1].decode()
+
+
+def test_replies_keep_their_type_and_place_and_nothing_that_sets_state(tmp_path: Path) -> None:
+    headers = {"Content_Type": "text/x", "Location": f"{PREFIX}/graph", "Set_Cookie": "a=b"}
+    with upstream(302, **headers) as address, served(tmp_path, address) as port:
+        link = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        link.request("GET", PREFIX)
+        reply = link.getresponse()
+        reply.read()
+        link.close()
+    assert (reply.status, reply.headers["Location"]) == (302, f"{PREFIX}/graph")
+    assert reply.headers["Content-Type"] == "text/x"
+    assert reply.headers["Set-Cookie"] is None
+    assert "frame-ancestors 'none'" in reply.headers["Content-Security-Policy"]
+
+
+def test_nothing_is_written_through(tmp_path: Path) -> None:
+    with upstream() as address, served(tmp_path, address) as port:
+        for method in ("POST", "PUT", "DELETE"):
+            assert ask(port, f"{PREFIX}/-/quit", (f"localhost:{port}",), method)[0] == 405
+
+
+def test_a_prometheus_that_is_away_is_named(tmp_path: Path) -> None:
+    with served(tmp_path, "http://127.0.0.1:1") as port:
+        status, body = ask(port, f"{PREFIX}/graph", (f"localhost:{port}",))
+    assert status == 502
+    assert b"Prometheus does not answer" in body
+
+
+def test_without_a_prometheus_the_page_has_no_links_to_it(tmp_path: Path) -> None:
+    with served(tmp_path) as port:
+        own = (f"localhost:{port}",)
+        assert ask(port, f"{PREFIX}/graph", own)[0] == 404
+        assert PREFIX.encode() not in ask(port, "/", own)[1]
+    with served(tmp_path, "http://127.0.0.1:1") as port:
+        assert b'href="/prometheus/alerts"' in ask(port, "/", (f"localhost:{port}",))[1]
