@@ -55,7 +55,8 @@ class _Reports:
         terminalreporter.section("time by lane")
         for line in self._config.stash[_TIMES].lines():
             terminalreporter.write_line(line)
-        if IS_NIGHTLY:
+        is_whole = self._config.args_source is pytest.Config.ArgsSource.TESTPATHS
+        if IS_NIGHTLY or not is_whole:
             return
         count = self._config.stash[_LEFT]
         terminalreporter.write_line(f"left to `make test-nightly`: {count} tests")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 _LAYERS = ("appliance", "images", "provisioning", "evaluators", "monitoring", "controller")
-_PROJECT = ("pyproject.toml", "README.md")
+_PROJECT = ("pyproject.toml", "setup.py", "README.md")
 
 
 def controller_recipe(settings: Settings) -> DockerRecipe:

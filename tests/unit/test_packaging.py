@@ -1,0 +1,20 @@
+"""The project is installed from its checkout, and never as a wheel that would lack its recipes."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from appliance.base.process import run
+from appliance.base.settings import REPOSITORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_wheel_is_refused_with_the_way_to_install(tmp_path: Path) -> None:
+    argv = [sys.executable, "setup.py", "-q", "bdist_wheel", "--dist-dir", str(tmp_path)]
+    ended = run(argv, cwd=REPOSITORY)
+    assert ended.exit_code == 1
+    assert b"make up" in ended.stderr
+    assert list(tmp_path.iterdir()) == []
