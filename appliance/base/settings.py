@@ -37,7 +37,6 @@ class Settings(BaseSettings):
         publish_prometheus: whether Prometheus has a loopback port of its own. Any web site that its
             user's browser visits could read it there; the controller serves it safely.
         prometheus_port: that port.
-        adb_port: loopback port of the appliance's own adb server.
         phone: ``reference``, or ``emulator`` for Google's, once its image is built.
         accept_android_sdk_licence: whether who builds the emulator's image accepts its licence.
         android_apks_dir: folder of APKs to install on the emulator, with their SHA256SUMS.
@@ -62,7 +61,6 @@ class Settings(BaseSettings):
     controller_hosts: str = ""
     publish_prometheus: bool = False
     prometheus_port: int = 9490
-    adb_port: int = 5137
     phone: str = Field(default="reference", pattern="^(reference|emulator)$")
     accept_android_sdk_licence: bool = False
     android_apks_dir: Path | None = None
@@ -91,6 +89,11 @@ class Settings(BaseSettings):
     def run_dir(self) -> Path:
         """Sockets, pid files and locks of what runs now."""
         return self.state_dir / "run"
+
+    @property
+    def adb_socket(self) -> Path:
+        """Socket of the appliance's own adb server, in a folder for its user alone."""
+        return self.run_dir / "adb" / "server.sock"
 
     @property
     def metrics_dir(self) -> Path:

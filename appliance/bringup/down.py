@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from docker.errors import APIError, ImageNotFound
 
 from appliance.base.errors import MesocosmError, UsageError
-from appliance.base.process import run
 from appliance.bringup.compose import Compose
 from appliance.bringup.engine import docker_client, engine_answers, stop_engine
 from appliance.bringup.machines import remove_machines, stop_machines
 from appliance.bringup.up import STATE_MARK
-from appliance.doctor.network import answers_as_adb
 from images.builder import list_manifests
 from images.manifest import Manifest
+from provisioning.phone.adb.server import AdbServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,9 +127,10 @@ def _stands_on(image: str, tags: dict[str, str], parents: dict[str, str]) -> boo
 
 
 def _stop_adb(settings: Settings) -> str:
-    if not answers_as_adb(settings.adb_port):
+    server = AdbServer(settings)
+    if not server.is_running():
         return "was not running"
-    run(["adb", "-P", str(settings.adb_port), "kill-server"], timeout_s=15).require()
+    server.stop()
     return "stopped"
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from appliance.cli.adb import adb
 from appliance.cli.machine_lookup import MachineArgument, complete, find_machine, held
 from appliance.cli.output import JsonOption, console_err, console_out, print_json, print_table
 from appliance.cli.vnc import vnc
@@ -23,6 +24,7 @@ def register(app: typer.Typer) -> None:
     group.command("snapshot")(snapshot)
     group.command("shell")(shell)
     group.command("vnc")(vnc)
+    group.command("adb")(adb)
     group.command("start")(start)
     group.command("stop")(stop)
     group.command("delete")(delete)
@@ -167,7 +169,7 @@ def shell(machine: MachineArgument) -> None:
     if not isinstance(attached, DesktopVm):
         raise RequirementError(
             f"{folder.machine_id} has no SSH server.",
-            resolution="Phones: `adb -P 5137 shell`.",
+            resolution="Phones: `mesocosm machine adb`.",
         )
     if record.state is MachineState.WAITING:
         raise MachineError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import email.utils
-import socket
 import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING
@@ -40,7 +39,6 @@ def check_ports(settings: Settings) -> Finding:
     """Make sure that each loopback port is free, or held by this appliance itself."""
     ports: list[tuple[str, int, Callable[[Settings], bool]]] = [
         ("controller_port", settings.controller_port, controller_answers),
-        ("adb_port", settings.adb_port, lambda asked: answers_as_adb(asked.adb_port)),
     ]
     if settings.publish_prometheus:
         ports.append(("prometheus_port", settings.prometheus_port, prometheus_answers))
@@ -59,20 +57,6 @@ def check_ports(settings: Settings) -> Finding:
     listed = ", ".join(str(port) for _, port, _ in ports)
     note = f" (ours already: {', '.join(ours)})" if ours else ""
     return Finding(State.OK, f"Ports {listed} are free{note}.")
-
-
-def answers_as_adb(port: int) -> bool:
-    """Ask whoever listens on a loopback port for adb's version.
-
-    Source: adb's SERVICES.TXT, ``host:version``; a request is four hex digits of length and text.
-    """
-    try:
-        with socket.create_connection(("127.0.0.1", port), timeout=1) as link:
-            link.settimeout(1)
-            link.sendall(b"000chost:version")
-            return link.recv(4) == b"OKAY"
-    except OSError:
-        return False
 
 
 def check_registry(settings: Settings) -> Finding:

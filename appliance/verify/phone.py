@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MesocosmError, UsageError
 from provisioning.phone.adb.device import AdbDevice
+from provisioning.phone.adb.endpoint import TcpEndpoint
 from provisioning.phone.adb.input import PhoneInput, PhoneTree
 from provisioning.phone.adb.screen import PhoneScreen
 from provisioning.phone.adb.server import AdbServer
@@ -106,7 +107,7 @@ def find_phone(
 
     Args:
         serial: ``HOST:PORT``, or as ``adb devices`` names it, such as ``emulator-5554``.
-        settings: port and key of the appliance's adb server.
+        settings: socket and key of the appliance's adb server.
         adb_port: loopback port of another adb server, one that knows the phone already.
         console: ``HOST:PORT``; for ``emulator-N`` the port N of this host.
         token_file: holds what the console's ``auth`` wants.
@@ -117,9 +118,8 @@ def find_phone(
         LinkError: it cannot be reached.
         UsageError: the console's address or token is none.
     """
-    if adb_port is not None:
-        settings = settings.model_copy(update={"adb_port": adb_port})
-    device = AdbDevice(AdbServer(settings), serial)
+    endpoint = None if adb_port is None else TcpEndpoint(adb_port)
+    device = AdbDevice(AdbServer(settings, endpoint=endpoint), serial)
     emulator = re.fullmatch(r"emulator-(\d+)", serial)
     if emulator and not console:
         console = f"127.0.0.1:{emulator[1]}"

@@ -17,7 +17,6 @@ from appliance.base.settings import Settings
 from provisioning.phone.adb.server import AdbServer
 from provisioning.phone.reference.backend import PhoneBackend
 from provisioning.protocols import READY
-from tests.standins.phone import free_port
 from tests.tiers import IS_NIGHTLY
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     state_dir = tmp_path_factory.mktemp("state")
     if (images_dir := Settings().images_dir).is_dir():
         (state_dir / "images").symlink_to(images_dir)
-    return Settings(state_dir=state_dir, adb_port=free_port())
+    return Settings(state_dir=state_dir)
 
 
 @pytest.fixture(scope="module")
@@ -68,21 +67,21 @@ def backend(settings: Settings) -> Iterator[PhoneBackend]:
     AdbServer(settings).stop()
 
 
-def server_of(port: int) -> Path:
-    """Give the folder in /proc of the adb server that listens on a port."""
+def server_of(settings: Settings) -> Path:
+    """Return the folder in /proc of an appliance's adb server."""
+    spec = AdbServer(settings).endpoint.spec
     for path in PROC.glob("[0-9]*/cmdline"):
         try:
-            words = path.read_bytes().decode(errors="replace").split("\0")
+            argv = path.read_bytes().decode(errors="replace").split("\0")
         except OSError:
             continue
-        is_server = "fork-server" in words or "nodaemon" in words
-        if is_server and any(word.endswith(f":{port}") for word in words):
+        if "fork-server" in argv and spec in argv:
             return path.parent
     raise AssertionError("no adb server listens there")
 
 
-def held(phone: ReferencePhone, backend: PhoneBackend) -> Held:
-    server = server_of(backend.adb_port)
+def held(phone: ReferencePhone, backend: PhoneBackend, settings: Settings) -> Held:
+    server = server_of(settings)
     status = dict(
         line.split(":", 1) for line in (server / "status").read_text().splitlines() if ":" in line
     )
@@ -110,15 +109,15 @@ def use_and_rewind(phone: ReferencePhone, *, with_probe: bool) -> None:
     phone.snapshots.rewind(READY)
 
 
-def test_rewinds_leave_nothing_behind(backend: PhoneBackend) -> None:
+def test_rewinds_leave_nothing_behind(backend: PhoneBackend, settings: Settings) -> None:
     phone = backend.make(lambda _words: None)
     try:
         for number in range(WARM_UP):
             use_and_rewind(phone, with_probe=number % PROBE_EVERY == 0)
-        before = held(phone, backend)
+        before = held(phone, backend, settings)
         for number in range(REWINDS):
             use_and_rewind(phone, with_probe=number % PROBE_EVERY == 0)
-        after = held(phone, backend)
+        after = held(phone, backend, settings)
         print(f"{REWINDS} rewinds\n{before}\n{after}")  # noqa: T201 - shown by pytest -s
         assert after.zombies == 0
         assert after.server_kib <= before.server_kib + SLACK_KIB

@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import socket
 from typing import TYPE_CHECKING
 
 import docker
 import pytest
 
-from appliance.base.clock import wait_until
 from appliance.base.errors import (
     ImageMissingError,
     LinkClosedError,
@@ -49,7 +47,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     images_dir = Settings().images_dir
     if images_dir.is_dir():
         (state_dir / "images").symlink_to(images_dir)
-    return Settings(state_dir=state_dir, adb_port=free_port())
+    return Settings(state_dir=state_dir)
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +162,7 @@ def test_another_process_can_attach(
 
 
 def test_another_appliances_key_is_unauthorized(phone: ReferencePhone, tmp_path: Path) -> None:
-    stranger = AdbServer(Settings(state_dir=tmp_path, adb_port=free_port()))
+    stranger = AdbServer(Settings(state_dir=tmp_path))
     try:
         with pytest.raises(LinkClosedError, match="unauthorized"):
             stranger.connect(phone.device.serial, timeout_s=10)
@@ -269,10 +267,3 @@ def test_starting_the_server_twice_keeps_the_first(settings: Settings) -> None:
     server.start()
     server.start()
     assert server.is_running()
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        sock.listen()
-        taken = Settings(state_dir=settings.state_dir, adb_port=sock.getsockname()[1])
-        with pytest.raises(RequirementError, match="is taken"):
-            AdbServer(taken).start()
-    assert wait_until(server.is_running, timeout_s=5)

@@ -29,7 +29,7 @@ class PhoneStandIn:
     def __init__(self, folder: Path) -> None:
         if process.find_tool("adb") is None:
             pytest.skip("needs adb")
-        self.server = AdbServer(Settings(state_dir=folder / "state", adb_port=free_port()))
+        self.server = AdbServer(Settings(state_dir=folder / "state"))
         ready = folder / "ready.json"
         argv = [sys.executable, "-m", "images.phone.device", "--root", str(folder / "root")]
         argv += ["--adb-port", "0", "--console-port", "0", "--ready", str(ready)]

@@ -55,7 +55,7 @@ class AdbDevice:
         Raises:
             ToolMissingError: adb is not installed.
         """
-        where = ["-P", str(self._server.port), "-s", self.serial]
+        where = ["-L", self._server.endpoint.spec, "-s", self.serial]
         return run(["adb", *where, *words], timeout_s=timeout_s)
 
     def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:

@@ -1,12 +1,11 @@
-"""The appliance's own adb server: a private port, its own key, every wait bounded."""
+"""The appliance's own adb server: a private socket, its own key, every wait bounded."""
 
 from __future__ import annotations
 
 import contextlib
-import socket
 from typing import TYPE_CHECKING
 
-from adbutils import AdbClient, AdbError, AdbTimeout
+from adbutils import AdbError, AdbTimeout
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.errors import (
@@ -17,18 +16,18 @@ from appliance.base.errors import (
     LinkTimeoutError,
     PhoneOfflineError,
     PhoneUnauthorizedError,
-    RequirementError,
 )
 from appliance.base.files import FileLock
 from appliance.base.process import run
+from provisioning.phone.adb.endpoint import ServerConnection, UnixEndpoint
 
 if TYPE_CHECKING:
-    from adbutils import AdbConnection
+    import socket
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
+    from provisioning.phone.adb.endpoint import Endpoint
 
-HOST = "127.0.0.1"
 _KEY = "adbkey"
 _START_TIMEOUT_S = 15.0
 _ASK_TIMEOUT_S = 5.0
@@ -39,23 +38,28 @@ _NOT_YET = ("offline", "connecting", "authorizing")
 class AdbServer:
     """Start, use and stop the adb server of one appliance.
 
+    It listens on a Unix socket that no other user of the host can reach: whoever reaches an adb
+    server can use every phone that it is connected to.
+
     Args:
-        settings: port of the server, folder of the key.
+        settings: folders of the socket and of the key.
+        endpoint: of another adb server, such as the user's own; the appliance's by default.
         clock: bounds waiting.
     """
 
-    def __init__(self, settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        endpoint: Endpoint | None = None,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
         self._settings = settings
         self._clock = clock
-        self._client = AdbClient(HOST, settings.adb_port)
-
-    @property
-    def port(self) -> int:
-        """The loopback port it listens on."""
-        return self._settings.adb_port
+        self.endpoint = endpoint or UnixEndpoint(settings.adb_socket)
 
     def public_key(self) -> str:
-        """Give the line that phones must know; the key is made when there is none.
+        """Return the line that phones must know; the key is made when there is none.
 
         Raises:
             ToolMissingError: adb is not installed.
@@ -79,7 +83,7 @@ class AdbServer:
 
         Raises:
             ToolMissingError: adb is not installed.
-            RequirementError: something else has the port.
+            RequirementError: the path of the socket is too long.
         """
         if self.is_running():
             return
@@ -104,9 +108,10 @@ class AdbServer:
         wait_until(
             lambda: not self.is_running(), timeout_s=_ASK_TIMEOUT_S, every_s=0.05, clock=self._clock
         )
+        self.endpoint.remove()
 
     def is_running(self) -> bool:
-        """Tell whether an adb server answers on the port."""
+        """Return whether an adb server answers."""
         try:
             with self._connection(_ASK_TIMEOUT_S) as link:
                 link.send_command("host:version")
@@ -116,7 +121,7 @@ class AdbServer:
             return False
 
     def state(self, serial: str) -> str:
-        """Give adb's word for a phone: ``device``, ``offline``, ``unauthorized``; empty: unknown.
+        """Return adb's state of a phone: ``device``, ``offline``, ``unauthorized``; empty: unknown.
 
         Raises:
             LinkError: the server does not answer.
@@ -124,7 +129,7 @@ class AdbServer:
         return self.states().get(serial, "")
 
     def states(self) -> dict[str, str]:
-        """Give adb's word for each phone that it knows, by serial.
+        """Return adb's state of each phone that it knows, by serial.
 
         Raises:
             LinkError: the server does not answer.
@@ -175,7 +180,7 @@ class AdbServer:
         raise LinkClosedError(f"adb cannot connect to {serial}.", details=said)
 
     def _ask_to_connect(self, serial: str, left_s: float, said: str) -> str:
-        """Give the server's answer, or what it said before where no time is left for another."""
+        """Return the server's answer, or its last one where no time is left for another."""
         try:
             return self._ask(f"host:connect:{serial}", timeout_s=left_s)
         except LinkTimeoutError:
@@ -223,16 +228,15 @@ class AdbServer:
         stream: socket.socket = link.conn
         return stream
 
-    def _connection(self, timeout_s: float) -> AdbConnection:
-        """Connect to the server; adbutils would start one of its own where none answers.
+    def _connection(self, timeout_s: float) -> ServerConnection:
+        """Connect to the server.
 
         Raises:
             OSError: nobody listens.
         """
-        socket.create_connection((HOST, self.port), timeout=min(timeout_s, _ASK_TIMEOUT_S)).close()
-        link = self._client.make_connection(timeout_s)
-        link.conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return link
+        sock = self.endpoint.connect(min(timeout_s, _ASK_TIMEOUT_S))
+        sock.settimeout(timeout_s)
+        return ServerConnection(sock)
 
     def _ask(self, request: str, *, timeout_s: float = _ASK_TIMEOUT_S) -> str:
         try:
@@ -250,12 +254,7 @@ class AdbServer:
             raise LinkClosedError("The adb server does not answer.", details=str(exc)) from exc
 
     def _start(self) -> None:
-        with contextlib.suppress(OSError):
-            socket.create_connection((HOST, self.port), timeout=1.0).close()
-            raise RequirementError(
-                f"Port {self.port} is taken by something that is no adb server.",
-                resolution="Stop it, or set MESOCOSM_ADB_PORT to a free port.",
-            )
+        self.endpoint.prepare()
         env = {
             "HOME": str(self._settings.keys_dir),
             "ADB_VENDOR_KEYS": str(self._settings.keys_dir / _KEY),
@@ -266,7 +265,7 @@ class AdbServer:
             "ADB_MDNS": "0",
         }
         run(
-            ["adb", "-P", str(self.port), "start-server"], timeout_s=_START_TIMEOUT_S, env=env
+            ["adb", "-L", self.endpoint.spec, "start-server"], timeout_s=_START_TIMEOUT_S, env=env
         ).require("`mesocosm doctor` checks adb.")
 
 

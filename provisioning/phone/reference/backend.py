@@ -65,11 +65,6 @@ class PhoneBackend:
             self._image = find(self._profile.image, self._settings)
         return self._image
 
-    @property
-    def adb_port(self) -> int:
-        """The loopback port of the adb server that knows its phones."""
-        return self._server.port
-
     def memory_bytes(self, machine_id: str) -> int:
         """Give what a running phone's container holds in memory, without the page cache.
 

@@ -48,7 +48,7 @@ class ReferencePhone:
     Whoever uses it holds the lock of its folder.
 
     Args:
-        settings: the adb server's port and key.
+        settings: the adb server's socket and key.
         folder: of the machine; holds the console's token and the snapshots' digests.
         record: what it is; its backend tells the sort of phone.
         profile: the sort of phone, where it is none of `phone_profile.PROFILES`.
@@ -102,6 +102,11 @@ class ReferencePhone:
         if self._device is None or self._device.serial != serial:
             self._device = AdbDevice(self._server, serial, clock=self._clock)
         return self._device
+
+    @property
+    def adb_server(self) -> AdbServer:
+        """The adb server that knows the phone."""
+        return self._server
 
     @property
     def files(self) -> AdbDevice:

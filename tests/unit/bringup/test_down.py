@@ -27,7 +27,7 @@ def settings(tmp_path: Path) -> Settings:
     (state / "runs" / "one").mkdir(parents=True)
     (state / "runs" / "one" / "run.json").write_text("{}")
     (state / STATE_MARK).touch()
-    return Settings(state_dir=state, adb_port=1)
+    return Settings(state_dir=state)
 
 
 def test_a_folder_that_no_bring_up_marked_is_never_purged(tmp_path: Path, steps: Steps) -> None:

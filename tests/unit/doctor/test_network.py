@@ -12,7 +12,6 @@ from appliance.base.settings import Settings
 from appliance.doctor import network
 from appliance.doctor.check import State
 from appliance.doctor.network import (
-    answers_as_adb,
     check_base_archive,
     check_clock,
     check_desktop_archives,
@@ -54,13 +53,13 @@ def _serve(reply: bytes) -> Iterator[int]:
 
 
 def test_free_ports_are_fine() -> None:
-    settings = Settings(controller_port=_free_port(), adb_port=_free_port())
+    settings = Settings(controller_port=_free_port())
     assert check_ports(settings).state is State.OK
 
 
 def test_a_port_that_another_program_holds_is_named_with_its_holder() -> None:
     with _serve(b"HTTP/1.0 404 no\r\n\r\n") as port:
-        settings = Settings(controller_port=port, adb_port=_free_port())
+        settings = Settings(controller_port=port)
         found = check_ports(settings)
     assert found.state is State.FAILED
     assert f"Port {port}" in found.cause
@@ -70,28 +69,11 @@ def test_a_port_that_another_program_holds_is_named_with_its_holder() -> None:
 
 def test_prometheus_port_matters_only_where_it_is_published() -> None:
     with _serve(b"HTTP/1.0 404 no\r\n\r\n") as port:
-        settings = Settings(
-            controller_port=_free_port(), adb_port=_free_port(), prometheus_port=port
-        )
+        settings = Settings(controller_port=_free_port(), prometheus_port=port)
         assert check_ports(settings).state is State.OK
         found = check_ports(settings.model_copy(update={"publish_prometheus": True}))
     assert found.state is State.FAILED
     assert "MESOCOSM_PROMETHEUS_PORT" in found.cure
-
-
-def test_a_port_that_our_own_adb_server_holds_is_fine() -> None:
-    with _serve(b"OKAY00040029") as port:
-        assert answers_as_adb(port)
-        settings = Settings(controller_port=_free_port(), adb_port=port)
-        found = check_ports(settings)
-    assert found.state is State.OK
-    assert f"ours already: {port}" in found.cause
-
-
-def test_another_server_is_no_adb() -> None:
-    with _serve(b"HTTP/1.0 400 no") as port:
-        assert not answers_as_adb(port)
-    assert not answers_as_adb(_free_port())
 
 
 @pytest.fixture

@@ -1,0 +1,95 @@
+"""``mesocosm machine adb``: let the user's own adb tools use a phone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from appliance.cli.machine_lookup import complete, find_machine
+from appliance.cli.output import JsonOption, console_err, console_out, print_json
+
+if TYPE_CHECKING:
+    from provisioning.phone.adb.endpoint import Endpoint
+    from provisioning.phone.reference.machine import ReferencePhone
+
+
+def adb(
+    machine: Annotated[
+        str, typer.Argument(metavar="MACHINE", help="Id of a phone.", autocompletion=complete)
+    ],
+    port: Annotated[
+        int | None,
+        typer.Option(help="Also listen on this loopback port until Ctrl-C; 0 chooses a free one."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Print the environment in which adb and its like use a phone that runs.
+
+    Use it as: eval "$(mesocosm machine adb phone)"; adb shell
+
+    The appliance's adb server listens on a Unix socket that no other user can reach. With --port it
+    can be reached over TCP too, which programs without Unix sockets need (adbutils, Appium): by the
+    programs of the user who runs this command, and until it ends.
+    """
+    phone = _find_phone(machine)
+    serial, endpoint = phone.device.serial, phone.adb_server.endpoint
+    phone.adb_server.connect(serial, timeout_s=10.0)
+    phone.release()
+    if port is None:
+        _print({"ADB_SERVER_SOCKET": endpoint.spec, "ANDROID_SERIAL": serial}, json=json)
+    else:
+        _forward(endpoint, port, serial, json=json)
+
+
+def _find_phone(machine: str) -> ReferencePhone:
+    """Find a phone of this appliance.
+
+    Raises:
+        UnknownNameError: there is no such machine.
+        UsageError: it is no phone.
+    """
+    from appliance.base.errors import UsageError
+    from appliance.base.settings import get_settings
+    from provisioning.fleet.host_backends import host_backends
+    from provisioning.phone.reference.machine import ReferencePhone
+
+    folder, record = find_machine(machine)
+    attached = host_backends(get_settings())[record.kind].attach(folder, record)
+    if not isinstance(attached, ReferencePhone):
+        raise UsageError(
+            f"{folder.machine_id} is a {record.kind.value}, which adb cannot use.",
+            resolution="`mesocosm machine list` lists phones.",
+        )
+    return attached
+
+
+def _forward(endpoint: Endpoint, port: int, serial: str, *, json: bool) -> None:
+    import signal
+    import threading
+
+    from provisioning.phone.adb.forwarder import AdbForwarder
+
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    with AdbForwarder(endpoint, port=port) as forwarder:
+        variables = {
+            "ANDROID_ADB_SERVER_ADDRESS": "127.0.0.1",
+            "ANDROID_ADB_SERVER_HOST": "127.0.0.1",
+            "ANDROID_ADB_SERVER_PORT": str(forwarder.port),
+            "ANDROID_SERIAL": serial,
+        }
+        _print(variables, json=json)
+        console_err().print("Your programs are let in until Ctrl-C.")
+        ended.wait()
+
+
+def _print(variables: dict[str, str], *, json: bool) -> None:
+    import shlex
+
+    if json:
+        print_json(variables)
+        return
+    for name, value in variables.items():
+        console_out().print(f"export {name}={shlex.quote(value)}", markup=False, soft_wrap=True)
