@@ -19,6 +19,8 @@
     │   ├── MachineStartError
     │   ├── EngineError            the Docker engine refused a request about a machine
     │   ├── MachineBusyError
+    │   ├── LeaseExpiredError      a lease ended before its holder was done
+    │   ├── MemoryOutgrownError    a machine was ended: it used more memory than is left
     │   ├── UnsupportedError       this sort of machine cannot do it
     │   ├── SnapshotMissingError
     │   ├── SnapshotError          save, rewind or delete failed
@@ -187,6 +189,18 @@ class MachineBusyError(MachineError):
     """Another process holds the machine."""
 
     code = "machine_busy"
+
+
+class LeaseExpiredError(MachineError):
+    """A lease ended before its holder was done; its machines belong to somebody else, or are gone."""
+
+    code = "lease_expired"
+
+
+class MemoryOutgrownError(MachineError):
+    """A machine was ended because it used more memory than its share, and the host ran short."""
+
+    code = "memory_outgrown"
 
 
 class UnsupportedError(MachineError):

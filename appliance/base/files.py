@@ -19,8 +19,18 @@ if TYPE_CHECKING:
 _CHUNK_BYTES = 1 << 20
 
 
-def write_atomic(path: Path, data: bytes | str, *, mode: int = 0o644) -> None:
-    """Replace `path` by `data`: after a crash the old or the new content stands, never a mix."""
+def write_atomic(
+    path: Path, data: bytes | str, *, mode: int = 0o644, is_durable: bool = True
+) -> None:
+    """Replace `path` by `data`: after a crash the old or the new content stands, never a mix.
+
+    Args:
+        path: of the file.
+        data: its new content.
+        mode: permission bits.
+        is_durable: False saves the sync to the disk, for what is worthless once the host crashed;
+            a killed process still leaves the old or the new content.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     raw = data.encode() if isinstance(data, str) else data
     fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -28,7 +38,8 @@ def write_atomic(path: Path, data: bytes | str, *, mode: int = 0o644) -> None:
         with os.fdopen(fd, "wb") as out:
             out.write(raw)
             out.flush()
-            os.fsync(out.fileno())
+            if is_durable:
+                os.fsync(out.fileno())
         Path(name).chmod(mode)
         Path(name).replace(path)
     except BaseException:
@@ -88,12 +99,22 @@ class FileLock:
         self.path = path
         self._fd: int | None = None
 
-    def try_acquire(self) -> bool:
-        """Take the lock if nobody has it; True when taken."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    def try_acquire(self, *, make_folder: bool = True) -> bool:
+        """Take the lock if nobody has it; True when taken.
+
+        Args:
+            make_folder: False takes no lock where its folder is gone.
+        """
+        if make_folder:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except FileNotFoundError:
+            return False
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.path.samestat(os.fstat(fd), self.path.stat()):
+                raise BlockingIOError
         except OSError:
             os.close(fd)
             return False

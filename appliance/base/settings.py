@@ -31,6 +31,8 @@ class Settings(BaseSettings):
         desktop_reset: ``rewind`` lends one desktop again and again and forks it only when more are
             wanted at once; ``fork`` gives every lease a new fork, destroyed after use.
         desktop_pool: how many forks stand by: a number, or ``auto`` (one a core, memory allowing).
+        fork_reserve_mib: memory that is reserved for a fork of a desktop VM; a guest may write to all
+            of its RAM, and one that outgrows this is ended when the host runs short.
         controller_port: loopback port of the controller (``/metrics``).
         controller_hosts: further values of ``Host`` under which the controller is reached, with
             commas, such as ``localhost:8000`` for an SSH tunnel.
@@ -57,6 +59,7 @@ class Settings(BaseSettings):
     desktop_cpus: int = Field(default=2, ge=1)
     desktop_reset: str = Field(default="rewind", pattern="^(rewind|fork)$")
     desktop_pool: str = Field(default="auto", pattern="^(auto|[0-9]+)$")
+    fork_reserve_mib: int = Field(default=768, ge=128)
     controller_port: int = 9464
     controller_hosts: str = ""
     publish_prometheus: bool = False

@@ -13,11 +13,12 @@ from appliance.base.errors import MachineError
 from appliance.bench.rows import Row, phase_means
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator
 
     from appliance.base.clock import Clock
     from provisioning.desktop.qemu.backend import QemuBackend
     from provisioning.desktop.qemu.machine import DesktopVm
+    from provisioning.fleet.handle import MachineHandle
     from provisioning.protocols import ResetReport
 
     Tick = Callable[[str], None]
@@ -50,9 +51,8 @@ def bench_fork(
     yield lease
     try:
         for _ in range(count):
-            fork = _stand_by(backend)
-            with _ended(fork):
-                lease.measure(lambda: reports.append(backend.wake(fork)), clock)  # noqa: B023  # called at once
+            with _stand_by(backend).temporary() as fork:
+                lease.measure(lambda: reports.append(backend.wake(fork)), clock)  # called at once
             tick(lease.name)
     finally:
         lease.extra |= phase_means(reports)
@@ -61,7 +61,7 @@ def bench_fork(
         with contextlib.ExitStack() as stack:
 
             def start() -> None:
-                fork = stack.enter_context(_ended(_stand_by(backend)))  # called at once
+                fork = stack.enter_context(_stand_by(backend).temporary())  # called at once
                 backend.wake(fork)
 
             cold.measure(start, clock)
@@ -71,8 +71,8 @@ def bench_fork(
         with contextlib.ExitStack() as stack:
 
             def make() -> None:
-                machine = backend.make(lambda _words: None)
-                stack.enter_context(_ended(machine))  # called at once
+                handle = backend.make(lambda _words: None)
+                stack.enter_context(handle.temporary())  # called at once
 
             boot.measure(make, clock)
         tick(boot.name)
@@ -98,7 +98,7 @@ def bench_density(
     with contextlib.ExitStack() as stack:
         forks = []
         for _ in range(count):
-            fork = stack.enter_context(_ended(_stand_by(backend)))
+            fork = stack.enter_context(_stand_by(backend).temporary())
             backend.wake(fork)
             forks.append(fork)
             tick(row.name)
@@ -136,23 +136,12 @@ def proportional_mib(machine_id: str, proc: Path = _PROC) -> float:
 def _ensure_template(backend: QemuBackend) -> None:
     """Make a desktop, and with it the template, where there is none."""
     fork = backend.stand_by()
-    machine = backend.make(lambda _words: None) if fork is None else fork
-    machine.delete()
-    machine.folder.lock.release()
+    handle = backend.make(lambda _words: None) if fork is None else fork
+    handle.delete()
 
 
-def _stand_by(backend: QemuBackend) -> DesktopVm:
+def _stand_by(backend: QemuBackend) -> MachineHandle[DesktopVm]:
     fork = backend.stand_by()
     if fork is None:
         raise MachineError("There is no template to fork from.", resolution="Run `mesocosm up`.")
     return fork
-
-
-@contextlib.contextmanager
-def _ended(machine: DesktopVm) -> Iterator[DesktopVm]:
-    """Destroy a machine at the end."""
-    try:
-        yield machine
-    finally:
-        machine.delete()
-        machine.folder.lock.release()

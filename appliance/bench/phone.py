@@ -47,7 +47,8 @@ def bench_phone_figures(
         MesocosmError: the phone cannot be made, or does not answer between two samples.
     """
     few = max(_LEAST, count // _SHARE)
-    phone = backend.make(lambda _words: None)
+    phone_handle = backend.make(lambda _words: None)
+    phone = phone_handle.machine
     bench = _Bench(backend, phone, tick, clock)
     try:
         yield from bench.cold_starts(few)
@@ -58,8 +59,7 @@ def bench_phone_figures(
         yield from bench.hierarchies(count)
         yield bench.memory()
     finally:
-        phone.delete()
-        phone.folder.lock.release()
+        phone_handle.delete()
 
 
 class _Bench:
@@ -93,20 +93,20 @@ class _Bench:
         """Throw a container away and make another one instead."""
         row = Row("container recreate", "instead of a rewind: old container gone, new one ready")
         yield row
-        spare = self._backend.make(lambda _words: None)
+        spare_handle = self._backend.make(lambda _words: None)
+        spare = spare_handle.machine
 
         def recreate() -> None:
-            nonlocal spare
-            spare.delete()
-            spare.folder.lock.release()
-            spare = self._backend.make(lambda _words: None)
+            nonlocal spare, spare_handle
+            spare_handle.delete()
+            spare_handle = self._backend.make(lambda _words: None)
+            spare = spare_handle.machine
 
         try:
             for _ in range(count):
                 self._measure(row, recreate)
         finally:
-            spare.delete()
-            spare.folder.lock.release()
+            spare_handle.delete()
 
     def taps(self, count: int) -> Generator[Row]:
         """Tap, until the screen stands still; beside it one picture by the adb program.

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from provisioning.desktop.qemu.machine import DesktopVm
-    from provisioning.fleet.backend import Backend, HostMachine
+    from provisioning.fleet.backend import Backend
+    from provisioning.fleet.handle import HostMachine
     from provisioning.phone.reference.machine import ReferencePhone
     from provisioning.protocols import ResetReport
 
@@ -44,7 +45,8 @@ def bench_desktop(
     Raises:
         MesocosmError: the machine cannot be made, or does not answer between two samples.
     """
-    machine = backend.make(lambda _words: None)
+    machine_handle = backend.make(lambda _words: None)
+    machine = machine_handle.machine
     try:
         rewind = Row("rewind", "loadvm in the running QEMU, probe, clock, seed, state compared")
         yield rewind
@@ -60,8 +62,7 @@ def bench_desktop(
         yield revert
         _reverts(machine, revert, max(_COMPARED_LEAST, count // _COMPARED_SHARE), tick, clock)
     finally:
-        machine.delete()
-        machine.folder.lock.release()
+        machine_handle.delete()
 
 
 def bench_phone(
@@ -72,7 +73,8 @@ def bench_phone(
     Raises:
         MesocosmError: the phone cannot be made.
     """
-    machine: ReferencePhone = backend.make(lambda _words: None)  # type: ignore[assignment]
+    machine_handle = backend.make(lambda _words: None)
+    machine: ReferencePhone = machine_handle.machine  # type: ignore[assignment]
     try:
         row = Row("phone rewind", "reference phone: console load, state compared")
         yield row
@@ -82,8 +84,7 @@ def bench_phone(
 
         _rewinds(machine, row, dirty, count=count, tick=tick, clock=clock)
     finally:
-        machine.delete()
-        machine.folder.lock.release()
+        machine_handle.delete()
 
 
 def _rewinds(

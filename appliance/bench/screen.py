@@ -45,7 +45,8 @@ def bench_screen(
     Raises:
         MesocosmError: the machine cannot be made, or takes no input.
     """
-    machine: DesktopVm = backend.make(lambda _words: None)  # type: ignore[assignment]
+    machine_handle = backend.make(lambda _words: None)
+    machine: DesktopVm = machine_handle.machine  # type: ignore[assignment]
     libvirt_screen = LibvirtScreen(uri, machine.info.machine_id)
     try:
         guest = LinkScreen(machine.link)
@@ -61,8 +62,7 @@ def bench_screen(
         yield from frames.row("guest screenshot", "mss in the guest", guest.capture, few)
     finally:
         libvirt_screen.close()
-        machine.delete()
-        machine.folder.lock.release()
+        machine_handle.delete()
 
 
 class _SeenFrames:

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from appliance.base.settings import Settings
-    from provisioning.fleet.backend import Backend, HostMachine
     from provisioning.fleet.local import LocalFleet
-    from provisioning.machine_folder import MachineFolder, MachineRecord
 
 
 def prepare_machines(settings: Settings, say: Callable[[str], None]) -> str:
@@ -53,11 +51,9 @@ def sweep_orphans(settings: Settings) -> list[str]:
     Raises:
         MesocosmError: the hypervisor or docker does not answer.
     """
-    from provisioning.fleet.host_backends import host_backends  # noqa: PLC0415 - imports libvirt and Docker
-    from provisioning.fleet.local import LocalFleet  # noqa: PLC0415
+    from provisioning.fleet.local import LocalFleet  # noqa: PLC0415 - imports libvirt and Docker
 
-    backends = {kind: _Lenient(backend) for kind, backend in host_backends(settings).items()}
-    return LocalFleet(settings, backends).sweep()
+    return LocalFleet(settings, judges_images=False).sweep()
 
 
 def remove_machines(settings: Settings) -> list[str]:
@@ -89,31 +85,3 @@ def describe(counts: dict[tuple[str, str], int]) -> str:
     """Say machine counts in words, such as ``1 desktop ready, 1 phone ready``."""
     rows = [f"{count} {kind} {state}" for (kind, state), count in sorted(counts.items())]
     return ", ".join(rows) or "none"
-
-
-class _Lenient:
-    """A backend to which every whole machine fits."""
-
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
-
-    def make(self, say: Callable[[str], None]) -> HostMachine:
-        """Make one as the backend does."""
-        return self._backend.make(say)
-
-    def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
-        """Attach as the backend does."""
-        return self._backend.attach(folder, record)
-
-    def fits(self, record: MachineRecord) -> bool:
-        """Take every machine for current."""
-        del record
-        return True
-
-    def remove_by_id(self, machine_id: str) -> None:
-        """Remove as the backend does."""
-        self._backend.remove_by_id(machine_id)
-
-    def remove_strays(self) -> list[str]:
-        """Remove as the backend does."""
-        return self._backend.remove_strays()

@@ -10,7 +10,8 @@ from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.health import QUESTIONS, controller_url, prometheus_url
 from appliance.bringup.machines import count_machines
 from provisioning.accelerator.detection import find_accelerator
-from provisioning.fleet.pool import Queue
+from provisioning.fleet.allocation import Allocation
+from provisioning.fleet.ledger import FILE, Ledger
 
 if TYPE_CHECKING:
     from appliance.base.settings import Settings
@@ -77,5 +78,5 @@ def read_status(settings: Settings) -> Status:
         count_machines(settings),
         find_accelerator(settings).name,
         {"controller": controller_url(settings), "prometheus": prometheus_url(settings)},
-        Queue(settings).waiting(),
+        Allocation(Ledger(settings.state_dir / FILE)).waiting(),
     )

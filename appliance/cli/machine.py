@@ -42,10 +42,9 @@ def list_machines(json: JsonOption = False) -> None:
     rows = []
     for folder in iter_folders(get_settings()):
         record = folder.read()
-        is_free = folder.lock.try_acquire()
-        folder.lock.release()
+        in_use = folder.is_claimed()
         shown = record.model_dump(mode="json", exclude={"details"}) if record else {}
-        rows.append({**shown, "machine_id": folder.machine_id, "in_use": not is_free})
+        rows.append({**shown, "machine_id": folder.machine_id, "in_use": in_use})
     rows += _not_taken_yet({str(row["machine_id"]) for row in rows})
     if json:
         print_json(rows)
@@ -114,23 +113,22 @@ def fork(json: JsonOption = False) -> None:
     from appliance.base.errors import RequirementError
     from appliance.base.settings import get_settings
     from provisioning.desktop.qemu.backend import QemuBackend
-    from provisioning.machine_folder import MachineState
+    from provisioning.machine_state import MachineState
 
     backend = QemuBackend(get_settings())
-    made = backend.stand_by()
-    if made is None:
+    handle = backend.stand_by()
+    if handle is None:
         raise RequirementError(
             "There is no template to fork from.", resolution="`mesocosm up` makes it."
         )
+    made = handle.machine
     try:
         report = backend.wake(made)
-        made.folder.mark(MachineState.KEPT)
+        handle.folder.mark(MachineState.KEPT)
     except BaseException:
-        made.delete()
+        handle.delete()
         raise
-    finally:
-        made.release()
-        made.folder.lock.release()
+    handle.release()
     if json:
         print_json({"machine": made.info.machine_id, "seconds": round(report.seconds, 4)})
     else:
@@ -162,7 +160,7 @@ def shell(machine: MachineArgument) -> None:
     from appliance.base.settings import get_settings
     from provisioning.desktop.qemu.machine import DesktopVm
     from provisioning.fleet.host_backends import host_backends
-    from provisioning.machine_folder import MachineState
+    from provisioning.machine_state import MachineState
 
     folder, record = find_machine(machine)
     attached = host_backends(get_settings())[record.kind].attach(folder, record)

@@ -9,10 +9,8 @@ import typer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
-    from appliance.base.files import FileLock
-    from provisioning.fleet.backend import HostMachine
+    from provisioning.fleet.handle import HostMachine
     from provisioning.machine_folder import MachineFolder, MachineRecord
 
 
@@ -48,15 +46,18 @@ def find_machine(machine: str) -> tuple[MachineFolder, MachineRecord]:
     raise UnknownNameError.of("machine", machine, [folder.machine_id for folder, _ in known])
 
 
-def held(folder: MachineFolder) -> AbstractContextManager[FileLock]:
-    """Return a context manager that holds a machine's lock.
+@contextlib.contextmanager
+def held(folder: MachineFolder) -> Iterator[None]:
+    """Claim a machine for a block.
 
     Raises:
         MachineBusyError: somebody uses it.
     """
-    from appliance.base.files import locked
-
-    return locked(folder.lock.path, what=f"The machine {folder.machine_id}")
+    claim = folder.require_claim()
+    try:
+        yield
+    finally:
+        claim.release()
 
 
 @contextlib.contextmanager

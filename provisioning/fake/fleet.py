@@ -1,11 +1,13 @@
-"""Lease machines that live in memory."""
+"""Lend machines that live in memory."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK, Clock
+from appliance.base.errors import LeaseExpiredError
 from provisioning.fake.desktop import FakeDesktop
 from provisioning.fake.phone import FakePhone
 from provisioning.fleet.protocol import LEASE_S, Environment
@@ -13,6 +15,101 @@ from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from types import TracebackType
+    from typing import Self
+
+FakeMachines = dict[str, FakeDesktop | FakePhone]
+
+
+class FakeLease:
+    """A `provisioning.fleet.protocol.Lease` of machines in memory; it ends when its clock says so.
+
+    Args:
+        lease_id: unique in the fleet.
+        machines: by role.
+        ttl_s: how long it lasts.
+        clock: its time.
+        on_release: called once, when it is released.
+    """
+
+    def __init__(
+        self,
+        lease_id: str,
+        machines: FakeMachines,
+        ttl_s: float,
+        clock: Clock,
+        on_release: Callable[[], None],
+    ) -> None:
+        self.lease_id = lease_id
+        self._machines = machines
+        self._ttl_s = ttl_s
+        self._clock = clock
+        self._on_release = on_release
+        self._is_released = False
+        self.expires_s = clock.now_s() + ttl_s
+        self._environment = self._rewind()
+
+    @property
+    def environment(self) -> Environment:
+        """Its machines.
+
+        Raises:
+            LeaseExpiredError: it has ended.
+        """
+        self._require_alive()
+        return self._environment
+
+    def renew(self, ttl_s: float | None = None) -> None:
+        """Let it last longer, from now.
+
+        Raises:
+            LeaseExpiredError: it has ended.
+        """
+        self._require_alive()
+        self._ttl_s = self._ttl_s if ttl_s is None else ttl_s
+        self.expires_s = self._clock.now_s() + self._ttl_s
+
+    def reset(self) -> Environment:
+        """Rewind its machines.
+
+        Raises:
+            LeaseExpiredError: it has ended.
+        """
+        self._require_alive()
+        self._environment = self._rewind()
+        return self._environment
+
+    def release(self) -> None:
+        """Give the machines back; harmless twice."""
+        if not self._is_released:
+            self._is_released = True
+            self._on_release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        is_late = self._is_late
+        self.release()
+        if is_late and not isinstance(error, LeaseExpiredError):
+            raise LeaseExpiredError(f"The lease {self.lease_id} has expired.") from error
+
+    @property
+    def _is_late(self) -> bool:
+        return self._clock.now_s() >= self.expires_s
+
+    def _require_alive(self) -> None:
+        if self._is_released or self._is_late:
+            raise LeaseExpiredError(f"The lease {self.lease_id} has ended.")
+
+    def _rewind(self) -> Environment:
+        resets = {role: machine.rewind(READY) for role, machine in self._machines.items()}
+        return Environment(dict(self._machines), resets)
 
 
 class FakeFleet:
@@ -34,32 +131,40 @@ class FakeFleet:
     ) -> None:
         self._clock = clock
         self._prepare = prepare
+        self._numbers = itertools.count(1)
         self.leased = 0
         self.deadline_s = 0.0
         self.machines: dict[tuple[Kind, int], FakeDesktop | FakePhone] = {}
+
+    def acquire(self, roles: Mapping[str, Kind], ttl_s: float = LEASE_S) -> FakeLease:
+        """Lend one rewound machine a role.
+
+        Raises:
+            SnapshotMissingError: a test deleted the snapshot.
+        """
+        self.deadline_s = ttl_s
+        counts: dict[Kind, int] = {}
+        given: FakeMachines = {}
+        for role, kind in roles.items():
+            index = counts.get(kind, 0)
+            counts[kind] = index + 1
+            given[role] = self._machine(kind, index)
+        lease = FakeLease(
+            f"lease-{next(self._numbers)}", given, ttl_s, self._clock, self._take_back
+        )
+        self.leased += 1
+        return lease
 
     @contextlib.contextmanager
     def lease(
         self, roles: Mapping[str, Kind], *, deadline_s: float = LEASE_S
     ) -> Iterator[Environment]:
-        """Hand out one rewound machine a role for the length of a block.
+        """Lend machines for the length of a block; see `acquire`."""
+        with self.acquire(roles, deadline_s) as lease:
+            yield lease.environment
 
-        Raises:
-            SnapshotMissingError: a test deleted the snapshot.
-        """
-        self.deadline_s = deadline_s
-        counts: dict[Kind, int] = {}
-        given: dict[str, FakeDesktop | FakePhone] = {}
-        for role, kind in roles.items():
-            index = counts.get(kind, 0)
-            counts[kind] = index + 1
-            given[role] = self._machine(kind, index)
-        self.leased += 1
-        try:
-            resets = {role: machine.rewind(READY) for role, machine in given.items()}
-            yield Environment(dict(given), resets)
-        finally:
-            self.leased -= 1
+    def _take_back(self) -> None:
+        self.leased -= 1
 
     def _machine(self, kind: Kind, index: int) -> FakeDesktop | FakePhone:
         if (kind, index) not in self.machines:

@@ -1,36 +1,31 @@
-"""What the fleet asks of a backend: make machines, find them again, clear up after the dead."""
+"""What the fleet asks of a backend: make machines, find them again, remove what dead processes left."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from provisioning.protocols import Machine
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from provisioning.fleet.handle import HostMachine, MachineHandle
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.protocols import ResetReport
-
-
-class HostMachine(Machine, Protocol):
-    """A machine that has a folder on this host and can be passed on to another process."""
-
-    @property
-    def folder(self) -> MachineFolder:
-        """Its folder; whoever uses the machine holds the folder's lock."""
-        ...
-
-    def release(self) -> None:
-        """Let go of links and sockets; the machine goes on running."""
-        ...
 
 
 class Backend(Protocol):
     """One backend's way to machines of one kind."""
 
-    def make(self, say: Callable[[str], None]) -> HostMachine:
-        """Make a machine: running, verified, saved as ``ready``, the lock of its folder held.
+    @property
+    def machine_mib(self) -> int:
+        """Memory that a new machine may use, MiB; 0 for one that is not on this host."""
+        ...
+
+    def reserved_mib(self, record: MachineRecord) -> int:
+        """Return the memory that a machine which was made before may use, MiB."""
+        ...
+
+    def make(self, say: Callable[[str], None]) -> MachineHandle[HostMachine]:
+        """Make a machine: running, verified, saved as ``ready``.
 
         Nothing is left of a machine that fails.
 
@@ -43,7 +38,7 @@ class Backend(Protocol):
         ...
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
-        """Give the object for a machine that was made before, running or not.
+        """Return the object for a machine that was made before, running or not.
 
         Raises:
             MesocosmError: what it needs, such as its image, is gone.
@@ -51,7 +46,7 @@ class Backend(Protocol):
         ...
 
     def fits(self, record: MachineRecord) -> bool:
-        """Tell whether a machine is what would be made today: image, settings, accelerator."""
+        """Return whether a machine is what would be made today: image, settings, accelerator."""
         ...
 
     def remove_by_id(self, machine_id: str) -> None:
@@ -59,7 +54,7 @@ class Backend(Protocol):
         ...
 
     def remove_strays(self) -> list[str]:
-        """End what runs and has no folder; gives one line for each."""
+        """End what runs and has no folder; returns one line for each."""
         ...
 
 
@@ -69,22 +64,24 @@ class ForkingBackend(Protocol):
 
     @property
     def fork_mib(self) -> int:
-        """Memory that must be there before one more fork is started, MiB."""
+        """Memory that is reserved for a fork, MiB."""
+        ...
+
+    def has_template(self) -> bool:
+        """Return whether there is something to start forks from."""
         ...
 
     def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
         """Make what forks start from where it is missing; without it there are none, and no harm.
 
         Args:
-            machine: stands at ``ready``, held by the caller.
+            machine: stands at ``ready``; nobody else uses it.
             say: told in one line what takes long, or failed.
         """
         ...
 
-    def stand_by(self) -> HostMachine | None:
-        """Prepare a fork that only waits to be woken, the lock of its folder held.
-
-        Gives None while there is no template.
+    def stand_by(self) -> MachineHandle[HostMachine] | None:
+        """Prepare a fork that only waits to be woken; None while there is no template.
 
         Raises:
             MesocosmError: it cannot be prepared; nothing is left of it.
@@ -92,7 +89,7 @@ class ForkingBackend(Protocol):
         ...
 
     def is_up(self, machine_id: str) -> bool:
-        """Tell whether a fork's process or container is there, waiting or running.
+        """Return whether a fork's process or container is there, waiting or running.
 
         Raises:
             MesocosmError: whoever runs it cannot be asked now.
@@ -122,5 +119,5 @@ class SelectiveBackend(Protocol):
     """A backend with several backends, of which one is chosen."""
 
     def lends(self, record: MachineRecord) -> bool:
-        """Tell whether a machine is of the chosen backend; others stay, and are not lent."""
+        """Return whether a machine is of the chosen backend; others stay, and are not lent."""
         ...

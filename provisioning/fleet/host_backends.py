@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from appliance.base.settings import Settings
-    from provisioning.fleet.backend import Backend, HostMachine
+    from provisioning.fleet.backend import Backend
+    from provisioning.fleet.handle import HostMachine, MachineHandle
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.protocols import ResetReport
 
@@ -21,7 +22,7 @@ _RECORDED = {"libvirt": "vm", "container": "container", "remote": "remote"}
 
 
 def host_backends(settings: Settings, *, without: Collection[str] = ()) -> Mapping[Kind, Backend]:
-    """Give the backend of each kind: desktops as the settings say, phones by docker.
+    """Return the backend of each kind: desktops as the settings say, phones by docker.
 
     Args:
         settings: which backend makes desktops; machines of the others can still be attached.
@@ -55,16 +56,26 @@ class BackendSwitch:
         self._chosen = chosen
         self._backends = backends
 
-    def make(self, say: Callable[[str], None]) -> HostMachine:
+    @property
+    def machine_mib(self) -> int:
+        """Memory that a new desktop of the chosen sort may use, MiB."""
+        return self._backend(self._chosen).machine_mib
+
+    def reserved_mib(self, record: MachineRecord) -> int:
+        """Return the memory that a desktop of whichever sort may use, MiB."""
+        backend = self._backends.get(_RECORDED.get(record.backend, ""))
+        return 0 if backend is None else backend.reserved_mib(record)
+
+    def make(self, say: Callable[[str], None]) -> MachineHandle[HostMachine]:
         """Make a desktop of the chosen sort; raises as its backend does."""
         return self._backend(self._chosen).make(say)
 
     def lends(self, record: MachineRecord) -> bool:
-        """Tell whether a machine is of the chosen sort."""
+        """Return whether a machine is of the chosen sort."""
         return _RECORDED.get(record.backend) == self._chosen
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
-        """Give the object for a desktop of whichever sort it is.
+        """Return the object for a desktop of whichever sort it is.
 
         Raises:
             MachineError: its backend is not known, or cannot be asked now.
@@ -73,7 +84,7 @@ class BackendSwitch:
         return self._backend(_RECORDED.get(record.backend, record.backend)).attach(folder, record)
 
     def fits(self, record: MachineRecord) -> bool:
-        """Tell whether a desktop is what its own backend would make today."""
+        """Return whether a desktop is what its own backend would make today."""
         backend = self._backends.get(_RECORDED.get(record.backend, ""))
         return backend is not None and backend.fits(record)
 
@@ -83,7 +94,7 @@ class BackendSwitch:
             backend.remove_by_id(machine_id)
 
     def remove_strays(self) -> list[str]:
-        """End what runs and has no folder; gives one line for each."""
+        """End what runs and has no folder; returns one line for each."""
         return [line for backend in self._backends.values() for line in backend.remove_strays()]
 
     def _backend(self, name: str) -> Backend:
@@ -97,19 +108,23 @@ class ForkingSwitch(BackendSwitch):
 
     @property
     def fork_mib(self) -> int:
-        """Memory that one fork uses, MiB."""
+        """Memory that is reserved for a fork, MiB."""
         return self._forker().fork_mib
 
     def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
         """Make what the chosen backend's forks start from where it is missing."""
         self._forker().have_template(machine, say)
 
-    def stand_by(self) -> HostMachine | None:
+    def has_template(self) -> bool:
+        """Return whether the chosen backend has something to start forks from."""
+        return self._forker().has_template()
+
+    def stand_by(self) -> MachineHandle[HostMachine] | None:
         """Prepare a fork as the chosen backend does."""
         return self._forker().stand_by()
 
     def is_up(self, machine_id: str) -> bool:
-        """Tell whether a fork of the chosen backend is there."""
+        """Return whether a fork of the chosen backend is there."""
         return self._forker().is_up(machine_id)
 
     def wake(self, machine: HostMachine) -> ResetReport:

@@ -3,58 +3,58 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import math
+import os
+import secrets
 import threading
-from functools import partial
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError, MesocosmError
-from appliance.base.measures import record
-from provisioning.fleet.backend import ForkingBackend, Pausable, SelectiveBackend
-from provisioning.fleet.deadline import bounded
+from appliance.base.files import FileLock
+from provisioning.fleet.acquisition import Acquisition, Parts, Taken
+from provisioning.fleet.allocation import Allocation
+from provisioning.fleet.backend import ForkingBackend, Pausable
 from provisioning.fleet.host_backends import host_backends
-from provisioning.fleet.pool import Queue, pool_size
-from provisioning.fleet.protocol import LEASE_S, Environment
-from provisioning.machine_folder import MachineState, iter_folders
-from provisioning.protocols import READY, Kind
+from provisioning.fleet.inventory import Inventory
+from provisioning.fleet.lease import LocalLease
+from provisioning.fleet.ledger import FILE, LeaseRow, Ledger
+from provisioning.fleet.protocol import LEASE_S
+from provisioning.fleet.reaper import Reaper, lease_lock
+from provisioning.fleet.warm_pool import WarmPool
+from provisioning.machine_state import MachineState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
-    from provisioning.fleet.backend import Backend, HostMachine
-    from provisioning.machine_folder import MachineFolder, MachineRecord
-    from provisioning.protocols import Machine, ResetReport
+    from provisioning.fleet.backend import Backend
+    from provisioning.fleet.handle import HostMachine
+    from provisioning.fleet.protocol import Environment
+    from provisioning.protocols import Kind
 
-_ATTEMPTS = 2
-_QUEUE_TIMEOUT_S = 1800.0
-_KEPT_IDLE = 1
-_HALF_MADE = (MachineState.STARTING, MachineState.BROKEN)
-_UNLENT = (MachineState.WAITING, MachineState.KEPT)
+_log = logging.getLogger(__name__)
 
 
-def _rewind(machine: HostMachine) -> ResetReport:
-    return machine.snapshots.rewind(READY)
-
-
-def quiet(_words: str) -> None:
+def quiet(_message: str) -> None:
     """Say nothing."""
 
 
 class LocalFleet:
     """A `provisioning.fleet.protocol.Fleet` over the machines of this host.
 
-    Any number of processes may use one state folder: each takes a machine by its folder's lock.
-    A machine that nobody holds is taken, rewound and lent; a machine that does not come back to
-    its snapshot exactly is thrown away, counted, and replaced. When all are in use, desktops are
-    forked from their template, and destroyed after use; forks stand by, so that a lease is quick.
+    Any number of processes may use one state folder. A saved machine that nobody uses is rewound
+    and lent; when all are in use, desktops are forked from their template, and destroyed after
+    use; forks stand by, so that a lease is quick.
 
     Args:
         settings: where machines are.
         backends: who makes and attaches machines of each kind; this host's backends by default.
         clock: measures.
         say: told in one line what takes long.
+        judges_images: False takes every whole machine for current, where recipes are not at hand.
     """
 
     def __init__(
@@ -64,348 +64,249 @@ class LocalFleet:
         *,
         clock: Clock = SYSTEM_CLOCK,
         say: Callable[[str], None] = quiet,
+        judges_images: bool = True,
     ) -> None:
         self._settings = settings
         self._backends = host_backends(settings) if backends is None else backends
         self._clock = clock
         self._say = say
-        self._queue = Queue(settings, clock=clock)
-        self._filling = threading.Lock()
+        self._ledger = Ledger(settings.state_dir / FILE)
+        self._inventory = Inventory(
+            settings, self._backends, self._ledger, judges_images=judges_images
+        )
+        self._allocation = Allocation(self._ledger)
+        self._reaper = Reaper(settings, self._inventory, self._ledger, clock=clock)
+        self._pool = WarmPool(
+            settings, self._backends, self._inventory, self._allocation, self._ledger
+        )
+        self._jobs: list[threading.Thread] = []
+
+    def acquire(self, roles: Mapping[str, Kind], ttl_s: float = LEASE_S) -> LocalLease:
+        """Lend one machine a role, each at its snapshot ``ready`` and verified, its clock set.
+
+        Args:
+            roles: the kind of machine each role needs.
+            ttl_s: how long the lease lasts if it is not renewed; its machines are destroyed then.
+
+        Raises:
+            MachineError: a machine cannot be had, or there is no memory for it in time.
+        """
+        lease_id, lock = self._register(roles.values())
+        try:
+            acquisition = Acquisition(self._parts(), lease_id)
+            taken = acquisition.take(list(roles.values()))
+            lease = LocalLease(
+                lease_id,
+                dict(zip(roles, taken, strict=True)),
+                lock,
+                ttl_s=ttl_s,
+                keeper=self,
+                ledger=self._ledger,
+                clock=self._clock,
+            )
+        except BaseException:
+            self._unregister(lease_id, lock)
+            raise
+        for kind in {one.kind for one in taken if one.is_fork}:
+            self.fill(kind)
+        return lease
 
     @contextlib.contextmanager
     def lease(
         self, roles: Mapping[str, Kind], *, deadline_s: float = LEASE_S
     ) -> Iterator[Environment]:
-        """Hand out one machine a role for the length of a block.
-
-        Each is rewound to its snapshot ``ready``, verified, and its clock set. When the block
-        ends, however it ends, the machines go back.
-
-        Args:
-            roles: the kind of machine each role needs.
-            deadline_s: machines that are in use longer are stopped, whatever uses them.
-
-        Raises:
-            MachineError: no machine of a kind can be had, or a rewind failed.
-        """
-        with contextlib.ExitStack() as stack:
-            machines: dict[str, Machine] = {}
-            resets: dict[str, ResetReport] = {}
-            for role, kind in roles.items():
-                machine, report = self._take(kind)
-                stack.callback(self._give_back, machine)
-                machines[role], resets[role] = machine, report
-            with bounded(machines.values(), deadline_s, self._say):
-                yield Environment(machines, resets)
+        """Lend machines for the length of a block; see `acquire`."""
+        with self.acquire(roles, deadline_s) as lease:
+            yield lease.environment
 
     def prepare(self, kinds: Sequence[Kind]) -> list[HostMachine]:
-        """Make sure that one machine of each kind is up and saved; gives them, let go again.
+        """Make sure that one machine of each kind is up and saved; returns them, not held.
 
         What forks start from is made where it was lost.
 
         Raises:
             MachineError: one cannot be made.
         """
-        made = []
+        made: list[HostMachine] = []
         for kind in kinds:
-            failures: list[str] = []
-            found = self._take_idle(kind, failures) or self._make(kind, failures)
-            machine, _report = found
-            backend = self._backends[kind]
-            try:
-                if isinstance(backend, ForkingBackend):
-                    backend.have_template(machine, self._say)
-            finally:
-                self._give_back(machine)
-            made.append(machine)
+            with self._registered([kind]) as lease_id:
+                acquisition = Acquisition(self._parts(), lease_id, may_fork=False)
+                (taken,) = acquisition.take([kind])
+                try:
+                    backend = self._backends[kind]
+                    if isinstance(backend, ForkingBackend):
+                        backend.have_template(taken.handle.machine, self._say)
+                finally:
+                    self.give_back({"": taken})
+            made.append(taken.handle.machine)
         return made
-
-    def sweep(self) -> list[str]:
-        """Remove what dead processes left: half-made and broken machines, and surplus idle ones.
-
-        Machines that are whole stay, one a kind at least, and are lent again. Gives one line for
-        each machine that was removed.
-        """
-        removed = []
-        idle: dict[Kind, int] = dict.fromkeys(self._backends, 0)
-        for folder in iter_folders(self._settings):
-            if not folder.lock.try_acquire():
-                continue
-            try:
-                if reason := self._reason_to_remove(folder, idle):
-                    self._discard(folder)
-                    removed.append(f"{folder.machine_id}: {reason}")
-            finally:
-                folder.lock.release()
-        for backend in self._backends.values():
-            removed += backend.remove_strays()
-        return removed
-
-    def remove_all(self) -> list[str]:
-        """Remove every machine, held by somebody or not; gives their ids."""
-        removed = []
-        for folder in iter_folders(self._settings):
-            self._discard(folder)
-            removed.append(folder.machine_id)
-        for backend in self._backends.values():
-            removed += backend.remove_strays()
-        return removed
-
-    def stop_all(self) -> list[str]:
-        """Stop every machine, held by somebody or not, but keep what was saved; gives their ids.
-
-        Machines that never became whole are removed.
-        """
-        stopped = []
-        for folder in iter_folders(self._settings):
-            found = folder.read()
-            backend = self._backends.get(found.kind) if found else None
-            try:
-                if found is None or found.state in _HALF_MADE or backend is None or found.is_fork:
-                    raise MachineError(f"{folder.machine_id} is not worth keeping.")
-                backend.attach(folder, found).power.stop()
-                folder.mark(MachineState.STOPPED)
-            except MesocosmError:
-                self._discard(folder)
-            stopped.append(folder.machine_id)
-        for backend in self._backends.values():
-            stopped += backend.remove_strays()
-        return stopped
-
-    def _reason_to_remove(self, folder: MachineFolder, idle: dict[Kind, int]) -> str:
-        found = folder.read()
-        if found is None:
-            return "it has no record"
-        if found.state in _HALF_MADE:
-            return f"it was left {found.state.value}"
-        backend = self._backends.get(found.kind)
-        if backend is not None and not _lends(backend, found):
-            return ""
-        if backend is None or not backend.fits(found):
-            return "its image is no longer current"
-        if found.is_fork:
-            return self._reason_to_end(folder, found, backend)
-        idle[found.kind] += 1
-        if found.state is MachineState.LEASED:
-            folder.mark(MachineState.READY)
-        return "there are more idle ones than needed" if idle[found.kind] > _KEPT_IDLE else ""
-
-    def _reason_to_end(self, folder: MachineFolder, found: MachineRecord, backend: Backend) -> str:
-        if found.state not in _UNLENT:
-            return "its lease ended"
-        return "" if _is_up(backend, folder.machine_id) else "it ended with its hypervisor"
-
-    def _take(self, kind: Kind) -> tuple[HostMachine, ResetReport]:
-        """Give a machine at its snapshot, its lock held.
-
-        Raises:
-            MachineError: none can be had.
-        """
-        backend = self._backends[kind]
-        failures: list[str] = []
-        wants_fork = isinstance(backend, ForkingBackend) and self._settings.desktop_reset == "fork"
-        if wants_fork and (lent := self._take_fork(kind, failures)):
-            return lent
-        if lent := self._take_idle(kind, failures) or self._take_fork(kind, failures):
-            return lent
-        return self._make(kind, failures)
-
-    def _make(self, kind: Kind, failures: list[str]) -> tuple[HostMachine, ResetReport]:
-        """Make a machine.
-
-        Raises:
-            MachineError: none can be made that comes back to its snapshot.
-        """
-        backend = self._backends[kind]
-        for _ in range(_ATTEMPTS):
-            self._say(f"making a {kind.value}: this takes a boot, once")
-            machine = backend.make(self._say)
-            get = partial(_same, machine)
-            if lent := self._try(get, machine.folder, _rewind, failures=failures):
-                return lent
-        raise MachineError(
-            f"No {kind.value} can be had.",
-            details="\n".join(failures[-3:]),
-            resolution="`mesocosm doctor` checks the host.",
-        )
-
-    def _take_idle(self, kind: Kind, failures: list[str]) -> tuple[HostMachine, ResetReport] | None:
-        """Rewind a machine that nobody uses; None when there is none."""
-        backend = self._backends[kind]
-        for folder in iter_folders(self._settings):
-            found = self._hold(folder, kind)
-            if found is None:
-                continue
-            if found.is_fork and found.state is MachineState.WAITING and backend.fits(found):
-                folder.lock.release()
-                continue
-            if found.is_fork or found.state in _HALF_MADE or not backend.fits(found):
-                self._discard(folder)
-                folder.lock.release()
-                continue
-            get = partial(backend.attach, folder, found)
-            if lent := self._try(get, folder, _rewind, failures=failures):
-                return lent
-        return None
-
-    def _take_fork(self, kind: Kind, failures: list[str]) -> tuple[HostMachine, ResetReport] | None:
-        """Wake a fork that stands by, or start one; None where there is no template.
-
-        Raises:
-            MachineError: there is no memory for it.
-        """
-        backend = self._backends[kind]
-        if not isinstance(backend, ForkingBackend):
-            return None
-        self._queue.wait(kind, backend.fork_mib, timeout_s=_QUEUE_TIMEOUT_S)
-        started = 0
-        while started < _ATTEMPTS:
-            fork = self._standing_by(kind)
-            try:
-                if fork is None:
-                    started += 1
-                    fork = backend.stand_by()
-            except MesocosmError as exc:
-                failures.append(str(exc))
-                continue
-            if fork is None:
-                return None
-            if lent := self._try(
-                partial(_same, fork), fork.folder, backend.wake, failures=failures
-            ):
-                self.fill(kind)
-                return lent
-        return None
-
-    def _standing_by(self, kind: Kind) -> HostMachine | None:
-        """Give a fork that stands by, its lock held; None when there is none."""
-        backend = self._backends[kind]
-        for folder in iter_folders(self._settings):
-            found = self._hold(folder, kind)
-            if found is None:
-                continue
-            if found.state is MachineState.WAITING and backend.fits(found):
-                if _is_up(backend, folder.machine_id):
-                    return backend.attach(folder, found)
-                self._discard(folder)
-            folder.lock.release()
-        return None
-
-    def _hold(self, folder: MachineFolder, kind: Kind) -> MachineRecord | None:
-        """Take the lock of a machine of a kind; None when it is in use, kept, or of another sort."""
-        found = folder.read()
-        if found is None or found.kind is not kind or not _lends(self._backends[kind], found):
-            return None
-        if not folder.lock.try_acquire():
-            return None
-        found = folder.read()
-        if found is None or found.state is MachineState.KEPT:
-            folder.lock.release()
-            return None
-        return found
 
     def fill(self, kind: Kind) -> threading.Thread:
         """Start forks in the background until as many stand by as the settings want.
 
         A process that ends waits for the fork that is being started, which would be left half-made.
-        What fails here fails again, with its words, when a fork is asked for.
         """
 
-        def work() -> None:
-            with self._filling, contextlib.suppress(MesocosmError):
-                self._fill(kind)
+        def fill() -> None:
+            with self._registered([]) as lease_id:
+                self._pool.fill(kind, lease_id)
 
-        thread = threading.Thread(target=work, name=f"fill-{kind.value}")
-        thread.start()
-        return thread
+        return self._start_job(fill, f"fill-{kind.value}")
 
-    def _fill(self, kind: Kind) -> None:
-        backend = self._backends[kind]
-        if not isinstance(backend, ForkingBackend):
-            return
-        wanted = pool_size(self._settings, need_mib=backend.fork_mib)
-        for _ in range(wanted - self._count_standing_by(kind)):
-            if not threading.main_thread().is_alive():
-                return
-            fork = backend.stand_by()
-            if fork is None:
-                return
-            fork.release()
-            fork.folder.lock.release()
+    def settle(self) -> None:
+        """Wait until nothing is done any more behind the caller's back."""
+        while self._jobs:
+            self._jobs.pop().join()
 
-    def _count_standing_by(self, kind: Kind) -> int:
-        found = [folder.read() for folder in iter_folders(self._settings)]
-        return sum(
-            1 for one in found if one and one.kind is kind and one.state is MachineState.WAITING
-        )
+    def sweep(self) -> list[str]:
+        """Remove what dead processes left and what nobody can use; returns one line for each.
 
-    def _try(
-        self,
-        get: Callable[[], HostMachine],
-        folder: MachineFolder,
-        reset: Callable[[HostMachine], ResetReport],
-        *,
-        failures: list[str],
-    ) -> tuple[HostMachine, ResetReport] | None:
-        """Start and reset one machine; throw it away, count it and give None if it fails."""
-        kind = found.kind if (found := folder.read()) else Kind.DESKTOP
-        path = "fork" if found and found.is_fork else "rewind"
+        Machines that are whole stay, one a kind at least, and are lent again.
+        """
+        return self._reaper.sweep()
+
+    def remove_all(self) -> list[str]:
+        """Remove every machine, whoever uses it; returns their ids."""
+        removed = []
+        for folder in self._inventory.folders():
+            self._inventory.destroy(folder)
+            removed.append(folder.machine_id)
+        return removed + self._inventory.remove_strays()
+
+    def stop_all(self) -> list[str]:
+        """Stop every machine, whoever uses it, but keep what was saved; returns their ids.
+
+        Forks and machines that never became whole are removed.
+        """
+        stopped = []
+        for folder in self._inventory.folders():
+            record = folder.read()
+            backend = self._backends.get(record.kind) if record else None
+            try:
+                if (
+                    record is None
+                    or backend is None
+                    or record.is_fork
+                    or record.state is MachineState.STARTING
+                ):
+                    raise MachineError(f"{folder.machine_id} is not worth keeping.")
+                backend.attach(folder, record).power.stop()
+                folder.mark(MachineState.STOPPED)
+                self._ledger.free(folder.machine_id)
+            except MesocosmError:
+                self._inventory.destroy(folder)
+            stopped.append(folder.machine_id)
+        return stopped + self._inventory.remove_strays()
+
+    def give_back(self, taken: Mapping[str, Taken]) -> None:
+        """Take machines back, used as they are; returns before forks have ended."""
+        for one in taken.values():
+            if one.is_fork:
+                self._start_job(
+                    lambda one=one: self._inventory.discard(one.handle.claim),  # type: ignore[misc]
+                    f"end-{one.handle.folder.machine_id}",
+                )
+            else:
+                self._idle(one)
+
+    def take_anew(self, lease_id: str, taken: Mapping[str, Taken]) -> dict[str, Taken]:
+        """Bring a lease's machines back to their snapshot, or take others instead.
+
+        Raises:
+            MachineError: one cannot be had; none of them is held any more.
+        """
+        acquisition = Acquisition(self._parts(), lease_id)
+        left, found = dict(taken), dict[str, Taken]()
         try:
-            machine = get()
-            machine.power.start()
-            report = reset(machine)
-        except MesocosmError as exc:
-            record("resets_total", kind=kind.value, path=path, result=exc.code)
-            failures.append(str(exc))
-            self._say(f"{folder.machine_id} is thrown away: {exc.brief}")
-            self._discard(folder)
-            folder.lock.release()
-            return None
+            for role in taken:
+                one = left.pop(role)
+                if one.is_fork:
+                    self.give_back({role: one})
+                again = None if one.is_fork else acquisition.rewind(one)
+                found[role] = again or acquisition.take([one.kind])[0]
         except BaseException:
-            folder.lock.release()
+            self.give_back({**left, **found})
             raise
-        record("resets_total", kind=kind.value, path=report.path, result="ok")
-        record("rewind_seconds", report.seconds, kind=kind.value, path=report.path)
-        folder.mark(MachineState.LEASED)
-        return machine, report
+        return {role: found[role] for role in taken}
 
-    def _give_back(self, machine: HostMachine) -> None:
-        folder = machine.folder
-        found = folder.read()
-        if found is None or found.is_fork:
-            machine.delete()
-            folder.lock.release()
+    def expire(self, lease_id: str, taken: Mapping[str, Taken]) -> None:
+        """Destroy the machines of a lease whose time is over."""
+        self._say(f"the lease {lease_id} ended: its machines are destroyed")
+        self._reaper.expire(lease_id)
+        for one in taken.values():
+            with contextlib.suppress(MesocosmError):
+                one.handle.machine.release()
+            if one.handle.folder.path.is_dir():
+                self._inventory.destroy(one.handle.folder)
+            one.handle.claim.release()
+
+    def _idle(self, taken: Taken) -> None:
+        """Let a saved machine be lent again."""
+        machine, folder = taken.handle.machine, taken.handle.folder
+        record = folder.read()
+        if record is None:  # its lease ended too late
+            taken.handle.claim.release()
             return
         if isinstance(machine, Pausable):
             machine.rest()
-        machine.release()
-        folder.mark(MachineState.READY)
-        folder.lock.release()
+        if record.state is MachineState.LEASED:
+            folder.mark(MachineState.READY)
+        taken.handle.release()
 
-    def _discard(self, folder: MachineFolder) -> None:
-        """Remove a machine whatever state it is in."""
-        found = folder.read()
-        backend = self._backends.get(found.kind) if found else None
-        if backend is not None and found is not None:
-            with contextlib.suppress(MesocosmError):
-                backend.attach(folder, found).delete()
-        for other in self._backends.values():
-            other.remove_by_id(folder.machine_id)
-        folder.remove()
+    def _parts(self) -> Parts:
+        return Parts(
+            settings=self._settings,
+            backends=self._backends,
+            ledger=self._ledger,
+            inventory=self._inventory,
+            allocation=self._allocation,
+            pool=self._pool,
+            reaper=self._reaper,
+            clock=self._clock,
+            say=self._say,
+        )
 
+    def _register(self, kinds: Iterable[Kind]) -> tuple[str, FileLock]:
+        """Enter a lease into the ledger that lives as long as this process holds its lock."""
+        lease_id = f"lease-{secrets.token_hex(4)}"
+        lock = FileLock(lease_lock(self._settings, lease_id))
+        lock.acquire()
+        now_s = self._clock.now_s()
+        self._ledger.add_lease(
+            LeaseRow(
+                lease_id,
+                f"{os.getpid()}@{os.uname().nodename}",
+                tuple(sorted(kind.value for kind in kinds)),
+                now_s,
+                math.inf,
+            )
+        )
+        return lease_id, lock
 
-def _is_up(backend: Backend, machine_id: str) -> bool:
-    """Tell whether a fork is there; one that nobody can be asked about is taken to be."""
-    if isinstance(backend, ForkingBackend):
-        with contextlib.suppress(MesocosmError):
-            return backend.is_up(machine_id)
-    return True
+    def _unregister(self, lease_id: str, lock: FileLock) -> None:
+        self._ledger.remove_lease(lease_id)
+        lock.path.unlink(missing_ok=True)
+        lock.release()
 
+    @contextlib.contextmanager
+    def _registered(self, kinds: Iterable[Kind]) -> Iterator[str]:
+        lease_id, lock = self._register(kinds)
+        try:
+            yield lease_id
+        finally:
+            self._unregister(lease_id, lock)
 
-def _same(machine: HostMachine) -> HostMachine:
-    return machine
+    def _start_job(self, act: Callable[[], None], name: str) -> threading.Thread:
+        """Do something behind the caller's back; a process that ends waits for it."""
 
+        def run() -> None:
+            try:
+                act()
+            except MesocosmError as exc:
+                _log.warning("%s failed: %s", name, exc)
 
-def _lends(backend: Backend, found: MachineRecord) -> bool:
-    """Tell whether a backend of several backends would lend a machine of this one."""
-    return not isinstance(backend, SelectiveBackend) or backend.lends(found)
+        self._jobs = [job for job in self._jobs if job.is_alive()]
+        thread = threading.Thread(target=run, name=name)
+        self._jobs.append(thread)
+        thread.start()
+        return thread

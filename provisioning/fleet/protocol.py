@@ -1,4 +1,4 @@
-"""Where environments come from: the machines of one trial, rewound, verified and then given back."""
+"""Where environments come from: the machines of one trial, verified, lent and taken back."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
+    from types import TracebackType
+    from typing import Self
 
     from provisioning.protocols import Kind, Machine, ResetReport
 
 LEASE_S = 6 * 3600.0
-"""How long a machine is lent at most where nothing else is said."""
+"""How long a lease lasts where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +31,87 @@ class Environment:
 
 
 @runtime_checkable
+class Lease(Protocol):
+    """The right to use an environment until its expiry, which its holder puts off by renewing.
+
+    It is a context manager that releases it. A lease that is not renewed ends, and its machines
+    with it; what was done with them meanwhile is worth nothing.
+    """
+
+    @property
+    def lease_id(self) -> str:
+        """Unique in this appliance."""
+        ...
+
+    @property
+    def expires_s(self) -> float:
+        """When it ends, unix time."""
+        ...
+
+    @property
+    def environment(self) -> Environment:
+        """Its machines.
+
+        Raises:
+            LeaseExpiredError: it has ended.
+        """
+        ...
+
+    def renew(self, ttl_s: float | None = None) -> None:
+        """Let it last longer, from now; as long as at first by default.
+
+        Raises:
+            LeaseExpiredError: it has ended.
+        """
+        ...
+
+    def reset(self) -> Environment:
+        """Bring its machines back to their snapshot, or take others instead.
+
+        Raises:
+            LeaseExpiredError: it has ended.
+            MachineError: a machine cannot be had; the lease has ended.
+        """
+        ...
+
+    def release(self) -> None:
+        """Give the machines back; harmless twice."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Release it.
+
+        Raises:
+            LeaseExpiredError: it ended within the block.
+        """
+        ...
+
+
+@runtime_checkable
 class Fleet(Protocol):
-    """Whoever hands out machines."""
+    """Who lends machines."""
+
+    def acquire(self, roles: Mapping[str, Kind], ttl_s: float = LEASE_S) -> Lease:
+        """Lend one machine a role, each at its snapshot ``ready`` and verified, its clock set.
+
+        Args:
+            roles: the kind of machine each role needs.
+            ttl_s: how long the lease lasts if it is not renewed.
+
+        Raises:
+            MachineError: a machine cannot be had, or there is no memory for it in time.
+        """
+        ...
 
     def lease(
         self, roles: Mapping[str, Kind], *, deadline_s: float = LEASE_S
     ) -> AbstractContextManager[Environment]:
-        """Hand out one machine a role for the length of a block.
-
-        Each is rewound to its snapshot ``ready``, verified, and its clock set. When the block
-        ends, however it ends, the machines go back.
-
-        Args:
-            roles: the kind of machine each role needs.
-            deadline_s: machines that are in use longer are stopped, whatever uses them.
-
-        Raises:
-            MachineError: no machine of a kind can be had, or a rewind failed.
-        """
+        """Lend machines for the length of a block; see `acquire`."""
         ...

@@ -20,7 +20,7 @@ class PhoneProfile:
         image: name of its recipe.
         accelerator: ``kvm`` or ``none``.
         devices: of the host, that its container needs.
-        memory: bound of its container, as docker writes it.
+        memory_mib: limit of its container.
         has_volume: whether its state is a volume at ``/data`` and all else is read-only; else
             the container's own layer holds it.
         start_timeout_s: until console and ADB take commands.
@@ -35,7 +35,7 @@ class PhoneProfile:
     image: str
     accelerator: str = "none"
     devices: tuple[Path, ...] = ()
-    memory: str = "384m"
+    memory_mib: int = 384
     has_volume: bool = True
     start_timeout_s: float = 60.0
     snapshot_timeout_s: float = 60.0
@@ -80,7 +80,7 @@ EMULATOR = PhoneProfile(
     image="android",
     accelerator="kvm",
     devices=(KVM,),
-    memory="6g",
+    memory_mib=6144,
     has_volume=False,
     start_timeout_s=300.0,
     snapshot_timeout_s=180.0,

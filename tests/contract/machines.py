@@ -72,7 +72,8 @@ def reference_phone() -> Iterator[Subject]:
 
     backend = PhoneBackend(get_settings())
     try:
-        machine = backend.make(lambda _words: None)
+        machine_handle = backend.make(lambda _words: None)
+        machine = machine_handle.machine
     except (ImageMissingError, RequirementError) as exc:
         pytest.skip(str(exc))
     try:
@@ -83,8 +84,7 @@ def reference_phone() -> Iterator[Subject]:
 
         yield Subject(machine, "/sdcard", show, ("ENTER",))
     finally:
-        machine.delete()
-        machine.folder.lock.release()
+        machine_handle.delete()
 
 
 @contextlib.contextmanager
@@ -107,7 +107,8 @@ def container_desktop() -> Iterator[Subject]:
     from provisioning.protocols import READY
 
     settings = desktop_container_settings()
-    machine = ContainerBackend(settings).make(lambda _words: None)
+    machine_handle = ContainerBackend(settings).make(lambda _words: None)
+    machine = machine_handle.machine
     try:
         yield Subject(
             machine,
@@ -119,8 +120,7 @@ def container_desktop() -> Iterator[Subject]:
             is_slow_to_reset=True,
         )
     finally:
-        machine.delete()
-        machine.folder.lock.release()
+        machine_handle.delete()
 
 
 def _open_terminal(machine: Machine) -> None:

@@ -49,10 +49,10 @@ REGION = re.compile(r"screen: \d+ px differ within x (\d+)-(\d+), y (\d+)-(\d+)"
 
 @pytest.fixture(scope="module")
 def machine() -> Iterator[DesktopContainer]:
-    made = ContainerBackend(desktop_container_settings()).make(lambda _words: None)
+    made_handle = ContainerBackend(desktop_container_settings()).make(lambda _words: None)
+    made = made_handle.machine
     yield made
-    made.delete()
-    made.folder.lock.release()
+    made_handle.delete()
 
 
 @pytest.fixture(scope="module")

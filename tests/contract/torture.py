@@ -207,12 +207,12 @@ def container() -> Iterator[Tortured]:
     """A container, made anew from its image."""
     from provisioning.desktop.container.backend import ContainerBackend
 
-    machine = ContainerBackend(desktop_container_settings()).make(lambda _words: None)
+    machine_handle = ContainerBackend(desktop_container_settings()).make(lambda _words: None)
+    machine = machine_handle.machine
     try:
         yield Tortured(machine, rewind, refuses=CONTAINER_REFUSES)
     finally:
-        machine.delete()
-        machine.folder.lock.release()
+        machine_handle.delete()
 
 
 @contextlib.contextmanager

@@ -21,9 +21,9 @@ from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import (
     MachineFolder,
     MachineRecord,
-    MachineState,
     iter_folders,
 )
+from provisioning.machine_state import MachineState
 from provisioning.phone.reference.engine import container_name
 from provisioning.protocols import READY, Kind
 from provisioning.reset.saved_state import SavedState
@@ -67,10 +67,10 @@ def backend(settings: Settings) -> ContainerBackend:
 
 @pytest.fixture(scope="module")
 def machine(backend: ContainerBackend) -> Iterator[DesktopContainer]:
-    made = backend.make(lambda _words: None)
+    made_handle = backend.make(lambda _words: None)
+    made = made_handle.machine
     yield made
-    made.delete()
-    made.folder.lock.release()
+    made_handle.delete()
 
 
 def sh(machine: DesktopContainer, command: str, user: str = "user") -> tuple[int, str]:
@@ -149,14 +149,14 @@ def test_two_have_nothing_in_common_but_their_image(
     backend: ContainerBackend, machine: DesktopContainer
 ) -> None:
     ask = "cat /etc/machine-id /proc/sys/kernel/hostname; head -c 8 /dev/urandom | od -An -tx1"
-    other = backend.make(lambda _words: None)
+    other_handle = backend.make(lambda _words: None)
+    other = other_handle.machine
     try:
         ours, theirs = (sh(one, ask)[1].splitlines() for one in (machine, other))
         assert all(one != another for one, another in zip(ours, theirs, strict=True))
         assert machine.info.image_digest == other.info.image_digest
     finally:
-        other.delete()
-        other.folder.lock.release()
+        other_handle.delete()
 
 
 def test_one_that_was_killed_says_so_and_comes_back_fresh(machine: DesktopContainer) -> None:
@@ -242,11 +242,12 @@ def test_one_that_is_not_like_its_baseline_is_refused(
 
 
 def test_strays_are_removed_and_nothing_is_left(backend: ContainerBackend) -> None:
-    made = backend.make(lambda _words: None)
+    made_handle = backend.make(lambda _words: None)
+    made = made_handle.machine
     machine_id = made.info.machine_id
     made.release()
     made.folder.remove()
-    made.folder.lock.release()
+    made_handle.claim.release()
     assert backend.remove_strays() == [f"{machine_id}: its folder is gone"]
     client = docker.from_env()
     left = client.containers.list(all=True, filters={"label": f"{LABEL_DESKTOP}={machine_id}"})

@@ -37,10 +37,10 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def made() -> Iterator[DesktopVm]:
     """Boot a desktop of the test's own, since these tests break it."""
-    vm = QemuBackend(get_settings()).make(lambda _words: None)
+    vm_handle = QemuBackend(get_settings()).make(lambda _words: None)
+    vm = vm_handle.machine
     yield vm
-    vm.delete()
-    vm.folder.lock.release()
+    vm_handle.delete()
 
 
 @pytest.fixture

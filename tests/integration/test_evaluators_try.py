@@ -28,8 +28,9 @@ def machine_id(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         patch.setenv("MESOCOSM_STATE_DIR", str(state_dir))
         patch.setenv("MESOCOSM_DESKTOP", "container")
         get_settings.cache_clear()
-        machine = ContainerBackend(get_settings()).make(lambda _words: None)
-        machine.folder.lock.release()
+        machine_handle = ContainerBackend(get_settings()).make(lambda _words: None)
+        machine = machine_handle.machine
+        machine_handle.release()
         yield machine.info.machine_id
         machine.delete()
     get_settings.cache_clear()

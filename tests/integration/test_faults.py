@@ -23,7 +23,8 @@ from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.desktop.qemu.template import DEVICES, find_template
 from provisioning.fleet.local import LocalFleet
-from provisioning.machine_folder import MachineFolder, MachineState, iter_folders
+from provisioning.machine_folder import MachineFolder, iter_folders
+from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind
 from tests.integration.test_forks import sh
 from tests.standins.appliance import NEEDS_APPLIANCE

@@ -51,14 +51,11 @@ def template(backend: QemuBackend) -> Template:
 @contextlib.contextmanager
 def forked(backend: QemuBackend) -> Iterator[DesktopVm]:
     """Give a fork that was woken."""
-    fork = backend.stand_by()
-    assert fork is not None
-    try:
+    handle = backend.stand_by()
+    assert handle is not None
+    with handle.temporary() as fork:
         backend.wake(fork)
         yield fork
-    finally:
-        fork.delete()
-        fork.folder.lock.release()
 
 
 @contextlib.contextmanager
@@ -180,8 +177,9 @@ def test_a_damaged_stream_is_refused_and_leaves_nothing(
 def test_a_template_whose_image_changed_is_not_loaded(
     backend: QemuBackend, template: Template
 ) -> None:
-    fork = backend.stand_by()
-    assert fork is not None
+    handle = backend.stand_by()
+    assert handle is not None
+    fork = handle.machine
     stream = template.path / DEVICES
     try:
         with (
@@ -190,8 +188,7 @@ def test_a_template_whose_image_changed_is_not_loaded(
         ):
             backend.wake(fork)
     finally:
-        fork.delete()
-        fork.folder.lock.release()
+        handle.delete()
 
 
 def test_two_leases_at_once_get_a_desktop_each_without_a_boot(backend: QemuBackend) -> None:

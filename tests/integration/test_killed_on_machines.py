@@ -14,7 +14,8 @@ from appliance.base.process import run, start
 from appliance.base.settings import get_settings
 from controller.store.runs import Store
 from provisioning.fleet.host_backends import host_backends
-from provisioning.machine_folder import MachineState, iter_folders
+from provisioning.machine_folder import iter_folders
+from provisioning.machine_state import MachineState
 from tests.standins.appliance import NEEDS_APPLIANCE
 
 pytestmark = [

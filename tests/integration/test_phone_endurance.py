@@ -110,7 +110,8 @@ def use_and_rewind(phone: ReferencePhone, *, with_probe: bool) -> None:
 
 
 def test_rewinds_leave_nothing_behind(backend: PhoneBackend, settings: Settings) -> None:
-    phone = backend.make(lambda _words: None)
+    phone_handle = backend.make(lambda _words: None)
+    phone = phone_handle.machine
     try:
         for number in range(WARM_UP):
             use_and_rewind(phone, with_probe=number % PROBE_EVERY == 0)
@@ -127,5 +128,4 @@ def test_rewinds_leave_nothing_behind(backend: PhoneBackend, settings: Settings)
         assert after.phone_processes <= before.phone_processes
         assert after.phone_bytes <= before.phone_bytes + (20 << 20)
     finally:
-        phone.delete()
-        phone.folder.lock.release()
+        phone_handle.delete()

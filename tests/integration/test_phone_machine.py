@@ -63,10 +63,10 @@ def backend(settings: Settings) -> Iterator[PhoneBackend]:
 
 @pytest.fixture(scope="module")
 def made(backend: PhoneBackend) -> Iterator[ReferencePhone]:
-    machine = backend.make(lambda _words: None)
+    machine_handle = backend.make(lambda _words: None)
+    machine = machine_handle.machine
     yield machine
-    machine.delete()
-    machine.folder.lock.release()
+    machine_handle.delete()
 
 
 @pytest.fixture
@@ -190,8 +190,9 @@ def test_the_benchmark_gives_every_row_without_a_failure(
 def test_the_emulators_logic_drives_the_reference_phones_console_and_adb(
     settings: Settings, backend: PhoneBackend
 ) -> None:
-    profile = dataclasses.replace(EMULATOR, image="phone", devices=(), memory="384m")
-    machine = PhoneBackend(settings, profile).make(lambda _words: None)
+    profile = dataclasses.replace(EMULATOR, image="phone", devices=(), memory_mib=384)
+    machine_handle = PhoneBackend(settings, profile).make(lambda _words: None)
+    machine = machine_handle.machine
     try:
         assert (machine.info.backend, machine.info.accelerator) == ("android-emulator", "kvm")
         machine.shell("settings put system x 1; echo x > /sdcard/x").require()
@@ -200,8 +201,7 @@ def test_the_emulators_logic_drives_the_reference_phones_console_and_adb(
         assert machine.files.stat("/sdcard/x") is None
         assert machine.info.machine_id not in [one.info.machine_id for one in backend.list_phones()]
     finally:
-        machine.delete()
-        machine.folder.lock.release()
+        machine_handle.delete()
 
 
 def test_the_device_conformance_suite_holds(phone: ReferencePhone) -> None:
@@ -232,10 +232,10 @@ def test_the_command_verifies_a_phone_by_its_serial(
 def test_a_container_whose_folder_is_gone_is_a_stray(
     backend: PhoneBackend, settings: Settings
 ) -> None:
-    machine = backend.make(lambda _words: None)
+    machine_handle = backend.make(lambda _words: None)
+    machine = machine_handle.machine
     machine_id = machine.info.machine_id
-    machine.release()
-    machine.folder.lock.release()
+    machine_handle.release()
     machine.folder.remove()
     assert backend.remove_strays() == [f"{machine_id}: its folder is gone"]
     containers = PhoneContainers(settings.state_dir)

@@ -116,10 +116,10 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture(scope="module")
 def taken(lab: Lab) -> Iterator[RemoteDesktop]:
-    machine = lab.tell().make(lambda _words: None)
+    machine_handle = lab.tell().make(lambda _words: None)
+    machine = machine_handle.machine
     yield machine
-    machine.delete()
-    machine.folder.lock.release()
+    machine_handle.delete()
 
 
 @pytest.fixture

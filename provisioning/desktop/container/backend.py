@@ -13,8 +13,10 @@ from images.builder import find
 from provisioning.desktop.container.baseline import Baseline
 from provisioning.desktop.container.engine import DesktopContainers
 from provisioning.desktop.container.machine import BACKEND, DesktopContainer
+from provisioning.fleet.handle import MachineHandle
 from provisioning.links.zipapp import build_probe
-from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState
+from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder
+from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
@@ -23,10 +25,8 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from images.recipe import Image
-    from provisioning.fleet.backend import HostMachine
+    from provisioning.fleet.handle import HostMachine
     from provisioning.protocols import ResetReport
-
-FORK_MIB = 350  # measured: 298 MiB with all helpers warm
 
 
 class ContainerBackend:
@@ -54,8 +54,18 @@ class ContainerBackend:
             self._image = find("desktop-container", self._settings)
         return self._image
 
-    def make(self, say: Callable[[str], None]) -> DesktopContainer:
-        """Make a desktop: running, verified, the lock of its folder held.
+    @property
+    def machine_mib(self) -> int:
+        """Memory that a new desktop may use, MiB: its container's limit, files included."""
+        return self._settings.desktop_memory_mib
+
+    def reserved_mib(self, record: MachineRecord) -> int:
+        """Return the memory that a desktop may use, MiB."""
+        del record
+        return self.machine_mib
+
+    def make(self, say: Callable[[str], None]) -> MachineHandle[DesktopContainer]:
+        """Make a desktop: running and verified.
 
         The first of an image and probe is made twice: what the first looks like is kept as the
         baseline, and the second must look the same.
@@ -64,45 +74,45 @@ class ContainerBackend:
             MesocosmError: it cannot be made; nothing is left of it.
         """
         say(f"starting a desktop container from {self.image.label}")
-        machine = self._create()
+        handle = self._create()
         try:
-            self._learn(machine, say)
-            machine.recreate()
-            machine.folder.mark(MachineState.READY)
+            self._learn(handle.machine, say)
+            handle.machine.recreate()
+            handle.folder.mark(MachineState.READY)
         except BaseException:
-            machine.delete()
-            machine.folder.lock.release()
+            handle.delete()
             raise
-        return machine
+        return handle
 
     @property
     def fork_mib(self) -> int:
-        """Memory that one container uses, MiB: measured, files in memory included."""
-        return FORK_MIB
+        """Memory that is reserved for a container that stands by, MiB."""
+        return self.machine_mib
+
+    def has_template(self) -> bool:
+        """Return whether it is known what a fresh container looks like."""
+        return self._baseline().read() is not None
 
     def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
         """Do nothing: a container starts from its image, and its baseline came with the first."""
         del machine, say
 
-    def stand_by(self) -> DesktopContainer | None:
-        """Start a container that waits for its lease; the lock of its folder is held.
-
-        Gives None while no baseline is known.
+    def stand_by(self) -> MachineHandle[DesktopContainer] | None:
+        """Start a container that waits for its lease; None while no baseline is known.
 
         Raises:
             MesocosmError: it cannot be started; nothing is left of it.
         """
         if self._baseline().read() is None:
             return None
-        machine = self._create(template=self.image.label)
+        handle = self._create(template=self.image.label)
         try:
-            machine.recreate()
-            machine.folder.mark(MachineState.WAITING)
+            handle.machine.recreate()
+            handle.folder.mark(MachineState.WAITING)
         except BaseException:
-            machine.delete()
-            machine.folder.lock.release()
+            handle.delete()
             raise
-        return machine
+        return handle
 
     def is_up(self, machine_id: str) -> bool:
         """Tell whether a container runs under an id.
@@ -152,21 +162,21 @@ class ContainerBackend:
                 gone.append(f"{machine_id}: its folder is gone")
         return gone
 
-    def _create(self, template: str = "") -> DesktopContainer:
-        """Make folder and record; the lock of the folder is held.
+    def _create(self, template: str = "") -> MachineHandle[DesktopContainer]:
+        """Make folder and record.
 
         Args:
             template: what it is a copy of, if it is to end with its lease.
         """
         machine_id = new_machine_id(Kind.DESKTOP.value)
-        folder = MachineFolder(self._settings.machines_dir / machine_id)
-        if not folder.lock.try_acquire():
-            raise MachineError(f"{machine_id} is in use already.")
+        claim = create_folder(self._settings, machine_id)
+        folder = claim.folder
         try:
-            return self.attach(folder, folder.write(self._describe(machine_id, template)))
+            record = folder.write(self._describe(machine_id, template))
+            return MachineHandle(self.attach(folder, record), claim)
         except BaseException:
             folder.remove()
-            folder.lock.release()
+            claim.release()
             raise
 
     def _learn(self, machine: DesktopContainer, say: Callable[[str], None]) -> None:

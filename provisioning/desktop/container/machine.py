@@ -19,7 +19,7 @@ from provisioning.desktop.probed import AGENT_USER, ProbedDesktop
 from provisioning.links.client import connect
 from provisioning.links.guest_io import LinkScreen
 from provisioning.links.zipapp import build_probe
-from provisioning.machine_folder import MachineState
+from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind, ResetReport
 from provisioning.reset.phases import Phases
 from provisioning.reset.reset_only import ResetOnly

@@ -22,7 +22,7 @@ from provisioning.desktop.qemu.template import (
     open_template,
 )
 from provisioning.links.zipapp import build_probe
-from provisioning.machine_folder import MachineState
+from provisioning.machine_state import MachineState
 from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
@@ -30,12 +30,9 @@ if TYPE_CHECKING:
 
     from appliance.base.settings import Settings
     from images.recipe import Image
-    from provisioning.fleet.backend import HostMachine
+    from provisioning.fleet.handle import HostMachine, MachineHandle
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.protocols import ResetReport
-
-FORK_MIB = 512
-"""What a fork is counted with: several times what it takes at first (`mesocosm bench density`)."""
 
 _PREFIX = f"{Kind.DESKTOP.value}-"
 
@@ -51,8 +48,18 @@ class QemuBackend:
         self._settings = settings
         self._hypervisor = Hypervisor(settings.libvirt_uri)
         self._image: Image | None = None
+        self._stamp = ""
 
-    def make(self, say: Callable[[str], None]) -> DesktopVm:
+    @property
+    def machine_mib(self) -> int:
+        """Memory that a new desktop may use, MiB: its RAM."""
+        return self._settings.desktop_memory_mib
+
+    def reserved_mib(self, record: MachineRecord) -> int:
+        """Return the memory that a desktop may use, MiB; of a fork, what is reserved for it."""
+        return self.fork_mib if record.is_fork else int(record.details["memory_mib"])
+
+    def make(self, say: Callable[[str], None]) -> MachineHandle[DesktopVm]:
         """Boot a desktop, put the probe into it and save it as ``ready``.
 
         Raises:
@@ -60,13 +67,14 @@ class QemuBackend:
         """
         accelerator = find_accelerator(self._settings)
         say(f"booting {self.image.label} under {accelerator.name}")
-        machine = create_desktop(
+        handle = create_desktop(
             self._settings,
             self._hypervisor,
             self.image,
             accelerator=accelerator.name,
             stamp=self.stamp(),
         )
+        machine = handle.machine
         try:
             machine.start()
             say(f"saving {machine.info.machine_id}")
@@ -77,10 +85,9 @@ class QemuBackend:
             self.have_template(machine, say)
             machine.folder.mark(MachineState.READY)
         except BaseException:
-            machine.delete()
-            machine.folder.lock.release()
+            handle.delete()
             raise
-        return machine
+        return handle
 
     def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
         """Make what forks start from where it is missing, of a desktop that stands at ``ready``."""
@@ -96,13 +103,15 @@ class QemuBackend:
 
     @property
     def fork_mib(self) -> int:
-        """Memory that is counted for one fork, MiB, with what its trial will add."""
-        return FORK_MIB
+        """Memory that is reserved for a fork, MiB: what it and its trial may write to."""
+        return self._settings.fork_reserve_mib
 
-    def stand_by(self) -> DesktopVm | None:
-        """Start the QEMU of a fork, which waits to be woken; the lock of its folder is held.
+    def has_template(self) -> bool:
+        """Return whether there is a template of today's image to start forks from."""
+        return find_template(self._settings, self.stamp()) is not None
 
-        Gives None while there is no template.
+    def stand_by(self) -> MachineHandle[DesktopVm] | None:
+        """Start the QEMU of a fork, which waits to be woken; None while there is no template.
 
         Raises:
             MesocosmError: it cannot be started; nothing is left of it.
@@ -112,14 +121,13 @@ class QemuBackend:
             return None
         template.warm()
         accelerator = find_accelerator(self._settings).name
-        fork = create_fork(self._settings, self._hypervisor, self.image, template, accelerator)
+        handle = create_fork(self._settings, self._hypervisor, self.image, template, accelerator)
         try:
-            fork.stand_by(template)
+            handle.machine.stand_by(template)
         except BaseException:
-            fork.delete()
-            fork.folder.lock.release()
+            handle.delete()
             raise
-        return fork
+        return handle
 
     def is_up(self, machine_id: str) -> bool:
         """Tell whether the QEMU of a fork is there, waiting or running.
@@ -180,7 +188,15 @@ class QemuBackend:
         return self._image
 
     def stamp(self) -> str:
-        """Digest all that a saved desktop depends on: a snapshot fits nothing else."""
+        """Return the digest of all that a saved desktop depends on; computed once.
+
+        A snapshot fits nothing else.
+        """
+        if not self._stamp:
+            self._stamp = self._digest_dependencies()
+        return self._stamp
+
+    def _digest_dependencies(self) -> str:
         settings = self._settings
         return digest_json(
             {

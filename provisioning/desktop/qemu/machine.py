@@ -10,7 +10,6 @@ from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.errors import (
     LinkError,
     LinkTimeoutError,
-    MachineError,
     MachineStartError,
     MesocosmError,
 )
@@ -30,10 +29,12 @@ from provisioning.desktop.qemu.snapshots import VmSnapshots
 from provisioning.desktop.qemu.starting import start_domain
 from provisioning.desktop.qemu.template import RAM, altered, mark_of
 from provisioning.desktop.qemu.waking import wake
+from provisioning.fleet.handle import MachineHandle
 from provisioning.links.deploy import deploy_probe
 from provisioning.links.ssh import SshTarget, open_ssh
 from provisioning.links.virtio import connect_virtio, open_virtio
-from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState
+from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder
+from provisioning.machine_state import MachineState
 from provisioning.protocols import READY, Kind, ResetReport
 from provisioning.reset.digests import take_digest
 from provisioning.reset.phases import Phases
@@ -236,9 +237,8 @@ class DesktopVm(ProbedDesktop):
             before = template.saved()
             identity = new_identity(mac=self._record.details["mac"])
             details = {**self._record.details, "host_key": identity.host_key_pub}
-            self._record = self._folder.write(
-                self._record.model_copy(update={"details": details, "state": MachineState.STARTING})
-            )
+            woken = self._record.moved_to(MachineState.STARTING)
+            self._record = self._folder.write(woken.model_copy(update={"details": details}))
             self._link = open_virtio(self.spec.probe_socket, name=name)
             self._hypervisor.resume(name)
         wake(
@@ -397,8 +397,8 @@ class DesktopVm(ProbedDesktop):
 
 def create_desktop(
     settings: Settings, hypervisor: Hypervisor, image: Image, *, accelerator: str, stamp: str
-) -> DesktopVm:
-    """Make the folder, record and overlay of a new desktop; its lock is held, it does not run yet.
+) -> MachineHandle[DesktopVm]:
+    """Make the folder, record and overlay of a new desktop, which does not run yet.
 
     Args:
         settings: size of the machine, where machines are.
@@ -408,7 +408,7 @@ def create_desktop(
         stamp: kept in its record; tells later whether it is still what would be made.
 
     Raises:
-        MachineError: the lock of a brand-new folder is taken.
+        MachineBusyError: somebody else uses a machine of its id.
         ToolError: the overlay could not be made.
     """
     size, changed_ns = mark_of(image.file(DISK))
@@ -420,8 +420,8 @@ def create_desktop(
 
 def create_fork(
     settings: Settings, hypervisor: Hypervisor, image: Image, template: Template, accelerator: str
-) -> DesktopVm:
-    """Make the folder, record and overlay of a new fork; its lock is held, it does not run yet.
+) -> MachineHandle[DesktopVm]:
+    """Make the folder, record and overlay of a new fork, which does not run yet.
 
     Args:
         settings: size of the machine, where machines are.
@@ -431,7 +431,7 @@ def create_fork(
         accelerator: the template's.
 
     Raises:
-        MachineError: the lock of a brand-new folder is taken.
+        MachineBusyError: somebody else uses a machine of its id.
         ToolError: the overlay could not be made.
     """
     stamp = template.record.stamp
@@ -449,12 +449,10 @@ def _create(
     *,
     accelerator: str,
     details: dict[str, str],
-) -> DesktopVm:
+) -> MachineHandle[DesktopVm]:
     machine_id = new_machine_id(Kind.DESKTOP.value)
-    folder = MachineFolder(settings.machines_dir / machine_id)
-    folder.path.mkdir(parents=True)
-    if not folder.lock.try_acquire():
-        raise MachineError(f"The folder of the new machine {machine_id} is locked.")
+    claim = create_folder(settings, machine_id)
+    folder = claim.folder
     try:
         overlay = folder.path / "disk.qcow2"
         make_overlay(backing, overlay)
@@ -472,9 +470,9 @@ def _create(
         )
     except BaseException:
         folder.remove()
-        folder.lock.release()
+        claim.release()
         raise
-    return DesktopVm(settings, hypervisor, folder, written, image)
+    return MachineHandle(DesktopVm(settings, hypervisor, folder, written, image), claim)
 
 
 def make_overlay(backing: Path, overlay: Path) -> None:

@@ -10,8 +10,10 @@ from appliance.base.errors import MachineBusyError, MachineError, MesocosmError,
 from appliance.base.files import digest_json
 from provisioning.desktop.remote.config import FILE, read_remotes
 from provisioning.desktop.remote.machine import BACKEND, RemoteDesktop
+from provisioning.fleet.handle import MachineHandle
 from provisioning.links.zipapp import build_probe
-from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState
+from provisioning.machine_folder import MachineClaim, MachineFolder, MachineRecord
+from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
@@ -36,8 +38,18 @@ class RemoteBackend:
         self._settings = settings
         self._clock = clock
 
-    def make(self, say: Callable[[str], None]) -> RemoteDesktop:
-        """Take a machine that is not in the fleet yet: reset, its first state learned, locked.
+    @property
+    def machine_mib(self) -> int:
+        """0: nothing of it runs on this host."""
+        return 0
+
+    def reserved_mib(self, record: MachineRecord) -> int:
+        """Return 0: nothing of it runs on this host."""
+        del record
+        return 0
+
+    def make(self, say: Callable[[str], None]) -> MachineHandle[RemoteDesktop]:
+        """Take a machine that is not in the fleet yet: reset, its first state learned.
 
         Raises:
             RequirementError: the file names no machine.
@@ -53,8 +65,11 @@ class RemoteBackend:
             )
         for remote in remotes:
             folder = MachineFolder(self._settings.machines_dir / machine_id(remote))
-            if folder.read() is None and folder.lock.try_acquire():
-                return self._take(remote, folder, say)
+            if folder.read() is not None:
+                continue
+            folder.path.mkdir(parents=True, exist_ok=True)
+            if claim := folder.claim():
+                return self._take(remote, claim, say)
         raise MachineBusyError(
             "Every remote desktop is in use.",
             details=", ".join(remote.name for remote in remotes),
@@ -89,8 +104,9 @@ class RemoteBackend:
         return []
 
     def _take(
-        self, remote: Remote, folder: MachineFolder, say: Callable[[str], None]
-    ) -> RemoteDesktop:
+        self, remote: Remote, claim: MachineClaim, say: Callable[[str], None]
+    ) -> MachineHandle[RemoteDesktop]:
+        folder = claim.folder
         say(f"resetting {remote.name} and learning its first state")
         record = MachineRecord(
             machine_id=folder.machine_id,
@@ -110,12 +126,12 @@ class RemoteBackend:
             folder.mark(MachineState.READY)
             machine.release()
             found = folder.read()
-            return self.attach(folder, record if found is None else found)
+            return MachineHandle(self.attach(folder, record if found is None else found), claim)
         except BaseException:
             with contextlib.suppress(MesocosmError):
                 machine.delete()
             folder.remove()
-            folder.lock.release()
+            claim.release()
             raise
 
     def _find(self, name: str) -> Remote | None:

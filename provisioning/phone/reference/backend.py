@@ -11,7 +11,9 @@ from appliance.base.errors import MachineError, MesocosmError
 from appliance.base.files import digest_json, write_atomic
 from appliance.base.ids import new_machine_id
 from images.builder import find
-from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState, iter_folders
+from provisioning.fleet.handle import MachineHandle
+from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder, iter_folders
+from provisioning.machine_state import MachineState
 from provisioning.phone.adb.server import AdbServer
 from provisioning.phone.profile import PROFILES
 from provisioning.phone.reference.engine import PhoneContainers
@@ -73,24 +75,33 @@ class PhoneBackend:
         """
         return self._containers.memory_bytes(machine_id)
 
-    def make(self, say: Callable[[str], None]) -> ReferencePhone:
-        """Make a phone: running, verified, saved as ``ready``, the lock of its folder held.
+    @property
+    def machine_mib(self) -> int:
+        """Memory that a phone may use, MiB: its container's limit."""
+        return self._profile.memory_mib
+
+    def reserved_mib(self, record: MachineRecord) -> int:
+        """Return the memory that a phone may use, MiB."""
+        del record
+        return self.machine_mib
+
+    def make(self, say: Callable[[str], None]) -> MachineHandle[ReferencePhone]:
+        """Make a phone: running, verified, saved as ``ready``.
 
         Raises:
             MesocosmError: it cannot be made; nothing is left of it.
         """
         self._profile.require()
         say(f"starting a phone ({self._profile.backend}) from {self.image.label}")
-        phone = self._create()
+        handle = self._create()
         try:
-            phone.start()
-            phone.snapshots.save(READY)
-            phone.folder.mark(MachineState.READY)
+            handle.machine.start()
+            handle.machine.snapshots.save(READY)
+            handle.folder.mark(MachineState.READY)
         except BaseException:
-            phone.delete()
-            phone.folder.lock.release()
+            handle.delete()
             raise
-        return phone
+        return handle
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> ReferencePhone:
         """Give the object for a phone that was made before, running or not."""
@@ -124,12 +135,11 @@ class PhoneBackend:
             if (record := folder.read()) is not None and record.backend == self._profile.backend
         ]
 
-    def _create(self) -> ReferencePhone:
-        """Make folder, token and container; the lock of the folder is held."""
+    def _create(self) -> MachineHandle[ReferencePhone]:
+        """Make folder, token and container."""
         machine_id = new_machine_id(Kind.PHONE.value)
-        folder = MachineFolder(self._settings.machines_dir / machine_id)
-        if not folder.lock.try_acquire():
-            raise MachineError(f"{machine_id} is in use already.")
+        claim = create_folder(self._settings, machine_id)
+        folder = claim.folder
         phone = self.attach(folder, folder.write(self._describe(machine_id)))
         try:
             token = secrets.token_hex(16)
@@ -141,9 +151,9 @@ class PhoneBackend:
             self._containers.create(machine_id, self._docker_image(), environment, self._profile)
         except BaseException:
             phone.delete()
-            folder.lock.release()
+            claim.release()
             raise
-        return phone
+        return MachineHandle(phone, claim)
 
     def _describe(self, machine_id: str) -> MachineRecord:
         return MachineRecord(

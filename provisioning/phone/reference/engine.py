@@ -87,8 +87,8 @@ class PhoneContainers:
                 cap_drop=["ALL"],
                 security_opt=["no-new-privileges:true"],
                 ipc_mode="none",
-                mem_limit=profile.memory,
-                memswap_limit=profile.memory,
+                mem_limit=f"{profile.memory_mib}m",
+                memswap_limit=f"{profile.memory_mib}m",
                 pids_limit=_MAX_PROCESSES,
                 log_config=LogConfig(config={"max-size": "1m", "max-file": "1"}),
             )

@@ -18,7 +18,7 @@ from appliance.base.errors import (
     PhoneUnauthorizedError,
 )
 from appliance.base.measures import record
-from provisioning.machine_folder import MachineState
+from provisioning.machine_state import MachineState
 from provisioning.phone.adb.device import AdbDevice
 from provisioning.phone.adb.input import PhoneInput, PhoneTree
 from provisioning.phone.adb.link import PhoneLink

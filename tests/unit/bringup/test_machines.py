@@ -9,7 +9,8 @@ import pytest
 from appliance.base.settings import Settings
 from appliance.bringup.engine import engine_answers
 from appliance.bringup.machines import count_machines, describe, remove_machines
-from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState
+from provisioning.machine_folder import MachineFolder, MachineRecord
+from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:

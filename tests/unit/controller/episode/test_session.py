@@ -12,6 +12,7 @@ from controller.agents.oracle import OracleAgent
 from controller.agents.protocol import Turn, Usage
 from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
+from provisioning.fake import FakeFleet
 from provisioning.protocols import Kind
 from tests.unit.controller.bench import Bench, Scripted, make_task
 
@@ -259,9 +260,11 @@ def test_tokens_are_added_up(bench: Bench, dark_task: Task) -> None:
 def test_trouble_when_machines_go_back_does_not_change_the_verdict(
     bench: Bench, dark_task: Task
 ) -> None:
-    class Sticky:
+    class Sticky(FakeFleet):
         @contextlib.contextmanager
-        def lease(self, roles: Mapping[str, Kind], **_: float) -> Iterator[Environment]:
+        def lease(
+            self, roles: Mapping[str, Kind], *, deadline_s: float = 0.0
+        ) -> Iterator[Environment]:
             with bench.fakes.lease(roles) as environment:
                 yield environment
             raise MachineStartError("cannot go back")

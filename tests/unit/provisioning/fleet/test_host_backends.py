@@ -9,7 +9,8 @@ from appliance.base.settings import Settings
 from provisioning.fleet.backend import ForkingBackend
 from provisioning.fleet.host_backends import BackendSwitch, ForkingSwitch, host_backends
 from provisioning.fleet.local import LocalFleet
-from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState
+from provisioning.machine_folder import MachineFolder, MachineRecord
+from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind
 from tests.unit.provisioning.fleet.test_local import FakeBackend
 
@@ -52,7 +53,9 @@ def test_what_is_left_half_made_is_swept_whichever_backend(
     backends: dict[str, FakeBackend],
 ) -> None:
     folder = old_machine(backends["vm"], "libvirt")
-    folder.mark(MachineState.STARTING)
+    record = folder.read()
+    assert record is not None
+    folder.write(record.model_copy(update={"state": MachineState.STARTING}))
     fleet = LocalFleet(
         backends["vm"].settings, {Kind.DESKTOP: BackendSwitch("container", backends)}
     )

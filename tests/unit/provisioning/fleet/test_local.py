@@ -9,15 +9,18 @@ import pytest
 from appliance.base.errors import MachineError, ResetMismatchError, SnapshotError
 from appliance.base.settings import Settings
 from provisioning.fake import FakeDesktop
+from provisioning.fleet.handle import MachineHandle
 from provisioning.fleet.local import LocalFleet
-from provisioning.machine_folder import MachineFolder, MachineRecord, MachineState, iter_folders
+from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder, iter_folders
+from provisioning.machine_state import MachineState
 from provisioning.protocols import READY, Kind, ResetReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from provisioning.fleet.backend import HostMachine
+    from provisioning.fleet.handle import HostMachine
+    from provisioning.machine_folder import MachineClaim
 
 ROLES = {"desktop": Kind.DESKTOP}
 
@@ -43,11 +46,14 @@ class HostFake(FakeDesktop):
 
     def delete(self) -> None:
         self._backend.deleted.append(self.folder.machine_id)
+        self._backend.on_delete(self.folder.machine_id)
         self.folder.remove()
 
 
 class FakeBackend:
     """Makes machines in memory, numbered; `damaged` ones do not come back from a rewind."""
+
+    machine_mib = 1
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -57,14 +63,20 @@ class FakeBackend:
         self.released: list[str] = []
         self.deleted: list[str] = []
         self.strays: list[str] = []
+        self.on_delete: Callable[[str], object] = lambda _machine_id: None
 
-    def make(self, say: Callable[[str], None]) -> HostMachine:
+    def reserved_mib(self, record: MachineRecord) -> int:
+        return self.machine_mib
+
+    def make(self, say: Callable[[str], None]) -> MachineHandle[HostMachine]:
         say("making")
         self.made += 1
-        folder = self.folder(f"desktop-{self.made}")
-        assert folder.lock.try_acquire()
-        self.write(folder)
-        return cast("HostMachine", HostFake(folder, self))
+        claim = create_folder(self.settings, f"desktop-{self.made}")
+        self.write(claim.folder)
+        return self.handle(claim)
+
+    def handle(self, claim: MachineClaim) -> MachineHandle[HostMachine]:
+        return MachineHandle(cast("HostMachine", HostFake(claim.folder, self)), claim)
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
         return cast("HostMachine", HostFake(folder, self))
@@ -104,23 +116,25 @@ class ForkingFake(FakeBackend):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.has_template = True
+        self.is_template_made = True
         self.forks = 0
         self.broken: set[str] = set()
         self.ended: set[str] = set()
 
     def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
         say(f"template of {machine.folder.machine_id}")
-        self.has_template = True
+        self.is_template_made = True
 
-    def stand_by(self) -> HostMachine | None:
-        if not self.has_template:
+    def has_template(self) -> bool:
+        return self.is_template_made
+
+    def stand_by(self) -> MachineHandle[HostMachine] | None:
+        if not self.is_template_made:
             return None
         self.forks += 1
-        folder = self.folder(f"desktop-fork-{self.forks}")
-        assert folder.lock.try_acquire()
-        self.write(folder, MachineState.WAITING, template="t")
-        return cast("HostMachine", HostFake(folder, self))
+        claim = create_folder(self.settings, f"desktop-fork-{self.forks}")
+        self.write(claim.folder, MachineState.WAITING, template="t")
+        return self.handle(claim)
 
     def is_up(self, machine_id: str) -> bool:
         return machine_id not in self.ended
@@ -128,6 +142,7 @@ class ForkingFake(FakeBackend):
     def wake(self, machine: HostMachine) -> ResetReport:
         if machine.folder.machine_id in self.broken:
             raise SnapshotError("It does not wake.")
+        machine.folder.mark(MachineState.STARTING)
         return ResetReport("fork", 0.1)
 
 
@@ -181,7 +196,7 @@ def test_a_machine_goes_back_when_the_block_raises(fleet: LocalFleet, backend: F
     with pytest.raises(ZeroDivisionError), fleet.lease(ROLES):
         raise ZeroDivisionError
 
-    assert backend.folder("desktop-1").lock.try_acquire()
+    assert not backend.folder("desktop-1").is_claimed()
 
 
 def test_a_machine_that_does_not_come_back_is_thrown_away_and_replaced(
@@ -298,13 +313,13 @@ def filled(fleet: LocalFleet) -> None:
 
 def test_a_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingFake) -> None:
     fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
-    forking.has_template = False
+    forking.is_template_made = False
     fleet.prepare([Kind.DESKTOP])
-    assert forking.has_template
+    assert forking.is_template_made
     with fleet.lease(ROLES), fleet.lease(ROLES) as second:
         assert second.resets["desktop"].path == "fork"
         assert second.machines["desktop"].folder.machine_id == "desktop-fork-1"  # type: ignore[attr-defined]
-    filled(fleet)
+    fleet.settle()
 
     assert forking.made == 1
     assert forking.deleted == ["desktop-fork-1"]
@@ -332,7 +347,7 @@ def test_a_fork_that_does_not_wake_is_thrown_away_and_replaced(forking: ForkingF
 
 
 def test_without_a_template_a_machine_is_made(forking: ForkingFake) -> None:
-    forking.has_template = False
+    forking.is_template_made = False
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
     with LocalFleet(settings, {Kind.DESKTOP: forking}).lease(ROLES):
         assert forking.made == 1
@@ -396,14 +411,3 @@ def test_a_fork_that_was_made_by_hand_is_neither_lent_nor_swept(forking: Forking
 
     forking.ended = {"desktop-mine"}
     assert fleet.sweep() == ["desktop-mine: it ended with its hypervisor"]
-
-
-def test_a_lease_that_lasts_too_long_is_ended(forking: ForkingFake) -> None:
-    said: list[str] = []
-    fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking}, say=said.append)
-    with fleet.lease(ROLES, deadline_s=0.05) as environment:
-        stopped = cast("HostFake", environment.machines["desktop"]).stopped
-        assert stopped.wait(timeout=10.0)
-    assert any("its lease ended after 0.05 s" in line for line in said)
-    with fleet.lease(ROLES, deadline_s=60.0) as environment:
-        assert not cast("HostFake", environment.machines["desktop"]).stopped.is_set()

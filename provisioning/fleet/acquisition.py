@@ -1,0 +1,351 @@
+"""Get the machines of a lease: find where each can come from, and have it verified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import wait_until
+from appliance.base.errors import MachineError, MesocosmError
+from appliance.base.measures import record
+from provisioning.fleet.backend import ForkingBackend
+from provisioning.machine_state import MachineState
+from provisioning.protocols import READY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from provisioning.fleet.allocation import Allocation
+    from provisioning.fleet.backend import Backend
+    from provisioning.fleet.handle import HostMachine, MachineHandle
+    from provisioning.fleet.inventory import Claimed, Inventory
+    from provisioning.fleet.ledger import Ledger
+    from provisioning.fleet.reaper import Reaper
+    from provisioning.fleet.warm_pool import WarmPool
+    from provisioning.protocols import Kind, ResetReport
+
+_NEW_ONES = 2
+_QUEUE_TIMEOUT_S = 1800.0
+_EVERY_S = 0.25
+
+
+class Way(Enum):
+    """Where a machine comes from."""
+
+    REWIND = "a saved machine that nobody uses is rewound"
+    WAKE = "a fork that stands by is woken"
+    FORK = "a fork is started and woken"
+    MAKE = "a machine is made from its image"
+
+
+_REWIND_FIRST = (Way.REWIND, Way.WAKE, Way.FORK, Way.MAKE)
+_FORK_FIRST = (Way.WAKE, Way.FORK, Way.REWIND, Way.MAKE)
+_NO_FORK = (Way.REWIND, Way.MAKE)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What one machine is going to come from.
+
+    Attributes:
+        kind: of the machine.
+        way: how.
+        claimed: the machine, where it exists.
+        reservation: number of the memory that was reserved for it, where it must be started.
+    """
+
+    kind: Kind
+    way: Way
+    claimed: Claimed | None = None
+    reservation: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A machine that stands at its snapshot, verified.
+
+    Attributes:
+        kind: of the machine.
+        handle: to it.
+        report: how it came back.
+        is_fork: whether it ends with its lease.
+    """
+
+    kind: Kind
+    handle: MachineHandle[HostMachine]
+    report: ResetReport
+    is_fork: bool
+
+
+@dataclass(slots=True)
+class _Failures:
+    """What went wrong for one kind of machine within one acquisition."""
+
+    messages: list[str] = field(default_factory=list)
+    new: dict[Way, int] = field(default_factory=dict)
+
+    def note(self, source: Source, message: str) -> None:
+        self.messages.append(message)
+        self.new[source.way] = self.new.get(source.way, 0) + 1
+
+    def may(self, way: Way) -> bool:
+        return way in {Way.REWIND, Way.WAKE} or self.new.get(way, 0) < _NEW_ONES
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of a fleet.
+
+    Attributes:
+        settings: of the appliance.
+        backends: who makes machines of each kind.
+        ledger: of leases and memory.
+        inventory: of machines.
+        allocation: of memory.
+        pool: of forks that stand by.
+        reaper: of dead leases.
+        clock: waits.
+        say: told in one line what takes long.
+    """
+
+    settings: Settings
+    backends: Mapping[Kind, Backend]
+    ledger: Ledger
+    inventory: Inventory
+    allocation: Allocation
+    pool: WarmPool
+    reaper: Reaper
+    clock: Clock
+    say: Callable[[str], None]
+
+
+class Acquisition:
+    """Gets machines for one lease, all that are asked for or none.
+
+    Args:
+        parts: of the fleet.
+        lease_id: for whom; it stands in the ledger.
+        may_fork: False gets saved machines only.
+    """
+
+    def __init__(self, parts: Parts, lease_id: str, *, may_fork: bool = True) -> None:
+        self._parts = parts
+        self._lease_id = lease_id
+        self._failures: dict[Kind, _Failures] = {}
+        forks_first = parts.settings.desktop_reset == "fork"
+        self._ways = (_FORK_FIRST if forks_first else _REWIND_FIRST) if may_fork else _NO_FORK
+
+    def take(self, kinds: Sequence[Kind]) -> list[Taken]:
+        """Get machines, each claimed, at its snapshot and verified.
+
+        A machine that does not come back exactly is thrown away, counted, and replaced.
+
+        Raises:
+            MachineError: one cannot be had, or there is no memory for it in time.
+        """
+        sources = self._find_all(kinds)
+        taken: list[Taken] = []
+        try:
+            while sources:
+                source = sources.pop(0)
+                found = self._use(source)
+                if found is None:
+                    sources = [*self._find_all([source.kind]), *sources]
+                else:
+                    taken.append(found)
+        except BaseException:
+            for source in sources:
+                self._cancel(source)
+            for one in taken:
+                self.undo(one)
+            raise
+        return taken
+
+    def rewind(self, taken: Taken) -> Taken | None:
+        """Bring a lent machine back to its snapshot; None if it could not be, and was removed."""
+        source = Source(taken.kind, Way.REWIND)
+        return self._verify(taken.handle, source, _rewind, is_fork=False)
+
+    def undo(self, taken: Taken) -> None:
+        """Take back a machine at once: destroy a fork, let a saved one be lent again."""
+        if taken.is_fork:
+            self._parts.inventory.discard(taken.handle.claim)
+            return
+        self._parts.ledger.lend(taken.handle.folder.machine_id, "")
+        taken.handle.folder.mark(MachineState.READY)
+        taken.handle.release()
+
+    def _find_all(self, kinds: Sequence[Kind]) -> list[Source]:
+        """Find a source for each machine, as soon as there is one for all of them.
+
+        Raises:
+            MachineError: there is none, or was none in time.
+        """
+        ledger, clock = self._parts.ledger, self._parts.clock
+        if found := self._try_all(kinds):
+            return found
+        ledger.set_waiting(self._lease_id, is_waiting=True)
+        try:
+            found = wait_until(
+                lambda: self._try_all(kinds),
+                timeout_s=_QUEUE_TIMEOUT_S,
+                every_s=_EVERY_S,
+                clock=clock,
+            )
+        finally:
+            ledger.set_waiting(self._lease_id, is_waiting=False)
+        if found is None:
+            needs = [(kind, self._need_mib(kind)) for kind in kinds]
+            raise self._parts.allocation.no_memory(needs, f"Waited {_QUEUE_TIMEOUT_S:g} s.")
+        return found
+
+    def _try_all(self, kinds: Sequence[Kind]) -> list[Source] | None:
+        self._parts.reaper.reap()
+        sources: list[Source] = []
+        try:
+            for kind in kinds:
+                source = self._find(kind)
+                if source is None:
+                    break
+                sources.append(source)
+            else:
+                return sources
+        except BaseException:
+            for source in sources:
+                self._cancel(source)
+            raise
+        for source in sources:
+            self._cancel(source)
+        return None
+
+    def _find(self, kind: Kind) -> Source | None:
+        """Find where a machine can come from now; None while there is no memory for it.
+
+        Raises:
+            MachineError: none can be had, or there can never be memory for it.
+        """
+        failures = self._failures.setdefault(kind, _Failures())
+        ways = [way for way in self._ways if failures.may(way)]
+        can_fork = Way.FORK in ways and self._parts.pool.forking(kind) is not None
+        for way in ways:
+            # Making one takes a boot and more memory: a fork is waited for.
+            if (way is Way.FORK and not can_fork) or (way is Way.MAKE and can_fork):
+                continue
+            if source := self._find_by(way, kind):
+                return source
+        if Way.MAKE not in ways:
+            raise MachineError(
+                f"No {kind.value} can be had.",
+                details="\n".join(failures.messages[-3:]),
+                resolution="`mesocosm doctor` checks the host.",
+            )
+        self._parts.allocation.require_possible([(kind, self._need_mib(kind))])
+        return None
+
+    def _find_by(self, way: Way, kind: Kind) -> Source | None:
+        parts = self._parts
+        if way in {Way.FORK, Way.MAKE}:
+            return self._reserve(way, kind, self._need_mib(kind, way))
+        if not parts.allocation.has_turn(self._lease_id, kind):
+            return None
+        find = parts.inventory.standing_by if way is Way.WAKE else parts.inventory.reusable
+        for claimed in find(kind):
+            if claimed.record.state is not MachineState.STOPPED:
+                return Source(kind, way, claimed)
+            if source := self._reserve(way, kind, self._need_mib(kind, Way.MAKE), claimed):
+                return source
+            claimed.claim.release()
+        return None
+
+    def _reserve(
+        self, way: Way, kind: Kind, need_mib: int, claimed: Claimed | None = None
+    ) -> Source | None:
+        allocation = self._parts.allocation
+        if not allocation.has_turn(self._lease_id):
+            return None
+        numbers = allocation.try_reserve(self._lease_id, [(kind, need_mib)])
+        return Source(kind, way, claimed, numbers[0]) if numbers else None
+
+    def _need_mib(self, kind: Kind, way: Way = Way.FORK) -> int:
+        forking = self._parts.pool.forking(kind) if way is Way.FORK else None
+        return forking.fork_mib if forking else self._parts.backends[kind].machine_mib
+
+    def _cancel(self, source: Source) -> None:
+        if source.claimed is not None:
+            source.claimed.claim.release()
+        if source.reservation is not None:
+            self._parts.ledger.cancel([source.reservation])
+
+    def _use(self, source: Source) -> Taken | None:
+        """Get the machine of a source; None if it failed and was removed."""
+        parts = self._parts
+        try:
+            handle = self._open(source)
+        except MesocosmError as exc:
+            self._failures[source.kind].note(source, str(exc))
+            if source.claimed is not None:
+                parts.inventory.discard(source.claimed.claim)
+            if source.reservation is not None:
+                parts.ledger.cancel([source.reservation])
+            return None
+        except BaseException:
+            self._cancel(source)
+            raise
+        if handle is None:
+            self._failures[source.kind].note(source, "There is no template to fork from.")
+            return None
+        backend = parts.backends[source.kind]
+        if source.way in {Way.WAKE, Way.FORK} and isinstance(backend, ForkingBackend):
+            return self._verify(handle, source, backend.wake, is_fork=True)
+        return self._verify(handle, source, _rewind, is_fork=False)
+
+    def _open(self, source: Source) -> MachineHandle[HostMachine] | None:
+        parts = self._parts
+        if source.way is Way.FORK and source.reservation is not None:
+            return parts.pool.start(source.kind, source.reservation)
+        if source.way is Way.MAKE:
+            parts.say(f"making a {source.kind.value}: one-time boot")
+            handle = parts.backends[source.kind].make(parts.say)
+        elif source.claimed is not None:
+            handle = parts.inventory.open(source.claimed)
+        else:
+            raise AssertionError(source)
+        if source.reservation is not None:
+            parts.ledger.bind(source.reservation, handle.folder.machine_id)
+        return handle
+
+    def _verify(
+        self,
+        handle: MachineHandle[HostMachine],
+        source: Source,
+        reset: Callable[[HostMachine], ResetReport],
+        *,
+        is_fork: bool,
+    ) -> Taken | None:
+        """Start and reset a machine; remove it, count it and return None if it fails."""
+        parts, machine_id, kind = self._parts, handle.folder.machine_id, source.kind.value
+        parts.ledger.lend(machine_id, self._lease_id)
+        try:
+            handle.machine.power.start()
+            report = reset(handle.machine)
+        except MesocosmError as exc:
+            path = "fork" if is_fork else "rewind"
+            record("resets_total", kind=kind, path=path, result=exc.code)
+            self._failures.setdefault(source.kind, _Failures()).note(source, str(exc))
+            parts.say(f"{machine_id} is thrown away: {exc.brief}")
+            parts.inventory.discard(handle.claim)
+            return None
+        except BaseException:
+            handle.release()
+            raise
+        record("resets_total", kind=kind, path=report.path, result="ok")
+        record("rewind_seconds", report.seconds, kind=kind, path=report.path)
+        handle.folder.mark(MachineState.LEASED)
+        return Taken(source.kind, handle, report, is_fork)
+
+
+def _rewind(machine: HostMachine) -> ResetReport:
+    return machine.snapshots.rewind(READY)

@@ -1,0 +1,172 @@
+"""Which machines there are on this host, which of them can be used, and which must go."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import MesocosmError
+from provisioning.fleet.backend import ForkingBackend, SelectiveBackend
+from provisioning.fleet.handle import MachineHandle
+from provisioning.machine_folder import MachineFolder, iter_folders
+from provisioning.machine_state import MachineState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from appliance.base.settings import Settings
+    from provisioning.fleet.backend import Backend
+    from provisioning.fleet.handle import HostMachine
+    from provisioning.fleet.ledger import Ledger
+    from provisioning.machine_folder import MachineClaim, MachineRecord
+    from provisioning.protocols import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A machine's claim with the record that it had when it was claimed."""
+
+    claim: MachineClaim
+    record: MachineRecord
+
+
+class Inventory:
+    """The machines of one state folder.
+
+    Args:
+        settings: where machines are.
+        backends: who makes and attaches machines of each kind.
+        ledger: told when a machine is gone.
+        judges_images: False takes every machine for current.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        backends: Mapping[Kind, Backend],
+        ledger: Ledger,
+        *,
+        judges_images: bool = True,
+    ) -> None:
+        self._settings = settings
+        self._backends = backends
+        self._ledger = ledger
+        self._judges_images = judges_images
+
+    def folders(self) -> list[MachineFolder]:
+        """Return the folders of all machines, whole or not."""
+        return list(iter_folders(self._settings))
+
+    def folder(self, machine_id: str) -> MachineFolder:
+        """Return the folder of a machine, which need not exist."""
+        return MachineFolder(self._settings.machines_dir / machine_id)
+
+    def records(self) -> list[MachineRecord]:
+        """Return the records of all machines that have one."""
+        found = [folder.read() for folder in iter_folders(self._settings)]
+        return [record for record in found if record is not None]
+
+    def count(self, kind: Kind, state: MachineState) -> int:
+        """Return how many machines of a kind are in a state."""
+        return sum(1 for one in self.records() if one.kind is kind and one.state is state)
+
+    def reusable(self, kind: Kind) -> Iterator[Claimed]:
+        """Claim the saved machines of a kind that nobody uses, one after the other.
+
+        What can no longer be used is removed on the way. Whoever takes a claim releases it.
+        """
+        for found in self._claim_all(kind):
+            record = found.record
+            if record.is_fork and record.state is MachineState.WAITING and self.fits(record):
+                found.claim.release()
+            elif record.is_fork or record.state is MachineState.STARTING or not self.fits(record):
+                self.discard(found.claim)
+            else:
+                yield found
+
+    def standing_by(self, kind: Kind) -> Iterator[Claimed]:
+        """Claim the forks of a kind that stand by, one after the other.
+
+        Those whose process has ended are removed on the way. Whoever takes a claim releases it.
+        """
+        for found in self._claim_all(kind):
+            if found.record.state is not MachineState.WAITING or not self.fits(found.record):
+                found.claim.release()
+            elif self.is_up(found.record):
+                yield found
+            else:
+                self.discard(found.claim)
+
+    def open(self, found: Claimed) -> MachineHandle[HostMachine]:
+        """Return the machine of a claim.
+
+        Raises:
+            MesocosmError: what it needs, such as its image, is gone.
+        """
+        machine = self._backends[found.record.kind].attach(found.claim.folder, found.record)
+        return MachineHandle(machine, found.claim)
+
+    def discard(self, claim: MachineClaim) -> None:
+        """Remove a machine whatever state it is in, and release the claim."""
+        try:
+            self.destroy(claim.folder)
+        finally:
+            claim.release()
+
+    def destroy(self, folder: MachineFolder) -> None:
+        """Remove a machine whatever state it is in, whoever uses it."""
+        record = folder.read()
+        backend = self._backends.get(record.kind) if record else None
+        if backend is not None and record is not None:
+            with contextlib.suppress(MesocosmError):
+                backend.attach(folder, record).delete()
+        for other in self._backends.values():
+            other.remove_by_id(folder.machine_id)
+        folder.remove()
+        self._ledger.free(folder.machine_id)
+
+    def remove_strays(self) -> list[str]:
+        """End what runs and has no folder; returns one line for each."""
+        return [line for backend in self._backends.values() for line in backend.remove_strays()]
+
+    def fits(self, record: MachineRecord) -> bool:
+        """Return whether a machine is what its backend would make today."""
+        backend = self._backends.get(record.kind)
+        return backend is not None and (not self._judges_images or backend.fits(record))
+
+    def is_offered(self, record: MachineRecord) -> bool:
+        """Return whether machines like this one are lent: of the chosen backend."""
+        backend = self._backends.get(record.kind)
+        if backend is None:
+            return True
+        return not isinstance(backend, SelectiveBackend) or backend.lends(record)
+
+    def is_up(self, record: MachineRecord) -> bool:
+        """Return whether a fork's process is there; True when nobody can be asked."""
+        backend = self._backends.get(record.kind)
+        if backend is not None and isinstance(backend, ForkingBackend):
+            with contextlib.suppress(MesocosmError):
+                return backend.is_up(record.machine_id)
+        return True
+
+    def reserved_mib(self, record: MachineRecord) -> int:
+        """Return the memory that a machine may use as it is now, MiB."""
+        backend = self._backends.get(record.kind)
+        if backend is None or record.state is MachineState.STOPPED:
+            return 0
+        return backend.reserved_mib(record)
+
+    def _claim_all(self, kind: Kind) -> Iterator[Claimed]:
+        for folder in iter_folders(self._settings):
+            record = folder.read()
+            if record is None or record.kind is not kind or not self.is_offered(record):
+                continue
+            claim = folder.claim()
+            if claim is None:
+                continue
+            record = folder.read()  # it may have changed until it was claimed
+            if record is None or record.state is MachineState.KEPT:
+                claim.release()
+            else:
+                yield Claimed(claim, record)

@@ -1,0 +1,192 @@
+"""A lease of machines of this host: renewed, reset, released, or ended when its time is over."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Protocol
+
+from appliance.base.errors import LeaseExpiredError
+from provisioning.fleet.protocol import Environment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+    from typing import Self
+
+    from appliance.base.clock import Clock
+    from appliance.base.files import FileLock
+    from provisioning.fleet.acquisition import Taken
+    from provisioning.fleet.ledger import Ledger
+
+
+class Keeper(Protocol):
+    """What a lease asks of its fleet."""
+
+    def give_back(self, taken: Mapping[str, Taken]) -> None:
+        """Take machines back, used as they are; returns before forks have ended."""
+        ...
+
+    def take_anew(self, lease_id: str, taken: Mapping[str, Taken]) -> dict[str, Taken]:
+        """Bring a lease's machines back to their snapshot, or take others instead."""
+        ...
+
+    def expire(self, lease_id: str, taken: Mapping[str, Taken]) -> None:
+        """Destroy the machines of a lease whose time is over."""
+        ...
+
+
+class LocalLease:
+    """A `provisioning.fleet.protocol.Lease` over machines of this host.
+
+    Args:
+        lease_id: unique in this appliance.
+        ttl_s: how long it lasts if it is not renewed.
+        taken: its machines, by role.
+        lock: held as long as the holder lives.
+        keeper: takes machines back.
+        ledger: where it stands.
+        clock: its time.
+    """
+
+    def __init__(
+        self,
+        lease_id: str,
+        taken: dict[str, Taken],
+        lock: FileLock,
+        *,
+        ttl_s: float,
+        keeper: Keeper,
+        ledger: Ledger,
+        clock: Clock,
+    ) -> None:
+        self.lease_id = lease_id
+        self._taken = taken
+        self._lock = lock
+        self._ttl_s = ttl_s
+        self._keeper = keeper
+        self._ledger = ledger
+        self._clock = clock
+        self._changing = threading.RLock()
+        self._is_released = False
+        self._is_expired = False
+        self._timer: threading.Timer | None = None
+        self.expires_s = 0.0
+        self.renew()
+
+    @property
+    def environment(self) -> Environment:
+        """Its machines, and how each came back to its snapshot.
+
+        Raises:
+            LeaseExpiredError: it has ended.
+        """
+        with self._changing:
+            self._require_alive()
+            return Environment(
+                {role: taken.handle.machine for role, taken in self._taken.items()},
+                {role: taken.report for role, taken in self._taken.items()},
+            )
+
+    def renew(self, ttl_s: float | None = None) -> None:
+        """Let it last longer, from now.
+
+        Args:
+            ttl_s: how long; as at first by default.
+
+        Raises:
+            LeaseExpiredError: it has ended.
+        """
+        with self._changing:
+            self._require_alive()
+            self._ttl_s = self._ttl_s if ttl_s is None else ttl_s
+            self.expires_s = self._clock.now_s() + self._ttl_s
+            if not self._ledger.set_expiry(self.lease_id, self.expires_s):
+                self._is_expired = True
+            self._require_alive()
+            self._watch(self._ttl_s)
+
+    def reset(self) -> Environment:
+        """Bring every machine back to its snapshot, by a rewind or by another fork instead.
+
+        Raises:
+            LeaseExpiredError: it has ended.
+            MachineError: no machine of a kind can be had; the lease has ended.
+        """
+        with self._changing:
+            self._require_alive()
+            taken, self._taken = self._taken, {}
+            try:
+                self._taken = self._keeper.take_anew(self.lease_id, taken)
+            except BaseException:
+                self.release()
+                raise
+            return self.environment
+
+    def release(self) -> None:
+        """Give the machines back; harmless twice. Forks end behind the caller's back."""
+        with self._changing:
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._is_released:
+                return
+            self._is_released = True
+            is_ours = self._ledger.remove_lease(self.lease_id)
+            taken, self._taken = self._taken, {}
+            if is_ours:
+                self._keeper.give_back(taken)
+            elif taken:
+                self._is_expired = True
+                self._keeper.expire(self.lease_id, taken)
+            self._lock.path.unlink(missing_ok=True)
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Release it; whatever went wrong after its end went wrong because of that.
+
+        Raises:
+            LeaseExpiredError: it ended within the block.
+        """
+        self.release()
+        if self._is_expired and not isinstance(error, LeaseExpiredError):
+            raise self._expired() from error
+
+    def _watch(self, left_s: float) -> None:
+        """End it on time even if nobody else looks."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = threading.Timer(left_s, self._expire)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _expire(self) -> None:
+        with self._changing:
+            if self._is_released:
+                return
+            left_s = self.expires_s - self._clock.now_s()
+            if left_s > 0:  # renewed meanwhile, or the timer was a little early
+                self._watch(left_s)
+                return
+            self._is_expired = True
+            taken, self._taken = self._taken, {}
+            self._keeper.expire(self.lease_id, taken)
+
+    def _require_alive(self) -> None:
+        if self._is_expired:
+            raise self._expired()
+        if self._is_released:
+            raise LeaseExpiredError(f"The lease {self.lease_id} was released.")
+
+    def _expired(self) -> LeaseExpiredError:
+        return LeaseExpiredError(
+            f"The lease {self.lease_id} ended after {self._ttl_s:g} s without being renewed.",
+            details="Its machines were taken back and destroyed.",
+            resolution="Renew a lease before it ends, or ask for a longer one.",
+        )

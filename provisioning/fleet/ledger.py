@@ -1,0 +1,258 @@
+"""The ledger of leases: who holds which machines until when, and how much memory is promised.
+
+One SQLite file in the state folder, shared by all processes of this host. Nothing in it outlives
+a restart of the host, so it is never synced to the disk; a killed process leaves it whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+FILE = "fleet.sqlite"
+SCHEMA_VERSION = 1
+_BUSY_TIMEOUT_S = 20.0
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS leases (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    lease_id TEXT NOT NULL UNIQUE,
+    holder TEXT NOT NULL,
+    kinds TEXT NOT NULL,
+    created_s REAL NOT NULL,
+    expires_s REAL NOT NULL,
+    is_waiting INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS machines (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    machine_id TEXT UNIQUE,
+    lease_id TEXT,
+    kind TEXT NOT NULL,
+    reserved_mib INTEGER NOT NULL
+);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseRow:
+    """One lease, or one acquisition that does not have its machines yet.
+
+    Attributes:
+        lease_id: unique in this appliance.
+        holder: process that asked, such as ``4711@host``.
+        kinds: kinds of its machines, sorted.
+        created_s: unix time.
+        expires_s: unix time.
+        is_waiting: what it asks for does not fit into memory now.
+    """
+
+    lease_id: str
+    holder: str
+    kinds: tuple[str, ...]
+    created_s: float
+    expires_s: float
+    is_waiting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MachineRow:
+    """One promise of memory.
+
+    Attributes:
+        number: of the row.
+        machine_id: who uses the memory; empty while the machine is being made.
+        lease_id: who the machine is lent to, or is made for; empty when idle.
+        kind: of the machine.
+        reserved_mib: memory that it may use.
+    """
+
+    number: int
+    machine_id: str
+    lease_id: str
+    kind: str
+    reserved_mib: int
+
+
+class Ledger:
+    """The table of leases and the table of reserved memory.
+
+    Each method is one transaction.
+
+    Args:
+        path: of the SQLite file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def add_lease(self, row: LeaseRow) -> None:
+        """Add a lease that has no machines yet; it waits behind all that wait already."""
+        with self._transaction() as db:
+            db.execute(
+                "INSERT INTO leases (lease_id, holder, kinds, created_s, expires_s)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (row.lease_id, row.holder, " ".join(row.kinds), row.created_s, row.expires_s),
+            )
+
+    def set_waiting(self, lease_id: str, *, is_waiting: bool) -> None:
+        """Say whether a lease waits for memory."""
+        with self._transaction() as db:
+            db.execute(
+                "UPDATE leases SET is_waiting = ? WHERE lease_id = ?", (is_waiting, lease_id)
+            )
+
+    def set_expiry(self, lease_id: str, expires_s: float) -> bool:
+        """Set when a lease ends; returns False if the ledger no longer has it."""
+        with self._transaction() as db:
+            done = db.execute(
+                "UPDATE leases SET expires_s = ? WHERE lease_id = ?", (expires_s, lease_id)
+            )
+            return done.rowcount == 1
+
+    def remove_lease(self, lease_id: str) -> bool:
+        """Remove a lease and what was reserved for machines that it did not get.
+
+        Its machines stay, idle. Returns whether the ledger had it.
+        """
+        with self._transaction() as db:
+            done = db.execute("DELETE FROM leases WHERE lease_id = ?", (lease_id,))
+            db.execute(
+                "DELETE FROM machines WHERE lease_id = ? AND machine_id IS NULL", (lease_id,)
+            )
+            db.execute("UPDATE machines SET lease_id = NULL WHERE lease_id = ?", (lease_id,))
+            return done.rowcount == 1
+
+    def leases(self) -> list[LeaseRow]:
+        """Return all leases, in the order in which they were asked for."""
+        with self._transaction() as db:
+            rows = db.execute(
+                "SELECT lease_id, holder, kinds, created_s, expires_s, is_waiting"
+                " FROM leases ORDER BY number"
+            ).fetchall()
+        return [
+            LeaseRow(lease_id, holder, tuple(kinds.split()), created_s, expires_s, bool(waits))
+            for lease_id, holder, kinds, created_s, expires_s, waits in rows
+        ]
+
+    def machines(self, lease_id: str | None = None) -> list[MachineRow]:
+        """Return all rows of reserved memory, or those of one lease."""
+        query = (
+            "SELECT number, coalesce(machine_id, ''), coalesce(lease_id, ''), kind, reserved_mib"
+            " FROM machines"
+        )
+        with self._transaction() as db:
+            rows = db.execute(f"{query} ORDER BY number").fetchall()
+        found = [MachineRow(*row) for row in rows]
+        return found if lease_id is None else [row for row in found if row.lease_id == lease_id]
+
+    def reserve(
+        self, lease_id: str, needs: Sequence[tuple[str, int]], *, limit_mib: int
+    ) -> list[int] | None:
+        """Reserve memory for machines to be made, all of it or none.
+
+        Args:
+            lease_id: for whom.
+            needs: kind and MiB of each machine.
+            limit_mib: what all reservations together may amount to.
+
+        Returns:
+            The number of each reservation, or None if they do not fit.
+        """
+        with self._transaction() as db:
+            (used_mib,) = db.execute(
+                "SELECT coalesce(sum(reserved_mib), 0) FROM machines"
+            ).fetchone()
+            if used_mib + sum(mib for _kind, mib in needs) > limit_mib:
+                return None
+            return [
+                int(
+                    db.execute(
+                        "INSERT INTO machines (lease_id, kind, reserved_mib) VALUES (?, ?, ?)",
+                        (lease_id, kind, mib),
+                    ).lastrowid
+                    or 0
+                )
+                for kind, mib in needs
+            ]
+
+    def bind(self, number: int, machine_id: str) -> None:
+        """Say which machine uses a reservation; what was noted of that machine before is replaced."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM machines WHERE machine_id = ?", (machine_id,))
+            db.execute("UPDATE machines SET machine_id = ? WHERE number = ?", (machine_id, number))
+
+    def note(self, machine_id: str, kind: str, reserved_mib: int) -> None:
+        """Reserve memory for a machine that exists already, whether it fits or not."""
+        with self._transaction() as db:
+            db.execute(
+                "INSERT OR IGNORE INTO machines (machine_id, kind, reserved_mib) VALUES (?, ?, ?)",
+                (machine_id, kind, reserved_mib),
+            )
+
+    def lend(self, machine_id: str, lease_id: str) -> None:
+        """Say who a machine is lent to; an empty lease id makes it idle."""
+        with self._transaction() as db:
+            db.execute(
+                "UPDATE machines SET lease_id = ? WHERE machine_id = ?",
+                (lease_id or None, machine_id),
+            )
+
+    def free(self, machine_id: str) -> None:
+        """Free the memory of a machine that has ended; harmless when nothing is reserved."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM machines WHERE machine_id = ?", (machine_id,))
+
+    def cancel(self, numbers: Sequence[int]) -> None:
+        """Free reservations that no machine was made for."""
+        with self._transaction() as db:
+            db.executemany(
+                "DELETE FROM machines WHERE number = ? AND machine_id IS NULL",
+                [(number,) for number in numbers],
+            )
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """Run a block as one transaction, after all others.
+
+        Raises:
+            StoreError: the ledger cannot be used.
+        """
+        try:
+            with contextlib.closing(self._connect()) as db:
+                db.execute("BEGIN IMMEDIATE")
+                with db:
+                    yield db
+        except (sqlite3.Error, OSError) as exc:
+            raise StoreError(
+                "The ledger of leases cannot be used.",
+                details=f"{self._path}: {exc}",
+                resolution="Remove the file when nothing uses the appliance; it is made again.",
+            ) from exc
+
+    def _connect(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        db = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
+        try:
+            db.execute("PRAGMA synchronous = OFF")
+            _prepare(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    """Create the tables in a new file; refuse a file of another version."""
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if version == SCHEMA_VERSION:
+        return
+    if version:
+        raise sqlite3.DatabaseError(f"its schema has version {version}, not {SCHEMA_VERSION}")
+    db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT")

@@ -1,0 +1,145 @@
+"""Take back what dead and late holders have, and remove what is of no use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.files import FileLock
+from provisioning.machine_state import MachineState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from provisioning.fleet.inventory import Inventory
+    from provisioning.fleet.ledger import LeaseRow, Ledger
+    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.protocols import Kind
+
+_KEPT_IDLE = 1
+
+
+def lease_lock(settings: Settings, lease_id: str) -> Path:
+    """Return the path of the lock that the holder of a lease on this host has."""
+    return settings.run_dir / "leases" / f"{lease_id}.lock"
+
+
+class Reaper:
+    """Ends leases whose holder died or did not renew them, and sweeps up machines.
+
+    Args:
+        settings: where locks are.
+        inventory: of the machines.
+        ledger: of the leases.
+        clock: says which leases have expired.
+    """
+
+    def __init__(
+        self, settings: Settings, inventory: Inventory, ledger: Ledger, *, clock: Clock
+    ) -> None:
+        self._settings = settings
+        self._inventory = inventory
+        self._ledger = ledger
+        self._clock = clock
+
+    def reap(self) -> list[str]:
+        """End the leases of dead and late holders; returns their ids.
+
+        A dead holder's saved machine goes back to the others, who rewind it. Its fork is destroyed,
+        and so is every machine of a holder that lives and is late: it may still talk to it.
+        """
+        ended = []
+        for row in self._ledger.leases():
+            is_expired = row.expires_s <= self._clock.now_s()
+            if is_expired or not self._is_alive(row):
+                self._end(row.lease_id, is_expired=is_expired)
+                ended.append(row.lease_id)
+        self._reconcile()
+        return ended
+
+    def expire(self, lease_id: str) -> bool:
+        """End a lease whose time is over; returns whether it was still in the ledger."""
+        return self._end(lease_id, is_expired=True)
+
+    def sweep(self) -> list[str]:
+        """Remove what nobody uses and nobody can use, and surplus idle machines.
+
+        Machines that are whole stay, one a kind at least. Returns one line for each machine that
+        was removed.
+        """
+        self.reap()
+        removed = []
+        idle: dict[Kind, int] = {}
+        for folder in self._inventory.folders():
+            claim = folder.claim()
+            if claim is None:
+                continue
+            try:
+                if reason := self._reason_to_remove(folder, idle):
+                    self._inventory.destroy(folder)
+                    removed.append(f"{folder.machine_id}: {reason}")
+            finally:
+                claim.release()
+        return removed + self._inventory.remove_strays()
+
+    def _is_alive(self, row: LeaseRow) -> bool:
+        """Return whether a lease's holder has its lock; one on another host only expires."""
+        path = lease_lock(self._settings, row.lease_id)
+        if not path.is_file():
+            return True
+        lock = FileLock(path)
+        if not lock.try_acquire(make_folder=False):
+            return path.is_file()
+        lock.release()
+        return False
+
+    def _end(self, lease_id: str, *, is_expired: bool) -> bool:
+        machines = self._ledger.machines(lease_id)
+        if not self._ledger.remove_lease(lease_id):
+            return False  # another process was quicker, or its holder
+        for row in machines:
+            if not row.machine_id:
+                continue
+            folder = self._inventory.folder(row.machine_id)
+            record = folder.read()
+            if is_expired or record is None or record.is_fork:
+                self._inventory.destroy(folder)
+        lease_lock(self._settings, lease_id).unlink(missing_ok=True)
+        return True
+
+    def _reconcile(self) -> None:
+        """Reserve memory for machines that the ledger does not know, and free that of lost ones."""
+        known = {row.machine_id: row for row in self._ledger.machines() if row.machine_id}
+        folders = {folder.machine_id: folder for folder in self._inventory.folders()}
+        for machine_id in known.keys() - folders.keys():
+            self._ledger.free(machine_id)
+        for machine_id in folders.keys() - known.keys():
+            record = folders[machine_id].read()
+            # Memory of what is being made was reserved under no name yet.
+            if record is not None and record.state is not MachineState.STARTING:
+                mib = self._inventory.reserved_mib(record)
+                if mib:
+                    self._ledger.note(machine_id, record.kind.value, mib)
+
+    def _reason_to_remove(self, folder: MachineFolder, idle: dict[Kind, int]) -> str:
+        record = folder.read()
+        if record is None:
+            return "it has no record that can be read"
+        if record.state is MachineState.STARTING:
+            return "it was left starting"
+        if not self._inventory.is_offered(record):
+            return ""
+        if not self._inventory.fits(record):
+            return "its image is no longer current"
+        if record.is_fork:
+            return self._reason_to_end(record)
+        idle[record.kind] = idle.get(record.kind, 0) + 1
+        if record.state is MachineState.LEASED:
+            folder.mark(MachineState.READY)
+        return "there are more idle ones than needed" if idle[record.kind] > _KEPT_IDLE else ""
+
+    def _reason_to_end(self, record: MachineRecord) -> str:
+        if record.state not in {MachineState.WAITING, MachineState.KEPT}:
+            return "its lease ended"
+        return "" if self._inventory.is_up(record) else "it ended with its hypervisor"

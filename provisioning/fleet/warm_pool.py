@@ -1,0 +1,119 @@
+"""Forks that stand by, so that a lease need not wait for one to be started."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import MesocosmError
+from provisioning.fleet.backend import ForkingBackend
+from provisioning.machine_state import MachineState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from appliance.base.settings import Settings
+    from provisioning.fleet.allocation import Allocation
+    from provisioning.fleet.backend import Backend
+    from provisioning.fleet.handle import HostMachine, MachineHandle
+    from provisioning.fleet.inventory import Inventory
+    from provisioning.fleet.ledger import Ledger
+    from provisioning.protocols import Kind
+
+_log = logging.getLogger(__name__)
+
+
+class WarmPool:
+    """Starts forks, those that are asked for and those that stand by.
+
+    Args:
+        settings: how many stand by.
+        backends: who makes machines of each kind.
+        inventory: of the machines.
+        allocation: of memory.
+        ledger: told which machine uses which memory.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        backends: Mapping[Kind, Backend],
+        inventory: Inventory,
+        allocation: Allocation,
+        ledger: Ledger,
+    ) -> None:
+        self._settings = settings
+        self._backends = backends
+        self._inventory = inventory
+        self._allocation = allocation
+        self._ledger = ledger
+        self._filling = threading.Lock()
+
+    @property
+    def size(self) -> int:
+        """How many forks of a kind stand by: what the settings say, or one a core."""
+        if self._settings.desktop_pool == "auto":
+            return os.cpu_count() or 1
+        return int(self._settings.desktop_pool)
+
+    def forking(self, kind: Kind) -> ForkingBackend | None:
+        """Return who makes forks of a kind; None where there is no template to start them from."""
+        backend = self._backends[kind]
+        return backend if isinstance(backend, ForkingBackend) and backend.has_template() else None
+
+    def start(self, kind: Kind, reservation: int) -> MachineHandle[HostMachine] | None:
+        """Start a fork that stands by, on memory that was reserved.
+
+        The reservation is freed if there is none in the end.
+
+        Returns:
+            The fork, or None where there is no template.
+
+        Raises:
+            MesocosmError: it cannot be started.
+        """
+        forking = self.forking(kind)
+        try:
+            handle = forking.stand_by() if forking is not None else None
+        except BaseException:
+            self._ledger.cancel([reservation])
+            raise
+        if handle is None:
+            self._ledger.cancel([reservation])
+            return None
+        self._ledger.bind(reservation, handle.folder.machine_id)
+        return handle
+
+    def fill(self, kind: Kind, lease_id: str) -> None:
+        """Start forks until as many stand by as the settings want, or memory is short.
+
+        What fails here fails again, with its message, when a fork is asked for.
+
+        Args:
+            kind: of machines.
+            lease_id: under which memory is reserved until a fork has it.
+        """
+        with self._filling:
+            try:
+                self._fill(kind, lease_id)
+            except MesocosmError as exc:
+                _log.warning("No %s could be prepared to stand by: %s", kind.value, exc)
+
+    def _fill(self, kind: Kind, lease_id: str) -> None:
+        forking = self.forking(kind)
+        if forking is None:
+            return
+        while self._inventory.count(kind, MachineState.WAITING) < self.size:
+            is_ending = not threading.main_thread().is_alive()
+            if is_ending or not self._allocation.has_turn(lease_id):
+                return
+            numbers = self._allocation.try_reserve(lease_id, [(kind, forking.fork_mib)])
+            if numbers is None:
+                return
+            handle = self.start(kind, numbers[0])
+            if handle is None:
+                return
+            self._ledger.lend(handle.folder.machine_id, "")
+            handle.release()

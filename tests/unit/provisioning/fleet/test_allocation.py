@@ -1,0 +1,146 @@
+"""Memory is promised once, in the order in which it was asked for."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import FakeClock, wait_until
+from appliance.base.errors import MachineError
+from appliance.base.settings import Settings
+from provisioning.fleet import acquisition, allocation
+from provisioning.fleet.allocation import HOST_MIB, Allocation, memory_mib
+from provisioning.fleet.ledger import FILE, LeaseRow, Ledger
+from provisioning.fleet.local import LocalFleet
+from provisioning.protocols import Kind
+from tests.unit.provisioning.fleet.test_local import ROLES, ForkingFake
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DESKTOP = Kind.DESKTOP
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(tmp_path / FILE)
+
+
+def host(total_mib: int, available_mib: int | None = None) -> tuple[int, int]:
+    free_mib = total_mib if available_mib is None else available_mib
+    return HOST_MIB + total_mib, HOST_MIB + free_mib
+
+
+def test_memory_is_what_the_kernel_says(tmp_path: Path) -> None:
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal: 8388608 kB\nMemFree: 9 kB\nMemAvailable:   2097152 kB\n")
+    assert memory_mib(meminfo) == (8192, 2048)
+
+
+def test_nothing_is_promised_twice_though_it_is_not_used_yet(ledger: Ledger) -> None:
+    memory = Allocation(ledger, memory=lambda: host(2000))
+    assert memory.try_reserve("a", [(DESKTOP, 768), (DESKTOP, 768)]) is not None
+    # The kernel still calls all of it available: the two have not written to it.
+    assert memory.try_reserve("b", [(DESKTOP, 768)]) is None
+    assert memory.try_reserve("b", [(Kind.PHONE, 384)]) is not None
+
+
+def test_what_other_programs_use_is_not_promised(ledger: Ledger) -> None:
+    memory = Allocation(ledger, memory=lambda: host(8000, available_mib=500))
+    assert memory.try_reserve("a", [(DESKTOP, 768)]) is None
+
+
+def test_all_needs_are_reserved_or_none(ledger: Ledger) -> None:
+    memory = Allocation(ledger, memory=lambda: host(1000))
+    assert memory.try_reserve("a", [(DESKTOP, 768), (DESKTOP, 768)]) is None
+    assert ledger.machines() == []
+
+
+def test_what_can_never_fit_is_refused_at_once(ledger: Ledger) -> None:
+    memory = Allocation(ledger, memory=lambda: host(700))
+    with pytest.raises(MachineError, match="no memory for another desktop") as caught:
+        memory.require_possible([(DESKTOP, 768)])
+    assert "768 MiB for a desktop" in caught.value.details
+    assert "even with nothing else" in caught.value.details
+
+
+def test_turns_go_by_who_asked_first(ledger: Ledger) -> None:
+    memory = Allocation(ledger, memory=lambda: host(0))
+    for name, kinds in (("a", ("desktop",)), ("b", ("phone",)), ("c", ("desktop", "phone"))):
+        ledger.add_lease(LeaseRow(name, "1@here", kinds, 0.0, 1e12))
+    assert memory.has_turn("c")
+    ledger.set_waiting("b", is_waiting=True)
+    assert memory.has_turn("a")
+    assert memory.has_turn("b")
+    assert not memory.has_turn("c")
+    assert memory.has_turn("c", DESKTOP)  # who waits for a phone is no hindrance
+    assert memory.waiting() == ["phone"]
+    ledger.remove_lease("b")
+    assert memory.has_turn("c")
+
+
+@pytest.fixture
+def small_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the host have room for one machine of 1 MiB."""
+    monkeypatch.setattr(
+        allocation.Allocation.__init__, "__kwdefaults__", {"memory": lambda: host(1)}
+    )
+
+
+def fleet_of(tmp_path: Path) -> LocalFleet:
+    settings = Settings(state_dir=tmp_path, desktop_reset="fork", desktop_pool="0")
+    return LocalFleet(settings, {DESKTOP: ForkingFake(settings)})
+
+
+@pytest.mark.usefixtures("small_host")
+def test_acquisitions_that_do_not_fit_wait_in_order(tmp_path: Path) -> None:
+    fleet, ledger = fleet_of(tmp_path), Ledger(tmp_path / FILE)
+    memory = Allocation(ledger)
+    got: list[str] = []
+
+    def acquire(name: str) -> None:
+        with fleet.acquire(ROLES):
+            got.append(name)
+
+    threads = [threading.Thread(target=acquire, args=(name,)) for name in ("first", "second")]
+    with fleet.acquire(ROLES):
+        for number, thread in enumerate(threads, 1):
+            thread.start()
+            assert wait_until(
+                lambda number=number: len(memory.waiting()) == number,  # type: ignore[misc]
+                timeout_s=10.0,
+                every_s=0.01,
+            )
+        assert got == []
+    for thread in threads:
+        thread.join(timeout=20.0)
+    fleet.settle()
+    assert got == ["first", "second"]
+    assert memory.waiting() == []
+    assert ledger.machines() == []
+
+
+@pytest.mark.usefixtures("small_host")
+def test_waiting_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(acquisition, "_QUEUE_TIMEOUT_S", 5.0)
+    settings = Settings(state_dir=tmp_path, desktop_reset="fork", desktop_pool="0")
+    backend = ForkingFake(settings)
+    with (
+        LocalFleet(settings, {DESKTOP: backend}).acquire(ROLES),
+        pytest.raises(MachineError, match="no memory for another desktop") as caught,
+    ):
+        LocalFleet(settings, {DESKTOP: backend}, clock=FakeClock(0.0)).acquire(ROLES)
+    assert "Waited 5 s." in caught.value.details
+    assert len(Ledger(tmp_path / FILE).machines()) <= 1
+
+
+@pytest.mark.usefixtures("small_host")
+def test_forks_stand_by_only_where_memory_is_left(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path, desktop_reset="fork", desktop_pool="3")
+    backend = ForkingFake(settings)
+    fleet = LocalFleet(settings, {DESKTOP: backend})
+    fleet.fill(DESKTOP)
+    fleet.settle()
+    assert backend.forks == 1
