@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
-from controller.agents.oracle import OracleAgent
+from controller.agents.oracle import OracleDriver
 from controller.executors.local import run_suite
-from controller.wiring import Plan, create_run, make_stage
+from controller.wiring import Plan, create_run, make_context
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from appliance.base.clock import Clock
-    from controller.agents.protocol import Agent, MakeAgent, Seat
     from controller.episode.context import Record
     from controller.episode.result import TrialResult
+    from controller.episode.trial import Driver
     from controller.executors.local import Watcher
     from evaluators.model.oracle import OracleStep
     from evaluators.model.suite import Suite
@@ -115,13 +115,12 @@ class Validator:
             KeyboardInterrupt: Ctrl-C; what was run so far is in its logs.
         """
         chosen = [self.suite.task(name) for name in tasks] or list(self.suite.tasks)
-        oracle = self._trials("oracle", lambda _: OracleAgent, chosen, repeats)
-        noop = self._trials("noop", lambda _: NoopAgent, chosen)
+        oracle = self._trials("oracle", OracleDriver(), chosen, repeats)
+        noop = self._trials("noop", AgentDriver(NoopAgent), chosen)
         foreign: dict[str, dict[str, TrialResult]] = {task.id: {} for task in chosen}
         for offset in range(1, min(FOREIGN, len(self.suite.tasks) - 1) + 1):
-            run = self._trials(
-                f"foreign-oracle-{offset}", partial(self._foreign, offset=offset), chosen
-            )
+            driver = OracleDriver(partial(self._foreign_steps, offset=offset))
+            run = self._trials(f"foreign-oracle-{offset}", driver, chosen)
             for task in chosen:
                 foreign[task.id][self._neighbour(task, offset).id] = run[task.id][0]
         return [
@@ -133,25 +132,17 @@ class Validator:
         tasks = self.suite.tasks
         return tasks[(tasks.index(task) + offset) % len(tasks)]
 
-    def _foreign(self, task: Task, offset: int) -> MakeAgent:
-        steps = [_impatient(step) for step in self._neighbour(task, offset).oracle]
-        return lambda seat: OracleAgent(seat, steps)
+    def _foreign_steps(self, task: Task, *, offset: int) -> list[OracleStep]:
+        return [_impatient(step) for step in self._neighbour(task, offset).oracle]
 
     def _trials(
-        self,
-        agent: str,
-        maker_of: Callable[[Task], MakeAgent],
-        tasks: list[Task],
-        repeats: int = 1,
+        self, agent: str, driver: Driver, tasks: list[Task], repeats: int = 1
     ) -> dict[str, list[TrialResult]]:
-        def make(seat: Seat) -> Agent:
-            return maker_of(seat.task)(seat)
-
-        plan = Plan(self.suite, agent, make, tuple(task.id for task in tasks), repeats)
+        plan = Plan(self.suite, agent, driver, tuple(task.id for task in tasks), repeats)
         folder = create_run(plan, self.runs_dir, clock=self.clock)
-        stage = make_stage(plan, self.fleet, clock=self.clock, take=self.take)
+        context = make_context(plan, self.fleet, clock=self.clock, take=self.take)
         results: dict[str, list[TrialResult]] = {}
-        for result in run_suite(self.suite, folder, stage, self.watcher):
+        for result in run_suite(self.suite, folder, context, driver, self.watcher):
             results.setdefault(result.task, []).append(result)
         return results
 

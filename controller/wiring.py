@@ -12,27 +12,23 @@ from appliance.base.errors import UnknownNameError, UsageError
 from appliance.base.ids import new_run_id
 from appliance.base.measures import record
 from controller.actions.vocabulary import vocabulary
+from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
-from controller.agents.oracle import OracleAgent
+from controller.agents.oracle import OracleDriver
 from controller.agents.random_agent import RandomAgent
-from controller.episode.context import Stage
-from controller.observation.settle import SettleRule
+from controller.episode.context import RunContext
 from controller.store.runs import RunFolder, RunSpec, Store
-from evaluators.model.base import SESSION
 from evaluators.model.suite import load_suite
-from evaluators.runners import machine_runner, session_runner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
-    from controller.actions.session import SessionState
-    from controller.agents.protocol import MakeAgent, Seat
     from controller.episode.context import Record
-    from evaluators.graph.outcome import WaveRunner
+    from controller.episode.trial import Driver
     from evaluators.model.suite import Suite
-    from provisioning.fleet.protocol import Environment, Fleet
+    from provisioning.fleet.protocol import Fleet
 
 AGENTS = ("model", "noop", "oracle", "random", "script")
 FLEETS = ("real", "fake")
@@ -70,7 +66,7 @@ class Plan:
     Attributes:
         suite: where the tasks are from.
         agent: name of the agent, as results show it.
-        make_agent: makes it.
+        driver: lets it act.
         tasks: ids; all by default.
         repeats: of each task.
         seed: everything random follows from it.
@@ -81,7 +77,7 @@ class Plan:
 
     suite: Suite
     agent: str
-    make_agent: MakeAgent
+    driver: Driver
     tasks: tuple[str, ...] = ()
     repeats: int = 1
     seed: int = 0
@@ -122,15 +118,8 @@ def open_fleet(name: str, settings: Settings, say: Callable[[str], None] = lambd
     return LocalFleet(settings, say=say)
 
 
-def make_runners(environment: Environment, state: SessionState) -> Mapping[str, WaveRunner]:
-    """Make what runs evaluators, for each role and for the session."""
-    machines = environment.machines
-    runners: dict[str, WaveRunner] = {SESSION: session_runner(state, machines)}
-    return runners | {role: machine_runner(machine) for role, machine in machines.items()}
-
-
-def agent_maker(name: str, options: AgentOptions) -> MakeAgent:
-    """Give what makes agents of a kind; files and settings are read now, not in each trial.
+def make_driver(name: str, options: AgentOptions) -> Driver:
+    """Return what drives the trials of an agent; files and settings are read now.
 
     Raises:
         UnknownNameError: there is no such agent.
@@ -140,54 +129,51 @@ def agent_maker(name: str, options: AgentOptions) -> MakeAgent:
     """
     match name:
         case "oracle":
-            return OracleAgent
+            return OracleDriver()
         case "noop":
-            return NoopAgent
+            return AgentDriver(NoopAgent)
         case "random":
-            return RandomAgent
+            return AgentDriver(RandomAgent)
         case "script":
-            return _script_maker(options)
+            return _script_driver(options)
         case "model":
-            return _model_maker(options)
+            return _model_driver(options)
         case _:
             raise UnknownNameError.of("agent", name, AGENTS)
 
 
-def _script_maker(options: AgentOptions) -> MakeAgent:
+def _script_driver(options: AgentOptions) -> Driver:
     from controller.agents.script import ScriptAgent, read_script  # noqa: PLC0415
 
     if options.script is None:
         raise UsageError("The script agent needs a file of actions.", resolution="Give --script.")
     actions = read_script(options.script)
-    return lambda seat: ScriptAgent(seat, actions)
+    return AgentDriver(lambda context: ScriptAgent(context, actions))
 
 
-def _model_maker(options: AgentOptions) -> MakeAgent:
-    from controller.agents.model import ModelAgent, ModelSettings  # noqa: PLC0415
+def _model_driver(options: AgentOptions) -> Driver:
+    from controller.agents.model import ModelAgent  # noqa: PLC0415
+    from controller.models.settings import ModelSettings  # noqa: PLC0415
 
     told = {"name": options.model, "base_url": options.base_url}
     given = {key: value for key, value in told.items() if value}
     settings = ModelSettings().model_copy(update=given).require()
+    return AgentDriver(
+        lambda context: ModelAgent(context, settings),
+        allowance_s=settings.outage_s + settings.timeout_s,
+    )
 
-    def make(seat: Seat) -> ModelAgent:
-        return ModelAgent(seat, settings)
 
-    return make
-
-
-def make_stage(
+def make_context(
     plan: Plan, fleet: Fleet, *, clock: Clock = SYSTEM_CLOCK, take: Record = record
-) -> Stage:
+) -> RunContext:
     """Put together what the trials of a run share."""
-    return Stage(
+    return RunContext(
+        fleet,
         suite=plan.suite.name,
         agent=plan.agent,
-        fleet=fleet,
-        make_agent=plan.make_agent,
-        make_runners=make_runners,
         record=take,
         clock=clock,
-        rule=SettleRule(),
         with_trees=plan.with_trees,
         video_hz=plan.video_hz,
     )
@@ -215,7 +201,7 @@ def plan_of(spec: RunSpec, suite: Suite) -> Plan:
     return Plan(
         suite=suite,
         agent=spec.agent,
-        make_agent=agent_maker(spec.agent, options),
+        driver=make_driver(spec.agent, options),
         tasks=spec.tasks,
         repeats=spec.repeats,
         seed=spec.seed,

@@ -130,6 +130,59 @@ class Power(Protocol):
         ...
 
 
+class EndCause(StrEnum):
+    """Who ended a machine."""
+
+    GUEST = "guest"
+    """Something inside: it shut down, was reset, panicked, or ran out of its memory."""
+    OUTSIDE = "outside"
+    """Its process was killed, or its host failed."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a machine ended.
+
+    Attributes:
+        cause: who ended it.
+        detail: what says so, one line.
+    """
+
+    cause: EndCause
+    detail: str
+
+
+@runtime_checkable
+class EndReporting(Protocol):
+    """The power of a machine that knows how it ended."""
+
+    def ended_by(self) -> End | None:
+        """Return how it ended since its last start or rewind; None when it still runs.
+
+        A guest that restarted itself has ended. One that is shutting down is waited for.
+
+        Raises:
+            MesocosmError: whoever runs the machine does not answer.
+        """
+        ...
+
+
+@runtime_checkable
+class HindranceReporting(Protocol):
+    """A machine that knows what its programs do to keep evaluators from answering."""
+
+    def hindered_by(self) -> str:
+        """Return what stands in the way, one line; empty when nothing does.
+
+        Examples: a full disk, a graphical session that ended, a user's mount, overload.
+
+        Raises:
+            MesocosmError: the machine does not answer.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ResetReport:
     """How a rewind went.

@@ -27,6 +27,10 @@ class Clock(Protocol):
         """Wait; negative values return at once."""
         ...
 
+    def wait(self, event: threading.Event, timeout_s: float) -> bool:
+        """Wait until an event is set, at most `timeout_s`; return whether it is set."""
+        ...
+
 
 class SystemClock:
     """The host's own clock."""
@@ -43,6 +47,10 @@ class SystemClock:
         """Wait; negative values return at once."""
         if seconds > 0:
             time.sleep(seconds)
+
+    def wait(self, event: threading.Event, timeout_s: float) -> bool:
+        """Wait until an event is set, at most `timeout_s`; return whether it is set."""
+        return event.wait(max(0.0, timeout_s))
 
 
 class FakeClock:
@@ -68,6 +76,12 @@ class FakeClock:
     def sleep(self, seconds: float) -> None:
         """Advance by `seconds` at once."""
         self.advance(max(0.0, seconds))
+
+    def wait(self, event: threading.Event, timeout_s: float) -> bool:
+        """Advance by `timeout_s` unless the event is set; return whether it is set."""
+        if not event.is_set():
+            self.sleep(timeout_s)
+        return event.is_set()
 
     def advance(self, seconds: float) -> None:
         """Move the clock."""

@@ -4,7 +4,8 @@
 
     MesocosmError                  brief, details, resolution; a class-level code
     ├── UsageError                 the caller asked for something that does not exist
-    │   └── UnknownNameError       with the nearest match
+    │   ├── UnknownNameError       with the nearest match
+    │   └── EpisodeUseError        an episode's methods were called in a wrong order
     ├── SpecError                  a file of the user's is wrong: file, line, what was expected
     ├── RequirementError           the host lacks something; exit code 3
     ├── ToolError                  a host program failed, timed out or is missing
@@ -37,7 +38,10 @@
     ├── EvaluationError            an evaluator could not decide
     │   └── GraphError             the graph itself is wrong
     ├── AgentError                 the agent failed
-    │   └── ModelError             the endpoint of its model failed: infrastructure, never FAIL
+    │   ├── ModelRefusalError      its model refuses, or the request is too large for it: FAIL
+    │   └── ModelUnavailableError  its model cannot be reached: infrastructure, never FAIL
+    ├── EpisodeStartError          a trial ended before its agent could act
+    ├── CancelledError             somebody asked for it to end
     └── StoreError                 the event log or its index is damaged
 
 Exit codes of the command line follow `exit_code`: 1 failed, 2 usage, 3 requirement unmet.
@@ -102,6 +106,12 @@ class UnknownNameError(UsageError):
             f"There is no {what} called {name!r}.",
             resolution=f"{hint}Known: {', '.join(names) if names else 'none'}.",
         )
+
+
+class EpisodeUseError(UsageError):
+    """The methods of an episode were called in a wrong order."""
+
+    code = "episode_use"
 
 
 class SpecError(MesocosmError):
@@ -304,10 +314,29 @@ class AgentError(MesocosmError):
     code = "agent"
 
 
-class ModelError(AgentError):
-    """The endpoint of an agent's model failed; this says nothing about the agent."""
+class ModelRefusalError(AgentError):
+    """The model refuses, or the request is too large for it: a fault of the agent."""
 
-    code = "model"
+    code = "model_refusal"
+
+
+class ModelUnavailableError(AgentError):
+    """The endpoint of an agent's model cannot be used; this says nothing about the agent."""
+
+    code = "model_unavailable"
+
+
+class EpisodeStartError(MesocosmError):
+    """A trial ended before its agent could act; its result says why."""
+
+    code = "episode_start"
+
+
+class CancelledError(MesocosmError):
+    """What was going on was cancelled on request."""
+
+    code = "cancelled"
+    exit_code = 130
 
 
 class StoreError(MesocosmError):

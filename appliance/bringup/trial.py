@@ -9,9 +9,9 @@ from controller.store.report import read_report
 from controller.wiring import (
     AgentOptions,
     Plan,
-    agent_maker,
     create_run,
-    make_stage,
+    make_context,
+    make_driver,
     open_fleet,
     open_suite,
 )
@@ -41,12 +41,12 @@ def run_trial(settings: Settings, say: Callable[[str], None]) -> Report:
     plan = Plan(
         suite=open_suite(SUITE),
         agent=AGENT,
-        make_agent=agent_maker(AGENT, AgentOptions()),
+        driver=make_driver(AGENT, AgentOptions()),
         tasks=(TASK,),
     )
-    stage = make_stage(plan, open_fleet("real", settings))
+    context = make_context(plan, open_fleet("real", settings))
     folder = create_run(plan, settings.runs_dir)
-    run_suite(plan.suite, folder, stage, _Teller(say))
+    run_suite(plan.suite, folder, context, plan.driver, _Teller(say))
     return read_report(folder)
 
 

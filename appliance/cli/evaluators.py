@@ -182,7 +182,7 @@ def _evaluate(
     from appliance.base.errors import SpecError
     from appliance.cli.machine_lookup import attached
     from controller.actions.session import SessionState
-    from controller.wiring import make_runners
+    from controller.episode.runners import make_runners
     from evaluators.graph.outcome import Call
     from evaluators.model.base import SESSION
     from provisioning.fleet.protocol import Environment

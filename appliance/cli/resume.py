@@ -28,10 +28,10 @@ def resume(
     """
     from appliance.base.settings import get_settings
     from controller.store.runs import Store
-    from controller.wiring import make_stage, open_fleet, open_suite, plan_of
+    from controller.wiring import make_context, open_fleet, open_suite, plan_of
 
     settings = get_settings()
     folder = Store(settings.runs_dir).open(run)
     plan = plan_of(folder.spec, open_suite(suite or folder.spec.suite))
-    stage = make_stage(plan, open_fleet(fleet, settings, say))
-    carry_out(plan, folder, stage, again=True, json=json)
+    context = make_context(plan, open_fleet(fleet, settings, say))
+    carry_out(plan, folder, context, again=True, json=json)

@@ -10,7 +10,7 @@ import typer
 from appliance.cli.output import JsonOption, print_json, print_report, say
 
 if TYPE_CHECKING:
-    from controller.episode.context import Stage
+    from controller.episode.context import RunContext
     from controller.store.runs import RunFolder
     from controller.wiring import Plan
 
@@ -84,9 +84,9 @@ def run(
     from controller.wiring import (
         AgentOptions,
         Plan,
-        agent_maker,
         create_run,
-        make_stage,
+        make_context,
+        make_driver,
         open_fleet,
         open_suite,
     )
@@ -98,7 +98,7 @@ def run(
     plan = Plan(
         suite=open_suite(suite),
         agent=agent,
-        make_agent=agent_maker(agent, options),
+        driver=make_driver(agent, options),
         tasks=tuple(task or ()),
         repeats=repeats,
         seed=seed,
@@ -107,12 +107,12 @@ def run(
         video_hz=record_rate if record else 0.0,
     )
     settings = get_settings()
-    stage = make_stage(plan, open_fleet(fleet, settings, say))
-    carry_out(plan, create_run(plan, settings.runs_dir), stage, json=json)
+    context = make_context(plan, open_fleet(fleet, settings, say))
+    carry_out(plan, create_run(plan, settings.runs_dir), context, json=json)
 
 
 def carry_out(
-    plan: Plan, folder: RunFolder, stage: Stage, *, again: bool = False, json: bool
+    plan: Plan, folder: RunFolder, context: RunContext, *, again: bool = False, json: bool
 ) -> None:
     """Run what is left of a run, and print its report whatever happens.
 
@@ -126,7 +126,7 @@ def carry_out(
     say(f"run {folder.spec.run}")
     try:
         with watching(len(folder.spec.planned)) as watcher:
-            run_suite(plan.suite, folder, stage, watcher, again=again)
+            run_suite(plan.suite, folder, context, plan.driver, watcher, again=again)
     finally:
         report = read_report(folder, plan.suite)
         if json:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import base64
-import importlib.util
 import json
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
-
-from appliance.base.errors import ModelError, RequirementError
 from controller.agents.protocol import Turn, Usage
+from controller.models.endpoint import ModelEndpoint
+from controller.models.reply import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from openai import OpenAI
-
     from controller.actions.space import Action
-    from controller.agents.protocol import Seat
+    from controller.agents.protocol import AgentContext
+    from controller.models.reply import Message, ToolCall
+    from controller.models.settings import ModelSettings
     from controller.observation.observer import Observation
     from provisioning.protocols import Element
 
@@ -36,115 +33,46 @@ _ELEMENTS = 150
 _OMITTED = "[older screenshots left out]"
 
 
-class ModelSettings(BaseSettings):
-    """Where the model is: environment MESOCOSM_MODEL_*.
-
-    Attributes:
-        base_url: of the OpenAI-compatible API, such as ``http://127.0.0.1:8000/v1``.
-        api_key: sent as bearer token; never written anywhere.
-        name: of the model.
-        timeout_s: of one request.
-        retries: after 429, 5xx and broken connections, with growing pauses.
-        history: how many past turns the model is reminded of.
-        pictures: in how many of these the screenshots are still there.
-    """
-
-    model_config = SettingsConfigDict(
-        env_prefix="MESOCOSM_MODEL_", frozen=True, protected_namespaces=()
-    )
-
-    base_url: str = ""
-    api_key: SecretStr = SecretStr("")
-    name: str = ""
-    timeout_s: float = Field(default=120.0, gt=0)
-    retries: int = Field(default=4, ge=0)
-    history: int = Field(default=10, ge=1)
-    pictures: int = Field(default=2, ge=1)
-
-    def require(self) -> ModelSettings:
-        """Return self if there is enough to ask a model.
-
-        Raises:
-            RequirementError: the address or the model's name is missing, or the SDK.
-        """
-        if importlib.util.find_spec("openai") is None:
-            raise RequirementError(
-                "The model agent needs the `openai` package.",
-                resolution="Install the extra: pip install 'mesocosm[openai]'.",
-            )
-        for field, value in (("BASE_URL", self.base_url), ("NAME", self.name)):
-            if not value:
-                raise RequirementError(
-                    "The model agent does not know its model.",
-                    details=f"MESOCOSM_MODEL_{field} is not set.",
-                    resolution="Set MESOCOSM_MODEL_BASE_URL, MESOCOSM_MODEL_NAME and, where "
-                    "needed, MESOCOSM_MODEL_API_KEY.",
-                )
-        return self
-
-
-class _Function(BaseModel):
-    name: str
-    arguments: str = "{}"
-
-
-class _ToolCall(BaseModel):
-    id: str
-    function: _Function
-
-
-class _Message(BaseModel):
-    content: str | None = None
-    tool_calls: list[_ToolCall] | None = None
-
-
-class _Choice(BaseModel):
-    message: _Message
-
-
-class _Tokens(BaseModel):
-    prompt_tokens: int = Field(default=0, ge=0)
-    completion_tokens: int = Field(default=0, ge=0)
-
-
-class _Reply(BaseModel):
-    choices: list[_Choice] = Field(min_length=1)
-    usage: _Tokens | None = None
-
-
 class ModelAgent:
     """Asks a model what to do.
 
     Args:
-        seat: where it acts.
+        context: of the trial.
         settings: which model.
     """
 
-    def __init__(self, seat: Seat, settings: ModelSettings) -> None:
+    def __init__(self, context: AgentContext, settings: ModelSettings) -> None:
         self._settings = settings
-        self._space = seat.space
-        self._tools = seat.space.openai_tools()
-        self._system = _SYSTEM.format(instruction=seat.task.instruction)
+        self._space = context.space
+        self._tools = context.space.openai_tools()
+        self._system = _SYSTEM.format(instruction=context.instruction)
         self._turns: list[list[dict[str, Any]]] = []
-        self._client = _connect(settings)
+        self._endpoint = ModelEndpoint(settings)
 
     def act(self, observation: Observation) -> Turn:
         """Show the screenshots and take the model's tool calls.
 
         Raises:
-            ModelError: the endpoint failed, also after retries, or sent what is no completion.
+            ModelRefusalError: the model refuses, or the request is too large for it.
+            ModelUnavailableError: it cannot be reached, retries included.
         """
         turn = [*self._answers(observation.feedback), _shown(observation)]
         self._turns = [*self._turns, turn][-self._settings.history :]
-        reply = self._ask()
-        message = reply.choices[0].message
+        answer = self._endpoint.ask(self._messages(), self._tools)
+        message = answer.reply.choices[0].message
         turn.append(_remembered(message))
-        tokens = reply.usage or _Tokens()
-        usage = Usage(tokens.prompt_tokens, tokens.completion_tokens)
+        usage = self._usage(answer.reply.usage or Tokens())
         actions, fault = self._actions(message.tool_calls or [])
-        return Turn(actions, usage, message.content or "", fault)
+        return Turn(actions, usage, message.content or "", fault, answer.outage_s)
 
-    def _actions(self, calls: Sequence[_ToolCall]) -> tuple[tuple[Action, ...], str]:
+    def _usage(self, tokens: Tokens) -> Usage:
+        usd = (
+            tokens.prompt_tokens * self._settings.usd_per_mtok_prompt
+            + tokens.completion_tokens * self._settings.usd_per_mtok_completion
+        ) / 1e6
+        return Usage(tokens.prompt_tokens, tokens.completion_tokens, usd)
+
+    def _actions(self, calls: Sequence[ToolCall]) -> tuple[tuple[Action, ...], str]:
         if not calls:
             return (), _NO_TOOL
         actions = []
@@ -163,56 +91,19 @@ class ModelAgent:
         if not self._turns:
             return []
         calls = self._turns[-1][-1].get("tool_calls", [])
-        said = feedback or "Done."
+        text = feedback or "Done."
         if not calls:
-            return [{"role": "user", "content": said}]
-        return [{"role": "tool", "tool_call_id": call["id"], "content": said} for call in calls]
+            return [{"role": "user", "content": text}]
+        return [{"role": "tool", "tool_call_id": call["id"], "content": text} for call in calls]
 
     def _messages(self) -> list[dict[str, Any]]:
         messages: list[dict[str, Any]] = [{"role": "system", "content": self._system}]
         first_shown = len(self._turns) - self._settings.pictures
         for index, turn in enumerate(self._turns):
             # The calls which the first turn's tool messages answer may have been forgotten.
-            kept = turn if index else [each for each in turn if each["role"] != "tool"]
-            messages += [each if index >= first_shown else _without_pictures(each) for each in kept]
+            kept = turn if index else [row for row in turn if row["role"] != "tool"]
+            messages += [row if index >= first_shown else _without_pictures(row) for row in kept]
         return messages
-
-    def _ask(self) -> _Reply:
-        import openai  # noqa: PLC0415 - an extra, slow to import
-
-        try:
-            raw = self._client.chat.completions.with_raw_response.create(
-                model=self._settings.name,
-                messages=self._messages(),  # type: ignore[arg-type]  # built to its wire form
-                tools=self._tools,  # type: ignore[arg-type]
-            )
-            return _Reply.model_validate_json(raw.text)
-        except ValidationError as exc:
-            raise ModelError(
-                f"{self._settings.base_url} sent what is no chat completion.",
-                details=self._clean(str(exc)),
-            ) from None
-        except openai.OpenAIError as exc:
-            raise ModelError(
-                f"The model {self._settings.name!r} could not be asked: {type(exc).__name__}.",
-                details=self._clean(str(exc)),
-                resolution=f"Check {self._settings.base_url}, the model's name and its key.",
-            ) from None
-
-    def _clean(self, text: str) -> str:
-        key = self._settings.api_key.get_secret_value()
-        return (text.replace(key, "***") if key else text)[:2000]
-
-
-def _connect(settings: ModelSettings) -> OpenAI:
-    from openai import OpenAI  # noqa: PLC0415 - an extra, slow to import
-
-    return OpenAI(
-        base_url=settings.base_url,
-        api_key=settings.api_key.get_secret_value() or "none",
-        timeout=settings.timeout_s,
-        max_retries=settings.retries,
-    )
 
 
 def _shown(observation: Observation) -> dict[str, Any]:
@@ -228,16 +119,16 @@ def _shown(observation: Observation) -> dict[str, Any]:
 
 
 def _listed(elements: Sequence[Element]) -> str:
-    """Give the named elements, one a line, with the place to click."""
+    """Return the named elements, one a line, with the place to click."""
     lines = [
-        f"{each.role} {each.name[:80]!r} at {each.bounds.center}"
-        for each in elements
-        if each.name.strip()
+        f"{element.role} {element.name[:80]!r} at {element.bounds.center}"
+        for element in elements
+        if element.name.strip()
     ]
     return "Elements:\n" + "\n".join(lines[:_ELEMENTS])
 
 
-def _remembered(message: _Message) -> dict[str, Any]:
+def _remembered(message: Message) -> dict[str, Any]:
     kept: dict[str, Any] = {"role": "assistant", "content": message.content or ""}
     if message.tool_calls:
         kept["tool_calls"] = [

@@ -8,15 +8,15 @@ from controller.actions.space import Action
 from controller.agents.protocol import Turn
 
 if TYPE_CHECKING:
-    from controller.agents.protocol import Seat
+    from controller.agents.protocol import AgentContext
     from controller.observation.observer import Observation
 
 
 class NoopAgent:
     """Waits a second, so that what happens by itself can happen, and says that it is done."""
 
-    def __init__(self, seat: Seat) -> None:
-        del seat
+    def __init__(self, context: AgentContext) -> None:
+        del context
 
     def act(self, observation: Observation) -> Turn:
         """Wait, then complete."""

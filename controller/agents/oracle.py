@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 from appliance.base.clock import wait_until
 from appliance.base.errors import AgentError
@@ -14,36 +15,70 @@ from evaluators.model.base import SESSION
 from evaluators.model.oracle import Act, WaitFor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from controller.agents.protocol import Seat
+    from controller.episode.episode import Episode
+    from controller.episode.step import OracleContext
     from controller.observation.observer import Observation
     from evaluators.model.oracle import OracleStep, Target
+    from evaluators.model.task import Task
     from provisioning.protocols import Element, Json
+
+T = TypeVar("T")
 
 _EVERY_S = 0.5
 _CHECK_TIMEOUT_S = 15.0
 _NAMES_SHOWN = 40
 
 
-class OracleAgent:
+def own_steps(task: Task) -> Sequence[OracleStep]:
+    """Return a task's own reference solution."""
+    return task.oracle
+
+
+@dataclass(frozen=True, slots=True)
+class OracleDriver:
+    """Drives an episode by a reference solution.
+
+    Attributes:
+        steps_of: returns what is played for a task; its own reference solution by default, another
+            task's to check that it does not pass.
+    """
+
+    steps_of: Callable[[Task], Sequence[OracleStep]] = own_steps
+
+    def drive(self, episode: Episode, observation: Observation) -> None:
+        """Play the steps and complete.
+
+        Raises:
+            AgentError: the reference solution cannot be played.
+            LinkError: a machine failed.
+            StoreError: the log cannot be written.
+        """
+        context = episode.oracle_context()
+        oracle = Oracle(context, self.steps_of(context.task))
+        while not (step := episode.step(oracle.act(observation))).done:
+            observation = step.observation
+
+
+class Oracle:
     """Plays steps one by one, and completes after the last.
 
     Args:
-        seat: where it plays.
-        steps: what it plays; the task's own reference solution by default, another task's to see
-            that it does not pass.
+        context: what it may use.
+        steps: what it plays.
     """
 
-    def __init__(self, seat: Seat, steps: Sequence[OracleStep] | None = None) -> None:
-        self._seat = seat
-        self._steps = list(seat.task.oracle if steps is None else steps)
+    def __init__(self, context: OracleContext, steps: Sequence[OracleStep]) -> None:
+        self._context = context
+        self._steps = list(steps)
 
     def act(self, observation: Observation) -> Turn:
-        """Give the next action; steps that only wait are done on the way.
+        """Return the next action; steps that only wait are carried out on the way.
 
         Raises:
             AgentError: an element or a condition did not come in time, or an action was refused.
+            LinkError: a machine failed.
         """
         if observation.feedback:
             raise AgentError(
@@ -64,39 +99,36 @@ class OracleAgent:
         return Action(step.do, step.on, args)
 
     def _find(self, step: Act, target: Target) -> Element:
-        machine = self._seat.machines.get(step.on or "")
+        machine = self._context.machines.get(step.on or "")
         if machine is None:
             raise AgentError(f"The environment has no role {step.on!r}.")
-        element = wait_until(
-            lambda: target.pick(machine.tree.elements()),
-            timeout_s=step.seconds,
-            every_s=_EVERY_S,
-            clock=self._seat.clock,
-        )
+        element = self._until(lambda: target.pick(machine.tree.elements()), step.seconds)
         if element is None:
-            seen = [each.name for each in machine.tree.elements() if each.name]
+            names = [element.name for element in machine.tree.elements() if element.name]
             raise AgentError(
                 f"No element {target.model_dump(exclude_none=True)} came up on {step.on} "
                 f"within {step.seconds:g} s.",
-                details=f"There is: {', '.join(seen[:_NAMES_SHOWN])}",
+                details=f"There is: {', '.join(names[:_NAMES_SHOWN])}",
             )
         return element
 
     def _wait_for(self, step: WaitFor) -> None:
         check = step.wait_for
-        runner = self._seat.runners.get(check.on)
+        runner = self._context.runners.get(check.on)
         if runner is None:
             raise AgentError(f"The environment has no role {check.on!r}.")
         call = Call("wait-for", check.check, check.args)
-        met = wait_until(
-            lambda: runner.evaluate([call], timeout_s=_CHECK_TIMEOUT_S)[0].met is True,
-            timeout_s=step.seconds,
-            every_s=_EVERY_S,
-            clock=self._seat.clock,
-        )
-        if not met:
+
+        def is_met() -> bool:
+            return runner.evaluate([call], timeout_s=_CHECK_TIMEOUT_S)[0].met is True
+
+        if not self._until(is_met, step.seconds):
             where = "" if check.on == SESSION else f" on {check.on}"
             raise AgentError(f"{check.check}{where} was not met within {step.seconds:g} s.")
-        if check.on in self._seat.machines:
+        if check.on in self._context.machines:
             # A window that is there may not take keys yet.
-            settle_machine(self._seat.machines[check.on], DEFAULT_RULE, self._seat.clock)
+            settle_machine(self._context.machines[check.on], DEFAULT_RULE, self._context.clock)
+
+    def _until(self, probe: Callable[[], T | None], timeout_s: float) -> T | None:
+        clock = self._context.clock
+        return wait_until(probe, timeout_s=timeout_s, every_s=_EVERY_S, clock=clock)

@@ -1,4 +1,4 @@
-"""What an agent is given and what it gives back."""
+"""What an agent is given and what it returns."""
 
 from __future__ import annotations
 
@@ -6,36 +6,38 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from appliance.base.clock import Clock
     from controller.actions.space import Action, ActionSpace
     from controller.observation.observer import Observation
-    from evaluators.graph.outcome import WaveRunner
-    from evaluators.model.task import Task
-    from provisioning.protocols import Machine
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of a model, as its endpoint counted them."""
+    """What a model cost, as its endpoint counted it.
+
+    Attributes:
+        prompt_tokens: tokens sent.
+        completion_tokens: tokens received.
+        usd: price in US dollars; 0 where the prices are not known.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    usd: float = 0.0
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Tokens in both directions."""
         return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
+            self.usd + other.usd,
         )
 
     def to_dict(self) -> dict[str, int]:
-        """Give it by direction, for logs and measures."""
+        """Return tokens by direction, for logs and metrics."""
         return {"prompt": self.prompt_tokens, "completion": self.completion_tokens}
 
 
@@ -46,38 +48,34 @@ class Turn:
     Attributes:
         actions: in order; the rest is dropped when one is refused. None at all is an invalid
             action.
-        usage: what it cost.
-        note: the agent's own words, kept in the event log.
+        usage: what the turn cost.
+        note: the agent's own text, kept in the event log.
         fault: what was wrong with its reply, when there are no actions.
+        outage_s: seconds spent waiting for a model that did not answer; they are not charged to
+            the agent's time.
     """
 
     actions: tuple[Action, ...]
     usage: Usage = field(default_factory=Usage)
     note: str = ""
     fault: str = ""
+    outage_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
-    """What an agent is made from, for one trial.
+class AgentContext:
+    """All that an agent is made from, for one trial.
 
-    An honest agent uses the instruction and the action space only; the oracle also reads the
-    machines' trees and runs the trial's own checks.
+    It leads neither to machines nor to evaluators nor to the reference solution.
 
     Attributes:
-        task: what is to be done.
-        space: what can be done.
-        machines: by role.
-        runners: of the task's evaluators, by role.
-        clock: to wait on.
-        seed: of this trial, the same in each repeat of the same run's seed, task and number.
+        instruction: what is to be done.
+        space: the actions that can be chosen.
+        seed: of this trial; the same run seed, task and repeat have the same one.
     """
 
-    task: Task
+    instruction: str
     space: ActionSpace
-    machines: Mapping[str, Machine]
-    runners: Mapping[str, WaveRunner]
-    clock: Clock
     seed: int
 
 
@@ -88,15 +86,16 @@ class Agent(Protocol):
         """Choose what to do next.
 
         Raises:
-            AgentError: it cannot go on.
-            ModelError: the endpoint of its model failed.
+            AgentError: it cannot go on; any other exception counts as one.
+            ModelRefusalError: its model refuses, or the request is too large for it.
+            ModelUnavailableError: its model cannot be reached.
         """
         ...
 
 
 class MakeAgent(Protocol):
-    """Makes one agent a trial."""
+    """Makes the agent of one trial."""
 
-    def __call__(self, seat: Seat) -> Agent:
+    def __call__(self, context: AgentContext, /) -> Agent:
         """Make it."""
         ...

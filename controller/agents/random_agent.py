@@ -9,7 +9,7 @@ from controller.actions.space import Action
 from controller.agents.protocol import Turn
 
 if TYPE_CHECKING:
-    from controller.agents.protocol import Seat
+    from controller.agents.protocol import AgentContext
     from controller.observation.observer import Observation
     from provisioning.protocols import Json
 
@@ -24,19 +24,19 @@ class RandomAgent:
     """Chooses role, action and arguments uniformly; says that it is done now and then.
 
     Args:
-        seat: where it acts; its seed decides everything.
+        context: of the trial; its seed decides everything.
     """
 
-    def __init__(self, seat: Seat) -> None:
-        self._seat = seat
-        self._random = random.Random(seat.seed)  # noqa: S311 - nothing secret
+    def __init__(self, context: AgentContext) -> None:
+        self._context = context
+        self._random = random.Random(context.seed)  # noqa: S311 - nothing secret
 
     def act(self, observation: Observation) -> Turn:
         """Choose one action."""
         if self._random.random() < _COMPLETE_RATIO:
             return Turn((Action("complete"),))
         role = self._random.choice(sorted(observation.shots))
-        tools = self._seat.space.tools[role]
+        tools = self._context.space.tools[role]
         name = self._random.choice(sorted([*tools, "wait"]))
         if name == "wait":
             return Turn((Action("wait", args={"seconds": self._random.uniform(*_WAIT_S)}),))

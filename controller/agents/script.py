@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from controller.agents.protocol import Seat
+    from controller.agents.protocol import AgentContext
     from controller.observation.observer import Observation
 
 
@@ -33,16 +33,16 @@ class ScriptAgent:
     """Plays given actions one a turn, whatever it sees, and completes after the last.
 
     Args:
-        seat: where it plays.
+        context: of the trial.
         actions: what it plays.
     """
 
-    def __init__(self, seat: Seat, actions: Sequence[Action]) -> None:
-        del seat
+    def __init__(self, context: AgentContext, actions: Sequence[Action]) -> None:
+        del context
         self._actions = list(actions)
 
     def act(self, observation: Observation) -> Turn:
-        """Give the next action."""
+        """Return the next action."""
         del observation
         return Turn((self._actions.pop(0) if self._actions else Action("complete"),))
 

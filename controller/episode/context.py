@@ -1,19 +1,24 @@
-"""What all trials of a run share."""
+"""What the trials of a run share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from appliance.base.clock import SYSTEM_CLOCK
+from controller.actions.vocabulary import vocabulary
+from controller.episode.runners import make_runners
 from controller.observation.settle import SettleRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from appliance.base.clock import Clock
     from appliance.base.measures import Name
     from controller.actions.session import SessionState
-    from controller.agents.protocol import MakeAgent
+    from controller.observation.observer import Shot
+    from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import WaveRunner
     from provisioning.fleet.protocol import Environment, Fleet
 
@@ -21,37 +26,73 @@ if TYPE_CHECKING:
 
 
 class Record(Protocol):
-    """Takes measures, as `appliance.base.measures.record` does."""
+    """Takes metrics, as `appliance.base.measures.record` does."""
 
     def __call__(self, name: Name, value: float = 1.0, **labels: str) -> object:
-        """Take one."""
+        """Take one value."""
         ...
 
 
+class EventSink(Protocol):
+    """Takes the events of one trial, as `controller.store.event_log.TrialLog` does."""
+
+    folder: Path | None
+    """Where files that belong to the trial go; None keeps none."""
+
+    def append(self, type_: str, **fields: Any) -> None:  # noqa: ANN401 - anything JSON has
+        """Take one event.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        ...
+
+    def keep(self, shots: dict[str, Shot]) -> dict[str, str]:
+        """Keep screenshots and return their digests by role."""
+        ...
+
+
+class NoLog:
+    """An event sink that keeps nothing."""
+
+    folder: Path | None = None
+
+    def append(self, type_: str, **fields: Any) -> None:  # noqa: ANN401 - see `EventSink`
+        """Drop it."""
+
+    def keep(self, shots: dict[str, Shot]) -> dict[str, str]:
+        """Return the digests and keep nothing."""
+        return {role: shot.digest for role, shot in shots.items()}
+
+
+def no_metrics(name: Name, value: float = 1.0, **labels: str) -> None:
+    """Drop a metric."""
+
+
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """What all trials of a run share.
+class RunContext:
+    """What the trials of a run share.
 
     Attributes:
-        suite: its name, a label of measures.
-        agent: its name, a label of measures.
-        fleet: gives the machines.
-        make_agent: makes the agent of a trial.
+        fleet: lends the machines.
+        suite: its name, a label of metrics.
+        agent: its name, a label of metrics.
         make_runners: makes the runners of a trial's evaluators.
-        record: takes measures.
-        clock: whose time counts.
-        rule: when a screen counts as still.
+        vocabulary: evaluators, actions and setup operations that tasks may name.
+        record: takes metrics.
+        clock: measures and waits.
+        rule: when a screen counts as settled.
         with_trees: observations hold the machines' accessibility trees too.
-        video_hz: how often a second screens are recorded; 0 records none.
+        video_hz: frames a second recorded of each screen; 0 records none.
     """
 
-    suite: str
-    agent: str
     fleet: Fleet
-    make_agent: MakeAgent
-    make_runners: MakeRunners
-    record: Record
-    clock: Clock
+    suite: str = ""
+    agent: str = ""
+    make_runners: MakeRunners = make_runners
+    vocabulary: Vocabulary = field(default_factory=vocabulary)
+    record: Record = no_metrics
+    clock: Clock = SYSTEM_CLOCK
     rule: SettleRule = field(default_factory=SettleRule)
     with_trees: bool = False
     video_hz: float = 0.0

@@ -1,4 +1,4 @@
-"""Let a trial's machines reach what its task allows, and remember all that they asked for."""
+"""Let a trial's machines reach what its task allows, and record all that they asked for."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from provisioning.protocols import Machine
 
 
-class Outlets:
-    """The ways out of one trial.
+class EgressSession:
+    """The egress proxies of one trial.
 
     Args:
         task: says what may be reached, by role.
@@ -32,33 +32,32 @@ class Outlets:
 
     @contextlib.contextmanager
     def opened(self, machines: Mapping[str, Machine]) -> Iterator[None]:
-        """Keep them open for the length of a block.
+        """Keep the proxies open for the length of a block.
 
         Args:
             machines: by role.
 
         Raises:
-            RequirementError: a machine cannot be let out.
+            RequirementError: a machine cannot be given a proxy.
             LinkError, MachineError: a guest does not take its proxy.
         """
         with contextlib.ExitStack() as stack:
             for role, proxy in self._proxies.items():
-                stack.enter_context(_outlet(machines[role]).way_out(proxy.serve))
+                stack.enter_context(_egress_of(machines[role]).way_out(proxy.serve))
             yield
 
     def attempts(self) -> dict[str, list[dict[str, Any]]]:
-        """Give what each machine asked for, allowed or not, oldest first; the last thousand."""
+        """Return what each machine asked for, allowed or not, oldest first; the last thousand."""
         return {
             role: [asdict(attempt) for attempt in tuple(proxy.attempts)]
             for role, proxy in self._proxies.items()
         }
 
 
-def _outlet(machine: Machine) -> LetsOut:
+def _egress_of(machine: Machine) -> LetsOut:
     if isinstance(machine, LetsOut):
         return machine
     raise RequirementError(
-        f"{machine.info.machine_id} ({machine.info.backend}) cannot be let out to what its task "
-        "allows.",
+        f"{machine.info.machine_id} ({machine.info.backend}) cannot reach what its task allows.",
         resolution="Run the task on a desktop VM (`MESOCOSM_DESKTOP=vm`).",
     )

@@ -1,63 +1,92 @@
-"""Cut trials off: steps, wall time, repetition, refused actions."""
+"""Enforce a task's limits: steps, time, tokens, money, repetition, refused actions."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.episode.result import Reason
+from controller.agents.protocol import Usage
+from controller.episode.result import Ending, Reason
 
 if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from controller.actions.space import Action
     from evaluators.model.task import Limits
 
-
-class EndTrial(Exception):  # noqa: N818 - the end of a trial is no error
-    """Leaves a trial's loop.
-
-    Args:
-        reason: why.
-        detail: in words; empty when the reason says it all.
-        is_conclusive: False when what ended the trial says nothing about the agent.
-    """
-
-    def __init__(self, reason: Reason, detail: str = "", *, is_conclusive: bool = True) -> None:
-        super().__init__(reason, detail)
-        self.reason = reason
-        self.detail = detail
-        self.is_conclusive = is_conclusive
+_WALL_FACTOR = 10.0
+_MIN_WALL_S = 1800.0
 
 
-class Guard:
-    """Counts what limits speak of; every method raises `EndTrial` when one is reached.
+def wall_limit_s(limits: Limits) -> float:
+    """Return how long a trial may take after its first observation, whatever takes it."""
+    return limits.wall_seconds or max(_MIN_WALL_S, _WALL_FACTOR * limits.seconds)
+
+
+class Budget:
+    """What one trial has used of its limits, from its first observation on.
 
     Args:
         limits: of the task.
-        clock: whose time counts, from now on.
+        clock: measures the wall time, from now on.
 
     Attributes:
         steps: actions carried out.
+        agent_s: time charged to the agent.
+        usage: what its model has used.
     """
 
     def __init__(self, limits: Limits, clock: Clock) -> None:
         self._limits = limits
         self._clock = clock
-        self._deadline_s = clock.monotonic_s() + limits.seconds
+        self._wall_s = wall_limit_s(limits)
+        self._wall_deadline_s = clock.monotonic_s() + self._wall_s
         self._refused = 0
         self._repeated = 0
         self._last: Action | None = None
         self.steps = 0
+        self.agent_s = 0.0
+        self.usage = Usage()
 
-    def check_time(self) -> None:
-        """End the trial when its time is up."""
-        if self._clock.monotonic_s() >= self._deadline_s:
-            raise EndTrial(Reason.TIME_LIMIT, f"{self._limits.seconds:g} s are over.")
+    @property
+    def agent_left_s(self) -> float:
+        """What is left of the agent's time, seconds; may be negative."""
+        return self._limits.seconds - self.agent_s
 
-    def count_refusal(self, why: str) -> None:
-        """Count an action that was not carried out; carried out ones start the count anew."""
+    @property
+    def wall_left_s(self) -> float:
+        """What is left of the wall time, seconds; may be negative."""
+        return self._wall_deadline_s - self._clock.monotonic_s()
+
+    def charge(self, seconds: float, usage: Usage) -> None:
+        """Charge one turn of the agent.
+
+        Args:
+            seconds: its own time, without waiting for a model that did not answer.
+            usage: what its model used.
+        """
+        self.agent_s += max(0.0, seconds)
+        self.usage += usage
+
+    def spent(self) -> Ending | None:
+        """Return the ending by time, tokens or money; None when there is some left of each."""
+        limits = self._limits
+        if self.agent_left_s <= 0:
+            return Ending(Reason.TIME_LIMIT, f"The agent took {limits.seconds:g} s.")
+        if limits.tokens is not None and self.usage.total > limits.tokens:
+            return Ending(Reason.TOKEN_LIMIT, f"The model used {self.usage.total} tokens.")
+        if limits.usd is not None and self.usage.usd > limits.usd:
+            return Ending(Reason.MONEY_LIMIT, f"The model cost {self.usage.usd:.4f} USD.")
+        if self.wall_left_s <= 0:
+            return Ending(Reason.WALL_LIMIT, f"The trial took {self._wall_s:g} s.")
+        return None
+
+    def count_refusal(self, message: str) -> Ending | None:
+        """Count an action that was not carried out; return the ending when it is one too many."""
         self._refused += 1
-        if self._refused >= self._limits.invalid_actions:
-            raise EndTrial(Reason.INVALID_ACTION, f"{self._refused} in a row; the last: {why}")
+        if self._refused < self._limits.invalid_actions:
+            return None
+        return Ending(
+            Reason.INVALID_ACTION, f"{self._refused} refused in a row; the last: {message}"
+        )
 
     def count_action(self, action: Action, *, has_changed: bool) -> None:
         """Count an action that was carried out, before its effect is judged.
@@ -71,12 +100,13 @@ class Guard:
         self._repeated = 1 if has_changed or action != self._last else self._repeated + 1
         self._last = action
 
-    def check_action(self) -> None:
-        """End the trial when the action just judged was one too many."""
+    def used_up(self) -> Ending | None:
+        """Return the ending by the action just judged; None when there may be another."""
         if self._repeated >= self._limits.repetitions:
-            raise EndTrial(
-                Reason.REPETITION_LIMIT, f"{self._repeated} times the same, and nothing changed."
+            return Ending(
+                Reason.REPETITION_LIMIT,
+                f"{self._repeated} times the same action without any change.",
             )
         if self.steps >= self._limits.steps:
-            raise EndTrial(Reason.STEP_LIMIT, f"{self.steps} steps are done.")
-        self.check_time()
+            return Ending(Reason.STEP_LIMIT, f"{self.steps} steps were carried out.")
+        return self.spent()

@@ -10,27 +10,76 @@ from pydantic import TypeAdapter
 from controller.agents.protocol import Usage
 from evaluators.graph.feedback import Feedback  # noqa: TC001 - read by pydantic
 from evaluators.graph.outcome import Verdict  # noqa: TC001 - read by pydantic
-from evaluators.metrics import TrialScore
+from evaluators.metrics.trials import TrialScore
 
 
 class Reason(StrEnum):
-    """Why a trial ended."""
+    """Why a trial ended; the table in docs/results.md says what verdict follows."""
 
     SUCCESS = "success"
     """Every node was met, hold nodes checked again."""
     FALSE_COMPLETION = "false_completion"
-    """The agent said that it was done and was not."""
+    """The agent declared the task done and it was not."""
     STEP_LIMIT = "step_limit"
     TIME_LIMIT = "time_limit"
+    """The agent and the answered calls of its model took too long."""
+    TOKEN_LIMIT = "token_limit"  # noqa: S105 - no password
+    MONEY_LIMIT = "money_limit"
     REPETITION_LIMIT = "repetition_limit"
     """The same action again and again, and nothing on the screens changed."""
     INVALID_ACTION = "invalid_action"
     """Too many refused actions in a row."""
     AGENT_ERROR = "agent_error"
-    """The agent could not go on, or the endpoint of its model failed."""
+    """The agent's code raised, or gave up."""
+    MODEL_REFUSAL = "model_refusal"
+    """The model refuses, or the request is too large for it."""
+    MODEL_UNAVAILABLE = "model_unavailable"
+    """The model could not be reached, retries included."""
+    MACHINE_ENDED_BY_AGENT = "machine_ended_by_agent"
+    """A guest shut down, was reset or became unusable from inside."""
     ENVIRONMENT_ERROR = "environment_error"
-    """A machine, a link or an evaluator failed, or a node was met at the start."""
+    """A machine or its host failed from outside."""
+    EVALUATOR_ERROR = "evaluator_error"
+    """An evaluator raised or was late although its machine answers."""
+    TASK_ERROR = "task_error"
+    """The task itself is wrong: met at the start, or its setup fails."""
+    WALL_LIMIT = "wall_limit"
+    """The trial took too long, not by the agent's time."""
     CANCELLED = "cancelled"
+
+    @property
+    def is_retried(self) -> bool:
+        """Whether an executor may attempt the trial again."""
+        return self in {Reason.MODEL_UNAVAILABLE, Reason.ENVIRONMENT_ERROR}
+
+
+FAILED = frozenset({Reason.AGENT_ERROR, Reason.INVALID_ACTION, Reason.MODEL_REFUSAL})
+"""Reasons whose verdict is FAIL, whatever the graph says."""
+
+INCONCLUSIVE = frozenset(
+    {
+        Reason.MODEL_UNAVAILABLE,
+        Reason.ENVIRONMENT_ERROR,
+        Reason.EVALUATOR_ERROR,
+        Reason.TASK_ERROR,
+        Reason.WALL_LIMIT,
+        Reason.CANCELLED,
+    }
+)
+"""Reasons whose verdict is INCONCLUSIVE, whatever the graph says; with others, the graph judges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a trial is over.
+
+    Attributes:
+        reason: the category.
+        detail: what happened, for people; empty when the reason says it all.
+    """
+
+    reason: Reason
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +108,11 @@ class TrialResult:
         nodes: of the graph.
         steps: actions carried out.
         seconds: wall time, lease and setup included.
-        usage: tokens.
-        detail: in words, what went wrong; empty when nothing did.
+        usage: tokens and their price.
+        detail: what went wrong, for people; empty when nothing did.
         machines: on what it ran.
         unmet: why nodes have no credit, in the task's order, without giving the answer away.
+        agent_seconds: time charged to the agent.
     """
 
     task: str
@@ -77,6 +127,7 @@ class TrialResult:
     detail: str = ""
     machines: tuple[MachineRecord, ...] = ()
     unmet: tuple[Feedback, ...] = ()
+    agent_seconds: float = 0.0
 
     @property
     def score(self) -> TrialScore:

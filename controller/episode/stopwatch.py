@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 class Stopwatch:
-    """Runs from its making on.
+    """Runs from its construction on.
 
     Args:
-        clock: whose time counts.
+        clock: measures.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -20,7 +20,7 @@ class Stopwatch:
         self._since_s = clock.monotonic_s()
 
     def lap(self) -> float:
-        """Give the seconds since the last lap and begin a new one."""
+        """Return the seconds since the last lap and begin a new one."""
         now_s = self._clock.monotonic_s()
         seconds, self._since_s = now_s - self._since_s, now_s
         return seconds

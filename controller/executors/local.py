@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Protocol
 
-from controller.episode.session import Trial
+from controller.episode.episode import Episode
+from controller.episode.trial import run_trial
 
 if TYPE_CHECKING:
-    from controller.episode.context import Stage
+    from controller.episode.context import RunContext
     from controller.episode.result import TrialResult
+    from controller.episode.trial import Driver
     from controller.store.runs import RunFolder
     from evaluators.model.suite import Suite
     from evaluators.model.task import Task
@@ -47,7 +49,8 @@ class NoWatcher:
 def run_suite(
     suite: Suite,
     folder: RunFolder,
-    stage: Stage,
+    context: RunContext,
+    driver: Driver,
     watcher: Watcher | None = None,
     *,
     again: bool = False,
@@ -57,7 +60,8 @@ def run_suite(
     Args:
         suite: where the run's tasks are from.
         folder: of the run.
-        stage: what the trials share.
+        context: what the trials share.
+        driver: chooses the actions.
         watcher: told how it goes on.
         again: trials that were begun and not ended are begun anew, on fresh machines; their logs
             are kept beside.
@@ -79,29 +83,41 @@ def run_suite(
                 folder.set_aside(name, repeat)
             elif folder.events(name, repeat):
                 continue
-            trial, result = _run_one(suite.task(name), repeat, folder, stage, watch)
+            episode, result = _run_one(
+                suite.task(name),
+                repeat,
+                folder=folder,
+                context=context,
+                driver=driver,
+                watch=watch,
+            )
             results.append(result)
-            if trial.is_interrupted:
+            if episode.cancel.is_cancelled:
                 raise KeyboardInterrupt
     return results
 
 
 def _run_one(
-    task: Task, repeat: int, folder: RunFolder, stage: Stage, watch: Watcher
-) -> tuple[Trial, TrialResult]:
+    task: Task,
+    repeat: int,
+    *,
+    folder: RunFolder,
+    context: RunContext,
+    driver: Driver,
+    watch: Watcher,
+) -> tuple[Episode, TrialResult]:
     watch.trial_began(task.id, repeat)
-    with folder.open_trial(task.id, repeat, stage.clock) as log:
-        trial = Trial(
-            task,
-            repeat,
-            stage=stage,
+    with folder.open_trial(task.id, repeat, context.clock) as log:
+        episode = Episode(
+            context,
             log=log,
-            seed=trial_seed(folder.spec.seed, task.id, repeat),
+            repeat=repeat,
             on_step=lambda steps: watch.step_done(task.id, steps),
         )
-        result = trial.run()
+        seed = trial_seed(folder.spec.seed, task.id, repeat)
+        result = run_trial(episode, task, driver, seed=seed)
     watch.trial_ended(result)
-    return trial, result
+    return episode, result
 
 
 def trial_seed(seed: int, task: str, repeat: int) -> int:

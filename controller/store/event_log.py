@@ -35,6 +35,7 @@ class TrialLog:
     def __init__(self, folder: Path, blobs: Path, clock: Clock) -> None:
         self._blobs = blobs
         self._clock = clock
+        self.folder: Path | None = folder
         self.path = folder / EVENTS
         try:
             folder.mkdir(parents=True)

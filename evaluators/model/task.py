@@ -28,15 +28,23 @@ class Limits(Strict):
 
     Attributes:
         steps: actions executed.
-        seconds: wall time from the first observation on.
+        seconds: time of the agent and of the answered calls of its model; what the machines take
+            is not charged.
         repetitions: the same action with the same arguments, in a row.
         invalid_actions: unknown actions or wrong arguments, in a row.
+        tokens: of the model, in both directions; None is no limit.
+        usd: price of the model's tokens, US dollars; None is no limit.
+        wall_seconds: wall time from the first observation on, whatever took it; None allows
+            ten times `seconds`, half an hour at least.
     """
 
     steps: int = Field(default=15, ge=1)
     seconds: float = Field(default=300.0, gt=0)
     repetitions: int = Field(default=5, ge=2)
     invalid_actions: int = Field(default=3, ge=1)
+    tokens: int | None = Field(default=None, ge=1, exclude_if=is_empty)
+    usd: float | None = Field(default=None, gt=0, exclude_if=is_empty)
+    wall_seconds: float | None = Field(default=None, gt=0, exclude_if=is_empty)
 
 
 class Task(Strict):

@@ -12,7 +12,7 @@ from appliance.base.errors import GuestCallError, InvalidActionError
 from provisioning.fake.canvas import draw
 from provisioning.fake.judge import Judge
 from provisioning.fake.machine import FakeFile, FakeMachine, FakeState
-from provisioning.protocols import Bounds, Button, Element, Json, Kind, MachineInfo
+from provisioning.protocols import Bounds, Button, Element, EndCause, Json, Kind, MachineInfo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,6 +111,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
     def capture(self) -> npt.NDArray[np.uint8]:
         """Draw the screen: uint8 array (H, W, 3), RGB."""
         self.faults.check("capture")
+        self.require_running()
         scheme = self.state.settings.get(("org.gnome.desktop.interface", "color-scheme"), "")
         dark = scheme == "prefer-dark"
         return draw(SIZE, self._elements(), dark=dark, pointer=self.state.pointer)
@@ -138,6 +139,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
     def move(self, x: int, y: int) -> None:
         """Put the pointer at a place."""
         self.faults.check("input")
+        self.require_running()
         self.state.pointer = (x, y)
 
     def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
@@ -165,6 +167,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
             InvalidActionError: there is no such key.
         """
         self.faults.check("input")
+        self.require_running()
         for name in names:
             if len(name) > 1 and name not in _NAMED_KEYS:
                 raise InvalidActionError(f"There is no key called {name!r}.")
@@ -181,6 +184,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
     def text(self, text: str) -> None:
         """Type; a newline enters the line. Without an open application nothing happens."""
         self.faults.check("input")
+        self.require_running()
         if not self.state.apps:
             return
         *lines, rest = text.split("\n")
@@ -270,7 +274,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
             self.state.lines.append("command not found" if out is None else out)
 
     def obey(self, argv: list[str]) -> str | None:  # noqa: PLR0911 - a case a command
-        """Run a command line: ``echo``, ``touch``, ``rm``, ``mkdir``, ``gsettings``.
+        """Run a command line: ``echo``, ``touch``, ``rm``, ``mkdir``, ``gsettings``, ``poweroff``.
 
         Returns:
             What it prints, or None for an unknown command.
@@ -281,6 +285,9 @@ class FakeDesktop(FakeMachine[DesktopState]):
             case ["echo", *words, ">", path]:
                 data = f"{' '.join(words)}\n".encode()
                 self.state.files[_path(path)] = FakeFile(data, 0o644, self.clock.now_s())
+                return ""
+            case ["poweroff"]:
+                self.end(EndCause.GUEST, "The guest shut down.")
                 return ""
             case ["touch", path]:
                 self.state.files[_path(path)] = FakeFile(b"", 0o644, self.clock.now_s())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from appliance.base.errors import GuestCallError, LinkClosedError, SnapshotMissingError
 from provisioning.fake.faults import Faults
-from provisioning.protocols import FileStat, Json, MachineInfo, ResetReport
+from provisioning.protocols import End, EndCause, FileStat, Json, MachineInfo, ResetReport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +37,7 @@ class FakeState:
 
     files: dict[str, FakeFile] = field(default_factory=dict)
     pointer: tuple[int, int] = (0, 0)
+    hindrance: str = ""
 
 
 S = TypeVar("S", bound=FakeState)
@@ -60,6 +61,7 @@ class FakeMachine(ABC, Generic[S]):
         self._reset_s = reset_s
         self._saved: dict[str, S] = {}
         self._running = True
+        self._end: End | None = None
 
     @property
     def info(self) -> MachineInfo:
@@ -109,11 +111,38 @@ class FakeMachine(ABC, Generic[S]):
     def start(self) -> None:
         """Run again, in the state it was stopped in."""
         self.faults.check("start")
-        self._running = True
+        self._running, self._end = True, None
 
     def stop(self) -> None:
         """Stop; harmless twice."""
+        self.end(EndCause.OUTSIDE, "It was stopped.")
+
+    def end(self, cause: EndCause, detail: str) -> None:
+        """Stop for a reason that `ended_by` returns; the first one counts."""
         self._running = False
+        self._end = self._end or End(cause, detail)
+
+    def ended_by(self) -> End | None:
+        """Return how it ended since its last start or rewind."""
+        return self._end
+
+    def hindered_by(self) -> str:
+        """Return what keeps evaluators from answering.
+
+        Raises:
+            LinkClosedError: the machine does not run.
+        """
+        self.require_running()
+        return self.state.hindrance
+
+    def require_running(self) -> None:
+        """Return if it runs.
+
+        Raises:
+            LinkClosedError: it does not.
+        """
+        if not self._running:
+            raise LinkClosedError(f"{self._info.machine_id} does not run.")
 
     def is_running(self) -> bool:
         """Tell whether it runs."""
@@ -132,7 +161,7 @@ class FakeMachine(ABC, Generic[S]):
         self.faults.check("rewind")
         self.state = copy.deepcopy(self._snapshot(name))
         self.clock.sleep(self._reset_s)
-        self._running = True
+        self._running, self._end = True, None
         return ResetReport("rewind", self._reset_s, phases_s={"load": self._reset_s})
 
     def list_snapshots(self) -> Sequence[str]:
@@ -166,8 +195,7 @@ class FakeMachine(ABC, Generic[S]):
             GuestCallError: it knows no such operation, or the operation failed.
         """
         self.faults.check(f"call.{op}")
-        if not self._running:
-            raise LinkClosedError(f"{self._info.machine_id} does not run.")
+        self.require_running()
         return self.answer(op, dict(params or {}), timeout_s)
 
     @abstractmethod

@@ -108,6 +108,7 @@ class FakePhone(FakeMachine[PhoneState]):
     def capture(self) -> npt.NDArray[np.uint8]:
         """Draw the screen: uint8 array (H, W, 3), RGB."""
         self.faults.check("capture")
+        self.require_running()
         return draw(SIZE, self._elements())
 
     def elements(self) -> Sequence[Element]:
@@ -142,6 +143,7 @@ class FakePhone(FakeMachine[PhoneState]):
     def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
         """Tap; an icon of the launcher opens its application."""
         self.faults.check("input")
+        self.require_running()
         row = y // _ROW_PX - 1
         rows = self._rows()
         if self.state.front == LAUNCHER and 0 <= row < len(rows):
@@ -152,10 +154,12 @@ class FakePhone(FakeMachine[PhoneState]):
     ) -> None:
         """Swipe; nothing moves."""
         self.faults.check("input")
+        self.require_running()
 
     def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
         """Do nothing: nothing scrolls."""
         self.faults.check("input")
+        self.require_running()
 
     def key(self, *names: str) -> None:
         """Press keys: HOME and BACK lead to the launcher.
@@ -164,6 +168,7 @@ class FakePhone(FakeMachine[PhoneState]):
             InvalidActionError: there is no such key.
         """
         self.faults.check("input")
+        self.require_running()
         for name in names:
             if name not in _KEYS:
                 raise InvalidActionError(f"There is no key called {name!r}.")
@@ -173,6 +178,7 @@ class FakePhone(FakeMachine[PhoneState]):
     def text(self, text: str) -> None:
         """Type into the field of what is in front."""
         self.faults.check("input")
+        self.require_running()
         if self.state.front != LAUNCHER:
             self.state.line += text
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from appliance.base.cancel import CancelToken
 from appliance.base.clock import FakeClock
 from controller.actions.space import Action
+from controller.agents.driver import AgentDriver
+from controller.agents.oracle import OracleDriver
 from controller.agents.protocol import Turn
-from controller.episode.context import Stage
-from controller.episode.session import Trial
+from controller.episode.context import RunContext
+from controller.episode.episode import Episode
+from controller.episode.trial import run_trial
 from controller.store.event_log import TrialLog, read_events
-from controller.wiring import make_runners
 from evaluators.model.task import Task
 from provisioning.fake import FakeFleet
 
@@ -19,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from controller.agents.protocol import Agent, MakeAgent, Seat
+    from controller.agents.protocol import Agent, AgentContext, MakeAgent
     from controller.episode.result import TrialResult
+    from controller.episode.trial import Driver
     from controller.observation.observer import Observation
     from provisioning.fleet.protocol import Fleet
 
@@ -35,7 +39,7 @@ class Scripted:
         self._moves = list(moves)
         self.seen: list[Observation] = []
 
-    def __call__(self, seat: Seat) -> Agent:
+    def __call__(self, context: AgentContext, /) -> Agent:
         return self
 
     def act(self, observation: Observation) -> Turn:
@@ -62,7 +66,8 @@ class Bench:
     clock: FakeClock = field(default_factory=FakeClock)
     measures: list[tuple[str, float, dict[str, str]]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
-    trial: Trial | None = None
+    episode: Episode | None = None
+    cancel: CancelToken = field(default_factory=CancelToken)
     with_trees: bool = False
     video_hz: float = 0.0
 
@@ -74,13 +79,12 @@ class Bench:
         self.measures.append((name, value, labels))
         return True
 
-    def stage(self, make_agent: MakeAgent) -> Stage:
-        return Stage(
+    @property
+    def context(self) -> RunContext:
+        return RunContext(
+            self.fleet,
             suite="tiny",
             agent="test",
-            fleet=self.fleet,
-            make_agent=make_agent,
-            make_runners=make_runners,
             record=self.record,
             clock=self.clock,
             with_trees=self.with_trees,
@@ -88,11 +92,19 @@ class Bench:
         )
 
     def run(self, task: Task, make_agent: MakeAgent) -> TrialResult:
+        """Run a trial of an agent."""
+        return self.drive(task, AgentDriver(make_agent))
+
+    def play(self, task: Task) -> TrialResult:
+        """Run a trial of the task's reference solution."""
+        return self.drive(task, OracleDriver())
+
+    def drive(self, task: Task, driver: Driver) -> TrialResult:
         number = len(list(self.folder.glob("trial*")))
         path = self.folder / f"trial{number}"
         with TrialLog(path, self.folder / "blobs", self.clock) as log:
-            self.trial = Trial(task, 0, stage=self.stage(make_agent), log=log)
-            result = self.trial.run()
+            self.episode = Episode(self.context, log=log, cancel=self.cancel)
+            result = run_trial(self.episode, task, driver)
         self.events = list(read_events(log.path))
         assert self.fakes.leased == 0
         assert self.events[-1]["type"] in {"end", "return_error"}

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from appliance.base.errors import ActionError, SpecError
+from controller.actions.vocabulary import vocabulary
 from controller.episode.preparation import prepare
 from evaluators.phone.content import contact_exists, task_completed, task_listed
 from evaluators.phone.view import PhoneView
@@ -13,7 +14,7 @@ from tests.unit.controller.bench import make_task
 def done(machine: FakeDesktop | FakePhone, do: str, **args: object) -> None:
     role = machine.info.kind.value
     step = {"on": role, "do": do, "with": args}
-    prepare(make_task(roles={role: role}, setup=[step]), {role: machine})
+    prepare(make_task(roles={role: role}, setup=[step]), {role: machine}, vocabulary())
 
 
 def view(phone: FakePhone) -> PhoneView:

@@ -6,12 +6,13 @@ import pytest
 
 from appliance.base.clock import FakeClock
 from appliance.base.errors import GuestCallError, InvalidActionError
+from controller.actions.executor import ActionExecutor
 from controller.actions.phone_shell import run_on_phone
 from controller.actions.session import SessionState
 from controller.actions.space import Action, ActionSpace
 from controller.actions.vocabulary import action_tools
 from provisioning.fake import FakeDesktop, FakePhone
-from provisioning.protocols import Button, Json
+from provisioning.protocols import Button, Json, Kind, Machine
 
 
 @dataclass
@@ -63,9 +64,19 @@ def state() -> SessionState:
 
 
 @pytest.fixture
-def space(state: SessionState) -> ActionSpace:
+def executor(space: ActionSpace, state: SessionState) -> ActionExecutor:
+    return ActionExecutor(space, {"left": Desktop(), "pocket": Phone()}, state)
+
+
+@pytest.fixture
+def space() -> ActionSpace:
     Desktop.hands, Phone.hands = Hands(), Hands()
-    return ActionSpace({"left": Desktop(), "pocket": Phone()}, state)
+    return ActionSpace({"left": Kind.DESKTOP, "pocket": Kind.PHONE}, action_tools())
+
+
+def executor_of(role: str, machine: Machine) -> ActionExecutor:
+    space = ActionSpace({role: machine.info.kind}, action_tools())
+    return ActionExecutor(space, {role: machine}, SessionState(FakeClock()))
 
 
 XY: dict[str, Json] = {"x": 3, "y": 4}
@@ -92,18 +103,18 @@ TO: dict[str, Json] = {**XY, "to_x": 5, "to_y": 6}
     ],
 )
 def test_actions_reach_the_machine(
-    space: ActionSpace, action: Action, done: tuple[object, ...]
+    executor: ActionExecutor, action: Action, done: tuple[object, ...]
 ) -> None:
-    space.execute(action)
+    executor.execute(action)
     assert (Desktop.hands.done or Phone.hands.done)[-1] == done
 
 
-def test_session_actions_change_the_session(space: ActionSpace, state: SessionState) -> None:
-    space.execute(Action("wait", args={"seconds": 2.5}))
-    space.execute(Action("submit", args={"answer": "first"}))
-    space.execute(Action("submit", "session", {"answer": "second"}))
+def test_session_actions_change_the_session(executor: ActionExecutor, state: SessionState) -> None:
+    executor.execute(Action("wait", args={"seconds": 2.5}))
+    executor.execute(Action("submit", args={"answer": "first"}))
+    executor.execute(Action("submit", "session", {"answer": "second"}))
     assert (state.clock.now_s(), state.answer, state.completed) == (2.5, "second", False)
-    space.execute(Action("complete"))
+    executor.execute(Action("complete"))
     assert state.completed
 
 
@@ -125,34 +136,32 @@ def test_session_actions_change_the_session(space: ActionSpace, state: SessionSt
     ],
 )
 def test_wrong_actions_are_refused_with_what_is_right(
-    space: ActionSpace, action: Action, said: str
+    executor: ActionExecutor, action: Action, said: str
 ) -> None:
     with pytest.raises(InvalidActionError) as caught:
-        space.execute(action)
+        executor.execute(action)
     assert said in str(caught.value)
     assert not Desktop.hands.done
     assert not Phone.hands.done
 
 
-def test_trouble_in_the_guest_is_not_the_agents_fault(space: ActionSpace) -> None:
+def test_trouble_in_the_guest_is_not_the_agents_fault() -> None:
     machine = Desktop()
     machine.faults.add("call.open_app", GuestCallError("no session"))
     with pytest.raises(GuestCallError):
-        ActionSpace({"d": machine}, SessionState(FakeClock())).execute(
-            Action("open_app", "d", {"name": "Terminal"})
-        )
+        executor_of("d", machine).execute(Action("open_app", "d", {"name": "Terminal"}))
 
 
-def test_the_last_pixel_is_on_the_screen(space: ActionSpace) -> None:
-    space.execute(Action("click", "left", {"x": 319, "y": 199}))
+def test_the_last_pixel_is_on_the_screen(executor: ActionExecutor) -> None:
+    executor.execute(Action("click", "left", {"x": 319, "y": 199}))
     assert Desktop.hands.done == [("click", 319, 199, "left", 1)]
 
 
 @pytest.mark.parametrize("name", ["Tasks", "tasks", "com.google.android.apps.tasks"])
 def test_phone_apps_open_by_label_or_package(name: str) -> None:
     phone = FakePhone()
-    space = ActionSpace({"phone": phone}, SessionState(FakeClock()))
-    space.execute(Action("open_app", "phone", {"name": name}))
+    executor = executor_of("phone", phone)
+    executor.execute(Action("open_app", "phone", {"name": name}))
     assert phone.state.front == "com.google.android.apps.tasks"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from appliance.base.errors import LinkTimeoutError, SpecError
 from controller.actions.space import Action
-from controller.agents.oracle import OracleAgent
+from controller.agents.oracle import OracleDriver
 from controller.agents.random_agent import RandomAgent
 from controller.agents.script import ScriptAgent, read_script
 from controller.episode.result import Reason
@@ -18,7 +18,7 @@ from tests.unit.controller.bench import SET_DARK, make_task
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.agents.protocol import Seat
+    from controller.agents.protocol import AgentContext
     from evaluators.model.task import Task
     from tests.unit.controller.bench import Bench
 
@@ -29,7 +29,7 @@ TERMINAL_OPEN = {"on": "desktop", "check": "window_open", "with": {"app": "Termi
 def test_the_oracle_clicks_elements_by_name(bench: Bench) -> None:
     at = {"name": "Terminal", "role": "push button"}
     task = make_task(oracle=[{"on": "desktop", "do": "click", "at": at}, TYPE])
-    assert bench.run(task, OracleAgent).verdict is Verdict.PASS
+    assert bench.play(task).verdict is Verdict.PASS
     assert bench.events[3]["action"] == {
         "on": "desktop",
         "do": "click",
@@ -40,7 +40,7 @@ def test_the_oracle_clicks_elements_by_name(bench: Bench) -> None:
 def test_the_oracle_names_what_it_cannot_find(bench: Bench) -> None:
     act = {"on": "desktop", "do": "click", "at": {"name": "Nowhere"}, "seconds": 5.0}
     before_s = bench.clock.now_s()
-    result = bench.run(make_task(oracle=[act]), OracleAgent)
+    result = bench.play(make_task(oracle=[act]))
     assert (result.reason, result.verdict) == (Reason.AGENT_ERROR, Verdict.FAIL)
     assert "Nowhere" in result.detail
     assert "Terminal" in result.detail
@@ -50,13 +50,13 @@ def test_the_oracle_names_what_it_cannot_find(bench: Bench) -> None:
 def test_waiting_takes_no_step(bench: Bench) -> None:
     opens = {"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}}
     task = make_task(oracle=[opens, {"wait_for": TERMINAL_OPEN}, TYPE])
-    result = bench.run(task, OracleAgent)
+    result = bench.play(task)
     assert (result.verdict, result.steps) == (Verdict.PASS, 2)
 
 
 def test_a_wait_that_is_never_over_ends_the_oracle(bench: Bench) -> None:
     task = make_task(oracle=[{"wait_for": TERMINAL_OPEN, "seconds": 4.0}])
-    result = bench.run(task, OracleAgent)
+    result = bench.play(task)
     assert (result.reason, result.steps) == (Reason.AGENT_ERROR, 0)
     assert "window_open" in result.detail
 
@@ -65,7 +65,7 @@ def test_a_broken_tree_is_the_environments_fault(bench: Bench) -> None:
     with bench.fakes.lease({"desktop": Kind.DESKTOP}):
         bench.fakes.machines[Kind.DESKTOP, 0].faults.add("tree", LinkTimeoutError("no reply"))
     task = make_task(oracle=[{"on": "desktop", "do": "click", "at": {"name": "Terminal"}}])
-    assert bench.run(task, OracleAgent).reason is Reason.ENVIRONMENT_ERROR
+    assert bench.play(task).reason is Reason.ENVIRONMENT_ERROR
 
 
 def test_an_oracle_for_other_machines_gives_up(bench: Bench, dark_task: Task) -> None:
@@ -73,7 +73,7 @@ def test_an_oracle_for_other_machines_gives_up(bench: Bench, dark_task: Task) ->
         roles={"phone": "phone", "desktop": "desktop"},
         oracle=[{"on": "phone", "do": "tap", "at": {"name": "Tasks"}}],
     ).oracle
-    result = bench.run(dark_task, lambda seat: OracleAgent(seat, steps))
+    result = bench.drive(dark_task, OracleDriver(lambda _: steps))
     assert (result.reason, result.verdict) == (Reason.AGENT_ERROR, Verdict.FAIL)
 
 
@@ -83,10 +83,10 @@ def random_actions(bench: Bench, seed: int) -> list[object]:
         limits={"steps": 30, "seconds": 900.0, "repetitions": 30, "invalid_actions": 30},
     )
 
-    def make(seat: Seat) -> RandomAgent:
+    def make(context: AgentContext) -> RandomAgent:
         import dataclasses
 
-        return RandomAgent(dataclasses.replace(seat, seed=seed))
+        return RandomAgent(dataclasses.replace(context, seed=seed))
 
     bench.run(task, make)
     return [each["action"] for each in bench.events if each["type"] in {"step", "refused"}]
@@ -156,5 +156,5 @@ def test_a_missing_script_is_named(tmp_path: Path) -> None:
 
 def test_a_script_is_played_and_completes(bench: Bench, dark_task: Task) -> None:
     actions = [Action("open_app", "desktop", {"name": "Terminal"})]
-    result = bench.run(dark_task, lambda seat: ScriptAgent(seat, actions))
+    result = bench.run(dark_task, lambda context: ScriptAgent(context, actions))
     assert (result.reason, result.steps) == (Reason.FALSE_COMPLETION, 2)

@@ -7,14 +7,15 @@ import pytest
 from pydantic import SecretStr
 
 from appliance.base.errors import RequirementError
-from controller.agents.model import ModelAgent, ModelSettings
+from controller.agents.model import ModelAgent
 from controller.episode.result import Reason
+from controller.models.settings import ModelSettings
 from evaluators.graph.outcome import Verdict
 from tests.unit.controller.bench import SET_DARK
 from tests.unit.controller.stand_in import StandIn, completion, stand_in
 
 if TYPE_CHECKING:
-    from controller.agents.protocol import Agent, MakeAgent, Seat
+    from controller.agents.protocol import Agent, AgentContext, MakeAgent
     from evaluators.model.task import Task
     from tests.unit.controller.bench import Bench
 
@@ -29,8 +30,8 @@ def agent_of(server: StandIn, **changes: object) -> MakeAgent:
         base_url=server.base_url, api_key=SecretStr(KEY), name="stand-in", retries=1
     ).model_copy(update=changes)
 
-    def make(seat: Seat) -> Agent:
-        return ModelAgent(seat, settings)
+    def make(context: AgentContext) -> Agent:
+        return ModelAgent(context, settings)
 
     return make
 
@@ -116,8 +117,8 @@ def test_a_broken_endpoint_is_inconclusive_and_the_key_stays_secret(
     bench: Bench, dark_task: Task, status: int, body: dict[str, Any] | str
 ) -> None:
     with stand_in((status, body)) as server:
-        result = bench.run(dark_task, agent_of(server))
-    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.AGENT_ERROR)
+        result = bench.run(dark_task, agent_of(server, retries=0))
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.MODEL_UNAVAILABLE)
     assert KEY not in json.dumps(bench.events)
     assert result.detail
 
@@ -126,7 +127,30 @@ def test_an_endpoint_that_is_not_there_is_inconclusive(bench: Bench, dark_task: 
     with stand_in((200, DONE)) as server:
         pass
     result = bench.run(dark_task, agent_of(server, retries=0))
-    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.AGENT_ERROR)
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.MODEL_UNAVAILABLE)
+
+
+REFUSED = {"choices": [{"message": {"refusal": "I will not."}}]}
+TOO_LARGE = {"error": {"message": "This model's maximum context length is 8192 tokens."}}
+
+
+@pytest.mark.parametrize(
+    ("status", "body"), [(200, REFUSED), (400, TOO_LARGE), (413, "too large"), (500, TOO_LARGE)]
+)
+def test_a_refusal_or_a_request_too_large_fails(
+    bench: Bench, dark_task: Task, status: int, body: dict[str, Any] | str
+) -> None:
+    with stand_in((200, OPEN), (status, body)) as server:
+        result = bench.run(dark_task, agent_of(server))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MODEL_REFUSAL)
+    assert (len(server.requests), result.steps) == (2, 1)
+
+
+def test_prices_give_the_cost(bench: Bench, dark_task: Task) -> None:
+    prices = {"usd_per_mtok_prompt": 2.0, "usd_per_mtok_completion": 10.0}
+    with stand_in((200, OPEN), (200, TYPE)) as server:
+        result = bench.run(dark_task, agent_of(server, **prices))
+    assert result.usage.usd == pytest.approx((300 * 2 + 30 * 10) / 1e6)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import ValidationError
 
-from controller.agents.oracle import OracleAgent
 from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
 from tests.unit.controller.bench import Bench, Scripted, make_task
-from tests.unit.controller.episode.test_session import desktop_of
+from tests.unit.controller.episode.test_trial import desktop_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,10 +18,10 @@ if TYPE_CHECKING:
     from provisioning.protocols import Stream
 
 
-def test_a_machine_that_cannot_be_let_out_makes_the_trial_inconclusive(bench: Bench) -> None:
-    result = bench.run(make_task(egress={"desktop": ["shop.test:80"]}), OracleAgent)
+def test_a_machine_without_egress_makes_the_trial_inconclusive(bench: Bench) -> None:
+    result = bench.play(make_task(egress={"desktop": ["shop.test:80"]}))
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR)
-    assert "cannot be let out" in result.detail
+    assert "cannot reach what its task allows" in result.detail
 
 
 def test_what_a_machine_asked_for_stands_in_the_logs_last_line(
@@ -34,7 +33,7 @@ def test_what_a_machine_asked_for_stands_in_the_logs_last_line(
     def way_out(serve: Callable[[Stream], None]) -> Iterator[None]:
         ways.append("open")
         guest, proxy = socket.socketpair()
-        guest.sendall(b"CONNECT evil.test:443 HTTP/1.1\r\n\r\n")
+        guest.sendall(b"CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n")
         serve(proxy)
         assert b"403" in guest.recv(100)
         guest.close()
@@ -54,8 +53,8 @@ def test_what_a_machine_asked_for_stands_in_the_logs_last_line(
     ("egress", "words"),
     [
         ({"phone": ["shop.test:80"]}, "no role 'phone' to let out. Known: desktop"),
-        ({"desktop": ["shop.test"]}, "'shop.test' is no destination"),
-        ({"desktop": ["*:80"]}, "allows too much"),
+        ({"desktop": ["shop.test"]}, "'shop.test' is not a destination"),
+        ({"desktop": ["*:80"]}, "'*:80' is not a destination"),
     ],
 )
 def test_a_task_that_lets_out_what_makes_no_sense_is_refused(

@@ -7,8 +7,9 @@ import pytest
 
 from appliance.base.clock import FakeClock
 from appliance.base.errors import UnknownNameError, UsageError
+from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
-from controller.agents.oracle import OracleAgent
+from controller.agents.oracle import Oracle, OracleDriver
 from controller.episode.result import Reason
 from controller.executors.local import run_suite
 from controller.store.event_log import read_events
@@ -17,9 +18,9 @@ from controller.validate import Validator
 from controller.wiring import (
     AgentOptions,
     Plan,
-    agent_maker,
     create_run,
-    make_stage,
+    make_context,
+    make_driver,
     open_suite,
     plan_of,
 )
@@ -27,10 +28,13 @@ from evaluators.graph.outcome import Verdict
 from evaluators.graph.state import NodeState
 from provisioning.fake import FakeFleet
 
+NOOP = AgentDriver(NoopAgent)
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.agents.protocol import Agent, MakeAgent, Seat, Turn
+    from controller.episode.episode import Episode
+    from controller.episode.trial import Driver
     from controller.observation.observer import Observation
     from controller.store.runs import RunFolder
 
@@ -48,13 +52,14 @@ class Lab:
         self.clock = FakeClock()
         self.fleet = FakeFleet(self.clock)
 
-    def begin(self, make: MakeAgent, *tasks: str, repeats: int = 1) -> RunFolder:
-        plan = Plan(self.suite, "test", make, tasks, repeats)
-        self.stage = make_stage(plan, self.fleet, clock=self.clock, take=ignore)
+    def begin(self, driver: Driver, *tasks: str, repeats: int = 1) -> RunFolder:
+        self.driver = driver
+        plan = Plan(self.suite, "test", driver, tasks, repeats)
+        self.context = make_context(plan, self.fleet, clock=self.clock, take=ignore)
         return create_run(plan, self.folder, clock=self.clock)
 
     def go(self, run: RunFolder) -> None:
-        run_suite(self.suite, run, self.stage)
+        run_suite(self.suite, run, self.context, self.driver)
 
 
 @pytest.fixture
@@ -63,7 +68,7 @@ def lab(tiny: Path, tmp_path: Path) -> Lab:
 
 
 def test_every_task_is_tried_as_often_as_asked(lab: Lab) -> None:
-    run = lab.begin(OracleAgent, repeats=3)
+    run = lab.begin(OracleDriver(), repeats=3)
     lab.go(run)
     report = read_report(run)
     assert report.verdicts == {"PASS": 12, "FAIL": 0, "INCONCLUSIVE": 0}
@@ -72,27 +77,28 @@ def test_every_task_is_tried_as_often_as_asked(lab: Lab) -> None:
 
 
 def test_one_task_can_be_chosen(lab: Lab) -> None:
-    run = lab.begin(NoopAgent, "answer")
+    run = lab.begin(NOOP, "answer")
     lab.go(run)
     assert [(trial.task, trial.nodes_met) for trial in run.results()] == [("answer", 0)]
 
 
 def test_an_unknown_task_is_refused_before_anything_is_made(lab: Lab) -> None:
     with pytest.raises(UnknownNameError, match="'answer'"):
-        lab.begin(NoopAgent, "anser")
+        lab.begin(NOOP, "anser")
     assert not list(lab.folder.iterdir())
 
 
 def test_ctrl_c_ends_the_run_and_the_rest_stays_unfinished(lab: Lab) -> None:
-    tried: list[str] = []
+    class Interrupted:
+        trials = 0
 
-    def make(seat: Seat) -> Agent:
-        tried.append(seat.task.id)
-        if len(tried) == 2:
-            raise KeyboardInterrupt
-        return OracleAgent(seat)
+        def drive(self, episode: Episode, observation: Observation) -> None:
+            self.trials += 1
+            if self.trials == 2:
+                raise KeyboardInterrupt
+            OracleDriver().drive(episode, observation)
 
-    run = lab.begin(make)
+    run = lab.begin(Interrupted())
     with pytest.raises(KeyboardInterrupt):
         lab.go(run)
     report = read_report(run)
@@ -102,7 +108,7 @@ def test_ctrl_c_ends_the_run_and_the_rest_stays_unfinished(lab: Lab) -> None:
 
 
 def test_a_run_goes_on_with_the_trials_that_were_not_begun(lab: Lab) -> None:
-    run = lab.begin(OracleAgent)
+    run = lab.begin(OracleDriver())
     with run.open_trial("dark-style", 0, lab.clock) as log:
         log.append("start")
     lab.go(run)
@@ -117,17 +123,16 @@ class Killed(BaseException):
 class Victim:
     """Does what the oracle does, until its process is killed in the third step."""
 
-    def __init__(self, seat: Seat) -> None:
-        self._oracle = OracleAgent(seat)
-
-    def act(self, observation: Observation) -> Turn:
-        if observation.step == 2:
-            raise Killed
-        return self._oracle.act(observation)
+    def drive(self, episode: Episode, observation: Observation) -> None:
+        context = episode.oracle_context()
+        oracle = Oracle(context, context.task.oracle)
+        while observation.step < 2:
+            observation = episode.step(oracle.act(observation)).observation
+        raise Killed
 
 
 def killed(lab: Lab) -> RunFolder:
-    run = lab.begin(Victim, "two-apps", "answer")
+    run = lab.begin(Victim(), "two-apps", "answer")
     with pytest.raises(Killed):
         lab.go(run)
     return run
@@ -149,24 +154,24 @@ def test_the_log_of_a_killed_trial_tells_how_far_its_graph_was(lab: Lab) -> None
 def test_a_killed_run_is_gone_on_with_on_fresh_machines(lab: Lab) -> None:
     run = killed(lab)
     before = run.events("two-apps", 0)
-    lab.stage = replace(lab.stage, make_agent=OracleAgent)
+    lab.driver = OracleDriver()
     lab.go(run)
     assert [row.task for row in read_report(run).unfinished] == ["two-apps"]
-    results = run_suite(lab.suite, run, lab.stage, again=True)
+    results = run_suite(lab.suite, run, lab.context, lab.driver, again=True)
     assert [(each.task, each.verdict, each.steps) for each in results] == [
         ("two-apps", Verdict.PASS, 3)
     ]
     assert not read_report(run).unfinished
     lost = run.path / "trials" / "two-apps.0.lost1" / "events.jsonl"
     assert list(read_events(lost)) == before
-    assert run_suite(lab.suite, run, lab.stage, again=True) == []
+    assert run_suite(lab.suite, run, lab.context, lab.driver, again=True) == []
 
 
 def test_a_plan_is_read_back_from_its_run_and_only_for_the_suite_as_it_was(lab: Lab) -> None:
     made = Plan(
         lab.suite,
         "oracle",
-        OracleAgent,
+        OracleDriver(),
         ("answer",),
         2,
         7,
@@ -181,7 +186,7 @@ def test_a_plan_is_read_back_from_its_run_and_only_for_the_suite_as_it_was(lab: 
 
 
 def test_results_say_why_nodes_are_not_met_and_give_nothing_away(lab: Lab) -> None:
-    run = lab.begin(NoopAgent)
+    run = lab.begin(NOOP)
     lab.go(run)
     why = {(trial.task, row.node): row.why for trial in run.results() for row in trial.unmet}
     assert set(why) == {
@@ -198,8 +203,8 @@ def test_results_say_why_nodes_are_not_met_and_give_nothing_away(lab: Lab) -> No
 
 
 def test_trials_do_not_see_what_earlier_ones_did(lab: Lab) -> None:
-    lab.go(lab.begin(OracleAgent, "dark-style"))
-    run = lab.begin(NoopAgent, "dark-style")
+    lab.go(lab.begin(OracleDriver(), "dark-style"))
+    run = lab.begin(NOOP, "dark-style")
     lab.go(run)
     (trial,) = run.results()
     assert (trial.verdict, trial.nodes_met) == (Verdict.FAIL, 0)
@@ -241,9 +246,9 @@ def test_an_unsound_task_is_found_out(lab: Lab, tmp_path: Path, tiny: Path) -> N
 
 def test_unknown_agents_are_named_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="'oracle'"):
-        agent_maker("orakle", AgentOptions())
+        make_driver("orakle", AgentOptions())
 
 
 def test_the_script_agent_needs_a_script() -> None:
     with pytest.raises(UsageError):
-        agent_maker("script", AgentOptions())
+        make_driver("script", AgentOptions())

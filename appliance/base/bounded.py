@@ -1,0 +1,105 @@
+"""Run calls in a thread of their own, so that waiting for them is bounded."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
+
+from appliance.base.errors import MesocosmError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from appliance.base.cancel import CancelToken
+
+T = TypeVar("T")
+
+
+class NoAnswerError(MesocosmError):
+    """A call did not return in its time; its thread is abandoned."""
+
+    code = "no_answer"
+
+
+class _Call(Generic[T]):
+    """One call, its result or its error."""
+
+    def __init__(self, function: Callable[[], T]) -> None:
+        self._function = function
+        self._results: list[T] = []
+        self._error: BaseException | None = None
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        try:
+            self._results.append(self._function())
+        except BaseException as exc:  # noqa: BLE001 - raised again in the thread that waits
+            self._error = exc
+        self.ended.set()
+
+    @property
+    def has_ended(self) -> bool:
+        return bool(self._results) or self._error is not None
+
+    def result(self) -> T:
+        if self._error is not None:
+            raise self._error
+        return self._results[0]
+
+
+class CallThread:
+    """A daemon thread that runs one call after the other; a context manager.
+
+    A call that does not return keeps the thread; it is then of no further use.
+    """
+
+    def __init__(self) -> None:
+        self._calls: queue.SimpleQueue[_Call[object] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._serve, name="calls", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._calls.put(None)
+
+    def run(
+        self, function: Callable[[], T], *, timeout_s: float, cancel: CancelToken | None = None
+    ) -> T:
+        """Run a call and return its result.
+
+        Args:
+            function: called in the thread.
+            timeout_s: how long to wait for it.
+            cancel: ends the wait as well, if given.
+
+        Raises:
+            NoAnswerError: it did not return in its time.
+            CancelledError: the wait was cancelled.
+            Exception: whatever the call raised.
+        """
+        call = _Call(function)
+        withdraw = cancel.on_cancel(call.ended.set) if cancel else None
+        try:
+            self._calls.put(call)  # type: ignore[arg-type]  # its result is not read there
+            call.ended.wait(timeout_s)
+        finally:
+            if withdraw:
+                withdraw()
+        if call.has_ended:
+            return call.result()
+        if cancel:
+            cancel.check()
+        raise NoAnswerError(f"No answer within {timeout_s:g} s.")
+
+    def _serve(self) -> None:
+        while (call := self._calls.get()) is not None:
+            call.run()

@@ -1,0 +1,109 @@
+"""Ask running work to end, from any thread."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import CancelledError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.clock import Clock
+
+
+class CancelToken:
+    """Shared by whoever works and whoever may cancel; safe among threads.
+
+    Attributes:
+        event: set once it is cancelled, for waits that can watch an event.
+        reason: why; empty before.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._callbacks: list[Callable[[], object]] = []
+        self.event = threading.Event()
+        self.reason = ""
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+        return self.event.is_set()
+
+    def cancel(self, reason: str = "Cancelled.") -> None:
+        """Ask the work to end; only the first call counts.
+
+        Args:
+            reason: one sentence, kept in results.
+        """
+        with self._lock:
+            if self.event.is_set():
+                return
+            self.reason = reason
+            self.event.set()
+            callbacks = tuple(self._callbacks)
+        for callback in callbacks:
+            callback()
+
+    def check(self) -> None:
+        """Return unless it is cancelled.
+
+        Raises:
+            CancelledError: it is.
+        """
+        if self.event.is_set():
+            raise CancelledError(self.reason)
+
+    def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
+        """Call `callback` when it is cancelled, at once where it is already.
+
+        Returns:
+            A function that withdraws the callback.
+        """
+        with self._lock:
+            self._callbacks.append(callback)
+            is_cancelled = self.event.is_set()
+        if is_cancelled:
+            callback()
+        return lambda: self._withdraw(callback)
+
+    def _withdraw(self, callback: Callable[[], object]) -> None:
+        with self._lock:
+            if callback in self._callbacks:
+                self._callbacks.remove(callback)
+
+
+class CancellableClock:
+    """A clock whose waits end when a token is cancelled.
+
+    Args:
+        clock: measures and waits.
+        token: ends the waits.
+    """
+
+    def __init__(self, clock: Clock, token: CancelToken) -> None:
+        self._clock = clock
+        self._token = token
+
+    def now_s(self) -> float:
+        """Return seconds since the epoch (UTC)."""
+        return self._clock.now_s()
+
+    def monotonic_s(self) -> float:
+        """Return seconds from an arbitrary start that never go back."""
+        return self._clock.monotonic_s()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait.
+
+        Raises:
+            CancelledError: the token was cancelled, before or meanwhile.
+        """
+        self._clock.wait(self._token.event, seconds)
+        self._token.check()
+
+    def wait(self, event: threading.Event, timeout_s: float) -> bool:
+        """Wait until an event is set, at most `timeout_s`; cancelling does not end this wait."""
+        return self._clock.wait(event, timeout_s)

@@ -1,0 +1,78 @@
+"""Drive an episode by an agent, which gets an `AgentContext` and nothing else."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from appliance.base.bounded import CallThread, NoAnswerError
+from appliance.base.errors import AgentError, CancelledError
+from controller.episode.result import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from controller.agents.protocol import MakeAgent
+    from controller.episode.episode import Episode
+    from controller.observation.observer import Observation
+
+    T = TypeVar("T")
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDriver:
+    """Lets an agent act until the trial is over.
+
+    The agent runs in a thread of its own, so that a call which never returns cannot keep the
+    trial from its limits: it is abandoned, and the trial ends.
+
+    Attributes:
+        make_agent: makes the agent of a trial.
+        allowance_s: how much longer than its own time an agent may stay away, because its model
+            does not answer.
+    """
+
+    make_agent: MakeAgent
+    allowance_s: float = 0.0
+
+    def drive(self, episode: Episode, observation: Observation) -> None:
+        """Make the agent and ask it for turns until the trial is over.
+
+        Raises:
+            AgentError: it cannot go on, or its code raised.
+            CancelledError: the trial was cancelled meanwhile.
+            StoreError: the log cannot be written.
+        """
+        with CallThread() as thread:
+            try:
+                self._drive(thread, episode, observation)
+            except NoAnswerError:
+                agent_left_s, _ = episode.time_left_s()
+                is_late = agent_left_s + self.allowance_s <= 0
+                episode.expire(Reason.TIME_LIMIT if is_late else Reason.WALL_LIMIT)
+
+    def _drive(self, thread: CallThread, episode: Episode, observation: Observation) -> None:
+        make = functools.partial(self.make_agent, episode.agent_context())
+        agent = self._ask(thread, make, episode)
+        while True:
+            turn = self._ask(thread, functools.partial(agent.act, observation), episode)
+            step = episode.step(turn)
+            if step.done:
+                return
+            observation = step.observation
+
+    def _ask(self, thread: CallThread, call: Callable[[], T], episode: Episode) -> T:
+        agent_s, wall_s = episode.time_left_s()
+        timeout_s = max(0.0, min(agent_s + self.allowance_s, wall_s))
+        try:
+            return thread.run(call, timeout_s=timeout_s, cancel=episode.cancel)
+        except (AgentError, CancelledError, NoAnswerError):
+            raise
+        except (Exception, SystemExit) as exc:
+            _LOG.info("The agent raised.", exc_info=exc)
+            raise AgentError(f"The agent raised {type(exc).__name__}: {exc}") from exc

@@ -1,0 +1,94 @@
+"""Write down how a trial ended: its result, the last line of its log, its metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from controller.agents.protocol import Usage
+from controller.episode.judging import Judgement, judge
+from controller.episode.result import TRIAL_RESULT, TrialResult
+from evaluators.graph.feedback import explain
+from evaluators.graph.outcome import Verdict
+
+if TYPE_CHECKING:
+    from controller.episode.context import EventSink, RunContext
+    from controller.episode.egress import EgressSession
+    from controller.episode.live import LiveTrial
+    from controller.episode.result import Ending, MachineRecord
+    from evaluators.model.task import Task
+
+
+@dataclass(slots=True)
+class Conclusion:
+    """Collects what the result of one trial says, and writes it.
+
+    Attributes:
+        task: what is to be done.
+        repeat: number of the attempt, from 0.
+        start_s: when it began, on the monotonic clock.
+        machines: on what it runs.
+        egress: what its machines may reach.
+    """
+
+    task: Task
+    repeat: int
+    start_s: float
+    machines: tuple[MachineRecord, ...] = field(default=())
+    egress: EgressSession | None = None
+
+    def write(
+        self, ending: Ending, live: LiveTrial | None, context: RunContext, log: EventSink
+    ) -> TrialResult:
+        """Judge the trial, append the last line of its log and take its metrics.
+
+        Args:
+            ending: why it is over.
+            live: None when it never had its machines.
+            context: what it shares with other trials.
+            log: takes the line.
+
+        Raises:
+            StoreError: the log cannot be written.
+        """
+        judgement = judge(ending, live) if live else Judgement(Verdict.INCONCLUSIVE, ending)
+        result = self._result(judgement, live, context)
+        asked = {} if self.egress is None else self.egress.attempts()
+        log.append(
+            "end",
+            result=TRIAL_RESULT.dump_python(result, mode="json"),
+            graph=None if live is None else live.graph.to_dict(),
+            undone=list(judgement.undone),
+            **({"egress": asked} if asked else {}),
+        )
+        _measure(result, context)
+        return result
+
+    def _result(
+        self, judgement: Judgement, live: LiveTrial | None, context: RunContext
+    ) -> TrialResult:
+        evaluators = context.vocabulary.evaluators
+        return TrialResult(
+            task=self.task.id,
+            repeat=self.repeat,
+            verdict=judgement.verdict,
+            reason=judgement.ending.reason,
+            nodes_met=0 if live is None else len(live.graph.met),
+            nodes=len(self.task.credit_nodes),
+            steps=0 if live is None else live.budget.steps,
+            seconds=round(context.clock.monotonic_s() - self.start_s, 3),
+            usage=Usage() if live is None else live.budget.usage,
+            detail=judgement.ending.detail,
+            machines=self.machines,
+            unmet=() if live is None else explain(live.graph, self.task, evaluators),
+            agent_seconds=0.0 if live is None else round(live.budget.agent_s, 3),
+        )
+
+
+def _measure(result: TrialResult, context: RunContext) -> None:
+    context.record("trial_seconds", result.seconds, suite=context.suite)
+    context.record("verdicts_total", suite=context.suite, verdict=result.verdict)
+    context.record("trials_ended_total", reason=result.reason)
+    for direction, tokens in result.usage.to_dict().items():
+        if tokens:
+            context.record("tokens_total", tokens, agent=context.agent, direction=direction)

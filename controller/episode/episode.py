@@ -1,0 +1,321 @@
+"""The live object behind a trial; whoever drives it chooses the actions."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from dataclasses import asdict
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Self
+
+from appliance.base.cancel import CancellableClock, CancelToken
+from appliance.base.errors import EpisodeStartError, EpisodeUseError, MesocosmError, StoreError
+from controller.agents.protocol import AgentContext, Turn, Usage
+from controller.episode.conclusion import Conclusion
+from controller.episode.context import NoLog
+from controller.episode.egress import EgressSession
+from controller.episode.faults import ending_of, ending_of_setup, ending_of_start, message_of
+from controller.episode.limits import wall_limit_s
+from controller.episode.live import LiveTrial
+from controller.episode.preparation import prepare
+from controller.episode.recording import recording
+from controller.episode.result import Ending, MachineRecord, Reason
+from controller.episode.step import OracleContext, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+    from controller.actions.space import Action
+    from controller.episode.context import EventSink, RunContext
+    from controller.episode.result import TrialResult
+    from controller.observation.observer import Observation
+    from evaluators.model.task import Task
+
+_LOG = logging.getLogger(__name__)
+_LEASE_SLACK_S = 1800.0
+"""Longer than setup, the last step and the last evaluation take together on a slow host."""
+
+
+class _Phase(Enum):
+    NEW = auto()
+    LEASE = auto()
+    SETUP = auto()
+    START = auto()
+    STEP = auto()
+    OVER = auto()
+
+
+class Episode:
+    """One attempt at one task; use it once.
+
+    `reset` leases and prepares the machines, `step` carries out one turn, `close` gives the
+    machines back and returns the result. Faults of agents, machines and evaluators end the trial
+    with a reason; `step` does not raise them.
+
+    Args:
+        context: what it shares with other trials.
+        log: takes every step; nothing is kept by default.
+        repeat: number of the attempt, from 0.
+        cancel: ends the trial from another thread.
+        on_step: called after each turn with the number of actions carried out.
+    """
+
+    def __init__(
+        self,
+        context: RunContext,
+        *,
+        log: EventSink | None = None,
+        repeat: int = 0,
+        cancel: CancelToken | None = None,
+        on_step: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._context = context
+        self._log: EventSink = NoLog() if log is None else log
+        self._repeat = repeat
+        self._on_step = on_step
+        self._stack = contextlib.ExitStack()
+        self._phase = _Phase.NEW
+        self._seed = 0
+        self._shown_s = 0.0
+        self._live: LiveTrial | None = None
+        self._conclusion: Conclusion | None = None
+        self._result: TrialResult | None = None
+        self.cancel = CancelToken() if cancel is None else cancel
+        self._clock = CancellableClock(context.clock, self.cancel)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            self.cancel.cancel("Interrupted.")
+        if error is not None and not isinstance(error, (Exception, KeyboardInterrupt)):
+            self._give_back()  # the process is ending: the trial stays unfinished, to be resumed
+        elif self._conclusion is not None:
+            self.close()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the trial has ended; its result is what `close` returns."""
+        return self._phase is _Phase.OVER
+
+    def reset(self, task: Task, seed: int = 0) -> Observation:
+        """Lease and prepare the machines and return the first observation.
+
+        Args:
+            task: what is to be done.
+            seed: for agents that act by chance.
+
+        Raises:
+            EpisodeStartError: the trial ended before it began; `close` returns its result.
+            EpisodeUseError: the episode was reset before.
+            StoreError: the log cannot be written.
+        """
+        if self._phase is not _Phase.NEW:
+            raise EpisodeUseError(
+                "This episode was reset before.", resolution="Make a new Episode for each trial."
+            )
+        self._phase, self._seed = _Phase.LEASE, seed
+        self._conclusion = Conclusion(task, self._repeat, self._clock.monotonic_s())
+        self._log.append("start", task=task.id, repeat=self._repeat, agent=self._context.agent)
+        try:
+            self.cancel.check()
+            started = self._start(task, self._open(task))
+        except StoreError:
+            raise
+        except Exception as exc:  # noqa: BLE001 - the trial's boundary
+            started = self._ending_of(exc)
+        if isinstance(started, Ending):
+            result = self._conclude(started)
+            raise EpisodeStartError(f"The trial of {task.id} could not begin.", result.detail)
+        self._phase, self._shown_s = _Phase.STEP, self._clock.monotonic_s()
+        return started
+
+    def step(self, actions: Sequence[Action] | Turn) -> Step:
+        """Carry out one turn and return what came of it.
+
+        The time since the last observation was returned is charged to the agent.
+
+        Args:
+            actions: in order; the rest is dropped when one is refused. A `Turn` says more.
+
+        Raises:
+            EpisodeUseError: the episode was not reset, or the trial is over.
+            StoreError: the log cannot be written.
+        """
+        live = self._require_live()
+        turn = actions if isinstance(actions, Turn) else Turn(tuple(actions))
+        agent_s = max(0.0, self._turn_s() - turn.outage_s)
+        live.budget.charge(agent_s, turn.usage)
+        try:
+            self.cancel.check()
+            if ending := live.budget.spent():
+                return self._over(ending)
+            report = live.take(turn, agent_s)
+            self._on_step(live.budget.steps)
+            if report.ending:
+                return self._over(report.ending, report.newly_met, report.feedback)
+            observation = live.observe(report.feedback)
+        except StoreError:
+            raise
+        except Exception as exc:  # noqa: BLE001 - the trial's boundary
+            return self._over(self._ending_of(exc))
+        self._shown_s = self._clock.monotonic_s()
+        return Step(observation, report.newly_met, report.feedback)
+
+    def fail(self, error: Exception, outage_s: float = 0.0) -> Step:
+        """End the trial because its driver cannot go on.
+
+        Args:
+            error: an `AgentError` is the agent's fault, or its model's; others are attributed as
+                errors of the environment.
+            outage_s: see `Turn`.
+
+        Raises:
+            EpisodeUseError: the episode was not reset, or the trial is over.
+            StoreError: the log cannot be written.
+        """
+        self._require_live().budget.charge(self._turn_s() - outage_s, Usage())
+        return self._over(self._ending_of(error))
+
+    def expire(self, reason: Reason) -> Step:
+        """End the trial because its agent did not answer in time.
+
+        Args:
+            reason: `Reason.TIME_LIMIT` or `Reason.WALL_LIMIT`.
+
+        Raises:
+            EpisodeUseError: the episode was not reset, or the trial is over.
+            StoreError: the log cannot be written.
+        """
+        self._require_live().budget.charge(self._turn_s(), Usage())
+        return self._over(Ending(reason, "The agent did not answer in time."))
+
+    def close(self) -> TrialResult:
+        """Give the machines back and return the result; every later call returns the same.
+
+        A trial that is not over is recorded as cancelled.
+
+        Raises:
+            EpisodeUseError: the episode was never reset.
+            StoreError: the log cannot be written.
+        """
+        self._require_conclusion()
+        try:
+            if self._result is not None:
+                return self._result
+            self.cancel.cancel("Closed before its end.")
+            return self._conclude(Ending(Reason.CANCELLED, self.cancel.reason))
+        finally:
+            self._give_back()
+
+    def agent_context(self) -> AgentContext:
+        """Return all that an agent may know.
+
+        Raises:
+            EpisodeUseError: the episode was not reset, or the trial is over.
+        """
+        live = self._require_live()
+        return AgentContext(live.task.instruction, live.space, self._seed)
+
+    def oracle_context(self) -> OracleContext:
+        """Return what the player of a reference solution needs; never hand it to an agent.
+
+        Raises:
+            EpisodeUseError: the episode was not reset, or the trial is over.
+        """
+        live = self._require_live()
+        agent = self.agent_context()
+        return OracleContext(agent, live.task, live.machines, live.runners, self._clock)
+
+    def time_left_s(self) -> tuple[float, float]:
+        """Return what is left of the agent's and of the wall time, seconds.
+
+        The agent's current turn is deducted from both.
+
+        Raises:
+            EpisodeUseError: the episode was not reset, or the trial is over.
+        """
+        budget = self._require_live().budget
+        return budget.agent_left_s - self._turn_s(), budget.wall_left_s
+
+    def is_due(self) -> bool:
+        """Return whether the next `step` will end the trial, whatever it does.
+
+        Raises:
+            EpisodeUseError: the episode was not reset, or the trial is over.
+        """
+        return min(self.time_left_s()) <= 0 or self.cancel.is_cancelled
+
+    def _open(self, task: Task) -> LiveTrial:
+        context, conclusion = self._context, self._require_conclusion()
+        deadline_s = wall_limit_s(task.limits) + _LEASE_SLACK_S
+        lease = context.fleet.lease(task.roles, deadline_s=deadline_s)
+        environment = self._stack.enter_context(lease)
+        machines = environment.machines
+        conclusion.machines = tuple(
+            MachineRecord(role=role, **asdict(machine.info)) for role, machine in machines.items()
+        )
+        self._log.append(
+            "lease",
+            machines=[asdict(record) for record in conclusion.machines],
+            resets={role: asdict(report) for role, report in environment.resets.items()},
+        )
+        self._phase = _Phase.SETUP
+        conclusion.egress = EgressSession(task)
+        self._stack.enter_context(conclusion.egress.opened(machines))
+        self._stack.enter_context(recording(machines, self._log, context.video_hz, context.clock))
+        self._live = LiveTrial(task, environment, context, self._log, self._clock)
+        return self._live
+
+    def _start(self, task: Task, live: LiveTrial) -> Observation | Ending:
+        try:
+            prepare(task, live.machines, self._context.vocabulary)
+        except MesocosmError as exc:
+            return ending_of_setup(exc)
+        self._phase = _Phase.START
+        report = live.graph.check_start()
+        return live.begin() if report.is_clean else ending_of_start(report)
+
+    def _ending_of(self, error: Exception) -> Ending:
+        _LOG.info("A trial ends by an exception.", exc_info=error)
+        is_agents = self._phase is _Phase.STEP and self._live is not None
+        machines = self._live.machines.values() if self._live and is_agents else ()
+        return ending_of(error, self._phase.name.lower(), machines)
+
+    def _over(self, ending: Ending, newly_met: tuple[str, ...] = (), feedback: str = "") -> Step:
+        seen = self._require_live().last_seen()
+        result = self._conclude(ending)
+        return Step(seen, newly_met, feedback, done=True, reason=result.reason)
+
+    def _conclude(self, ending: Ending) -> TrialResult:
+        conclusion = self._require_conclusion()
+        self._phase = _Phase.OVER
+        self._result = conclusion.write(ending, self._live, self._context, self._log)
+        return self._result
+
+    def _give_back(self) -> None:
+        try:
+            self._stack.close()
+        except MesocosmError as exc:
+            self._log.append("return_error", error=message_of(exc))
+
+    def _turn_s(self) -> float:
+        return self._clock.monotonic_s() - self._shown_s
+
+    def _require_conclusion(self) -> Conclusion:
+        if self._conclusion is None:
+            raise EpisodeUseError("This episode was not reset.", resolution="Call reset() first.")
+        return self._conclusion
+
+    def _require_live(self) -> LiveTrial:
+        self._require_conclusion()
+        if self._phase is not _Phase.STEP or self._live is None:
+            raise EpisodeUseError("This trial is over.", resolution="Call close() for its result.")
+        return self._live

@@ -1,0 +1,117 @@
+"""Judge a trial once it is over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from controller.episode.faults import diagnose
+from controller.episode.result import FAILED, INCONCLUSIVE, Ending, Reason
+from evaluators.graph.outcome import Cause, Verdict
+from evaluators.model.base import SESSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from controller.episode.faults import MachineFault
+    from controller.episode.live import LiveTrial
+    from evaluators.graph.evaluator import GraphEvaluator
+    from evaluators.model.task import Task
+
+_NOT_EVALUATED = frozenset({Reason.CANCELLED, Reason.TASK_ERROR, Reason.ENVIRONMENT_ERROR})
+"""Reasons for which the graph is left as the last step found it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """How a trial is judged.
+
+    Attributes:
+        verdict: final.
+        ending: the reason as it stands in the result.
+        undone: hold nodes that were met and no longer are, and keep nodes that were broken.
+    """
+
+    verdict: Verdict
+    ending: Ending
+    undone: tuple[str, ...] = ()
+
+
+def judge(ending: Ending, live: LiveTrial) -> Judgement:
+    """Finish the graph of a trial and return the verdict.
+
+    Machines that the agent ended are not asked: what cannot be verified any more is unmet.
+
+    Args:
+        ending: why the trial is over.
+        live: the trial; its graph is finished unless its machines cannot be asked.
+    """
+    if ending.reason in _NOT_EVALUATED:
+        return Judgement(Verdict.INCONCLUSIVE, ending)
+    faults: dict[str, MachineFault] = {}
+    if ending.reason is not Reason.MACHINE_ENDED_BY_AGENT:
+        finished, undone = live.finished()
+        if finished.verdict() is not Verdict.INCONCLUSIVE or ending.reason in INCONCLUSIVE:
+            live.graph = finished
+            return _judge_decided(ending, finished, undone)
+    for role, machine in live.machines.items():
+        if fault := diagnose(machine):
+            faults[role] = fault
+            if fault.is_by_agent and fault.has_ended:
+                live.graph.end_machine(role, fault.detail)
+    live.graph, undone = live.finished()
+    if live.graph.verdict() is Verdict.INCONCLUSIVE and ending.reason not in FAILED:
+        return _judge_undecided(ending, live.graph, live.task, faults, undone)
+    return _judge_decided(_with_machines(ending, faults), live.graph, undone)
+
+
+def _judge_decided(ending: Ending, graph: GraphEvaluator, undone: tuple[str, ...]) -> Judgement:
+    verdict = graph.verdict()
+    if ending.reason in FAILED:
+        return Judgement(Verdict.FAIL, ending, undone)
+    if ending.reason in INCONCLUSIVE:
+        return Judgement(Verdict.INCONCLUSIVE, ending, undone)
+    if verdict is Verdict.PASS:
+        return Judgement(verdict, Ending(Reason.SUCCESS), undone)
+    return Judgement(verdict, ending, undone)
+
+
+def _judge_undecided(
+    ending: Ending,
+    graph: GraphEvaluator,
+    task: Task,
+    faults: Mapping[str, MachineFault],
+    undone: tuple[str, ...],
+) -> Judgement:
+    """Attribute the undecided nodes; those that the agent made undecidable are unmet."""
+    open_nodes = graph.inconclusive
+    blamed = {
+        node: [fault for role in _roles_of(node, task, faults) if (fault := faults.get(role))]
+        for node in open_nodes
+    }
+    excused = [node for node, found in blamed.items() if found and _is_all_by_agent(found)]
+    detail = "\n".join(f"{node}: {why}" for node, why in open_nodes.items())
+    if len(excused) == len(open_nodes):
+        return Judgement(Verdict.FAIL, _with_machines(ending, faults), undone)
+    has_failed = any(found and not _is_all_by_agent(found) for found in blamed.values())
+    is_machines = has_failed or graph.cause is Cause.MACHINE
+    reason = Reason.ENVIRONMENT_ERROR if is_machines else Reason.EVALUATOR_ERROR
+    return Judgement(Verdict.INCONCLUSIVE, Ending(reason, detail), undone)
+
+
+def _with_machines(ending: Ending, faults: Mapping[str, MachineFault]) -> Ending:
+    """Return the ending that names the machines which the agent made unusable, if there are any."""
+    lines = [fault.detail for fault in faults.values() if fault.is_by_agent]
+    if not lines or ending.reason in FAILED:
+        return ending
+    return Ending(Reason.MACHINE_ENDED_BY_AGENT, "\n".join([*lines, ending.detail]).strip())
+
+
+def _roles_of(node_id: str, task: Task, faults: Mapping[str, MachineFault]) -> set[str]:
+    """Return the roles that a node depends on; a check on the session may ask every machine."""
+    roles = {check.on for node in task.graph if node.id == node_id for check in node.checks}
+    return roles | set(faults) if SESSION in roles else roles
+
+
+def _is_all_by_agent(faults: Iterable[MachineFault]) -> bool:
+    return all(fault.is_by_agent for fault in faults)

@@ -1,0 +1,217 @@
+"""The part of an episode that exists while its machines are held: act, settle, observe, evaluate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import ActionError
+from controller.actions.executor import ActionExecutor
+from controller.actions.session import SessionState
+from controller.actions.space import ActionSpace
+from controller.episode.limits import Budget
+from controller.episode.result import Ending, Reason
+from controller.episode.stopwatch import Stopwatch
+from controller.observation.observer import Observation, Observer
+from controller.observation.settle import changed_ratio, settle_machine
+from evaluators.graph.evaluator import GraphEvaluator
+from evaluators.graph.outcome import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from appliance.base.cancel import CancellableClock
+    from controller.actions.space import Action
+    from controller.agents.protocol import Turn
+    from controller.episode.context import EventSink, RunContext
+    from controller.observation.observer import Frame
+    from evaluators.model.task import Task
+    from provisioning.fleet.protocol import Environment
+
+    Details = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnReport:
+    """What came of one turn.
+
+    Attributes:
+        newly_met: nodes met by it, in order.
+        feedback: why an action was refused; empty when all went well.
+        ending: why the trial is over; None when it goes on.
+    """
+
+    newly_met: tuple[str, ...] = ()
+    feedback: str = ""
+    ending: Ending | None = None
+
+
+class LiveTrial:
+    """One task on machines that are ready, from its setup on.
+
+    Args:
+        task: what is to be done.
+        environment: its machines.
+        context: what it shares with other trials.
+        log: where every step is written through.
+        clock: measures, and waits until the trial is cancelled.
+
+    Attributes:
+        budget: what is used of the task's limits.
+        graph: as far as it is met.
+        machines: by role.
+        runners: of the task's evaluators, by role.
+        space: what an agent can do.
+        task: what is to be done.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        environment: Environment,
+        context: RunContext,
+        log: EventSink,
+        clock: CancellableClock,
+    ) -> None:
+        self.task = task
+        self._context = context
+        self._log = log
+        self._clock = clock
+        self._state = SessionState(clock)
+        self.machines = environment.machines
+        self.runners = context.make_runners(environment, self._state)
+        self.space = ActionSpace(task.roles, context.vocabulary.actions or {})
+        self._executor = ActionExecutor(self.space, self.machines, self._state)
+        self._observer = Observer(self.machines)
+        self.graph = GraphEvaluator(task.graph, self.runners)
+        self.budget = Budget(task.limits, clock)
+
+    def begin(self) -> Observation:
+        """Take the first observation; limits count from here on.
+
+        Raises:
+            LinkError: a machine failed.
+            StoreError: the log cannot be written.
+        """
+        shots = self._observer.look({role: self._settled(role) for role in self.machines})
+        self._log.append("observation", step=0, screens=self._log.keep(shots))
+        self.budget = Budget(self.task.limits, self._clock)
+        return self.observe("")
+
+    def observe(self, feedback: str) -> Observation:
+        """Return what the agent is shown now.
+
+        Args:
+            feedback: on its last turn.
+
+        Raises:
+            LinkError: a machine does not return its tree.
+        """
+        machines = self.machines if self._context.with_trees else {}
+        trees = {role: machine.tree.elements() for role, machine in machines.items()}
+        return Observation(self.budget.steps, dict(self._observer.shots), feedback, trees)
+
+    def last_seen(self) -> Observation:
+        """Return the last screenshots, without asking any machine."""
+        return Observation(self.budget.steps, dict(self._observer.shots))
+
+    def take(self, turn: Turn, agent_s: float) -> TurnReport:
+        """Carry out a turn.
+
+        Args:
+            turn: of the agent.
+            agent_s: what it took the agent, as charged.
+
+        Raises:
+            LinkError: a machine failed.
+            CancelledError: the trial was cancelled.
+            StoreError: the log cannot be written.
+        """
+        details: Details = {
+            "note": turn.note,
+            "usage": turn.usage.to_dict(),
+            "agent_s": round(agent_s, 4),
+        }
+        self._context.record("step_seconds", agent_s, phase="agent")
+        if not turn.actions:
+            return self._refuse(None, turn.fault or "You chose no action.", details, ())
+        met: list[str] = []
+        for action in turn.actions:
+            watch = Stopwatch(self._clock)
+            try:
+                self._executor.execute(action)
+            except ActionError as exc:
+                return self._refuse(action, str(exc), details, tuple(met))
+            met += self._finish_step(action, watch, details)
+            details = {}
+            if ending := self._ending():
+                return TurnReport(tuple(met), ending=ending)
+        return TurnReport(tuple(met))
+
+    def finished(self) -> tuple[GraphEvaluator, tuple[str, ...]]:
+        """Return a finished copy of the graph, with the nodes undone or broken."""
+        copy = GraphEvaluator.from_dict(self.task.graph, self.runners, self.graph.to_dict())
+        return copy, copy.finish()
+
+    def _refuse(
+        self, action: Action | None, message: str, details: Details, met: tuple[str, ...]
+    ) -> TurnReport:
+        refused = None if action is None else action.to_dict()
+        self._log.append("refused", action=refused, why=message, **details)
+        return TurnReport(met, message, self.budget.count_refusal(message))
+
+    def _finish_step(
+        self, action: Action, watch: Stopwatch, details: Mapping[str, object]
+    ) -> tuple[str, ...]:
+        seconds = {"act": watch.lap()}
+        before = {role: shot.frame for role, shot in self._observer.shots.items()}
+        settled = {} if action.on is None else {action.on: self._settled(action.on)}
+        seconds["settle"] = watch.lap()
+        shots = self._observer.look(settled)
+        screens = self._log.keep(shots)
+        seconds["observe"] = watch.lap()
+        ratio = self._context.rule.still_ratio
+        changed = any(
+            changed_ratio(before[role], shot.frame) > ratio for role, shot in shots.items()
+        )
+        self.budget.count_action(action, has_changed=changed)
+        met = self.graph.step()
+        seconds["evaluate"] = watch.lap()
+        self._log.append(
+            "step",
+            n=self.budget.steps,
+            action=action.to_dict(),
+            screens=screens,
+            met=list(met),
+            graph=self.graph.to_dict(),
+            seconds={phase: round(value, 4) for phase, value in seconds.items()},
+            **details,
+        )
+        self._measure(seconds)
+        return met
+
+    def _ending(self) -> Ending | None:
+        if self._is_passed():
+            return Ending(Reason.SUCCESS)
+        if self._state.completed:
+            return Ending(Reason.FALSE_COMPLETION)
+        return self.budget.used_up()
+
+    def _is_passed(self) -> bool:
+        """Return whether all is met, hold nodes checked again on a copy: the agent may go on."""
+        if not self.graph.is_complete:
+            return False
+        copy, _ = self.finished()
+        if copy.verdict() is not Verdict.PASS:
+            return False
+        self.graph = copy
+        return True
+
+    def _settled(self, role: str) -> Frame:
+        return settle_machine(self.machines[role], self._context.rule, self._clock).frame
+
+    def _measure(self, seconds: Mapping[str, float]) -> None:
+        context = self._context
+        for phase, value in seconds.items():
+            context.record("step_seconds", value, phase=phase)
+        context.record("steps_total", 1.0, suite=context.suite, agent=context.agent)

@@ -1,0 +1,22 @@
+"""Make what runs the evaluators of one trial."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluators.model.base import SESSION
+from evaluators.runners import machine_runner, session_runner
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from controller.actions.session import SessionState
+    from evaluators.graph.outcome import WaveRunner
+    from provisioning.fleet.protocol import Environment
+
+
+def make_runners(environment: Environment, state: SessionState) -> Mapping[str, WaveRunner]:
+    """Make the runner of each role and of the session."""
+    machines = environment.machines
+    runners: dict[str, WaveRunner] = {SESSION: session_runner(state, machines)}
+    return runners | {role: machine_runner(machine) for role, machine in machines.items()}

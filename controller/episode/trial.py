@@ -1,0 +1,64 @@
+"""Run one trial: an episode and whoever drives it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from appliance.base.errors import EpisodeStartError, StoreError
+
+if TYPE_CHECKING:
+    from controller.episode.episode import Episode
+    from controller.episode.result import TrialResult
+    from controller.observation.observer import Observation
+    from evaluators.model.task import Task
+
+
+class Driver(Protocol):
+    """Chooses the actions of an episode: an agent, an oracle, a person, a remote program."""
+
+    def drive(self, episode: Episode, observation: Observation) -> None:
+        """Step the episode until it is over.
+
+        Args:
+            episode: was reset.
+            observation: the first one.
+
+        Raises:
+            AgentError: its agent cannot go on; this ends the trial, as every exception does.
+            StoreError: the log cannot be written.
+        """
+        ...
+
+
+def run_trial(episode: Episode, task: Task, driver: Driver, *, seed: int = 0) -> TrialResult:
+    """Run one trial to its end, whatever happens.
+
+    Ctrl-C cancels the episode: the result's reason is then ``cancelled``, and
+    ``episode.cancel.is_cancelled`` is true.
+
+    Args:
+        episode: a new one.
+        task: what is to be done.
+        driver: chooses the actions.
+        seed: for agents that act by chance.
+
+    Raises:
+        StoreError: the log cannot be written.
+    """
+    try:
+        with episode:
+            _drive(episode, driver, episode.reset(task, seed))
+    except (EpisodeStartError, KeyboardInterrupt):
+        pass
+    return episode.close()
+
+
+def _drive(episode: Episode, driver: Driver, observation: Observation) -> None:
+    try:
+        driver.drive(episode, observation)
+    except StoreError:
+        raise
+    except Exception as exc:
+        if episode.is_over:
+            raise
+        episode.fail(exc)

@@ -1,0 +1,207 @@
+"""Ask an OpenAI-compatible endpoint, with deadlines, retries and a budget for its outages."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from appliance.base.bounded import CallThread, NoAnswerError
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import (
+    AgentError,
+    MesocosmError,
+    ModelRefusalError,
+    ModelUnavailableError,
+)
+from controller.models.reply import Reply
+
+if TYPE_CHECKING:
+    import openai
+
+    from appliance.base.clock import Clock
+    from controller.models.settings import ModelSettings
+
+_FIRST_PAUSE_S = 0.5
+_MAX_PAUSE_S = 8.0
+_MAX_ASKED_PAUSE_S = 60.0
+_MAX_DETAIL_CHARS = 2000
+_RETRIED = frozenset({408, 409, 425, 429})
+_REFUSED = frozenset({400, 413, 422})
+_SERVER_ERROR = 500
+_TOO_LARGE = re.compile(
+    r"context.{0,20}(length|window|size)|too (large|long|many tokens)|maximum.{0,40}tokens",
+    re.IGNORECASE,
+)
+_FLAGGED = re.compile(r"content.{0,3}(policy|filter)|moderation|flagged|safety", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a request came to.
+
+    Attributes:
+        reply: of the endpoint.
+        outage_s: seconds waited before it, for requests that were not answered.
+    """
+
+    reply: Reply
+    outage_s: float
+
+
+class _UnansweredError(MesocosmError):
+    """One request was not answered; another may be."""
+
+    code = "unanswered"
+    pause_s: float | None = None
+
+
+class ModelEndpoint:
+    """One model, asked by one agent for one trial.
+
+    Args:
+        settings: which model, and how patiently it is asked.
+        clock: measures outages and waits between retries.
+
+    Attributes:
+        outage_s: how long the trial has waited for it in vain so far.
+    """
+
+    def __init__(self, settings: ModelSettings, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._client: openai.OpenAI | None = None
+        self.outage_s = 0.0
+
+    def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> Answer:
+        """Send a chat completion and return what the endpoint replied.
+
+        Raises:
+            ModelRefusalError: the model refuses, or the request is too large for it.
+            ModelUnavailableError: it cannot be reached, retries included, or the trial has no
+                patience left for it.
+        """
+        before_s = self.outage_s
+        failures: list[_UnansweredError] = []
+        for pause_s in self._pauses():
+            start_s = self._clock.monotonic_s()
+            try:
+                reply = self._request(messages, tools)
+            except _UnansweredError as exc:
+                failures.append(exc)
+                self._wait(start_s, pause_s, exc)
+            else:
+                return Answer(_accepted(reply), self.outage_s - before_s)
+            if self.outage_s >= self._settings.outage_s:
+                break
+        raise self._unavailable(failures[-1].brief, failures[-1].details)
+
+    def _unavailable(self, brief: str, details: str) -> ModelUnavailableError:
+        return ModelUnavailableError(
+            f"The model {self._settings.name!r} could not be asked: {brief}",
+            details=details,
+            resolution=f"Check {self._settings.base_url}, the model's name and its key.",
+        )
+
+    def _pauses(self) -> list[float]:
+        """Return the pause after each attempt, seconds; none after the last."""
+        retries = range(self._settings.retries)
+        return [min(_MAX_PAUSE_S, _FIRST_PAUSE_S * 2.0**retry) for retry in retries] + [0.0]
+
+    def _wait(self, start_s: float, pause_s: float, error: _UnansweredError) -> None:
+        now_s = self._clock.monotonic_s()
+        self.outage_s += now_s - start_s
+        if pause_s:
+            left_s = max(0.0, self._settings.outage_s - self.outage_s)
+            pause_s = min(left_s, pause_s if error.pause_s is None else error.pause_s)
+            self._clock.sleep(pause_s)
+            self.outage_s += pause_s
+
+    def _request(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> Reply:
+        import openai  # noqa: PLC0415 - an extra, slow to import
+
+        client = self._connect()
+
+        def send() -> Reply:
+            raw = client.chat.completions.with_raw_response.create(
+                model=self._settings.name,
+                messages=messages,  # type: ignore[arg-type]  # built to its wire form
+                tools=tools,  # type: ignore[arg-type]
+            )
+            return Reply.model_validate_json(raw.text)
+
+        try:
+            with CallThread() as thread:
+                return thread.run(send, timeout_s=self._settings.timeout_s)
+        except NoAnswerError as exc:
+            # Its connection may still be open, in a thread that nobody waits for.
+            self._client = None
+            raise _UnansweredError(exc.brief) from None
+        except ValidationError as exc:
+            detail = self._clean(str(exc))
+            raise _UnansweredError("it sent what is no chat completion.", detail) from None
+        except openai.OpenAIError as exc:
+            raise self._mapped(exc) from None
+
+    def _connect(self) -> openai.OpenAI:
+        from openai import OpenAI  # noqa: PLC0415 - an extra, slow to import
+
+        if self._client is None:
+            self._client = OpenAI(
+                base_url=self._settings.base_url,
+                api_key=self._settings.api_key.get_secret_value() or "none",
+                timeout=self._settings.timeout_s,
+                max_retries=0,
+            )
+        return self._client
+
+    def _mapped(self, error: openai.OpenAIError) -> AgentError | _UnansweredError:
+        """Return our error for one of the SDK's."""
+        detail = self._clean(str(error))
+        name = type(error).__name__
+        status = getattr(error, "status_code", None)
+        if status is None:
+            return _UnansweredError(f"{name}.", detail)
+        if _is_refusal(status, detail):
+            return ModelRefusalError(f"The model refused the request: {name}.", detail)
+        if status in _RETRIED or status >= _SERVER_ERROR:
+            unanswered = _UnansweredError(f"{name}.", detail)
+            unanswered.pause_s = _asked_pause_s(getattr(error, "response", None))
+            return unanswered
+        return self._unavailable(f"{name}.", detail)
+
+    def _clean(self, text: str) -> str:
+        key = self._settings.api_key.get_secret_value()
+        return (text.replace(key, "***") if key else text)[:_MAX_DETAIL_CHARS]
+
+
+def _is_refusal(status: int, detail: str) -> bool:
+    if status in _REFUSED:
+        return True
+    if status in _RETRIED:
+        return False
+    return bool(_FLAGGED.search(detail) if status < _SERVER_ERROR else _TOO_LARGE.search(detail))
+
+
+def _accepted(reply: Reply) -> Reply:
+    choice = reply.choices[0]
+    if choice.message.refusal:
+        raise ModelRefusalError("The model refuses.", choice.message.refusal[:_MAX_DETAIL_CHARS])
+    if choice.finish_reason == "content_filter":
+        raise ModelRefusalError("The model's answer was withheld by its content filter.")
+    return reply
+
+
+def _asked_pause_s(response: Any) -> float | None:  # noqa: ANN401 - the SDK's HTTP response
+    """Return the pause that a server asks for, seconds; None when it asks for none or too long."""
+    headers = {} if response is None else response.headers
+    for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            pause_s = float(headers.get(name, "")) * unit_s
+        except ValueError:
+            continue
+        if 0 <= pause_s <= _MAX_ASKED_PAUSE_S:
+            return pause_s
+    return None

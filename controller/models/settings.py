@@ -1,0 +1,63 @@
+"""Where a model is, and how patiently it is asked."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from appliance.base.errors import RequirementError
+
+
+class ModelSettings(BaseSettings):
+    """Where the model is: environment MESOCOSM_MODEL_*.
+
+    Attributes:
+        base_url: of the OpenAI-compatible API, such as ``http://127.0.0.1:8000/v1``.
+        api_key: sent as bearer token; never written anywhere.
+        name: of the model.
+        timeout_s: deadline of one request, from connecting to the last byte.
+        retries: after 429, 5xx and broken connections, with growing pauses.
+        outage_s: how long one trial waits in all for an endpoint that does not answer.
+        usd_per_mtok_prompt: price of a million tokens sent, US dollars; 0 where unknown.
+        usd_per_mtok_completion: price of a million tokens received, US dollars; 0 where unknown.
+        history: how many past turns the model is reminded of.
+        pictures: in how many of these the screenshots are kept.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="MESOCOSM_MODEL_", frozen=True, protected_namespaces=()
+    )
+
+    base_url: str = ""
+    api_key: SecretStr = SecretStr("")
+    name: str = ""
+    timeout_s: float = Field(default=120.0, gt=0)
+    retries: int = Field(default=4, ge=0)
+    outage_s: float = Field(default=300.0, ge=0)
+    usd_per_mtok_prompt: float = Field(default=0.0, ge=0)
+    usd_per_mtok_completion: float = Field(default=0.0, ge=0)
+    history: int = Field(default=10, ge=1)
+    pictures: int = Field(default=2, ge=1)
+
+    def require(self) -> ModelSettings:
+        """Return self if there is enough to ask a model.
+
+        Raises:
+            RequirementError: the address or the model's name is missing, or the SDK.
+        """
+        if importlib.util.find_spec("openai") is None:
+            raise RequirementError(
+                "The model agent needs the `openai` package.",
+                resolution="Install the extra: pip install 'mesocosm[openai]'.",
+            )
+        for field, value in (("BASE_URL", self.base_url), ("NAME", self.name)):
+            if not value:
+                raise RequirementError(
+                    "The model agent does not know its model.",
+                    details=f"MESOCOSM_MODEL_{field} is not set.",
+                    resolution="Set MESOCOSM_MODEL_BASE_URL, MESOCOSM_MODEL_NAME and, where "
+                    "needed, MESOCOSM_MODEL_API_KEY.",
+                )
+        return self

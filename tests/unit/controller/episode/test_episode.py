@@ -1,0 +1,237 @@
+"""An episode as a user's own program uses it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import FakeClock
+from appliance.base.errors import EpisodeStartError, EpisodeUseError, MachineStartError
+from controller.actions.space import Action
+from controller.agents.protocol import AgentContext, Turn, Usage
+from controller.episode.context import RunContext
+from controller.episode.episode import Episode
+from controller.episode.result import Reason
+from evaluators.graph.outcome import Verdict
+from provisioning.fake import FakeFleet
+from provisioning.protocols import Kind
+from tests.unit.controller.bench import SET_DARK, make_task
+
+if TYPE_CHECKING:
+    from controller.observation.observer import Frame
+
+OPEN = Action("open_app", "desktop", {"name": "Terminal"})
+TYPE = Action("type_text", "desktop", {"text": f"{SET_DARK}\n"})
+MOVE = Action("move", "desktop", {"x": 9, "y": 9})
+
+
+@pytest.fixture
+def fleet() -> FakeFleet:
+    return FakeFleet(FakeClock())
+
+
+@pytest.fixture
+def clock(fleet: FakeFleet) -> FakeClock:
+    assert isinstance(fleet._clock, FakeClock)
+    return fleet._clock
+
+
+@pytest.fixture
+def episode(fleet: FakeFleet, clock: FakeClock) -> Episode:
+    return Episode(RunContext(fleet, clock=clock))
+
+
+def test_a_program_resets_steps_and_closes(episode: Episode, fleet: FakeFleet) -> None:
+    observation = episode.reset(make_task(), seed=7)
+    assert observation.shots["desktop"].frame.shape == (200, 320, 3)
+    first = episode.step([OPEN])
+    assert (first.done, first.reason, first.newly_met) == (False, None, ())
+    assert first.observation.step == 1
+    last = episode.step([TYPE])
+    assert (last.done, last.reason, last.newly_met) == (True, Reason.SUCCESS, ("dark",))
+    assert fleet.leased == 1
+    result = episode.close()
+    assert fleet.leased == 0
+    assert (result.verdict, result.reason, result.steps) == (Verdict.PASS, Reason.SUCCESS, 2)
+
+
+def test_refused_actions_are_explained_and_count_no_step(episode: Episode) -> None:
+    episode.reset(make_task())
+    step = episode.step([Action("fly", "desktop"), OPEN])
+    assert (step.done, step.observation.step) == (False, 0)
+    assert "fly" in step.feedback
+    assert step.observation.feedback == step.feedback
+
+
+def test_close_may_be_called_again(episode: Episode, fleet: FakeFleet) -> None:
+    episode.reset(make_task())
+    result = episode.close()
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.CANCELLED)
+    assert episode.close() is result
+    assert fleet.leased == 0
+
+
+def test_an_episode_that_is_left_gives_its_machines_back(
+    episode: Episode, fleet: FakeFleet
+) -> None:
+    def use() -> None:
+        with episode:
+            episode.reset(make_task())
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        use()
+    assert fleet.leased == 0
+    assert episode.close().reason is Reason.CANCELLED
+
+
+def test_step_before_reset_is_refused(episode: Episode) -> None:
+    with pytest.raises(EpisodeUseError, match="not reset"):
+        episode.step([OPEN])
+    with pytest.raises(EpisodeUseError, match="not reset"):
+        episode.agent_context()
+    with pytest.raises(EpisodeUseError, match="not reset"):
+        episode.close()
+
+
+def test_a_second_reset_is_refused(episode: Episode) -> None:
+    with episode:
+        episode.reset(make_task())
+        with pytest.raises(EpisodeUseError, match="reset before"):
+            episode.reset(make_task())
+
+
+def test_step_after_the_end_is_refused(episode: Episode) -> None:
+    episode.reset(make_task())
+    assert episode.step([Action("complete")]).reason is Reason.FALSE_COMPLETION
+    assert episode.is_over
+    with pytest.raises(EpisodeUseError, match="over"):
+        episode.step([OPEN])
+    with pytest.raises(EpisodeUseError, match="over"):
+        episode.fail(ValueError("late"))
+    assert episode.close().verdict is Verdict.FAIL
+
+
+def test_a_trial_that_cannot_begin_says_why(fleet: FakeFleet, clock: FakeClock) -> None:
+    def refuse(machine: object) -> None:
+        raise MachineStartError("no boot")
+
+    broken = FakeFleet(clock, refuse)
+    episode = Episode(RunContext(broken, clock=clock))
+    with pytest.raises(EpisodeStartError, match="no boot"):
+        episode.reset(make_task())
+    assert episode.close().reason is Reason.ENVIRONMENT_ERROR
+    with pytest.raises(EpisodeUseError):
+        episode.step([OPEN])
+
+
+def test_the_agents_time_is_that_between_observation_and_turn(
+    episode: Episode, clock: FakeClock
+) -> None:
+    episode.reset(make_task())
+    clock.advance(4)
+    episode.step([OPEN])
+    clock.advance(30)
+    episode.step(Turn((MOVE,), outage_s=28.0))
+    left_s, _ = episode.time_left_s()
+    assert left_s == pytest.approx(60 - 4 - 2)
+    assert episode.close().agent_seconds == 6
+
+
+def test_settling_and_evaluating_are_not_charged(
+    fleet: FakeFleet, episode: Episode, clock: FakeClock
+) -> None:
+    episode.reset(make_task())
+    machine = fleet.machines[Kind.DESKTOP, 0]
+    capture = machine.capture
+
+    def slow_capture() -> Frame:
+        clock.advance(40)
+        return capture()
+
+    machine.capture = slow_capture  # type: ignore[method-assign]
+    for _ in range(2):
+        assert not episode.step([MOVE]).done
+    assert episode.close().agent_seconds == 0
+
+
+def test_a_slow_host_ends_at_the_wall_limit(episode: Episode, clock: FakeClock) -> None:
+    limits = {"seconds": 600.0, "wall_seconds": 100.0}
+    episode.reset(make_task(limits=limits))
+    clock.advance(101)
+    assert episode.step is not None
+    step = episode.step(Turn((MOVE,), outage_s=101))
+    assert (step.done, step.reason) == (True, Reason.WALL_LIMIT)
+    assert episode.close().verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [({"tokens": 100}, Reason.TOKEN_LIMIT), ({"usd": 0.5}, Reason.MONEY_LIMIT)],
+)
+def test_tokens_and_money_are_limited(
+    episode: Episode, limits: dict[str, float], reason: Reason
+) -> None:
+    episode.reset(make_task(limits=limits))
+    assert not episode.step(Turn((OPEN,), Usage(60, 40, 0.5))).done
+    step = episode.step(Turn((MOVE,), Usage(1, 0, 0.01)))
+    assert (step.done, step.reason, step.observation.step) == (True, reason, 1)
+    assert episode.close().verdict is Verdict.FAIL
+
+
+def test_an_episode_is_cancelled_from_another_thread(episode: Episode) -> None:
+    episode.reset(make_task())
+    episode.cancel.cancel("The service stops.")
+    assert episode.is_due()
+    step = episode.step([OPEN])
+    assert (step.done, step.reason) == (True, Reason.CANCELLED)
+    assert episode.close().detail == "The service stops."
+
+
+def test_cancelling_ends_a_wait(episode: Episode, clock: FakeClock) -> None:
+    episode.reset(make_task())
+    advance = clock.advance
+
+    def cancel(seconds: float) -> None:
+        advance(seconds / 2)
+        episode.cancel.cancel()
+
+    clock.advance = cancel  # type: ignore[method-assign]
+    before_s = clock.now_s()
+    step = episode.step([Action("wait", args={"seconds": 10.0})])
+    assert (step.reason, clock.now_s() - before_s) == (Reason.CANCELLED, 5)
+
+
+def test_an_agent_is_given_three_things() -> None:
+    assert {field.name for field in dataclasses.fields(AgentContext)} == {
+        "instruction",
+        "space",
+        "seed",
+    }
+
+
+def test_what_an_agent_is_given_leads_to_no_machine_task_or_runner(episode: Episode) -> None:
+    episode.reset(make_task())
+    forbidden = tuple(
+        {type(machine) for machine in episode.oracle_context().machines.values()}
+        | {type(runner) for runner in episode.oracle_context().runners.values()}
+        | {type(make_task()), Episode}
+    )
+    seen: set[int] = set()
+    waiting: list[object] = [episode.agent_context()]
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen or isinstance(value, type):
+            continue
+        seen.add(id(value))
+        assert not isinstance(value, forbidden)
+        if isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            waiting += value
+        elif not callable(value):
+            slots = [getattr(value, name, None) for name in getattr(value, "__slots__", ())]
+            waiting += [*slots, *getattr(value, "__dict__", {}).values()]
+    assert len(seen) > 50

@@ -1,0 +1,219 @@
+"""The table of verdicts and faults of docs/results.md, row by row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import (
+    AgentError,
+    GuestCallError,
+    LinkTimeoutError,
+    ModelRefusalError,
+    ModelUnavailableError,
+)
+from controller.actions.space import Action
+from controller.agents.protocol import Turn
+from controller.episode.result import Reason
+from evaluators.graph.outcome import Verdict
+from provisioning.protocols import EndCause, Kind
+from tests.unit.controller.bench import DARK, Bench, Scripted, make_task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.agents.protocol import Agent, AgentContext
+    from evaluators.model.task import Task
+    from provisioning.fake import FakeDesktop, FakePhone
+
+OPEN = Action("open_app", "desktop", {"name": "Terminal"})
+WRONG = Action("fly", "desktop")
+POWER_OFF = Action("type_text", "desktop", {"text": "poweroff\n"})
+DARK_NODE = {"id": "dark", "on": "desktop", "check": "gsetting_equals", "with": DARK}
+TERMINAL = {"on": "desktop", "check": "window_open", "with": {"app": "Terminal"}}
+
+
+def type_line(line: str) -> Action:
+    return Action("type_text", "desktop", {"text": f"{line}\n"})
+
+
+def desktop_of(bench: Bench) -> FakeDesktop | FakePhone:
+    """Make the desktop before a trial leases it, so that faults can be put in."""
+    with bench.fleet.lease({"desktop": Kind.DESKTOP}):
+        return bench.fakes.machines[Kind.DESKTOP, 0]
+
+
+@pytest.mark.parametrize(
+    "error", [AgentError("lost"), RuntimeError("bug"), LinkTimeoutError("its own"), SystemExit(1)]
+)
+def test_an_agent_that_raises_fails(
+    bench: Bench, dark_task: Task, error: Exception | SystemExit
+) -> None:
+    result = bench.run(dark_task, Scripted(OPEN, error))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.AGENT_ERROR)
+    assert result.steps == 1
+    assert str(error) in result.detail
+
+
+def test_an_agent_that_cannot_be_made_fails(bench: Bench, dark_task: Task) -> None:
+    def make(context: AgentContext, /) -> Agent:
+        raise RuntimeError("no weights")
+
+    result = bench.run(dark_task, make)
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.AGENT_ERROR)
+
+
+def test_unusable_replies_fail(bench: Bench, dark_task: Task) -> None:
+    result = bench.run(dark_task, Scripted(*[Turn((), fault="gibberish")] * 3))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.INVALID_ACTION)
+
+
+def test_a_model_that_refuses_fails(bench: Bench, dark_task: Task) -> None:
+    result = bench.run(dark_task, Scripted(OPEN, ModelRefusalError("I will not.")))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MODEL_REFUSAL)
+
+
+def test_a_model_that_is_down_is_inconclusive_and_retried(bench: Bench, dark_task: Task) -> None:
+    result = bench.run(dark_task, Scripted(OPEN, ModelUnavailableError("503")))
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.MODEL_UNAVAILABLE)
+    assert result.reason.is_retried
+
+
+@pytest.mark.parametrize("last", [Action("complete"), Action("click", "desktop", {"x": 9, "y": 9})])
+def test_an_agent_that_powers_its_desktop_off_fails(
+    bench: Bench, dark_task: Task, last: Action
+) -> None:
+    result = bench.run(dark_task, Scripted(OPEN, POWER_OFF, last))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT)
+    assert "The guest shut down." in result.detail
+    assert not result.reason.is_retried
+
+
+def test_what_happened_before_the_machine_ended_keeps_its_credit(bench: Bench) -> None:
+    graph = [{"id": "opened", "mode": "once", **TERMINAL}]
+    task = make_task(graph=[*graph, DARK_NODE])
+    result = bench.run(task, Scripted(OPEN, POWER_OFF))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT)
+    assert (result.nodes_met, result.nodes) == (1, 2)
+
+
+def test_a_state_that_cannot_be_verified_any_more_is_unmet(bench: Bench) -> None:
+    note = {"id": "note", "on": "desktop", "check": "file_exists", "with": {"path": "~/note"}}
+    task = make_task(graph=[note, DARK_NODE])
+    result = bench.run(task, Scripted(OPEN, type_line("touch note"), POWER_OFF))
+    assert bench.events[4]["met"] == ["note"]
+    assert (result.verdict, result.nodes_met) == (Verdict.FAIL, 0)
+
+
+@pytest.mark.parametrize("last", [Action("complete"), Action("click", "desktop", {"x": 9, "y": 9})])
+def test_a_machine_killed_from_outside_is_inconclusive(
+    bench: Bench, dark_task: Task, last: Action
+) -> None:
+    machine = desktop_of(bench)
+
+    def kill() -> None:
+        machine.end(EndCause.OUTSIDE, "QEMU was killed.")
+
+    result = bench.run(dark_task, Scripted(OPEN, kill, last))
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR)
+    assert result.reason.is_retried
+
+
+def test_a_machine_that_ends_while_the_agent_thinks_is_not_the_agents_error(
+    bench: Bench, dark_task: Task
+) -> None:
+    machine = desktop_of(bench)
+
+    def kill_and_raise() -> None:
+        machine.end(EndCause.OUTSIDE, "QEMU was killed.")
+        raise ModelUnavailableError("503")
+
+    result = bench.run(dark_task, Scripted(kill_and_raise))
+    assert result.verdict is Verdict.INCONCLUSIVE
+
+
+def spoil(machine: FakeDesktop | FakePhone, hindrance: str) -> Callable[[], None]:
+    def act() -> None:
+        machine.state.hindrance = hindrance
+        machine.faults.add("call.evaluate", GuestCallError("Input/output error"))
+
+    return act
+
+
+def test_an_evaluator_that_the_agent_hinders_leaves_its_node_unmet(
+    bench: Bench, dark_task: Task
+) -> None:
+    act = spoil(desktop_of(bench), "a mount of the user's on /home/user/Documents")
+    result = bench.run(dark_task, Scripted(OPEN, act))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT)
+    assert "/home/user/Documents" in result.detail
+
+
+def test_an_evaluator_that_raises_although_its_machine_answers(
+    bench: Bench, dark_task: Task
+) -> None:
+    result = bench.run(dark_task, Scripted(OPEN, spoil(desktop_of(bench), "")))
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.EVALUATOR_ERROR)
+    assert not result.reason.is_retried
+
+
+def test_an_evaluator_whose_machine_does_not_answer(bench: Bench, dark_task: Task) -> None:
+    machine = desktop_of(bench)
+
+    def silence() -> None:
+        for op in ("evaluate", "ping"):
+            machine.faults.add(f"call.{op}", LinkTimeoutError("no reply"))
+
+    result = bench.run(dark_task, Scripted(OPEN, silence))
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (GuestCallError("raised"), Reason.EVALUATOR_ERROR),
+        (LinkTimeoutError("no reply"), Reason.ENVIRONMENT_ERROR),
+    ],
+)
+def test_undecided_at_the_start(
+    bench: Bench, dark_task: Task, error: Exception, reason: Reason
+) -> None:
+    desktop_of(bench).faults.add("call.evaluate", error)
+    result = bench.play(dark_task)
+    assert (result.verdict, result.reason, result.steps) == (Verdict.INCONCLUSIVE, reason, 0)
+    assert "undecided" in result.detail
+
+
+def test_a_node_met_at_the_start_is_the_tasks_fault(bench: Bench) -> None:
+    task = make_task(setup=[{"on": "desktop", "do": "set_gsetting", "with": DARK}])
+    result = bench.play(task)
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.TASK_ERROR)
+    assert "met before the agent acts" in result.detail
+
+
+@pytest.mark.parametrize(
+    ("do", "args"),
+    [("start_app", {"name": "Nothing"}), ("put_file", {"path": "no/absolute/path"})],
+)
+def test_a_setup_that_fails_is_the_tasks_fault(bench: Bench, do: str, args: dict[str, str]) -> None:
+    task = make_task(setup=[{"on": "desktop", "do": do, "with": args}])
+    result = bench.play(task)
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.TASK_ERROR)
+    assert result.detail.startswith("setup: ")
+
+
+def test_a_machine_that_fails_during_setup_is_not_the_tasks_fault(bench: Bench) -> None:
+    desktop_of(bench).faults.add("call.open_app", LinkTimeoutError("no reply"))
+    task = make_task(setup=[{"on": "desktop", "do": "start_app", "with": {"name": "Terminal"}}])
+    assert bench.play(task).reason is Reason.ENVIRONMENT_ERROR
+
+
+def test_a_broken_invariant_fails_although_all_else_is_met(bench: Bench) -> None:
+    keep = {"id": "kept", "on": "desktop", "check": "file_exists", "with": {"path": "~/kept"}}
+    setup = [{"on": "desktop", "do": "put_file", "with": {"path": "~/kept"}}]
+    task = make_task(setup=setup, graph=[{**keep, "mode": "keep"}, DARK_NODE])
+    assert bench.play(task).verdict is Verdict.PASS
+    dark = type_line("gsettings set org.gnome.desktop.interface color-scheme prefer-dark")
+    result = bench.run(task, Scripted(OPEN, type_line("rm kept"), dark))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.FALSE_COMPLETION)

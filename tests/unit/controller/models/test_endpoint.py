@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from appliance.base.clock import SYSTEM_CLOCK, FakeClock
+from appliance.base.errors import ModelRefusalError, ModelUnavailableError
+from controller.models.endpoint import ModelEndpoint
+from controller.models.settings import ModelSettings
+from tests.unit.controller.stand_in import completion, stand_in
+
+DONE = completion(("session__complete", "{}"))
+BUSY: dict[str, Any] = {"error": {"message": "slow down"}}
+MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "hello"}]
+
+
+class Watched(FakeClock):
+    """A fake clock that remembers how long was waited."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pauses: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        super().sleep(seconds)
+
+
+def settings(base_url: str, **changes: object) -> ModelSettings:
+    made = ModelSettings(base_url=base_url, api_key=SecretStr("key"), name="stand-in")
+    return made.model_copy(update=changes)
+
+
+def test_waiting_for_an_endpoint_that_is_busy_is_no_time_of_the_agents() -> None:
+    clock = Watched()
+    with stand_in((429, BUSY), (503, "down"), (200, DONE)) as server:
+        endpoint = ModelEndpoint(settings(server.base_url), clock)
+        answer = endpoint.ask(MESSAGES, [])
+    # The stand-in asks for pauses of a millisecond.
+    assert clock.pauses == [0.001, 0.001]
+    assert answer.outage_s == pytest.approx(0.002)
+    assert len(server.requests) == 3
+
+
+def test_pauses_grow_where_the_endpoint_asks_for_none() -> None:
+    clock = Watched()
+    with stand_in((200, "no JSON")) as server, pytest.raises(ModelUnavailableError):
+        ModelEndpoint(settings(server.base_url, retries=5), clock).ask(MESSAGES, [])
+    assert clock.pauses == [0.5, 1, 2, 4, 8]
+
+
+def test_a_trial_has_one_budget_for_all_outages() -> None:
+    clock = Watched()
+    with stand_in((200, "no JSON"), (200, DONE), (200, "no JSON")) as server:
+        endpoint = ModelEndpoint(settings(server.base_url, retries=9, outage_s=3.0), clock)
+        assert endpoint.ask(MESSAGES, []).outage_s == 0.5
+        with pytest.raises(ModelUnavailableError):
+            endpoint.ask(MESSAGES, [])
+    assert sum(clock.pauses) == pytest.approx(3)
+    assert endpoint.outage_s == pytest.approx(3)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_wrong_key_or_name_is_not_asked_twice(status: int) -> None:
+    with stand_in((status, "no")) as server, pytest.raises(ModelUnavailableError):
+        ModelEndpoint(settings(server.base_url), FakeClock()).ask(MESSAGES, [])
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, {"error": {"message": "context_length_exceeded", "code": "context_length_exceeded"}}),
+        (413, "Request Entity Too Large"),
+        (422, "images are not supported"),
+        (500, {"error": {"message": "the request exceeds the available context size"}}),
+        (403, {"error": {"message": "Your input was flagged by moderation"}}),
+        (200, {"choices": [{"message": {"refusal": "no"}}]}),
+        (200, {"choices": [{"message": {}, "finish_reason": "content_filter"}]}),
+    ],
+)
+def test_refusals_are_not_asked_twice(status: int, body: dict[str, Any] | str) -> None:
+    with stand_in((status, body)) as server, pytest.raises(ModelRefusalError):
+        ModelEndpoint(settings(server.base_url), FakeClock()).ask(MESSAGES, [])
+    assert len(server.requests) == 1
+
+
+def test_a_request_has_a_deadline_even_when_bytes_trickle_in() -> None:
+    """The SDK's own timeout begins anew with every byte."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        endpoint = ModelEndpoint(settings(address, retries=0, timeout_s=0.3))
+        start_s = SYSTEM_CLOCK.monotonic_s()
+        with pytest.raises(ModelUnavailableError, match=r"within 0\.3 s"):
+            endpoint.ask(MESSAGES, [])
+        assert SYSTEM_CLOCK.monotonic_s() - start_s < 2
+    assert endpoint.outage_s == pytest.approx(0.3, abs=1)
