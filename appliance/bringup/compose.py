@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from appliance.base.files import digest_bytes, write_atomic
 from appliance.base.process import find_tool, run, stream
 from appliance.base.settings import REPOSITORY
 from appliance.bringup.engine import docker_client
+from provisioning.desktop.qemu.template import templates_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,6 +27,9 @@ _DEFAULT_STATE_DIR = Path("/var/lib/mesocosm")
 _PROJECT_LABEL = "com.docker.compose.project"
 _SERVICE_LABEL = "com.docker.compose.service"
 _UP_TIMEOUT_S = 120.0
+# The host itself, docker, the controller, Prometheus and who runs the trials.
+_HOST_MIB = 2048
+_MIN_HYPERVISOR_MIB = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,19 @@ def project_name(settings: Settings) -> str:
     if state_dir == _DEFAULT_STATE_DIR:
         return "mesocosm"
     return f"mesocosm-{digest_bytes(str(state_dir).encode())[:6]}"
+
+
+def hypervisor_folders(settings: Settings) -> tuple[Path, ...]:
+    """Return the folders that the hypervisor container mounts, each at its own path."""
+    own = (settings.machines_dir, templates_dir(settings), settings.run_dir / "libvirt")
+    return (*own, settings.images_dir)
+
+
+def hypervisor_memory_mib(meminfo: Path = Path("/proc/meminfo")) -> int:
+    """Return the memory limit of all desktop VMs together: the host's less what it needs itself."""
+    match = re.search(r"^MemTotal:\s+(\d+) kB$", meminfo.read_text(), flags=re.MULTILINE)
+    total_mib = int(match[1]) >> 10 if match else 0
+    return max(total_mib - _HOST_MIB, total_mib // 2, _MIN_HYPERVISOR_MIB)
 
 
 def find_compose() -> list[str]:
@@ -88,14 +106,19 @@ class Compose:
         self._kvm = kvm
 
     def write_env(self, images: Mapping[str, str]) -> None:
-        """Write the variables of docker-compose.yml.
+        """Write the variables of docker-compose.yml and make the folders that it mounts.
+
+        Docker would make them, too, but as root's.
 
         Args:
             images: tag of the image by service.
         """
         settings = self.settings
+        for folder in hypervisor_folders(settings):
+            folder.mkdir(parents=True, exist_ok=True)
         rows = {
             "MESOCOSM_STATE_DIR": str(settings.state_dir),
+            "MESOCOSM_HYPERVISOR_MEMORY_MIB": str(hypervisor_memory_mib()),
             "MESOCOSM_CONTROLLER_PORT": str(settings.controller_port),
             "MESOCOSM_CONTROLLER_HOSTS": settings.controller_hosts,
             "MESOCOSM_PROMETHEUS_PORT": str(settings.prometheus_port),

@@ -15,6 +15,7 @@ from appliance.base.clock import wait_until
 from appliance.base.measures import record
 from appliance.base.process import CommandResult, run
 from appliance.base.settings import REPOSITORY, get_settings
+from appliance.bringup.compose import hypervisor_memory_mib
 from appliance.bringup.health import controller_url, fetch, query
 from tests.standins.appliance import NEEDS_APPLIANCE
 
@@ -110,6 +111,21 @@ def test_a_bring_up_beside_another_is_refused(settings: Settings) -> None:
         result = mesocosm("up", "--yes", "--no-trial")
     assert result.exit_code == 1
     assert b"in use by another process" in result.stderr
+
+
+def test_a_compromised_hypervisor_reaches_neither_keys_nor_results(settings: Settings) -> None:
+    names = run(["docker", "ps", "--format", "{{.Names}}", "--filter", "name=mesocosm_hypervisor"])
+    (name,) = names.require().text.splitlines()
+    seen = run(["docker", "exec", name, "ls", "-A", str(settings.state_dir)]).require().text
+    assert set(seen.split()) == {"images", "machines", "run", "templates"}
+    run_dir = run(["docker", "exec", name, "ls", "-A", str(settings.run_dir)]).require().text
+    assert run_dir.split() == ["libvirt"]
+    touched = run(["docker", "exec", name, "touch", str(settings.images_dir / "x")])
+    assert b"Read-only" in touched.stderr
+    asked = "{{.HostConfig.Memory}} {{.HostConfig.OomScoreAdj}}"
+    memory, score = run(["docker", "inspect", "--format", asked, name]).require().text.split()
+    assert int(memory) == hypervisor_memory_mib() << 20
+    assert int(score) == 500
 
 
 def test_a_taken_port_is_named_with_its_holder(tmp_path: Path) -> None:

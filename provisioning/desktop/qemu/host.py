@@ -1,4 +1,4 @@
-"""Where the hypervisor container is, seen from this process."""
+"""Find the hypervisor container."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CURE = "`mesocosm up` starts it."
 
 
 def hypervisor_address(settings: Settings) -> str:
-    """Give the address at which the forwarded ports of guests are reached.
+    """Return the address at which the forwarded ports of guests are reached.
 
     Raises:
         RequirementError: docker does not answer, or the container does not run.
@@ -24,14 +24,14 @@ def hypervisor_address(settings: Settings) -> str:
     with connect() as client:
         found = client.containers.list(filters={"label": f"{_SERVICE_LABEL}={SERVICE}"})
         for container in found:
-            mounts = {mount.get("Destination") for mount in container.attrs["Mounts"]}
-            if str(settings.state_dir) not in mounts:
+            mounts = [str(mount.get("Destination")) for mount in container.attrs["Mounts"]]
+            if not any(settings.machines_dir.is_relative_to(mount) for mount in mounts):
                 continue
             networks = container.attrs["NetworkSettings"]["Networks"].values()
             if address := next((net["IPAddress"] for net in networks if net["IPAddress"]), ""):
                 return str(address)
     raise RequirementError(
         "The hypervisor container does not run.",
-        details=f"No container of the service {SERVICE!r} mounts {settings.state_dir}.",
+        details=f"No container of the service {SERVICE!r} mounts {settings.machines_dir}.",
         resolution=_CURE,
     )

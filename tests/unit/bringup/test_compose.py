@@ -12,7 +12,14 @@ from appliance.base.errors import RequirementError
 from appliance.base.process import find_tool, run
 from appliance.base.settings import REPOSITORY, Settings
 from appliance.bringup import compose as module
-from appliance.bringup.compose import SERVICES, Compose, find_compose, project_name
+from appliance.bringup.compose import (
+    SERVICES,
+    Compose,
+    find_compose,
+    hypervisor_folders,
+    hypervisor_memory_mib,
+    project_name,
+)
 from images.catalog import NAMES
 
 pytestmark = pytest.mark.skipif(
@@ -26,7 +33,9 @@ def parsed(folder: Path, *, kvm: bool = False, **settings: Any) -> dict[str, Any
     compose = Compose(Settings(state_dir=folder, controller_port=1234, **settings), kvm=kvm)
     compose.write_env(IMAGES)
     argv = compose.argv("config")
-    config: dict[str, Any] = yaml.safe_load(run(argv, timeout_s=60).require().stdout)
+    config: dict[str, Any] = yaml.safe_load(
+        run(argv, timeout_s=60, env=compose._env()).require().stdout
+    )
     return config
 
 
@@ -74,6 +83,30 @@ def test_the_docker_socket_is_in_the_controller_alone(tmp_path: Path) -> None:
     services = parsed(tmp_path)["services"]
     holders = [name for name, one in services.items() if "docker.sock" in str(one.get("volumes"))]
     assert holders == ["controller"]
+
+
+def test_the_hypervisor_sees_machines_and_images_and_neither_keys_nor_runs(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path)
+    mounts = [str(one) for one in parsed(tmp_path)["services"]["hypervisor"]["volumes"]]
+    folders = {mount.split(":")[0]: mount.split(":")[1:] for mount in mounts}
+    assert set(folders) == {str(folder) for folder in hypervisor_folders(settings)}
+    assert all(path == target for path, (target, *_) in folders.items())
+    writable = {path for path, (_, *mode) in folders.items() if "ro" not in mode}
+    assert str(settings.images_dir) not in writable
+    for secret in (settings.keys_dir, settings.runs_dir, settings.metrics_dir):
+        assert not any(secret.is_relative_to(path) for path in folders)
+    # The user's own; docker would make them root's.
+    assert all(Path(path).is_dir() for path in folders)
+
+
+def test_the_hypervisor_is_bounded_in_memory_and_ends_first(tmp_path: Path) -> None:
+    hypervisor = parsed(tmp_path)["services"]["hypervisor"]
+    meminfo = tmp_path / "meminfo"
+    assert str(hypervisor["mem_limit"]).strip("m") == str(hypervisor_memory_mib())
+    assert int(hypervisor["oom_score_adj"]) > 0
+    for total_mib, limit_mib in ((24105, 22057), (3072, 1536), (512, 1024)):
+        meminfo.write_text(f"MemTotal:       {total_mib << 10} kB\nMemFree:  1 kB\n")
+        assert hypervisor_memory_mib(meminfo) == limit_mib
 
 
 def test_guests_network_has_no_way_out(tmp_path: Path) -> None:
