@@ -1,23 +1,36 @@
-"""Many rewinds leave nothing behind: on the host, in the adb server, in the phone.
+"""Many rewinds, and interrupted shells, leave nothing behind.
 
-The nightly rewinds 200 times, a landing 20.
+On the host, in the adb server, in the phone. The nightly rewinds 200 times, a landing 20.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import docker
 import pytest
 
 from appliance.base.errors import ImageMissingError, RequirementError
 from appliance.base.settings import Settings
 from provisioning.phone.adb.server import AdbServer
 from provisioning.phone.reference.backend import PhoneBackend
+from provisioning.phone.reference.engine import container_name
 from provisioning.protocols import READY
-from tests.tiers import IS_NIGHTLY
+from tests.standins.interrupts import (
+    BATCH,
+    INTERRUPTED,
+    Door,
+    Vitals,
+    check_nothing_is_left,
+    follow_and_clear,
+    interrupt,
+    wait_for_processes,
+)
+from tests.tiers import IS_NIGHTLY, nightly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,12 +40,15 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.docker, pytest.mark.phone, pytest.mark.adb]
 
 REWINDS = 200 if IS_NIGHTLY else 20
+INTERRUPTS = 1000
+CLEARS = 100
 WARM_UP = 5
 PROBE_EVERY = 5
 PROC = Path("/proc")
 # The server's heap grows by whole arenas; a stream kept by each rewind would cost more than this.
 SLACK_KIB = 2048
 SLACK_FDS = 2
+SLACK_BYTES = 20 << 20
 
 
 @dataclass(frozen=True)
@@ -126,6 +142,35 @@ def test_rewinds_leave_nothing_behind(backend: PhoneBackend, settings: Settings)
         assert after.own_fds <= before.own_fds + SLACK_FDS
         assert after.phone_fds <= before.phone_fds + SLACK_FDS
         assert after.phone_processes <= before.phone_processes
-        assert after.phone_bytes <= before.phone_bytes + (20 << 20)
+        assert after.phone_bytes <= before.phone_bytes + SLACK_BYTES
     finally:
         phone_handle.delete()
+
+
+@nightly("the same on a phone without a container")
+@pytest.mark.timeout(1800)
+def test_interrupted_shells_leave_nothing_behind(backend: PhoneBackend, settings: Settings) -> None:
+    with backend.make(lambda _words: None).temporary() as phone:
+        port = int(phone.device.serial.rpartition(":")[2])
+        door, vitals = Door(port, settings.keys_dir / "adbkey"), Vitals(pid_on_host(phone))
+        machine_id = phone.info.machine_id
+
+        def clear() -> None:
+            phone.shell("logcat -c").require()
+
+        interrupt(door, vitals, BATCH, INTERRUPTED)
+        follow_and_clear(door, clear, 1)
+        wait_for_processes(vitals)
+        before, before_bytes = vitals.held(), backend.memory_bytes(machine_id)
+        interrupt(door, vitals, INTERRUPTS, INTERRUPTED)
+        follow_and_clear(door, clear, CLEARS)
+        check_nothing_is_left(vitals, before)
+        after_bytes = backend.memory_bytes(machine_id)
+        print(f"{before} {before_bytes}\n{vitals.held()} {after_bytes}")  # noqa: T201 - for pytest -s
+        assert after_bytes <= before_bytes + SLACK_BYTES
+
+
+def pid_on_host(phone: ReferencePhone) -> int:
+    with contextlib.closing(docker.from_env()) as client:
+        container = client.containers.get(container_name(phone.info.machine_id))
+        return int(container.attrs["State"]["Pid"])

@@ -1,0 +1,175 @@
+"""Interrupt shells of a reference phone, and compare what it holds with before."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from images.phone.device.adb import wire
+from tests.standins.raw_adb import RawHost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BATCH = 25
+"""Shells that are open at once, of the 128 that the phone serves."""
+
+# One after the other; {mark} is a number of seconds that no other process sleeps.
+INTERRUPTED = (
+    "shell,v2,raw:logcat",
+    "shell,v2,raw:sleep {mark}",
+    "shell,v2,pty:sleep {mark}",
+    "shell:sleep {mark}; :",
+    "exec:logcat; sleep {mark}",
+    "shell,v2,raw:sleep {mark} & sleep {mark} | sleep {mark}",
+    "shell,v2,raw:exec >&- 2>&-; sleep {mark}; :",
+    "shell,v2,pty:",
+)
+CHECK_TIMEOUT_S = 10.0
+SLACK_KIB = 2048
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the phone holds at one moment."""
+
+    processes: int
+    threads: int
+    files: int
+    rss_kib: int
+
+
+class Vitals:
+    """What a phone's daemon and the processes below it hold."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._folder = Path("/proc", str(pid))
+
+    def held(self) -> Held:
+        """Return what is held now."""
+        lines = (self._folder / "status").read_text().splitlines()
+        status = dict(line.split(":", 1) for line in lines if ":" in line)
+        return Held(
+            processes=self._count_below(),
+            threads=int(status["Threads"]),
+            files=len(list((self._folder / "fd").iterdir())),
+            rss_kib=int(status["VmRSS"].split()[0]),
+        )
+
+    def cpu_s(self) -> float:
+        """Return the processor time that the daemon has used."""
+        fields = (self._folder / "stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def is_idle(self) -> bool:
+        """Return whether the daemon uses less than a tenth of a core for half a second."""
+        before_s, began_s = self.cpu_s(), SYSTEM_CLOCK.monotonic_s()
+        SYSTEM_CLOCK.sleep(0.5)
+        return self.cpu_s() - before_s < 0.1 * (SYSTEM_CLOCK.monotonic_s() - began_s)
+
+    def _count_below(self) -> int:
+        parents = {}
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+        below, found = {self._pid}, {self._pid}
+        while found:
+            found = {pid for pid, parent in parents.items() if parent in found} - below
+            below |= found
+        return len(below) - 1
+
+
+@dataclass(frozen=True)
+class Door:
+    """How raw hosts reach a phone.
+
+    Attributes:
+        port: of its ADB, on loopback.
+        key: private key that it knows.
+    """
+
+    port: int
+    key: Path
+
+    def open(self) -> RawHost:
+        """Connect and sign in."""
+        return RawHost(self.port, self.key)
+
+
+def count_sleepers(mark: str) -> int:
+    wanted = f"sleep\0{mark}\0".encode()
+    count = 0
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            count += path.read_bytes() == wanted
+    return count
+
+
+def make_mark() -> str:
+    return str(secrets.randbelow(10**6) + 10**6)
+
+
+def open_shells(host: RawHost, services: list[str], mark: str) -> list[tuple[int, int]]:
+    return [host.open(service.format(mark=mark)) for service in services]
+
+
+def close_shells(host: RawHost, shells: list[tuple[int, int]]) -> None:
+    host.send(*(wire.Message(wire.CLSE, own, other) for own, other in shells))
+
+
+def wait_for_processes(vitals: Vitals, count: int = 0) -> None:
+    """Wait until this many processes are left below the daemon, zombies included."""
+    assert wait_until(
+        lambda: vitals.held().processes == count, timeout_s=CHECK_TIMEOUT_S, every_s=0.02
+    ), vitals.held()
+
+
+def wait_until_running(vitals: Vitals, count: int) -> None:
+    assert wait_until(lambda: vitals.held().processes >= count, timeout_s=CHECK_TIMEOUT_S)
+
+
+def interrupt(
+    door: Door, vitals: Vitals, count: int, services: tuple[str, ...], idle: int = 0
+) -> None:
+    """Open shells, some at once, let them run, close their streams, wait for their end."""
+    mark = make_mark()
+    wait_for_processes(vitals, idle)
+    for start in range(0, count, BATCH):
+        chosen = [services[i % len(services)] for i in range(start, min(start + BATCH, count))]
+        with door.open() as host:
+            shells = open_shells(host, chosen, mark)
+            wait_until_running(vitals, idle + len(chosen))
+            close_shells(host, shells)
+            # The end of the streams suffices: the connection is still there.
+            wait_for_processes(vitals, idle)
+    assert count_sleepers(mark) == 0
+
+
+def follow_and_clear(door: Door, clear: Callable[[], object], count: int) -> None:
+    """Clear the log while it is followed, and interrupt the follower."""
+    for _ in range(count):
+        with door.open() as host:
+            followers = open_shells(host, ["shell,v2,raw:logcat"], "")
+            next(host.read(followers[0]))
+            clear()
+            close_shells(host, followers)
+
+
+def check_nothing_is_left(vitals: Vitals, before: Held) -> None:
+    def is_as_before() -> bool:
+        held = vitals.held()
+        return (
+            held.processes <= before.processes
+            and held.threads <= before.threads
+            and held.files <= before.files
+        )
+
+    assert wait_until(is_as_before, timeout_s=CHECK_TIMEOUT_S), f"{before} -> {vitals.held()}"
+    assert vitals.held().rss_kib <= before.rss_kib + SLACK_KIB, f"{before} -> {vitals.held()}"
+    assert vitals.is_idle()
