@@ -123,6 +123,10 @@ class ServerConnection(AdbConnection):  # type: ignore[misc]  # adbutils has no 
         self._connected = sock
         super().__init__("", 0)
 
+    def close(self) -> None:
+        """Close the socket at once; adbutils waits 10 ms first, each time."""
+        self._connected.close()
+
     def _safe_connect(self) -> socket.socket:
         return self._connected
 

@@ -149,6 +149,8 @@ class AdbServer:
             PhoneOfflineError: it stayed offline.
             LinkClosedError: nobody listens there, or no such phone is on a cable.
         """
+        if self._is_connected(serial):
+            return
         self.start()
         deadline_s = self._clock.monotonic_s() + timeout_s
         said = state = ""
@@ -178,6 +180,13 @@ class AdbServer:
                 resolution="Is it on a cable of this host, with USB debugging on?",
             )
         raise LinkClosedError(f"adb cannot connect to {serial}.", details=said)
+
+    def _is_connected(self, serial: str) -> bool:
+        """Return whether the server runs and the phone takes commands, in one round trip."""
+        try:
+            return self.state(serial) == "device"
+        except LinkClosedError:
+            return False
 
     def _ask_to_connect(self, serial: str, left_s: float, said: str) -> str:
         """Return the server's answer, or its last one where no time is left for another."""

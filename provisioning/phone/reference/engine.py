@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import TYPE_CHECKING, Any, cast
 
 import docker
@@ -223,7 +224,7 @@ def open_engine(what: str, refusal: type[MachineError] = EngineError) -> Iterato
         RequirementError: the engine does not answer.
     """
     try:
-        client = docker.from_env(timeout=_TIMEOUT_S)
+        client = docker.from_env(timeout=_TIMEOUT_S, version=_api_version())
     except DockerException as exc:
         raise unreachable(exc) from exc
     try:
@@ -235,6 +236,17 @@ def open_engine(what: str, refusal: type[MachineError] = EngineError) -> Iterato
         raise unreachable(exc) from exc
     finally:
         client.close()
+
+
+@functools.cache
+def _api_version() -> str:
+    """Negotiate the version of the engine's API, once a process: it costs a request.
+
+    Raises:
+        DockerException: the engine does not answer.
+    """
+    with contextlib.closing(docker.from_env(timeout=_TIMEOUT_S)) as client:
+        return str(client.api.api_version)
 
 
 def unreachable(exc: Exception) -> RequirementError:

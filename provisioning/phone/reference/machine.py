@@ -193,11 +193,13 @@ class ReferencePhone:
             MesocosmError: docker or adb is missing.
         """
         start_s = self._clock.monotonic_s()
-        was_running = self.is_running()
-        if not was_running:
+        ports = self._containers.ports(self.info.machine_id)
+        was_running = ports is not None
+        if was_running:
+            self._ports = ports
+        else:
             self.release()
             self._containers.start(self.info.machine_id)
-        self._server.start()
         self._wait(start_s + self._profile.start_timeout_s)
         if not was_running:
             seconds = self._clock.monotonic_s() - start_s
