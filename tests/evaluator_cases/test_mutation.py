@@ -26,6 +26,7 @@ from tests.evaluator_cases.mutation.page import ModuleReports, update
 from tests.evaluator_cases.mutation.report import MutantResult, MutationReport
 from tests.evaluator_cases.mutation.states import mutate_states
 from tests.evaluator_cases.registry import all_tables, table_of
+from tests.tiers import nightly
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -192,13 +193,11 @@ def test_the_page_replaces_the_rows_of_one_module(tmp_path: Path) -> None:
     assert "survives**:" not in after
 
 
-# The whole takes an hour. `make mutate` runs it; nightly tests run a sample, with the date's seed.
-SEED = int(os.environ.get("MESOCOSM_NIGHTLY_SEED") or datetime.now(UTC).strftime("%Y%m%d"))
+# All mutants take an hour (`make mutate`); the nightly tests a sample, with the date as its seed.
+SEED = int(os.environ.get("MESOCOSM_MUTATION_SEED") or datetime.now(UTC).strftime("%Y%m%d"))
 MUTANTS = 20
 SLOW = re.compile("OCR|features|_text|_picture")
-nightly = pytest.mark.skipif(
-    "MESOCOSM_NIGHTLY" not in os.environ, reason="nightly: set MESOCOSM_NIGHTLY=1 to run it"
-)
+sampled = nightly("a sample of another module every day; test cases change rarely")
 
 
 def drawn(place: str) -> list[CaseTable]:
@@ -211,7 +210,7 @@ def drawn(place: str) -> list[CaseTable]:
     return [table for table in tables if table.evaluator.__module__ == module]
 
 
-@nightly
+@sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_nine_of_ten_mutants_of_code_are_detected(place: str) -> None:
@@ -223,7 +222,7 @@ def test_nine_of_ten_mutants_of_code_are_detected(place: str) -> None:
     assert report.score >= 0.9, [f"seed {SEED}", module, *report.unexplained]
 
 
-@nightly
+@sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_nine_of_ten_mutants_of_states_are_detected(place: str) -> None:

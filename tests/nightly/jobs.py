@@ -96,6 +96,13 @@ JOBS = (
         needs_appliance=False,
     ),
     Job(
+        "mutation",
+        "mutants of the code and the states of evaluators are detected by their test cases",
+        ("evaluators", "tests/evaluator_cases"),
+        pytest=("tests/evaluator_cases/test_mutation.py",),
+        needs_appliance=False,
+    ),
+    Job(
         "cloud-init",
         "a desktop is provisioned by cloud-init",
         ("images",),
