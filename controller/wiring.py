@@ -172,6 +172,7 @@ def make_context(
         fleet,
         suite=plan.suite.name,
         agent=plan.agent,
+        vocabulary=plan.suite.vocabulary,
         record=take,
         clock=clock,
         with_trees=plan.with_trees,

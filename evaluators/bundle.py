@@ -1,11 +1,11 @@
-"""Pack the sources of the desktop evaluators for the probe, which keeps them in memory only."""
+"""Bundle the sources of desktop evaluators for the probe, which keeps them in memory only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from appliance.base.files import digest_json
 
@@ -21,20 +21,29 @@ class Bundle:
     """Modules to be loaded by a probe.
 
     Attributes:
-        digest: SHA-256 over names and sources; the bundle's name in the probe.
-        modules: source by dotted module name, packages before what is in them.
+        digest: SHA-256 over names and sources; identifies the bundle in the probe.
+        modules: source by dotted module name, packages before their modules.
     """
 
     digest: str
     modules: Mapping[str, str]
 
+    @classmethod
+    def of(cls, modules: Mapping[str, str]) -> Self:
+        """Bundle modules."""
+        return cls(digest_json(modules), modules)
+
+    def with_modules(self, modules: Mapping[str, str]) -> Bundle:
+        """Return a bundle that also holds other modules; the same one when there are none."""
+        return Bundle.of({**self.modules, **modules}) if modules else self
+
 
 @cache
 def desktop_bundle() -> Bundle:
-    """Collect ``evaluators.decorators`` and all modules of ``evaluators.desktop``."""
+    """Bundle ``evaluators.decorators`` and all modules of ``evaluators.desktop``."""
     paths = [*(_ROOT / name for name in _SHARED), *sorted((_ROOT / "desktop").glob("*.py"))]
     modules = {_module_name(path): path.read_text(encoding="utf-8") for path in paths}
-    return Bundle(digest_json(modules), modules)
+    return Bundle.of(modules)
 
 
 def _module_name(path: Path) -> str:

@@ -1,14 +1,15 @@
-"""Find the built-in evaluators, by the place they look at."""
+"""The catalogue: what task files may name, by place and name."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import SpecError
+from evaluators.bundle import Bundle, desktop_bundle
 from evaluators.decorators import PLACES, collect
 from evaluators.schema import Tool, describe
 
@@ -19,40 +20,47 @@ if TYPE_CHECKING:
     Tools = Mapping[str, Mapping[str, Tool]]
 
 
-_OFFERED = {
-    "desktop": ("documents", "vision"),
-    "phone": ("documents", "vision"),
-    "session": (),
+HOST_PLACES = ("documents", "vision")
+"""Places whose evaluators run on the host, on the files and the screen of any machine."""
+
+OFFERED = {
+    "desktop": ("desktop", *HOST_PLACES),
+    "phone": ("phone", *HOST_PLACES),
+    "session": ("session",),
 }
-"""What else can be asked of a role, by what stands behind it."""
+"""Places whose evaluators a check can name, by what is behind its role."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What task files may name, each by place (``desktop``, ``phone``, ``session``) and name.
+    """What task files may name, by what is behind the role (``desktop``, ...) and name.
 
     Attributes:
         evaluators: for graphs and waits.
         actions: for oracles; None leaves oracles unchecked.
         setups: for setups; None leaves setups unchecked.
+        bundle: modules that guests load to run the evaluators of desktops.
+        own: those functions among them that a suite brings.
     """
 
     evaluators: Tools
     actions: Tools | None = None
     setups: Tools | None = None
+    bundle: Bundle = field(default_factory=desktop_bundle)
+    own: tuple[Tool, ...] = ()
 
 
 def tools_of(modules: Iterable[ModuleType], *, kind: str) -> dict[str, dict[str, Tool]]:
     """Describe the marked functions of modules, by place and name.
 
     Args:
-        modules: looked through in this order.
+        modules: searched in this order.
         kind: ``evaluator``, ``action`` or ``setup``.
 
     Raises:
         SpecError: two functions of one place have the same name, or one cannot be described.
     """
-    places = PLACES if kind == "evaluator" else tuple(_OFFERED)
+    places = PLACES if kind == "evaluator" else tuple(OFFERED)
     tools: dict[str, dict[str, Tool]] = {place: {} for place in places}
     for module in modules:
         for place in places:
@@ -65,42 +73,37 @@ def tools_of(modules: Iterable[ModuleType], *, kind: str) -> dict[str, dict[str,
 
 @cache
 def builtin_evaluators() -> Tools:
-    """Describe all evaluators of this package, by what they can be asked of and name.
+    """Describe the shipped evaluators, by what a check can name them for, and name.
 
-    Those of documents and of the screen can be asked of desktops and of phones.
+    Only composition roots call this; everything else is passed a `Vocabulary`.
 
     Raises:
-        SpecError: two evaluators that can be asked of one machine have the same name.
+        SpecError: two evaluators that can be named for one role have the same name.
     """
-    tools = _by_place()
-    return {
-        place: _join(place, [tools[place], *(tools[name] for name in also)])
-        for place, also in _OFFERED.items()
-    }
-
-
-def distinct_evaluators() -> list[Tool]:
-    """Give every evaluator of this package once, by place and name."""
-    tools = _by_place()
-    return [tools[place][name] for place in PLACES for name in sorted(tools[place])]
-
-
-@cache
-def _by_place() -> Tools:
     packages = [importlib.import_module(f"evaluators.{place}") for place in PLACES]
     modules = [
         importlib.import_module(info.name)
         for package in packages
         for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
     ]
-    return tools_of(modules, kind="evaluator")
+    tools = tools_of(modules, kind="evaluator")
+    return {
+        offered: _join(offered, [tools[place] for place in places])
+        for offered, places in OFFERED.items()
+    }
 
 
-def _join(place: str, parts: Iterable[Mapping[str, Tool]]) -> dict[str, Tool]:
+def distinct_tools(tools: Tools) -> tuple[Tool, ...]:
+    """Return every tool once, sorted by place and name."""
+    distinct = {(tool.on, tool.name): tool for named in tools.values() for tool in named.values()}
+    return tuple(distinct[key] for key in sorted(distinct))
+
+
+def _join(offered: str, parts: Iterable[Mapping[str, Tool]]) -> dict[str, Tool]:
     joined: dict[str, Tool] = {}
     for part in parts:
         for name, tool in part.items():
             if name in joined:
-                raise SpecError(f"There are two evaluators called {name!r} on {place}.")
+                raise SpecError(f"There are two evaluators called {name!r} on {offered}.")
             joined[name] = tool
     return joined

@@ -1,22 +1,20 @@
-"""Describe the built-in evaluators: for the command line and for ``docs/evaluators.md``."""
+"""Describe evaluators: for the command line and for ``docs/evaluators.md``."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
 import json
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from appliance.base.errors import SpecError, UnknownNameError
-from evaluators.catalogue import builtin_evaluators
 from evaluators.model.yaml_source import parse_yaml
 from evaluators.testing.index import kind_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from evaluators.schema import Tool
 
@@ -29,21 +27,11 @@ evaluators is described in [tasks.md](tasks.md), how they are tested in
 """
 
 
-@cache
-def every_evaluator() -> tuple[Tool, ...]:
-    """Return each built-in evaluator once, by place and name."""
-    found = {
-        (tool.on, tool.name): tool
-        for tools in builtin_evaluators().values()
-        for tool in tools.values()
-    }
-    return tuple(found[key] for key in sorted(found))
-
-
-def find_evaluator(name: str, on: str = "") -> Tool:
+def find_evaluator(tools: Sequence[Tool], name: str, on: str = "") -> Tool:
     """Find an evaluator by name.
 
     Args:
+        tools: the known evaluators.
         name: of the function.
         on: its place, such as ``desktop``; needed only for a name that two places have.
 
@@ -51,14 +39,14 @@ def find_evaluator(name: str, on: str = "") -> Tool:
         UnknownNameError: there is none, with the nearest match.
         SpecError: two places have one of that name.
     """
-    tools = [tool for tool in every_evaluator() if on in {"", tool.on}]
-    found = [tool for tool in tools if tool.name == name]
-    if not found:
-        raise UnknownNameError.of("evaluator", name, [tool.name for tool in tools])
-    if len(found) > 1:
-        places = " and ".join(tool.on for tool in found)
+    candidates = [tool for tool in tools if on in {"", tool.on}]
+    matches = [tool for tool in candidates if tool.name == name]
+    if not matches:
+        raise UnknownNameError.of("evaluator", name, [tool.name for tool in candidates])
+    if len(matches) > 1:
+        places = " and ".join(tool.on for tool in matches)
         raise SpecError(f"There is a {name} on {places}.", resolution="Give --on.")
-    return found[0]
+    return matches[0]
 
 
 def example_of(tool: Tool) -> dict[str, Any] | None:
@@ -89,9 +77,8 @@ def raises_of(tool: Tool) -> str:
     return _section_text(tool, "Raises:").partition(": ")[2]
 
 
-def render_reference() -> str:
-    """Return the Markdown page of all built-in evaluators."""
-    tools = every_evaluator()
+def render_reference(tools: Sequence[Tool]) -> str:
+    """Return the Markdown page of some evaluators."""
     places = sorted({tool.on for tool in tools})
     counts = ", ".join(f"{sum(tool.on == place for tool in tools)} {place}" for place in places)
     parts = [_HEAD, f"{len(tools)} evaluators: {counts}.\n"]

@@ -8,11 +8,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import GuestCallError, LinkError, MachineError, MesocosmError
-from evaluators.bundle import desktop_bundle
-from evaluators.catalogue import builtin_evaluators, distinct_evaluators
+from evaluators.catalogue import HOST_PLACES
 from evaluators.graph.outcome import Cause, Outcome, undecided
 from evaluators.machine_view import MachineView
-from evaluators.model.base import SESSION
 from evaluators.phone.view import PhoneView
 from evaluators.session.view import CrossView, as_shell
 from provisioning.protocols import Kind
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from evaluators.bundle import Bundle
+    from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import Call, WaveRunner
     from evaluators.phone.view import Shell
     from evaluators.schema import Tool
@@ -32,7 +31,6 @@ S = TypeVar("S")
 
 _LOAD_TIMEOUT_S = 30.0
 _GRACE_S = 5.0
-_OUTSIDE = ("documents", "vision")
 
 
 class _Reply(BaseModel):
@@ -56,12 +54,12 @@ class BundleRunner:
 
     Args:
         link: to the probe.
-        bundle: what the probe loads; the built-in desktop evaluators by default.
+        bundle: what the probe loads.
     """
 
-    def __init__(self, link: Link, bundle: Bundle | None = None) -> None:
+    def __init__(self, link: Link, bundle: Bundle) -> None:
         self._link = link
-        self._bundle = bundle or desktop_bundle()
+        self._bundle = bundle
         self._is_loaded = False
 
     def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
@@ -188,20 +186,24 @@ class SplitRunner:
         return outcomes
 
 
-def machine_runner(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> SplitRunner:
-    """Make the runner of all evaluators that can be asked of a machine.
+def machine_runner(
+    machine: Machine, vocabulary: Vocabulary, *, clock: Clock = SYSTEM_CLOCK
+) -> SplitRunner:
+    """Create the runner of all evaluators that a check can name for a machine.
 
     Args:
         machine: a desktop, or a phone that has a ``shell``.
-        clock: whose time counts.
+        vocabulary: holds the evaluators.
+        clock: measures the time of a wave.
 
     Raises:
         MachineError: it is a phone without a shell.
     """
-    inside: WaveRunner = BundleRunner(machine.link)
+    known = vocabulary.evaluators[machine.info.kind.value]
+    inside: WaveRunner = BundleRunner(machine.link, vocabulary.bundle)
     if machine.info.kind is Kind.PHONE:
-        inside = phone_runner(_shell_of(machine), clock=clock)
-    tools = {tool.name: tool for tool in distinct_evaluators() if tool.on in _OUTSIDE}
+        inside = phone_runner(_shell_of(machine), known, clock=clock)
+    tools = {name: tool for name, tool in known.items() if tool.on in HOST_PLACES}
 
     def view(timeout_s: float) -> MachineView:
         return MachineView(machine, timeout_s=timeout_s, clock=clock)
@@ -209,38 +211,43 @@ def machine_runner(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> SplitRun
     return SplitRunner(inside, HostRunner(tools, view), tools, clock=clock)
 
 
-def phone_runner(shell: Shell, *, clock: Clock = SYSTEM_CLOCK) -> HostRunner[PhoneView]:
-    """Make the runner of a phone's own evaluators.
+def phone_runner(
+    shell: Shell, tools: Mapping[str, Tool], *, clock: Clock = SYSTEM_CLOCK
+) -> HostRunner[PhoneView]:
+    """Create the runner of a phone's own evaluators.
 
     Args:
         shell: the phone's, such as the phone machine itself.
-        clock: whose time counts.
+        tools: the evaluators, by name.
+        clock: measures the time of a wave.
     """
 
     def view(timeout_s: float) -> PhoneView:
         return PhoneView(shell, timeout_s=timeout_s, clock=clock)
 
-    return HostRunner(builtin_evaluators()[Kind.PHONE.value], view, clock=clock)
+    return HostRunner(tools, view, clock=clock)
 
 
 def session_runner(
     session: SessionView,
+    tools: Mapping[str, Tool],
     machines: Mapping[str, Machine] | None = None,
     *,
     clock: Clock = SYSTEM_CLOCK,
 ) -> HostRunner[CrossView]:
-    """Make the runner of a session's evaluators; they see the session as it is at each wave.
+    """Create the runner of a session's evaluators, which see its state at each wave.
 
     Args:
         session: holds the answer.
-        machines: by role, for evaluators that compare what several machines hold.
-        clock: whose time counts.
+        tools: the evaluators, by name.
+        machines: by role, for evaluators that compare machines.
+        clock: measures the time of a wave.
     """
 
     def view(timeout_s: float) -> CrossView:
         return CrossView(session, machines or {}, timeout_s=timeout_s, clock=clock)
 
-    return HostRunner(builtin_evaluators()[SESSION], view)
+    return HostRunner(tools, view)
 
 
 def _shell_of(machine: Machine) -> Shell:

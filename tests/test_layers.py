@@ -84,6 +84,21 @@ def test_no_part_imports_what_is_right_of_it() -> None:
     assert wrong == []
 
 
+def test_the_product_does_not_import_its_tests_or_examples() -> None:
+    wrong = [
+        f"{path.relative_to(REPOSITORY)}:{line}: {module}"
+        for path in sources()
+        for line, module in imports(path)
+        if module.partition(".")[0] in {"tests", "examples"}
+    ]
+    assert wrong == []
+
+
+def test_only_the_composition_root_loads_the_shipped_evaluators() -> None:
+    callers = {name_of(path) for path in sources() if "builtin_evaluators()" in path.read_text()}
+    assert callers == {"controller.actions.vocabulary", "evaluators.catalogue"}
+
+
 def test_a_wrong_import_would_be_seen(tmp_path: Path) -> None:
     path = tmp_path / "evil.py"
     path.write_text("def f():\n    from controller.episode.session import Trial\n")

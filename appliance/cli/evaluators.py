@@ -11,14 +11,16 @@ import typer
 from appliance.cli.output import JsonOption, console_out, print_json
 
 if TYPE_CHECKING:
-    from evaluators.graph.outcome import Outcome
+    from collections.abc import Mapping
+
+    from evaluators.catalogue import Vocabulary
+    from evaluators.graph.outcome import Call, Outcome, WaveRunner
     from evaluators.schema import Tool
+    from provisioning.protocols import Machine
 
 
 def _complete(incomplete: str) -> list[str]:
-    from evaluators.reference import every_evaluator
-
-    return [tool.name for tool in every_evaluator() if tool.name.startswith(incomplete)]
+    return [tool.name for tool in _listed("") if tool.name.startswith(incomplete)]
 
 
 NameArgument = Annotated[
@@ -26,6 +28,9 @@ NameArgument = Annotated[
     typer.Argument(metavar="NAME", help="Name of an evaluator.", autocompletion=_complete),
 ]
 OnOption = Annotated[str, typer.Option("--on", help="What it is for, such as desktop or phone.")]
+SuiteOption = Annotated[
+    str, typer.Option("--suite", help="A suite that brings evaluators: its name or path.")
+]
 KindsOption = Annotated[bool, typer.Option("--kinds", help="Count test cases by kind.")]
 
 
@@ -39,12 +44,13 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="evaluators")
 
 
-def list_(on: OnOption = "", kinds: KindsOption = False, json: JsonOption = False) -> None:
-    """List the built-in evaluators."""
-    from evaluators.reference import every_evaluator
+def list_(
+    on: OnOption = "", suite: SuiteOption = "", kinds: KindsOption = False, json: JsonOption = False
+) -> None:
+    """List the shipped evaluators, or those that a suite brings."""
     from evaluators.testing.index import kind_counts
 
-    tools = [tool for tool in every_evaluator() if on in {"", tool.on}]
+    tools = [tool for tool in _listed(suite) if on in {"", tool.on}]
     if not json:
         _print_list(tools, kinds=kinds)
         return
@@ -68,14 +74,15 @@ def _print_list(tools: list[Tool], *, kinds: bool) -> None:
     console_out().print(table)
 
 
-def show(name: NameArgument, on: OnOption = "", json: JsonOption = False) -> None:
+def show(
+    name: NameArgument, on: OnOption = "", suite: SuiteOption = "", json: JsonOption = False
+) -> None:
     """Show an evaluator's description, arguments and test cases."""
     import inspect
 
-    from evaluators.reference import find_evaluator
     from evaluators.testing.index import case_index
 
-    tool = find_evaluator(name, on)
+    tool = _find(_known(suite), name, on)
     cases = [
         {"kind": group.kind.value, "case": case, "expected": group.expected}
         for group in case_index().get(f"{tool.on}.{tool.name}", ())
@@ -98,6 +105,7 @@ def try_(
     ] = None,
     machine: Annotated[str, typer.Option("--machine", "-m", help="Id or kind of a machine.")] = "",
     on: OnOption = "",
+    suite: SuiteOption = "",
     answer: Annotated[
         str | None, typer.Option(help="The submitted answer, for evaluators of the session.")
     ] = None,
@@ -105,11 +113,17 @@ def try_(
     json: JsonOption = False,
 ) -> None:
     """Run an evaluator on a machine as it is now; exit with 0 when it is met, else with 1."""
-    from evaluators.reference import find_evaluator
+    from appliance.base.errors import SpecError
+    from evaluators.graph.outcome import Call
+    from evaluators.model.base import SESSION
 
-    tool = find_evaluator(name, on)
+    known = _known(suite)
+    tool = _find(known, name, on)
     args = _read_arguments(tool, arguments or [])
-    outcome = _evaluate(tool, args, machine, answer, seconds)
+    if (tool.on != SESSION) != bool(machine):
+        hint = "Give --machine." if tool.on != SESSION else "Leave --machine out."
+        raise SpecError(f"{tool.name} is for {tool.on}.", resolution=hint)
+    outcome = _evaluate(known, Call("try", tool.name, args), machine, answer, seconds)
     if json:
         print_json({"evaluator": name, "args": args, "met": outcome.met, "reason": outcome.reason})
     else:
@@ -121,12 +135,39 @@ def try_(
         raise typer.Exit(1)
 
 
-def docs(file: Annotated[Path, typer.Argument(help="Markdown file to write.")]) -> None:
-    """Write the reference page of all evaluators, from their docstrings."""
+def docs(
+    file: Annotated[Path, typer.Argument(help="Markdown file to write.")], suite: SuiteOption = ""
+) -> None:
+    """Write the reference page of the shipped evaluators, or of those that a suite brings."""
     from appliance.base.files import write_atomic
     from evaluators.reference import render_reference
 
-    write_atomic(file, render_reference())
+    write_atomic(file, render_reference(_listed(suite)))
+
+
+def _known(suite: str) -> Vocabulary:
+    """Return what the tasks of a suite may name, or those of any suite."""
+    from controller.actions.vocabulary import vocabulary
+    from controller.wiring import open_suite
+
+    return open_suite(suite).vocabulary if suite else vocabulary()
+
+
+def _listed(suite: str) -> list[Tool]:
+    """Return the evaluators that a suite brings, or the shipped ones."""
+    from evaluators.catalogue import distinct_tools
+
+    known = _known(suite)
+    if suite:
+        return [tool for tool in known.own if tool.mark.kind == "evaluator"]
+    return list(distinct_tools(known.evaluators))
+
+
+def _find(known: Vocabulary, name: str, on: str) -> Tool:
+    from evaluators.catalogue import distinct_tools
+    from evaluators.reference import find_evaluator
+
+    return find_evaluator(distinct_tools(known.evaluators), name, on)
 
 
 def _shown(tool: Tool) -> dict[str, Any]:
@@ -147,19 +188,19 @@ def _word(met: bool | None) -> str:
     return EXPECTED[met]
 
 
-def _read_arguments(tool: Tool, words: list[str]) -> dict[str, Any]:
+def _read_arguments(tool: Tool, pairs: list[str]) -> dict[str, Any]:
     """Read ``name=value``; a value is text where text is taken, else JSON.
 
     Raises:
-        SpecError: a word has no ``=``, or the arguments are wrong.
+        SpecError: there is no ``=``, or the arguments are wrong.
     """
     from appliance.base.errors import SpecError
 
     args: dict[str, Any] = {}
-    for word in words:
-        name, sign, text = word.partition("=")
+    for pair in pairs:
+        name, sign, text = pair.partition("=")
         if not sign:
-            raise SpecError(f"{word!r} is no ARGUMENT=VALUE.", resolution=tool.usage)
+            raise SpecError(f"{pair!r} is not ARGUMENT=VALUE.", resolution=tool.usage)
         args[name] = text
         if any(fault.argument == name for fault in tool.faults(args)):
             args[name] = _json_or(text)
@@ -174,26 +215,26 @@ def _json_or(text: str) -> Any:  # noqa: ANN401
         return text
 
 
-def _evaluate(
-    tool: Tool, args: dict[str, Any], machine: str, answer: str | None, seconds: float
-) -> Outcome:
-    """Ask one evaluator in a wave of its own."""
+def _runners(
+    known: Vocabulary, machines: Mapping[str, Machine], answer: str | None
+) -> Mapping[str, WaveRunner]:
     from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.base.errors import SpecError
-    from appliance.cli.machine_lookup import attached
     from controller.actions.session import SessionState
     from controller.episode.runners import make_runners
-    from evaluators.graph.outcome import Call
-    from evaluators.model.base import SESSION
     from provisioning.fleet.protocol import Environment
 
-    call = Call("try", tool.name, args)
-    state = SessionState(SYSTEM_CLOCK, answer)
-    if tool.on == SESSION:
-        runners = make_runners(Environment({}), state)
-        return runners[SESSION].evaluate([call], timeout_s=seconds)[0]
+    return make_runners(Environment(dict(machines)), SessionState(SYSTEM_CLOCK, answer), known)
+
+
+def _evaluate(
+    known: Vocabulary, call: Call, machine: str, answer: str | None, timeout_s: float
+) -> Outcome:
+    """Run one evaluator on a machine, or on the session when none is named."""
+    from appliance.cli.machine_lookup import attached
+    from evaluators.model.base import SESSION
+
     if not machine:
-        raise SpecError(f"{tool.name} looks at a machine.", resolution="Give --machine.")
+        return _runners(known, {}, answer)[SESSION].evaluate([call], timeout_s=timeout_s)[0]
     with attached(machine) as found:
-        runners = make_runners(Environment({"machine": found}), state)
-        return runners["machine"].evaluate([call], timeout_s=seconds)[0]
+        runners = _runners(known, {"machine": found}, answer)
+        return runners["machine"].evaluate([call], timeout_s=timeout_s)[0]

@@ -1,4 +1,4 @@
-"""Everything a task file may name: evaluators, actions and setup operations."""
+"""What the tasks of every suite may name: the shipped evaluators, actions and setup operations."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 @cache
 def action_tools() -> Tools:
-    """Describe what agents may do, by place and name."""
+    """Describe the actions of agents, by place and name."""
     return tools_of([desktop, phone, session], kind="action")
 
 
 @cache
 def setup_tools() -> Tools:
-    """Describe what tasks may do before the agent comes, by place and name."""
+    """Describe the setup operations, by place and name."""
     return tools_of([setup], kind="setup")
 
 
 def vocabulary() -> Vocabulary:
-    """Give all of it, to check task files against."""
+    """Return all of it, for `evaluators.model.suite.load_suite`."""
     return Vocabulary(builtin_evaluators(), action_tools(), setup_tools())

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evaluators.graph.outcome import WaveRunner
     from provisioning.fleet.protocol import Environment, Fleet
 
-    MakeRunners = Callable[[Environment, SessionState], Mapping[str, WaveRunner]]
+    MakeRunners = Callable[[Environment, SessionState, Vocabulary], Mapping[str, WaveRunner]]
 
 
 class Record(Protocol):

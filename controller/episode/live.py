@@ -79,7 +79,7 @@ class LiveTrial:
         self._clock = clock
         self._state = SessionState(clock)
         self.machines = environment.machines
-        self.runners = context.make_runners(environment, self._state)
+        self.runners = context.make_runners(environment, self._state, context.vocabulary)
         self.space = ActionSpace(task.roles, context.vocabulary.actions or {})
         self._executor = ActionExecutor(self.space, self.machines, self._state)
         self._observer = Observer(self.machines)

@@ -1,4 +1,4 @@
-"""Make what runs the evaluators of one trial."""
+"""Create what runs the evaluators of one trial."""
 
 from __future__ import annotations
 
@@ -11,12 +11,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from controller.actions.session import SessionState
+    from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import WaveRunner
     from provisioning.fleet.protocol import Environment
 
 
-def make_runners(environment: Environment, state: SessionState) -> Mapping[str, WaveRunner]:
-    """Make the runner of each role and of the session."""
+def make_runners(
+    environment: Environment, state: SessionState, vocabulary: Vocabulary
+) -> Mapping[str, WaveRunner]:
+    """Create the runner of each role and of the session.
+
+    Args:
+        environment: holds the machines.
+        state: of the session.
+        vocabulary: holds the evaluators.
+    """
     machines = environment.machines
-    runners: dict[str, WaveRunner] = {SESSION: session_runner(state, machines)}
-    return runners | {role: machine_runner(machine) for role, machine in machines.items()}
+    tools = vocabulary.evaluators[SESSION]
+    runners: dict[str, WaveRunner] = {SESSION: session_runner(state, tools, machines)}
+    return runners | {
+        role: machine_runner(machine, vocabulary) for role, machine in machines.items()
+    }

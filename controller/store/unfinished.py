@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evaluators.catalogue import builtin_evaluators
 from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.feedback import Feedback, explain
 from evaluators.graph.outcome import undecided
@@ -70,5 +69,5 @@ def _with_nodes(row: Unfinished, folder: RunFolder, suite: Suite) -> Unfinished:
     task = suite.task(row.task)
     runners = dict.fromkeys((*task.roles, SESSION), _Gone())
     graph = GraphEvaluator.from_events(task.graph, runners, folder.events(row.task, row.repeat))
-    unmet = explain(graph, task, builtin_evaluators())
+    unmet = explain(graph, task, suite.vocabulary.evaluators)
     return Unfinished(row.task, row.repeat, row.steps, len(graph.met), unmet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,35 +10,44 @@ from pydantic import Field
 
 from appliance.base.errors import SpecError, UnknownNameError
 from appliance.base.files import digest_json
-from evaluators.catalogue import Vocabulary, builtin_evaluators
 from evaluators.model.base import Name, Strict
 from evaluators.model.codecs import parse
 from evaluators.model.spelling import check_task
 from evaluators.model.task import Task
 from evaluators.model.yaml_source import read_yaml
+from evaluators.suite_code.functions import extend, load_suite_code
 
 if TYPE_CHECKING:
+    from evaluators.catalogue import Vocabulary
     from evaluators.model.yaml_source import Source
 
 BUILTIN = Path(__file__).resolve().parents[1] / "suites"
 INDEX = "suite.yaml"
 
 
-class Suite(Strict):
+@dataclass(frozen=True, slots=True)
+class Suite:
     """A versioned set of tasks.
 
     Attributes:
-        digest: SHA-256 over everything the suite says; comments and layout do not count.
+        name: lower-case words with hyphens.
+        version: as its author counts.
+        description: one or two sentences.
+        digest: SHA-256 over what its YAML files say (comments and layout do not count) and over
+            the text of its Python files.
+        tasks: in the order of ``suite.yaml``.
+        vocabulary: what its tasks may name, the functions that it brings included.
     """
 
-    name: Name
+    name: str
     version: str
     description: str
     digest: str
     tasks: tuple[Task, ...]
+    vocabulary: Vocabulary
 
     def task(self, task_id: str) -> Task:
-        """Give the task of that id.
+        """Return the task of that id.
 
         Raises:
             UnknownNameError: there is none, with the nearest match.
@@ -58,26 +68,25 @@ class _SuiteFile(Strict):
 
 
 def list_suites(root: Path = BUILTIN) -> list[str]:
-    """Give the names of the suites that come with Mesocosm, sorted."""
+    """Return the names of the suites that come with Mesocosm, sorted."""
     return sorted(path.parent.name for path in root.glob(f"*/{INDEX}"))
 
 
-def load_suite(reference: str | Path, vocabulary: Vocabulary | None = None) -> Suite:
-    """Read a suite and all its tasks.
+def load_suite(reference: str | Path, vocabulary: Vocabulary) -> Suite:
+    """Read a suite: its index, the Python files that it brings, and all its tasks.
 
     Args:
-        reference: name of a built-in suite, or path of a suite's folder or ``suite.yaml``.
-        vocabulary: what tasks may name; by default the built-in evaluators, actions and setup
-            operations unchecked.
+        reference: name of a shipped suite, or path of a suite's folder or ``suite.yaml``.
+        vocabulary: what the tasks of any suite may name.
 
     Raises:
-        UnknownNameError: neither a built-in suite nor a path.
+        UnknownNameError: neither a shipped suite nor a path.
         SpecError: a file is wrong: file, line, what was expected.
     """
-    if vocabulary is None:
-        vocabulary = Vocabulary(builtin_evaluators())
     source = read_yaml(_find(reference))
     index = parse(source, _SuiteFile)
+    code = load_suite_code(source.path.parent, index.name)
+    vocabulary = extend(vocabulary, code)
     tasks: list[Task] = []
     for number, name in enumerate(index.tasks):
         path = _task_path(source, number, name)
@@ -87,18 +96,21 @@ def load_suite(reference: str | Path, vocabulary: Vocabulary | None = None) -> S
         if task.id in {other.id for other in tasks}:
             raise task_source.error(("id",), f"another task of this suite is called {task.id!r}.")
         tasks.append(task)
-    content = {
+    content: dict[str, object] = {
         "name": index.name,
         "version": index.version,
         "description": index.description,
         "tasks": [task.model_dump(mode="json", by_alias=True) for task in tasks],
     }
+    if code.texts:
+        content["code"] = dict(code.texts)
     return Suite(
         name=index.name,
         version=index.version,
         description=index.description,
         digest=digest_json(content),
         tasks=tuple(tasks),
+        vocabulary=vocabulary,
     )
 
 

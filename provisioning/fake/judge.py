@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 _MARK = "__mesocosm_mark__"
+_WITHOUT_EVALUATORS = {"evaluators", "evaluators.decorators", "evaluators.desktop"}
 
 
 class FakeGuest(Guest):
@@ -86,18 +87,24 @@ class Judge:
         self._bundles: dict[str, dict[str, Callable[..., object]]] = {}
 
     def load(self, digest: str, modules: Mapping[str, str]) -> Json:
-        """Execute the modules that hold evaluators and keep their functions."""
-        found: dict[str, Callable[..., object]] = {}
+        """Execute the modules that define evaluators and keep their functions.
+
+        Modules import each other as this process has them.
+        """
+        evaluators: dict[str, Callable[..., object]] = {}
         for name, source in modules.items():
-            if ".desktop" in name:
-                names: dict[str, object] = {"__name__": name}
-                exec(compile(source, name, "exec"), names)  # noqa: S102 - this project's own code
-                found |= {
+            if name not in _WITHOUT_EVALUATORS:
+                names: dict[str, object] = {
+                    "__name__": name,
+                    "__package__": name.rpartition(".")[0],
+                }
+                exec(compile(source, name, "exec"), names)  # noqa: S102 - the suite's own code
+                evaluators |= {
                     key: cast("Callable[..., object]", value)
                     for key, value in names.items()
                     if getattr(value, _MARK, None) is not None
                 }
-        self._bundles[digest] = found
+        self._bundles[digest] = evaluators
         return {"loaded": True}
 
     def evaluate(self, desktop: FakeDesktop, params: Mapping[str, Json]) -> Json:

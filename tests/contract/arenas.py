@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from appliance.base import process
+from evaluators.bundle import Bundle, desktop_bundle
 from evaluators.runners import BundleRunner
 from provisioning.links.client import connect
 from provisioning.links.local import ProcessTransport
@@ -30,7 +31,6 @@ from tests.contract.machines import IMPLEMENTATIONS
 from tests.standins.desktop import DesktopStandIn, clean, is_ready
 
 if TYPE_CHECKING:
-    from evaluators.bundle import Bundle
     from evaluators.graph.outcome import Call, Outcome
     from provisioning.protocols import Link
 
@@ -85,7 +85,9 @@ class Arena:
         self, calls: Sequence[Call], *, timeout_s: float = 20.0, bundle: Bundle | None = None
     ) -> dict[str, Outcome]:
         """Ask the probe, as a trial does."""
-        given = BundleRunner(self.link, bundle).evaluate(calls, timeout_s=timeout_s)
+        given = BundleRunner(self.link, bundle or desktop_bundle()).evaluate(
+            calls, timeout_s=timeout_s
+        )
         return {outcome.node: outcome for outcome in given}
 
     def clear(self) -> None:

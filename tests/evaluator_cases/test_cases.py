@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluators.reference import every_evaluator
+from evaluators.catalogue import builtin_evaluators, distinct_tools
 from evaluators.testing.index import INDEX, render_index
 from evaluators.testing.runner import failures
 from tests.evaluator_cases.registry import all_tables
@@ -25,7 +25,7 @@ def test_an_evaluator_passes_its_cases(table: CaseTable) -> None:
 
 def test_every_evaluator_has_one_table_of_cases() -> None:
     tabled = sorted((table.mark.on, table.mark.name) for table in all_tables())
-    assert tabled == sorted((tool.on, tool.name) for tool in every_evaluator())
+    assert tabled == sorted((tool.on, tool.name) for tool in distinct_tools(builtin_evaluators()))
 
 
 def test_the_index_of_cases_is_up_to_date() -> None:

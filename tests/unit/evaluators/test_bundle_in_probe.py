@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import LinkClosedError
-from evaluators.catalogue import distinct_evaluators
+from evaluators.bundle import desktop_bundle
+from evaluators.catalogue import builtin_evaluators
 from evaluators.graph.outcome import Call
 from evaluators.runners import BundleRunner
 from provisioning.links.local import connect_local
@@ -40,7 +41,7 @@ def test_a_wave_of_many_evaluators_is_judged_in_the_guest(link: LinkClient, tmp_
         Call("unknown", "file_exsts", {"path": "/"}),
         Call("wrong", "file_exists", {"pfad": "/"}),
     ]
-    outcomes = BundleRunner(link).evaluate(calls, timeout_s=20)
+    outcomes = BundleRunner(link, desktop_bundle()).evaluate(calls, timeout_s=20)
     assert {each.node: each.met for each in outcomes} == {
         "text": True, "line": False, "folder": True, "gone": True, "unknown": None, "wrong": None,
     }  # fmt: skip
@@ -50,8 +51,10 @@ def test_a_wave_of_many_evaluators_is_judged_in_the_guest(link: LinkClient, tmp_
 
 
 def test_the_guest_knows_every_built_in_desktop_evaluator(link: LinkClient) -> None:
-    names = [tool.name for tool in distinct_evaluators() if tool.on == "desktop"]
-    outcomes = BundleRunner(link).evaluate([Call(n, n, {"no": 1}) for n in names], timeout_s=20)
+    names = [name for name, tool in builtin_evaluators()["desktop"].items() if tool.on == "desktop"]
+    outcomes = BundleRunner(link, desktop_bundle()).evaluate(
+        [Call(n, n, {"no": 1}) for n in names], timeout_s=20
+    )
     assert all(each.met is None and "'no'" in each.reason for each in outcomes)
 
 
@@ -60,7 +63,7 @@ def test_a_guest_that_is_gone_is_inconclusive(tmp_path: Path) -> None:
     zipapp = tmp_path / archive.file_name
     zipapp.write_bytes(archive.data)
     client = connect_local(zipapp)
-    runner = BundleRunner(client)
+    runner = BundleRunner(client, desktop_bundle())
     assert runner.evaluate([Call("a", "path_absent", {"path": "/x"})], timeout_s=20)[0].met is True
     client.close()
     outcome = runner.evaluate([Call("a", "path_absent", {"path": "/x"})], timeout_s=5)[0]

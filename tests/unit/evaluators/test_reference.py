@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import UnknownNameError
+from evaluators.catalogue import builtin_evaluators, distinct_tools
 from evaluators.reference import (
-    every_evaluator,
     example_of,
     find_evaluator,
     raises_of,
@@ -19,11 +19,12 @@ from evaluators.reference import (
 if TYPE_CHECKING:
     from evaluators.schema import Tool
 
+EVALUATORS = distinct_tools(builtin_evaluators())
 PAGE = Path(__file__).resolve().parents[3] / "docs/evaluators.md"
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == render_reference(), "run `make cases`"
+    assert PAGE.read_text(encoding="utf-8") == render_reference(EVALUATORS), "run `make cases`"
 
 
 def fault_of(tool: Tool) -> str:
@@ -39,12 +40,12 @@ def fault_of(tool: Tool) -> str:
 
 
 def test_docstrings_say_when_an_evaluator_is_met_and_hold_an_example() -> None:
-    faults = {f"{tool.on}.{tool.name}": fault_of(tool) for tool in every_evaluator()}
+    faults = {f"{tool.on}.{tool.name}": fault_of(tool) for tool in EVALUATORS}
     assert {name: fault for name, fault in faults.items() if fault} == {}
 
 
 def test_there_are_enough_of_them() -> None:
-    assert len(every_evaluator()) >= 80
+    assert len(EVALUATORS) >= 80
 
 
 def test_no_evaluator_reads_what_the_agent_did_unless_its_name_says_so() -> None:
@@ -58,12 +59,12 @@ def test_no_evaluator_reads_what_the_agent_did_unless_its_name_says_so() -> None
 
 
 def test_an_evaluator_is_found_by_name_or_the_nearest_is_named() -> None:
-    assert find_evaluator("file_exists").on == "desktop"
+    assert find_evaluator(EVALUATORS, "file_exists").on == "desktop"
     with pytest.raises(UnknownNameError, match="file_exsts") as caught:
-        find_evaluator("file_exsts")
+        find_evaluator(EVALUATORS, "file_exsts")
     assert "file_exists" in caught.value.resolution
 
 
 def test_what_cannot_be_decided_is_said() -> None:
-    assert raises_of(find_evaluator("file_exists")) == ""
-    assert raises_of(find_evaluator("file_text_contains")) == "`text` is empty."
+    assert raises_of(find_evaluator(EVALUATORS, "file_exists")) == ""
+    assert raises_of(find_evaluator(EVALUATORS, "file_text_contains")) == "`text` is empty."

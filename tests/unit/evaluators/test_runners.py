@@ -86,7 +86,7 @@ def test_each_wave_looks_at_a_new_subject_with_the_waves_time() -> None:
 def test_the_phones_runner_reads_the_phone_once_a_wave() -> None:
     shell = TableShell()
     shell.resume("a.b/.C")
-    runner = phone_runner(shell)
+    runner = phone_runner(shell, builtin_evaluators()["phone"])
     calls = [Call(name, "app_in_front", {"package": name}) for name in ("a.b", "a.c")]
     assert list(runner.evaluate(calls, timeout_s=5)) == [
         Outcome("a.b", True),
@@ -103,7 +103,7 @@ def test_a_lost_phone_is_inconclusive_with_the_reason() -> None:
             raise LinkClosedError("adb: device offline")
 
     clock = FakeClock()
-    outcome = phone_runner(Lost(), clock=clock).evaluate(
+    outcome = phone_runner(Lost(), builtin_evaluators()["phone"], clock=clock).evaluate(
         [Call("a", "app_in_front", {"package": "x"})], timeout_s=5
     )
     assert outcome[0].met is None
@@ -116,7 +116,7 @@ def test_the_sessions_runner_sees_a_later_answer() -> None:
         answer: str | None = None
 
     session = Session()
-    runner = session_runner(session)
+    runner = session_runner(session, builtin_evaluators()["session"])
     calls = [Call("a", "answer_equals", {"expected": "7"})]
     assert runner.evaluate(calls, timeout_s=1)[0].met is False
     session.answer = "7"

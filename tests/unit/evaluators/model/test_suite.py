@@ -85,6 +85,7 @@ VOCABULARY = Vocabulary(
     actions={"desktop": {"click": describe(click)}, "session": {"complete": describe(complete)}},
     setups={"phone": {"add_task": describe(add_task)}},
 )
+UNCHECKED = Vocabulary(builtin_evaluators())
 
 
 def write(folder: Path, *tasks: str) -> Path:
@@ -179,7 +180,7 @@ def test_all_mistakes_of_shape_are_listed_with_their_lines(tmp_path: Path) -> No
 
 def test_oracles_and_setups_go_unchecked_without_a_vocabulary_of_them(tmp_path: Path) -> None:
     folder = write(tmp_path, TASK.replace("do: click", "do: fly"))
-    assert load_suite(folder).tasks[0].id == "one"
+    assert load_suite(folder, UNCHECKED).tasks[0].id == "one"
 
 
 @pytest.mark.parametrize("text", ["", "just words\n", "- a\n- b\n"])
@@ -202,7 +203,7 @@ def test_task_files_must_exist_within_the_suite(tmp_path: Path) -> None:
     for name, words in (("../out.yaml", "outside"), ("t00.yaml", "no task file called 't00.yaml'")):
         index.write_text(f'name: mine\nversion: "1"\ndescription: d\ntasks:\n  - {name}\n')
         with pytest.raises(SpecError, match=rf"suite.yaml:5: .*{words}"):
-            load_suite(folder)
+            load_suite(folder, VOCABULARY)
 
 
 def test_the_digest_is_over_what_is_said_not_over_how(tmp_path: Path) -> None:
@@ -233,20 +234,22 @@ def test_alternatives_are_read_checked_and_part_of_the_digest(tmp_path: Path) ->
 
 def test_suites_are_found_by_name_folder_or_file(tmp_path: Path) -> None:
     write(tmp_path, TASK)
-    by_folder, by_file = load_suite(str(tmp_path)), load_suite(tmp_path / "suite.yaml")
+    by_folder, by_file = (
+        load_suite(p, VOCABULARY) for p in (str(tmp_path), tmp_path / "suite.yaml")
+    )
     assert by_folder == by_file
     assert "smoke" in list_suites()
-    assert load_suite("smoke").name == "smoke"
+    assert load_suite("smoke", UNCHECKED).name == "smoke"
 
 
 def test_unknown_suites_and_tasks_are_named_with_the_nearest_match(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError) as caught:
-        load_suite("smokee")
+        load_suite("smokee", VOCABULARY)
     assert "Did you mean 'smoke'?" in caught.value.resolution
     with pytest.raises(SpecError, match="neither a suite's folder nor a file"):
-        load_suite(tmp_path / "none")
+        load_suite(tmp_path / "none", VOCABULARY)
     with pytest.raises(UnknownNameError, match="'ome'") as caught:
-        load_suite(write(tmp_path, TASK)).task("ome")
+        load_suite(write(tmp_path, TASK), VOCABULARY).task("ome")
     assert "'one'" in caught.value.resolution
 
 
@@ -268,7 +271,7 @@ def test_a_target_picks_by_exact_name_role_id_and_index() -> None:
 
 # --- the suite that comes with Mesocosm ---
 
-SMOKE = load_suite("smoke")
+SMOKE = load_suite("smoke", UNCHECKED)
 
 
 def test_smoke_has_three_desktop_two_phone_and_three_cross_device_tasks() -> None:

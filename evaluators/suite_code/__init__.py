@@ -1,0 +1,1 @@
+"""Python files that a suite brings: evaluators, actions and setup operations of its own."""

@@ -1,0 +1,122 @@
+"""Import a suite's Python files, exactly as they were read.
+
+Modules are named after the digest of all files, so that two versions of a suite do not meet in
+one process, and nothing is written beside the files.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+import traceback
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from appliance.base.files import digest_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import CodeType, ModuleType
+
+    from appliance.base.errors import SpecError
+    from evaluators.suite_code.sources import SourceFile
+
+ROOT = "suite_code"
+"""Package of all modules of suites, on the host and in guests."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedFile:
+    """A file of a suite and its module.
+
+    Attributes:
+        source: the file.
+        module: the module, executed.
+    """
+
+    source: SourceFile
+    module: ModuleType
+
+
+def import_sources(suite: str, sources: Sequence[SourceFile]) -> list[ImportedFile]:
+    """Import the files of a suite, which can import each other relatively.
+
+    Args:
+        suite: its name.
+        sources: all its files.
+
+    Raises:
+        SpecError: one raises when it is executed: file, line and exception.
+    """
+    digest = digest_json({source.key: source.text for source in sources})
+    package = f"{ROOT}.{suite.replace('-', '_')}_{digest[:12]}"
+    names = {f"{package}.{source.folder}.{source.name}": source for source in sources}
+    _FINDER.add(names)
+    return [ImportedFile(source, _import(name, source, sources)) for name, source in names.items()]
+
+
+def _import(name: str, source: SourceFile, sources: Sequence[SourceFile]) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as exc:
+        raise _error_of(exc, source, sources) from exc
+
+
+def _error_of(exc: BaseException, source: SourceFile, sources: Sequence[SourceFile]) -> SpecError:
+    """Return the error that names the innermost line of the suite in a traceback."""
+    by_path = {str(each.path): each for each in sources}
+    line = 1
+    for frame in traceback.extract_tb(exc.__traceback__):
+        if frame.filename in by_path:
+            source, line = by_path[frame.filename], frame.lineno or 1
+    return source.error(line, f"{type(exc).__name__}: {exc}.")
+
+
+class _SuiteFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Finds and loads the modules of suites."""
+
+    def __init__(self) -> None:
+        self._sources: dict[str, SourceFile] = {}
+        self._packages: set[str] = set()
+
+    def add(self, sources: dict[str, SourceFile]) -> None:
+        """Make modules importable, by dotted name.
+
+        The same files in another folder replace the former, so that functions know their file.
+        """
+        for name, source in sources.items():
+            if name in self._sources and self._sources[name].path != source.path:
+                sys.modules.pop(name, None)
+        self._sources |= sources
+        for name in sources:
+            parts = name.split(".")
+            self._packages |= {".".join(parts[:count]) for count in range(1, len(parts))}
+        if self not in sys.meta_path:
+            sys.meta_path.append(self)
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,  # noqa: ARG002 - the interface of finders
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname in self._packages:
+            return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+        if fullname not in self._sources:
+            return None
+        origin = str(self._sources[fullname].path)
+        spec = importlib.machinery.ModuleSpec(fullname, self, origin=origin)
+        spec.has_location = True
+        return spec
+
+    def get_source(self, fullname: str) -> str:
+        return "" if fullname in self._packages else self._sources[fullname].text
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = "<package>" if fullname in self._packages else str(self._sources[fullname].path)
+        return compile(self.get_source(fullname), path, "exec", dont_inherit=True)
+
+
+_FINDER = _SuiteFinder()

@@ -1,0 +1,21 @@
+"""Actions of this suite; they run on the host and are offered to agents in all its tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluators.decorators import action
+
+if TYPE_CHECKING:
+    from provisioning.protocols import Machine
+
+
+@action(on="desktop")
+def run_command(machine: Machine, command: str) -> None:
+    """Type a command into the terminal in front and press Return.
+
+    Args:
+        machine: the desktop.
+        command: one line.
+    """
+    machine.input.text(f"{command}\n")

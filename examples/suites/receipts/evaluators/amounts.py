@@ -1,0 +1,14 @@
+"""Amounts of money in texts."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+_AMOUNT = re.compile(r"\d+\.\d{2}")
+
+
+def last_amount(text: str) -> Decimal | None:
+    """Return the last amount with two decimals in a text; None when there is none."""
+    amounts = _AMOUNT.findall(text)
+    return Decimal(amounts[-1]) if amounts else None

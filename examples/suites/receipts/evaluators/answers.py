@@ -1,0 +1,27 @@
+"""Evaluators of the submitted answer; they run on the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluators.decorators import evaluator
+
+from .amounts import last_amount
+
+if TYPE_CHECKING:
+    from evaluators.session.answers import SessionView
+
+
+@evaluator(on="session")
+def answer_is_amount(session: SessionView, amount: str) -> bool:
+    """Return whether the answer ends with an amount of money.
+
+    Example:
+        ``{on: session, check: answer_is_amount, with: {amount: "103.10"}}``
+
+    Args:
+        session: holds the answer.
+        amount: with two decimals.
+    """
+    found = last_amount(session.answer or "")
+    return found is not None and found == last_amount(amount)

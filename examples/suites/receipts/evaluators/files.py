@@ -1,0 +1,37 @@
+"""Evaluators of desktops; they run in guests: Python 3.9 and its standard library."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from evaluators.decorators import evaluator
+from evaluators.desktop.reading import names_in, read_text
+
+from .amounts import last_amount
+
+if TYPE_CHECKING:
+    from provisioning.probe.guest import Guest
+
+
+@evaluator(on="desktop")
+def receipts_total_is(guest: Guest, folder: str, report: str) -> bool:
+    """Return whether a report states the sum of the amounts of all receipts in a folder.
+
+    A folder without receipts, or a receipt without an amount, is unmet.
+
+    Example:
+        ``{on: desktop, check: receipts_total_is, with: {folder: ~/Receipts, report: ~/total.txt}}``
+
+    Args:
+        guest: the desktop.
+        folder: path of the folder of receipts.
+        report: path of the report, whose last amount counts.
+    """
+    total = Decimal(0)
+    for name in names_in(guest, folder) or []:
+        amount = last_amount(read_text(guest, f"{folder}/{name}") or "")
+        if amount is None:
+            return False
+        total += amount
+    return total > 0 and last_amount(read_text(guest, report) or "") == total

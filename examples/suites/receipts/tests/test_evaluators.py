@@ -1,0 +1,84 @@
+"""Test cases of the suite's evaluators, without a machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from controller.actions.vocabulary import vocabulary
+from evaluators.model.suite import load_suite
+from evaluators.testing.case import (
+    CaseKind,
+    CaseTable,
+    corrupt,
+    empty,
+    hostile,
+    missing,
+    near_miss,
+    negative,
+    nothing,
+    positive,
+)
+from evaluators.testing.desktop import DesktopFixture
+from evaluators.testing.runner import failures
+from evaluators.testing.session import SessionFixture
+
+if TYPE_CHECKING:
+    from evaluators.testing.case import State
+
+SUITE = load_suite(Path(__file__).parents[1], vocabulary())
+KNOWN = SUITE.vocabulary.evaluators
+ARGS = {"folder": "~/Receipts", "report": "~/total.txt"}
+
+
+def files(*receipts: str, total: str | None = None) -> State:
+    def prepare(fixture: DesktopFixture) -> None:
+        for number, receipt in enumerate(receipts):
+            fixture.write(f"~/Receipts/{number}.txt", receipt)
+        if total is not None:
+            fixture.write("~/total.txt", total)
+
+    return prepare
+
+
+def answer(text: str) -> State:
+    return lambda fixture: fixture.answered(text)
+
+
+TABLES = (
+    CaseTable(
+        KNOWN["desktop"]["receipts_total_is"].mark.function,
+        DesktopFixture,
+        (
+            positive("the sum", files("CHF 1.10", "CHF 2.20", total="3.30\n"), **ARGS),
+            negative("another amount", files("CHF 1.10", total="9.99"), **ARGS),
+            near_miss("one receipt left out", files("1.10", "2.20", total="1.10"), **ARGS),
+            corrupt("a receipt without an amount", files("1.10", "?", total="1.10"), **ARGS),
+            missing("no report", files("1.10"), **ARGS),
+            missing("nothing", nothing, **ARGS),
+            empty("no receipts", files(total="0.00"), **ARGS),
+            hostile("a huge report", lambda fixture: fixture.huge("~/total.txt"), **ARGS),
+        ),
+    ),
+    CaseTable(
+        KNOWN["session"]["answer_is_amount"].mark.function,
+        SessionFixture,
+        (
+            positive("with a currency", answer("CHF 103.10"), amount="103.10"),
+            negative("another amount", answer("1.00"), amount="103.10"),
+            near_miss("more digits", answer("1103.10"), amount="103.10"),
+            missing("no answer", nothing, amount="103.10"),
+            empty("an empty answer", answer(""), amount="103.10"),
+            hostile("all amounts, another one last", answer("103.10 7.95"), amount="103.10"),
+        ),
+        inapplicable={CaseKind.CORRUPT: "an answer is any text"},
+    ),
+)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.mark.name)
+def test_an_evaluator_passes_its_cases(table: CaseTable) -> None:
+    wrong = failures(table)
+    assert not wrong, "\n".join(["", *wrong])

@@ -1,0 +1,62 @@
+"""The suites in ``examples/``, run end to end on machines in memory."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from appliance.base.settings import get_settings
+from appliance.cli.main import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RECEIPTS = str(Path(__file__).resolve().parents[3] / "examples/suites/receipts")
+
+
+@pytest.fixture(autouse=True)
+def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path))
+    get_settings.cache_clear()
+    yield
+    get_settings.cache_clear()
+
+
+def run(capsys: pytest.CaptureFixture[str], agent: str) -> list[Any]:
+    assert main(["run", RECEIPTS, "--agent", agent, "--fleet", "fake", "--json"]) == 0
+    trials: list[Any] = json.loads(capsys.readouterr().out)["trials"]
+    return trials
+
+
+def test_the_oracle_passes_with_the_suite_s_own_functions(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert {trial["verdict"] for trial in run(capsys, "oracle")} == {"PASS"}
+
+
+def test_an_unmet_node_is_described_by_the_suite_s_own_docstring(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    trials = run(capsys, "noop")
+    assert {trial["verdict"] for trial in trials} == {"FAIL"}
+    reasons = [row["why"] for trial in trials for row in trial["unmet"]]
+    assert any("a report states the sum of the amounts" in reason for reason in reasons)
+
+
+def test_its_evaluators_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluators", "list", "--suite", RECEIPTS, "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert {each["name"] for each in listed} == {"receipts_total_is", "answer_is_amount"}
+    assert main(["evaluators", "show", "receipts_total_is", "--suite", RECEIPTS, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["example"]["check"] == "receipts_total_is"
+    assert main(["evaluators", "show", "receipts_total_is"]) != 0
+
+
+def test_one_is_tried_on_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["evaluators", "try", "answer_is_amount", "amount=103.10", "--suite", RECEIPTS]
+    assert main([*argv, "--answer", "CHF 103.10"]) == 0
+    assert main([*argv, "--answer", "CHF 103.20"]) == 1
