@@ -1,4 +1,4 @@
-"""Find out whether the tasks of a suite can be passed, and only by doing them."""
+"""Validate a suite: each task can be passed, and only by doing it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ from typing import TYPE_CHECKING
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
-from controller.executors.local import run_suite
-from controller.wiring import Plan, create_run, make_context
+from controller.executors.local import LocalExecutor, ignore_event
+from controller.executors.protocol import Job
+from controller.planning import Plan, create_run
+from controller.store.spec import CustomSpec
+from controller.wiring import make_context
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from appliance.base.clock import Clock
     from controller.episode.context import Record
     from controller.episode.result import TrialResult
     from controller.episode.trial import Driver
-    from controller.executors.local import Watcher
+    from controller.executors.protocol import TrialEvent
     from evaluators.model.oracle import OracleStep
     from evaluators.model.suite import Suite
     from evaluators.model.task import Task
@@ -35,7 +39,7 @@ _PATIENCE_S = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What was found about one task.
+    """Whether one task is sound.
 
     Attributes:
         task: its id.
@@ -51,7 +55,7 @@ class Validation:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is wrong with the task, in words; empty when it is sound."""
+        """What is wrong with the task; empty when it is sound."""
         found = [
             f"the oracle ended with {trial.verdict} ({trial.reason}): {trial.detail}".rstrip(": ")
             for trial in self.oracle
@@ -72,7 +76,7 @@ class Validation:
         return tuple(found)
 
     def to_dict(self) -> dict[str, Json]:
-        """Give it as JSON."""
+        """Return it as JSON."""
         return {
             "task": self.task,
             "ok": not self.faults,
@@ -89,11 +93,11 @@ class Validator:
 
     Attributes:
         suite: what is validated.
-        fleet: gives the machines.
+        fleet: lends the machines.
         runs_dir: where the logs go, one run for each agent.
         clock: whose time counts.
-        take: takes measures.
-        watcher: told how it goes on.
+        take: takes metrics.
+        on_event: receives what happens.
     """
 
     suite: Suite
@@ -101,7 +105,7 @@ class Validator:
     runs_dir: Path
     clock: Clock
     take: Record
-    watcher: Watcher | None = None
+    on_event: Callable[[TrialEvent], None] = ignore_event
 
     def run(self, tasks: tuple[str, ...] = (), *, repeats: int = 1) -> list[Validation]:
         """Validate tasks, all by default.
@@ -138,11 +142,13 @@ class Validator:
     def _trials(
         self, agent: str, driver: Driver, tasks: list[Task], repeats: int = 1
     ) -> dict[str, list[TrialResult]]:
-        plan = Plan(self.suite, agent, driver, tuple(task.id for task in tasks), repeats)
+        names = tuple(task.id for task in tasks)
+        plan = Plan(self.suite, CustomSpec(name=agent), driver, names, repeats)
         folder = create_run(plan, self.runs_dir, clock=self.clock)
         context = make_context(plan, self.fleet, clock=self.clock, take=self.take)
+        job = Job(self.suite, context, driver)
         results: dict[str, list[TrialResult]] = {}
-        for result in run_suite(self.suite, folder, context, driver, self.watcher):
+        for result in LocalExecutor().run(job, folder, on_event=self.on_event):
             results.setdefault(result.task, []).append(result)
         return results
 

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.executors.local import run_suite
+from controller.agents.registry import make_driver, specify_agent
+from controller.executors.local import LocalExecutor
+from controller.executors.protocol import AttemptLost, Job, StepDone, TrialEnded, TrialStarted
+from controller.planning import Plan, create_run, recipes_of
 from controller.store.report import read_report
-from controller.wiring import (
-    AgentOptions,
-    Plan,
-    create_run,
-    make_context,
-    make_driver,
-    open_fleet,
-    open_suite,
-)
+from controller.wiring import make_context, open_fleet, open_suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from appliance.base.settings import Settings
-    from controller.episode.result import TrialResult
+    from controller.executors.protocol import TrialEvent
     from controller.store.report import Report
 
 SUITE = "smoke"
@@ -29,42 +24,38 @@ AGENT = "oracle"
 
 
 def run_trial(settings: Settings, say: Callable[[str], None]) -> Report:
-    """Let the oracle do the suite's cross-device task, and give the scored run.
+    """Let the oracle do the suite's cross-device task, and return the scored run.
 
     Args:
         settings: whose machines and runs.
-        say: told in one line how it goes on.
+        say: receives one line about each thing that happens.
 
     Raises:
         MesocosmError: the run could not be made; trouble in the trial is in its result.
     """
+    suite, agent = open_suite(SUITE), specify_agent(AGENT)
+    kinds = suite.task(TASK).roles.values()
     plan = Plan(
-        suite=open_suite(SUITE),
-        agent=AGENT,
-        driver=make_driver(AGENT, AgentOptions()),
+        suite=suite,
+        agent=agent,
+        driver=make_driver(agent),
         tasks=(TASK,),
+        images=recipes_of(settings, kinds),
     )
     context = make_context(plan, open_fleet("real", settings))
+    job = Job(suite, context, plan.driver)
     folder = create_run(plan, settings.runs_dir)
-    run_suite(plan.suite, folder, context, plan.driver, _Teller(say))
+    LocalExecutor().run(job, folder, on_event=lambda event: _report(event, say))
     return read_report(folder)
 
 
-class _Teller:
-    """A `controller.executors.local.Watcher` that says each step in a line."""
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-
-    def trial_began(self, task: str, repeat: int) -> None:
-        """Say that machines are being made ready."""
-        del repeat
-        self._say(f"{task}: getting machines ready")
-
-    def step_done(self, task: str, steps: int) -> None:
-        """Count the step."""
-        self._say(f"{task}: step {steps}")
-
-    def trial_ended(self, result: TrialResult) -> None:
-        """Say the verdict."""
-        self._say(f"{result.task}: {result.verdict}")
+def _report(event: TrialEvent, say: Callable[[str], None]) -> None:
+    match event:
+        case TrialStarted(trial):
+            say(f"{trial.task}: getting machines ready")
+        case StepDone(trial, _, steps):
+            say(f"{trial.task}: step {steps}")
+        case AttemptLost(trial, _, result):
+            say(f"{trial.task}: {result.reason}, trying again")
+        case TrialEnded(trial, _, result):
+            say(f"{trial.task}: {result.verdict}")

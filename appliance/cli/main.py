@@ -29,6 +29,7 @@ _COMMANDS = (
     "run",
     "resume",
     "results",
+    "compare",
     "bench",
     "serve",
     "down",

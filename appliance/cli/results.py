@@ -95,7 +95,7 @@ def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
     if not folder.unfinished():
         return None
     try:
-        return open_suite(reference or folder.spec.suite)
+        return open_suite(reference or folder.spec.suite.name)
     except MesocosmError:
         return None
 
@@ -104,6 +104,7 @@ def _measure(
     store: Store, run: str, metrics: str, against: str, reference: str
 ) -> dict[str, dict[str, Json]]:
     """Compute what was asked for beyond the report: ``measured`` and ``comparison``."""
+    from controller.store.comparison import compare_runs
     from controller.store.run_metrics import NEED_SUITE, Measured, chosen_groups
     from controller.wiring import open_suite
 
@@ -112,13 +113,14 @@ def _measure(
         return {}
     folder = store.open(run)
     needs_suite = bool(NEED_SUITE.intersection(groups))
-    measured = Measured(folder, open_suite(reference or folder.spec.suite) if needs_suite else None)
+    measured = Measured(
+        folder, open_suite(reference or folder.spec.suite.name) if needs_suite else None
+    )
     found: dict[str, dict[str, Json]] = {}
     if groups:
         found["measured"] = measured.to_dict(groups)
     if against:
-        other = Measured(store.open(against), None)
-        found["comparison"] = {name: row.to_dict() for name, row in measured.compare(other).items()}
+        found["comparison"] = compare_runs(folder, store.open(against)).to_dict()
     return found
 
 

@@ -1,4 +1,4 @@
-"""``mesocosm resume``: go on with a run that was killed or interrupted."""
+"""``mesocosm resume``: continue a run that was killed or interrupted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from appliance.cli.output import JsonOption, say
 from appliance.cli.results import SuiteOption, runs
-from appliance.cli.run import FleetOption, carry_out
+from appliance.cli.run import FleetOption, Parallel, carry_out
 
 RunName = Annotated[str, typer.Argument(help="Id of a run, or latest.", autocompletion=runs)]
 
@@ -19,19 +19,28 @@ def register(app: typer.Typer) -> None:
 
 
 def resume(
-    run: RunName, suite: SuiteOption = "", fleet: FleetOption = "real", json: JsonOption = False
+    run: RunName,
+    suite: SuiteOption = "",
+    parallel: Parallel = 1,
+    fleet: FleetOption = "real",
+    json: JsonOption = False,
 ) -> None:
-    """Go on with a run: trials without an end are begun anew, on fresh machines.
+    """Continue a run: trials without a final result are begun anew, on fresh machines.
 
-    What was finished stays, and so do the logs of trials that are begun anew. The exit code is
-    that of ``mesocosm run``.
+    What was judged stays, and so do the logs of earlier attempts. A trial that was cancelled is
+    done anew. The exit code is that of ``mesocosm run``.
     """
     from appliance.base.settings import get_settings
+    from controller.agents.registry import make_driver
+    from controller.executors.protocol import Job
+    from controller.planning import resume_plan
     from controller.store.runs import Store
-    from controller.wiring import make_context, open_fleet, open_suite, plan_of
+    from controller.wiring import make_context, open_fleet, open_suite
 
     settings = get_settings()
     folder = Store(settings.runs_dir).open(run)
-    plan = plan_of(folder.spec, open_suite(suite or folder.spec.suite))
+    chosen = open_suite(suite or folder.spec.suite.name)
+    plan = resume_plan(folder.spec, chosen, make_driver)
     context = make_context(plan, open_fleet(fleet, settings, say))
-    carry_out(plan, folder, context, again=True, json=json)
+    job = Job(chosen, context, plan.driver)
+    carry_out(job, folder, parallel=parallel, json=json)

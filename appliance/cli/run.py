@@ -10,13 +10,14 @@ import typer
 from appliance.cli.output import JsonOption, print_json, print_report, say
 
 if TYPE_CHECKING:
-    from controller.episode.context import RunContext
+    from appliance.base.settings import Settings
+    from controller.executors.protocol import Job
     from controller.store.runs import RunFolder
-    from controller.wiring import Plan
+    from evaluators.model.suite import Suite as SuiteModel
 
 
 def _agents() -> list[str]:
-    from controller.wiring import AGENTS
+    from controller.agents.registry import AGENTS
 
     return list(AGENTS)
 
@@ -52,6 +53,15 @@ Record = Annotated[
     bool, typer.Option("--record", help="Record every machine's screen beside the trial's log.")
 ]
 RecordRate = Annotated[float, typer.Option("--record-rate", help="Frames a second of --record.")]
+Parallel = Annotated[
+    int, typer.Option("--parallel", "-p", min=1, help="Trials at a time, as memory allows.")
+]
+Retries = Annotated[
+    int,
+    typer.Option(
+        "--retries", min=0, help="More attempts at a trial whose machines or model failed."
+    ),
+]
 FleetOption = Annotated[str, typer.Option("--fleet", hidden=True, help="real or fake.")]
 
 
@@ -72,6 +82,8 @@ def run(
     trees: Trees = False,
     record: Record = False,
     record_rate: RecordRate = 5.0,
+    parallel: Parallel = 1,
+    retries: Retries = 1,
     fleet: FleetOption = "real",
     json: JsonOption = False,
 ) -> None:
@@ -81,54 +93,56 @@ def run(
     inconclusive because machines failed.
     """
     from appliance.base.settings import get_settings
-    from controller.wiring import (
-        AgentOptions,
-        Plan,
-        create_run,
-        make_context,
-        make_driver,
-        open_fleet,
-        open_suite,
-    )
+    from controller.agents.registry import AgentOptions, make_driver, specify_agent
+    from controller.executors.protocol import Job
+    from controller.planning import Plan, create_run
+    from controller.wiring import make_context, open_fleet, open_suite
     from provisioning.recording.recorder import check_recording
 
     if record:
         check_recording(record_rate)
-    options = AgentOptions(script, model, base_url)
+    settings = get_settings()
+    chosen = open_suite(suite)
+    spec = specify_agent(agent, AgentOptions(script, model, base_url))
     plan = Plan(
-        suite=open_suite(suite),
-        agent=agent,
-        driver=make_driver(agent, options),
+        suite=chosen,
+        agent=spec,
+        driver=make_driver(spec, base_url),
         tasks=tuple(task or ()),
         repeats=repeats,
+        retries=retries,
         seed=seed,
-        options=options.to_dict(),
         with_trees=trees,
         video_hz=record_rate if record else 0.0,
+        images=_recipes(chosen, settings) if fleet == "real" else None,
     )
-    settings = get_settings()
     context = make_context(plan, open_fleet(fleet, settings, say))
-    carry_out(plan, create_run(plan, settings.runs_dir), context, json=json)
+    job = Job(chosen, context, plan.driver)
+    carry_out(job, create_run(plan, settings.runs_dir), parallel=parallel, json=json)
 
 
-def carry_out(
-    plan: Plan, folder: RunFolder, context: RunContext, *, again: bool = False, json: bool
-) -> None:
+def _recipes(suite: SuiteModel, settings: Settings) -> dict[str, str]:
+    from controller.planning import recipes_of
+
+    return recipes_of(settings, {kind for task in suite.tasks for kind in task.roles.values()})
+
+
+def carry_out(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None:
     """Run what is left of a run, and print its report whatever happens.
 
     Raises:
         typer.Exit: with 1, when trials were inconclusive.
     """
     from appliance.cli.watch import watching
-    from controller.executors.local import run_suite
+    from controller.executors.local import LocalExecutor
     from controller.store.report import read_report
 
     say(f"run {folder.spec.run}")
     try:
-        with watching(len(folder.spec.planned)) as watcher:
-            run_suite(plan.suite, folder, context, plan.driver, watcher, again=again)
+        with watching(len(folder.spec.planned)) as display:
+            LocalExecutor(parallel).run(job, folder, on_event=display)
     finally:
-        report = read_report(folder, plan.suite)
+        report = read_report(folder, job.suite)
         if json:
             print_json(report.to_dict())
         else:

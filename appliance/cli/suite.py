@@ -77,8 +77,8 @@ def validate(
     found = open_suite(suite)
     count = len(task or found.tasks) * (repeats + 1 + min(FOREIGN, len(found.tasks) - 1))
     machines = open_fleet(fleet, settings, say)
-    with watching(count) as watcher:
-        validator = Validator(found, machines, settings.runs_dir, SYSTEM_CLOCK, record, watcher)
+    with watching(count) as display:
+        validator = Validator(found, machines, settings.runs_dir, SYSTEM_CLOCK, record, display)
         rows = validator.run(tuple(task or ()), repeats=repeats)
     is_sound = not any(row.faults for row in rows)
     if json:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from appliance.cli.output import console_err, progress
+from appliance.cli.output import progress, say
+from controller.executors.protocol import AttemptLost, StepDone, TrialEnded, TrialStarted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,10 +14,11 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from controller.episode.result import TrialResult
+    from controller.executors.protocol import TrialEvent
 
 
-class ProgressWatcher:
-    """Moves a progress bar; without a terminal it prints one line for each finished trial.
+class RunDisplay:
+    """Shows the events of an executor as a progress bar, and one line for each trial that ended.
 
     Args:
         display: the bar's display, already begun.
@@ -27,26 +29,32 @@ class ProgressWatcher:
         self._display = display
         self._bar: TaskID = display.add_task("starting", total=total)
 
-    def trial_began(self, task: str, repeat: int) -> None:
-        """Name the trial."""
-        self._display.update(self._bar, description=f"{task}.{repeat}: getting machines ready")
+    def __call__(self, event: TrialEvent) -> None:
+        """Show one event."""
+        match event:
+            case TrialStarted(trial):
+                self._describe(f"{trial}: getting machines ready")
+            case StepDone(trial, _, steps):
+                self._describe(f"{trial}: step {steps}")
+            case AttemptLost(trial, attempt, result):
+                say(f"{trial}: attempt {attempt} is lost ({result.reason}), trying again")
+            case TrialEnded(_, _, result):
+                self._display.advance(self._bar)
+                say(_line(result))
 
-    def step_done(self, task: str, steps: int) -> None:
-        """Count the step."""
-        self._display.update(self._bar, description=f"{task}: step {steps}")
+    def _describe(self, text: str) -> None:
+        self._display.update(self._bar, description=text)
 
-    def trial_ended(self, result: TrialResult) -> None:
-        """Move on."""
-        self._display.advance(self._bar)
-        console_err().print(
-            f"{result.verdict:<12} {result.task}.{result.repeat}: {result.reason}, "
-            f"{result.nodes_met}/{result.nodes} nodes, {result.steps} steps, {result.seconds:.1f} s",
-            markup=False,
-        )
+
+def _line(result: TrialResult) -> str:
+    return (
+        f"{result.verdict:<12} {result.task}.{result.repeat}: {result.reason}, "
+        f"{result.nodes_met}/{result.nodes} nodes, {result.steps} steps, {result.seconds:.1f} s"
+    )
 
 
 @contextlib.contextmanager
-def watching(total: int | None) -> Iterator[ProgressWatcher]:
+def watching(total: int | None) -> Iterator[RunDisplay]:
     """Show a run for the length of a block."""
     with progress() as display:
-        yield ProgressWatcher(display, total)
+        yield RunDisplay(display, total)

@@ -6,6 +6,7 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any
 
+from appliance.base.files import digest_json
 from controller.agents.protocol import Turn, Usage
 from controller.models.endpoint import ModelEndpoint
 from controller.models.reply import Tokens
@@ -142,3 +143,8 @@ def _without_pictures(message: dict[str, Any]) -> dict[str, Any]:
     if isinstance(message["content"], list):
         return {**message, "content": _OMITTED}
     return message
+
+
+def prompt_digest() -> str:
+    """Return the SHA-256 of what the agent tells every model beside the task and its tools."""
+    return digest_json([_SYSTEM, _NO_TOOL, _OMITTED, _ELEMENTS])

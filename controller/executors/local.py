@@ -1,126 +1,248 @@
-"""Run a suite: every task, k repeats, one after the other on this host."""
+"""Run trials on this host: one after the other, or several at once in threads."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from typing import TYPE_CHECKING, Protocol
+import logging
+import signal
+import threading
+from typing import TYPE_CHECKING
 
+from appliance.base.cancel import CancelToken
+from appliance.base.logging import log_context
 from controller.episode.episode import Episode
+from controller.episode.result import Reason
 from controller.episode.trial import run_trial
+from controller.executors.protocol import (
+    AttemptLost,
+    StepDone,
+    TrialEnded,
+    TrialId,
+    TrialStarted,
+)
 
 if TYPE_CHECKING:
-    from controller.episode.context import RunContext
+    from collections.abc import Callable, Iterator
+
     from controller.episode.result import TrialResult
-    from controller.episode.trial import Driver
-    from controller.store.runs import RunFolder
-    from evaluators.model.suite import Suite
-    from evaluators.model.task import Task
+    from controller.executors.protocol import Job, TrialEvent, TrialSink
+
+_log = logging.getLogger(__name__)
 
 
-class Watcher(Protocol):
-    """Is told how a run goes on, for a progress display."""
-
-    def trial_began(self, task: str, repeat: int) -> None:
-        """Note that a trial begins."""
-        ...
-
-    def step_done(self, task: str, steps: int) -> None:
-        """Note that a step was finished."""
-        ...
-
-    def trial_ended(self, result: TrialResult) -> None:
-        """Note that a trial is over."""
-        ...
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class NoWatcher:
-    """Does not care."""
-
-    def trial_began(self, task: str, repeat: int) -> None:
-        """Ignore it."""
-
-    def step_done(self, task: str, steps: int) -> None:
-        """Ignore it."""
-
-    def trial_ended(self, result: TrialResult) -> None:
-        """Ignore it."""
+def ignore_event(_event: TrialEvent) -> None:
+    """Drop an event."""
 
 
-def run_suite(
-    suite: Suite,
-    folder: RunFolder,
-    context: RunContext,
-    driver: Driver,
-    watcher: Watcher | None = None,
-    *,
-    again: bool = False,
-) -> list[TrialResult]:
-    """Run all trials of a run that have no log yet.
+class LocalExecutor:
+    """A `controller.executors.protocol.Executor` on this host.
+
+    Threads wait for the machines that their trials need; with less memory than `parallel` trials
+    want, fewer of them run at a time.
 
     Args:
-        suite: where the run's tasks are from.
-        folder: of the run.
-        context: what the trials share.
-        driver: chooses the actions.
-        watcher: told how it goes on.
-        again: trials that were begun and not ended are begun anew, on fresh machines; their logs
-            are kept beside.
-
-    Returns:
-        The results of the trials run now.
+        parallel: trials at a time. One runs in the calling thread, where an interrupt ends it at
+            once; several end at their next step.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C; the trial it hit is recorded as cancelled and its machines went
-            back, the trials after it stay unfinished.
-        StoreError: a log cannot be written.
+        ValueError: `parallel` is below 1.
     """
-    watch = watcher or NoWatcher()
-    results = []
-    with folder.working():
-        unfinished = {(name, repeat) for name, repeat, _ in folder.unfinished()}
-        for name, repeat in folder.spec.planned:
-            if again and (name, repeat) in unfinished:
-                folder.set_aside(name, repeat)
-            elif folder.events(name, repeat):
-                continue
-            episode, result = _run_one(
-                suite.task(name),
-                repeat,
-                folder=folder,
-                context=context,
-                driver=driver,
-                watch=watch,
+
+    def __init__(self, parallel: int = 1) -> None:
+        if parallel < 1:
+            raise ValueError(f"parallel must be at least 1, got {parallel}")
+        self._parallel = parallel
+
+    def run(
+        self,
+        job: Job,
+        sink: TrialSink,
+        *,
+        cancel: CancelToken | None = None,
+        on_event: Callable[[TrialEvent], None] = ignore_event,
+    ) -> list[TrialResult]:
+        """Run all trials that have no final result; those that were cancelled are run anew.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C; running trials are recorded as cancelled.
+            StoreError: a log cannot be written.
+        """
+        with sink.working():
+            work = _Work(job, sink, cancel or CancelToken(), on_event)
+            if self._parallel == 1:
+                work.run_all()
+            else:
+                _run_in_threads(work, self._parallel)
+            return work.results
+
+
+class _Work:
+    """The trials of one run that are still to be done; shared by the threads that do them."""
+
+    def __init__(
+        self,
+        job: Job,
+        sink: TrialSink,
+        cancel: CancelToken,
+        on_event: Callable[[TrialEvent], None],
+    ) -> None:
+        self._job = job
+        self._sink = sink
+        self._on_event = on_event
+        self._lock = threading.Lock()
+        self._failure: BaseException | None = None
+        planned = (TrialId(task, repeat) for task, repeat in sink.spec.planned)
+        self._waiting = iter([trial for trial in planned if self._is_open(trial)])
+        self.cancel = cancel
+        self.results: list[TrialResult] = []
+
+    def run_all(self) -> None:
+        """Run trials until none is left or the work is cancelled."""
+        while not self.cancel.is_cancelled and (trial := self._next()):
+            with log_context(trial=str(trial)):
+                self._run(trial)
+
+    def run_all_in_thread(self) -> None:
+        """Do the same; a failure is kept for `raise_failure` and ends the others."""
+        try:
+            self.run_all()
+        except KeyboardInterrupt:
+            self.cancel.cancel("Interrupted.")
+        except BaseException as exc:  # noqa: BLE001 - raised again by the thread that waits
+            with self._lock:
+                self._failure = self._failure or exc
+            self.cancel.cancel("Interrupted.")
+
+    def raise_failure(self) -> None:
+        """Raise what ended a thread, if anything did."""
+        if self._failure is not None:
+            raise self._failure
+
+    def _next(self) -> TrialId | None:
+        with self._lock:
+            return next(self._waiting, None)
+
+    def _is_open(self, trial: TrialId) -> bool:
+        """Return whether a trial needs an attempt: it has none, or the last one does not count."""
+        attempts = self._sink.attempts(trial.task, trial.repeat)
+        result = attempts[-1].result if attempts else None
+        if result is None or result.reason is Reason.CANCELLED:
+            return True
+        return self._may_retry(trial, result)
+
+    def _may_retry(self, trial: TrialId, result: TrialResult) -> bool:
+        if not result.reason.is_retried:
+            return False
+        attempts = self._sink.attempts(trial.task, trial.repeat)
+        results = (attempt.result for attempt in attempts)
+        failed = sum(1 for each in results if each and each.reason.is_retried)
+        return failed <= self._sink.spec.retries
+
+    def _run(self, trial: TrialId) -> None:
+        while True:
+            number = len(self._sink.attempts(trial.task, trial.repeat)) + 1
+            result = self._attempt(trial, number)
+            if self.cancel.is_cancelled or not self._may_retry(trial, result):
+                self._finish(trial, number, result)
+                return
+            _log.warning("attempt %d is lost (%s): %s", number, result.reason, result.detail)
+            self._emit(AttemptLost(trial, number, result))
+
+    def _attempt(self, trial: TrialId, number: int) -> TrialResult:
+        context = self._job.context
+        self._emit(TrialStarted(trial, number))
+        with self._sink.begin_attempt(trial.task, trial.repeat, context.clock) as log:
+            episode = Episode(
+                context,
+                log=log,
+                repeat=trial.repeat,
+                on_step=lambda steps: self._emit(StepDone(trial, number, steps)),
             )
-            results.append(result)
-            if episode.cancel.is_cancelled:
-                raise KeyboardInterrupt
-    return results
+            task = self._job.suite.task(trial.task)
+            seed = trial_seed(self._sink.spec.seed, trial.task, trial.repeat)
+            # A token of its own: an episode cancels it when it is interrupted.
+            withdraw = self.cancel.on_cancel(lambda: episode.cancel.cancel(self.cancel.reason))
+            try:
+                result = run_trial(episode, task, self._job.driver, seed=seed)
+            finally:
+                withdraw()
+        if result.reason is Reason.CANCELLED and not self.cancel.is_cancelled:
+            self._finish(trial, number, result)
+            raise KeyboardInterrupt
+        return result
+
+    def _finish(self, trial: TrialId, number: int, result: TrialResult) -> None:
+        with self._lock:
+            self.results.append(result)
+        self._emit(TrialEnded(trial, number, result))
+
+    def _emit(self, event: TrialEvent) -> None:
+        _log.debug("%s", event)
+        with self._lock:
+            self._on_event(event)
 
 
-def _run_one(
-    task: Task,
-    repeat: int,
-    *,
-    folder: RunFolder,
-    context: RunContext,
-    driver: Driver,
-    watch: Watcher,
-) -> tuple[Episode, TrialResult]:
-    watch.trial_began(task.id, repeat)
-    with folder.open_trial(task.id, repeat, context.clock) as log:
-        episode = Episode(
-            context,
-            log=log,
-            repeat=repeat,
-            on_step=lambda steps: watch.step_done(task.id, steps),
-        )
-        seed = trial_seed(folder.spec.seed, task.id, repeat)
-        result = run_trial(episode, task, driver, seed=seed)
-    watch.trial_ended(result)
-    return episode, result
+def _run_in_threads(work: _Work, count: int) -> None:
+    """Run the work in threads.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C; every thread has ended.
+    """
+    # Not Thread.join: interrupted in Python 3.11, it takes a running thread for one that ended.
+    running, are_done = [count], threading.Event()
+    lock = threading.Lock()
+
+    def work_on() -> None:
+        _release_signals()
+        work.run_all_in_thread()
+        with lock:
+            running[0] -= 1
+            if not running[0]:
+                are_done.set()
+
+    has_started = is_interrupted = False
+    while not are_done.is_set():
+        try:
+            if not has_started:
+                with _signals_held():
+                    for number in range(count):
+                        threading.Thread(target=work_on, name=f"trials-{number}").start()
+                    has_started = True
+            are_done.wait()
+        except KeyboardInterrupt:
+            # Further interrupts change nothing: machines must go back before the run ends.
+            is_interrupted = True
+            work.cancel.cancel("Interrupted.")
+    if is_interrupted:
+        raise KeyboardInterrupt
+    work.raise_failure()
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let no signal interrupt a block; those that arrive act after it.
+
+    Threads started in the block hold them, too, until they call `_release_signals`.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        yield
+    finally:
+        _release_signals()
+
+
+def _release_signals() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
 
 def trial_seed(seed: int, task: str, repeat: int) -> int:
-    """Give a trial's own seed, independent of which other tasks the run has."""
+    """Return a trial's own seed, independent of which other tasks the run has."""
     text = f"{seed}/{task}/{repeat}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

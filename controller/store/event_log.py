@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from appliance.base.errors import StoreError
 from appliance.base.files import write_atomic
+from controller.store.schema import require_known
+from controller.store.spec import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,18 +23,22 @@ EVENTS = "events.jsonl"
 
 
 class TrialLog:
-    """The log of one trial, open for appending; a context manager.
+    """The log of one attempt at a trial, open for appending; a context manager.
+
+    Its first line carries the version of the schema and the number of the attempt.
 
     Args:
-        folder: of the trial; made.
+        folder: of the attempt; made.
         blobs: where pictures go.
         clock: stamps the lines.
+        attempt: its number, from 1.
 
     Raises:
-        StoreError: the trial already has a log.
+        StoreError: the attempt already has a log.
     """
 
-    def __init__(self, folder: Path, blobs: Path, clock: Clock) -> None:
+    def __init__(self, folder: Path, blobs: Path, clock: Clock, *, attempt: int = 1) -> None:
+        self._header: dict[str, int] = {"schema_version": SCHEMA_VERSION, "attempt": attempt}
         self._blobs = blobs
         self._clock = clock
         self.folder: Path | None = folder
@@ -62,7 +68,8 @@ class TrialLog:
         Raises:
             StoreError: the disk is full or broken.
         """
-        row = {"type": type_, "t": round(self._clock.now_s(), 3), **fields}
+        row = {"type": type_, "t": round(self._clock.now_s(), 3), **self._header, **fields}
+        self._header = {}
         line = (json.dumps(row, separators=(",", ":")) + "\n").encode()
         try:
             written = os.write(self._fd, line)
@@ -73,7 +80,7 @@ class TrialLog:
             raise StoreError(f"{self.path} was written in part only: is the disk full?")
 
     def keep(self, shots: dict[str, Shot]) -> dict[str, str]:
-        """Write the pictures that are not there yet, and give their digests by role."""
+        """Write the pictures that are not there yet; return their digests by role."""
         for shot in shots.values():
             path = self._blobs / f"{shot.digest}.png"
             if not path.exists():
@@ -85,7 +92,7 @@ def read_events(path: Path) -> Iterator[dict[str, Any]]:
     """Read a log; a last line torn by a killed process is left out.
 
     Raises:
-        StoreError: another line is damaged.
+        StoreError: another line is damaged, or the log is of a newer schema.
     """
     try:
         raw = path.read_bytes()
@@ -102,4 +109,6 @@ def read_events(path: Path) -> Iterator[dict[str, Any]]:
                 details=str(exc),
                 resolution="Copy the file, then take that line out by hand.",
             ) from exc
+        if number == 1:
+            require_known(row, path)
         yield row

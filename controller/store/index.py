@@ -45,7 +45,7 @@ class RunRow:
         suite: name.
         agent: name.
         started_s: seconds since the epoch.
-        state: ``finished``, ``running``, ``unfinished`` (killed or interrupted) or ``damaged``.
+        state: ``finished``, ``running``, ``unfinished`` (killed, interrupted or cancelled) or ``damaged``.
         planned: number of trials.
         passed: finished with PASS.
         failed: finished with FAIL.
@@ -161,10 +161,10 @@ def _summarise(store: Store, name: str) -> RunRow:
     spec = folder.spec
     return RunRow(
         run=name,
-        suite=spec.suite,
-        agent=spec.agent,
+        suite=spec.suite.name,
+        agent=spec.agent_name,
         started_s=spec.started_s,
-        state=_state(folder, len(verdicts)),
+        state=_state(folder),
         planned=len(spec.planned),
         passed=verdicts.count(Verdict.PASS),
         failed=verdicts.count(Verdict.FAIL),
@@ -172,7 +172,7 @@ def _summarise(store: Store, name: str) -> RunRow:
     )
 
 
-def _state(folder: RunFolder, finished: int) -> str:
-    if finished == len(folder.spec.planned):
+def _state(folder: RunFolder) -> str:
+    if folder.is_complete():
         return FINISHED
     return RUNNING if folder.is_running() else UNFINISHED

@@ -1,4 +1,4 @@
-"""Say how a run went: as JSON for machines, as a table for people."""
+"""Report how a run went: as JSON for machines, as a table for people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from controller.episode.result import MachineRecord, TrialResult
-    from controller.store.runs import RunFolder, RunSpec
+    from controller.store.runs import RunFolder
+    from controller.store.spec import RunSpec
     from controller.store.unfinished import Unfinished
     from evaluators.model.suite import Suite
     from provisioning.protocols import Json
@@ -67,16 +68,17 @@ class Report:
         return "none" if self.machines else None
 
     def to_dict(self) -> dict[str, Json]:
-        """Give the machine-readable form, stable from version 0.1 on; keys are only ever added."""
+        """Return the machine-readable form, stable from version 0.1 on; keys are only added."""
         return {
             "run": self.spec.run,
-            "suite": {"name": self.spec.suite, "digest": self.spec.suite_digest},
-            "agent": self.spec.agent,
+            "suite": {"name": self.spec.suite.name, "digest": self.spec.suite.digest},
+            "agent": self.spec.agent_name,
             "accelerator": self.accelerator,
             "trials": [_trial(trial) for trial in self.trials],
             "verdicts": dict(self.verdicts),
             "metrics": self.metrics.to_dict(),
             "machines": [_machine(machine) for machine in self.machines],
+            "spec": {"digest": self.spec.digest, **self.spec.model_dump(mode="json")},
             "unfinished": [{**asdict(row), "unmet": _reasons(row)} for row in self.unfinished],
         }
 
@@ -133,7 +135,9 @@ def _trials_table(report: Report) -> Table:
 
     spec = report.spec
     table = Table(
-        title=Text(f"{spec.suite} {spec.suite_version} · agent {spec.agent} · run {spec.run}")
+        title=Text(
+            f"{spec.suite.name} {spec.suite.version} · agent {spec.agent_name} · run {spec.run}"
+        )
     )
     for name in ("task", "repeat", "verdict", "nodes", "steps", "reason", "seconds"):
         justify = "left" if name in {"task", "verdict", "reason"} else "right"
@@ -150,8 +154,8 @@ def _trials_table(report: Report) -> Table:
         )
     for row in report.unfinished:
         nodes = "" if row.nodes_met is None else f"{row.nodes_met}/{row.nodes_met + len(row.unmet)}"
-        words = (nodes, str(row.steps), "unfinished", "")
-        table.add_row(row.task, str(row.repeat), Text("-", style="dim"), *words)
+        cells = (nodes, str(row.steps), "unfinished", "")
+        table.add_row(row.task, str(row.repeat), Text("-", style="dim"), *cells)
     return table
 
 

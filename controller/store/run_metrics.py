@@ -12,14 +12,7 @@ from evaluators.metrics.capabilities import AMENDED
 from evaluators.metrics.categories import CATEGORIES
 from evaluators.metrics.complexity import measure_complexity
 from evaluators.metrics.consistency import logical_consistency
-from evaluators.metrics.intervals import (
-    RESAMPLES,
-    SEED,
-    Comparison,
-    bootstrap_interval,
-    compare,
-    mean_of_tasks,
-)
+from evaluators.metrics.intervals import RESAMPLES, SEED, bootstrap_interval, mean_of_tasks
 from evaluators.metrics.progress import coverage_rate
 from evaluators.metrics.repeats import measure_repeats
 from evaluators.metrics.structure import Structure
@@ -112,10 +105,10 @@ class Measured:
     """
 
     def __init__(self, folder: RunFolder, suite: Suite | None) -> None:
-        if suite is not None and suite.digest != folder.spec.suite_digest:
+        if suite is not None and suite.digest != folder.spec.suite.digest:
             raise UsageError(
                 f"The suite {suite.name} is not as it was when {folder.spec.run} ran.",
-                details=f"Its digest is {suite.digest}, the run's {folder.spec.suite_digest}.",
+                details=f"Its digest is {suite.digest}, the run's {folder.spec.suite.digest}.",
                 resolution=f"Give the suite as it was with --suite, or only {RATES},{REPEATS}.",
             )
         self._folder = folder
@@ -139,35 +132,17 @@ class Measured:
         }
         return {group: compute[group]() for group in groups}
 
-    def compare(self, other: Measured) -> dict[str, Comparison]:
-        """Compare with another run of the same suite, by SR and CR; this run is the first.
-
-        Raises:
-            UsageError: the other run is of another suite.
-        """
-        ours, theirs = self._folder.spec, other._folder.spec
-        if ours.suite_digest != theirs.suite_digest:
-            raise UsageError(
-                f"{ours.run} and {theirs.run} are not of the same suite.",
-                details=f"{ours.suite} {ours.suite_digest[:12]}, "
-                f"{theirs.suite} {theirs.suite_digest[:12]}",
-            )
-        return {
-            "SR": compare(self._by_task(_passed), other._by_task(_passed)),
-            "CR": compare(self._by_task(_completed), other._by_task(_completed)),
-        }
-
     def _rates(self) -> Json:
         metrics = measure([result.score for result in self._results])
         return {
             **metrics.to_dict(),
-            "SR_bootstrap_95": _listed(bootstrap_interval(self._by_task(_passed))),
-            "CR_bootstrap_95": _listed(bootstrap_interval(self._by_task(_completed))),
+            "SR_bootstrap_95": _listed(bootstrap_interval(self._by_task(passed))),
+            "CR_bootstrap_95": _listed(bootstrap_interval(self._by_task(completed))),
             "bootstrap": {"resamples": RESAMPLES, "seed": SEED},
         }
 
     def _repeats(self) -> Json:
-        counts = [(int(sum(one)), len(one)) for one in self._by_task(_passed).values()]
+        counts = [(int(sum(one)), len(one)) for one in self._by_task(passed).values()]
         most = max((trials for _, trials in counts), default=0)
         return [measure_repeats(counts, k).to_dict() for k in range(1, most + 1)]
 
@@ -215,21 +190,19 @@ class Measured:
     def _by_task(
         self, value: Callable[[Track], float], tasks: Collection[str] | None = None
     ) -> dict[str, list[float]]:
-        by_task: dict[str, list[float]] = {}
-        for track in self._tracks:
-            if tasks is None or track.result.task in tasks:
-                by_task.setdefault(track.result.task, []).append(value(track))
-        return by_task
+        chosen = (each for each in self._tracks if tasks is None or each.result.task in tasks)
+        return values_by_task(chosen, value)
 
     @cached_property
     def _structures(self) -> Mapping[str, Structure]:
         if self._suite is None:
             raise UsageError(
-                f"These metrics need the suite {self._folder.spec.suite}, which is not at hand.",
+                f"These metrics need the suite {self._folder.spec.suite.name}, which is not at hand.",
                 resolution="Give its folder with --suite.",
             )
         return {
-            name: Structure.of(self._suite.task(name).graph) for name in self._folder.spec.tasks
+            task.id: Structure.of(self._suite.task(task.id).graph)
+            for task in self._folder.spec.tasks
         }
 
     @cached_property
@@ -240,11 +213,23 @@ class Measured:
         }
 
 
-def _passed(track: Track) -> float:
+def values_by_task(
+    tracks: Iterable[Track], value: Callable[[Track], float]
+) -> dict[str, list[float]]:
+    """Return a value of each trial, by task."""
+    found: dict[str, list[float]] = {}
+    for track in tracks:
+        found.setdefault(track.result.task, []).append(value(track))
+    return found
+
+
+def passed(track: Track) -> float:
+    """Return 1 for a trial that passed, else 0."""
     return float(track.result.verdict is Verdict.PASS)
 
 
-def _completed(track: Track) -> float:
+def completed(track: Track) -> float:
+    """Return a trial's completion ratio, 0 to 1."""
     return track.result.score.completion_ratio
 
 

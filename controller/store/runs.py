@@ -1,120 +1,121 @@
-"""Keep what happened: one folder a run, one append-only log a trial, pictures by content.
+"""Keep what happened: one folder a run, one append-only log an attempt, pictures by content.
 
 ::
 
-    <runs>/<run>/run.json                          what was asked for; never changed
-    <runs>/<run>/lock                              held while the run goes on
-    <runs>/<run>/trials/<task>.<repeat>/events.jsonl
-    <runs>/<run>/trials/<task>.<repeat>.lost<n>    as far as it was when its controller was killed
+    <runs>/<run>/run.json                                        the specification; never changed
+    <runs>/<run>/lock                                            held while the run goes on
+    <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/events.jsonl
     <runs>/<run>/blobs/<sha256>.png
 
-A line of the log is written through (flushed and synced) before the trial goes on, so that a
-killed process loses no finished step. A trial is finished when its last line is of type ``end``.
+A trial has one attempt, unless its process was killed, it was cancelled, or its machines or model
+failed; every attempt is kept, and only the last one counts. A line of a log is written through
+(flushed and synced) before the trial goes on, so that a killed process loses no finished step. An
+attempt is finished when its log has a line of type ``end``.
+
+Runs of schema 1 have the log of a trial's last attempt in ``trials/<task>.<repeat>/``, those before
+it in ``trials/<task>.<repeat>.lost<n>/``; they can be read, not continued.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
-
-from pydantic import TypeAdapter, ValidationError
 
 from appliance.base.errors import StoreError, UnknownNameError
 from appliance.base.files import write_atomic
-from controller.episode.result import TRIAL_RESULT, TrialResult
+from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.store.event_log import EVENTS, TrialLog, read_events
 from controller.store.run_lock import RunLock
+from controller.store.schema import read_spec
+from controller.store.spec import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from appliance.base.clock import Clock
+    from controller.store.spec import RunSpec
 
 LATEST = "latest"
+_ATTEMPT = "attempt-"
 
 
-@dataclass(frozen=True, slots=True)
-class RunSpec:
-    """What a run was asked to do.
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt at a trial, as its log has it.
 
     Attributes:
-        run: its id.
-        suite: name.
-        suite_version: as the suite says.
-        suite_digest: SHA-256 over everything the suite says.
-        agent: name.
-        options: of the agent, without secrets.
-        tasks: ids, in order.
-        repeats: of each task.
-        seed: everything random follows from it.
-        started_s: seconds since the epoch.
-        version: of Mesocosm.
+        number: from 1.
+        path: of its log.
     """
 
-    run: str
-    suite: str
-    suite_version: str
-    suite_digest: str
-    agent: str
-    tasks: tuple[str, ...]
-    repeats: int
-    seed: int
-    started_s: float
-    version: str
-    options: dict[str, str] = field(default_factory=dict)
+    number: int
+    path: Path
+
+    @cached_property
+    def events(self) -> list[dict[str, Any]]:
+        """The lines of its log.
+
+        Raises:
+            StoreError: a line other than a torn last one is damaged.
+        """
+        return list(read_events(self.path))
 
     @property
-    def planned(self) -> list[tuple[str, int]]:
-        """Every trial as task and repeat, in the order of running."""
-        return [(task, repeat) for repeat in range(self.repeats) for task in self.tasks]
+    def result(self) -> TrialResult | None:
+        """How it ended; None when it did not.
 
-
-_RUN_SPEC = TypeAdapter(RunSpec)
+        Raises:
+            StoreError: its log is damaged.
+        """
+        for event in self.events:
+            if event["type"] == "end":
+                return TRIAL_RESULT.validate_python(event["result"])
+        return None
 
 
 class RunFolder:
-    """One run on disk.
+    """One run on disk; a `controller.executors.protocol.TrialSink`.
 
     Args:
         path: its folder.
 
     Raises:
-        StoreError: there is no readable ``run.json``.
+        StoreError: there is no readable ``run.json``, or it is of a newer schema.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            self.spec = _RUN_SPEC.validate_json((path / "run.json").read_bytes())
-        except (OSError, ValidationError) as exc:
-            raise StoreError(f"{path} holds no readable run.json.", details=str(exc)) from exc
+        self.spec = read_spec(path / "run.json")
 
-    def open_trial(self, task: str, repeat: int, clock: Clock) -> TrialLog:
-        """Begin the log of a trial.
+    def begin_attempt(self, task: str, repeat: int, clock: Clock) -> TrialLog:
+        """Open the log of the next attempt at a trial.
 
         Raises:
-            StoreError: it already has one.
+            StoreError: it cannot be made, or the run is of an older schema.
         """
-        return TrialLog(self.path / "trials" / f"{task}.{repeat}", self.path / "blobs", clock)
+        if self.spec.schema_version != SCHEMA_VERSION:
+            raise StoreError(f"{self.spec.run} is of an older schema and cannot be continued.")
+        attempts = self.attempts(task, repeat)
+        number = attempts[-1].number + 1 if attempts else 1
+        folder = self._trial(task, repeat) / f"{_ATTEMPT}{number}"
+        return TrialLog(folder, self.path / "blobs", clock, attempt=number)
 
-    def set_aside(self, task: str, repeat: int) -> None:
-        """Move the log of a trial that was begun out of the way, to ``<task>.<repeat>.lost<n>``.
-
-        One that was not begun has none, and stays so.
-
-        Raises:
-            StoreError: it cannot be moved.
-        """
-        path = self.path / "trials" / f"{task}.{repeat}"
-        before = len(list(path.parent.glob(f"{path.name}.lost*")))
-        try:
-            if path.exists():
-                path.rename(path.with_name(f"{path.name}.lost{before + 1}"))
-        except OSError as exc:
-            raise StoreError(f"{path} cannot be moved aside.", details=str(exc)) from exc
+    def attempts(self, task: str, repeat: int) -> list[Attempt]:
+        """Return all attempts at a trial, oldest first."""
+        folder = self._trial(task, repeat)
+        if self.spec.schema_version == SCHEMA_VERSION:
+            names = (path.name for path in folder.glob(f"{_ATTEMPT}*"))
+            numbers = sorted(int(name.removeprefix(_ATTEMPT)) for name in names)
+            return [Attempt(each, folder / f"{_ATTEMPT}{each}" / EVENTS) for each in numbers]
+        lost = sorted(
+            folder.parent.glob(f"{folder.name}.lost*"),
+            key=lambda path: int(path.name.rpartition(".lost")[2]),
+        )
+        folders = [*lost, *([folder] if folder.exists() else [])]
+        return [Attempt(number, path / EVENTS) for number, path in enumerate(folders, 1)]
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
@@ -136,41 +137,49 @@ class RunFolder:
         return RunLock(self.path / "lock").is_held()
 
     def events(self, task: str, repeat: int) -> list[dict[str, Any]]:
-        """Read the log of a trial; none is an empty list.
+        """Return the log of a trial's last attempt; an empty list when there is none.
 
         Raises:
             StoreError: a line other than a torn last one is damaged.
         """
-        return list(read_events(self.path / "trials" / f"{task}.{repeat}" / EVENTS))
+        attempts = self.attempts(task, repeat)
+        return attempts[-1].events if attempts else []
 
     def results(self) -> list[TrialResult]:
-        """Give the finished trials in the order planned.
+        """Return the results of the trials that ended, in the order planned; one a trial.
 
         Raises:
             StoreError: a log is damaged.
         """
-        found = (self.result(task, repeat) for task, repeat in self.spec.planned)
-        return [result for result in found if result is not None]
+        results = (self.result(task, repeat) for task, repeat in self.spec.planned)
+        return [result for result in results if result is not None]
 
     def result(self, task: str, repeat: int) -> TrialResult | None:
-        """Give how a trial ended; None when it did not.
+        """Return how a trial's last attempt ended; None when it did not.
 
         Raises:
             StoreError: its log is damaged.
         """
-        for event in self.events(task, repeat):
-            if event["type"] == "end":
-                return TRIAL_RESULT.validate_python(event["result"])
-        return None
+        attempts = self.attempts(task, repeat)
+        return attempts[-1].result if attempts else None
 
     def unfinished(self) -> list[tuple[str, int, int]]:
-        """Give task, repeat and the steps in the log of every trial without an end."""
+        """Return task, repeat and the steps in the log of every trial without an end."""
         rows = []
         for task, repeat in self.spec.planned:
             types = [event["type"] for event in self.events(task, repeat)]
             if "end" not in types:
                 rows.append((task, repeat, types.count("step")))
         return rows
+
+    def is_complete(self) -> bool:
+        """Return whether every trial was judged: none is unfinished, none was cancelled."""
+        results = self.results()
+        is_judged = all(result.reason is not Reason.CANCELLED for result in results)
+        return is_judged and len(results) == len(self.spec.planned)
+
+    def _trial(self, task: str, repeat: int) -> Path:
+        return self.path / "trials" / f"{task}.{repeat}"
 
 
 class Store:
@@ -192,13 +201,13 @@ class Store:
         path = self.root / spec.run
         try:
             path.mkdir(parents=True)
-            write_atomic(path / "run.json", json.dumps(asdict(spec), indent=2) + "\n")
+            write_atomic(path / "run.json", spec.model_dump_json(indent=2) + "\n")
         except OSError as exc:
             raise StoreError(f"The run's folder {path} cannot be made.", details=str(exc)) from exc
         return RunFolder(path)
 
     def names(self) -> list[str]:
-        """Give the ids of all runs, oldest first."""
+        """Return the ids of all runs, oldest first."""
         return sorted(path.parent.name for path in self.root.glob("*/run.json"))
 
     def open(self, name: str) -> RunFolder:

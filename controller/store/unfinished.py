@@ -60,7 +60,7 @@ def read_unfinished(folder: RunFolder, suite: Suite | None = None) -> list[Unfin
         StoreError: a log is damaged.
     """
     rows = [Unfinished(*row) for row in folder.unfinished()]
-    if suite is None or suite.digest != folder.spec.suite_digest:
+    if suite is None or suite.digest != folder.spec.suite.digest:
         return rows
     return [_with_nodes(row, folder, suite) for row in rows]
 

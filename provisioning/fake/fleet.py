@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK, Clock
@@ -132,6 +134,8 @@ class FakeFleet:
         self._clock = clock
         self._prepare = prepare
         self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._in_use: set[tuple[Kind, int]] = set()
         self.leased = 0
         self.deadline_s = 0.0
         self.machines: dict[tuple[Kind, int], FakeDesktop | FakePhone] = {}
@@ -143,17 +147,18 @@ class FakeFleet:
             SnapshotMissingError: a test deleted the snapshot.
         """
         self.deadline_s = ttl_s
-        counts: dict[Kind, int] = {}
-        given: FakeMachines = {}
-        for role, kind in roles.items():
-            index = counts.get(kind, 0)
-            counts[kind] = index + 1
-            given[role] = self._machine(kind, index)
-        lease = FakeLease(
-            f"lease-{next(self._numbers)}", given, ttl_s, self._clock, self._take_back
-        )
-        self.leased += 1
-        return lease
+        with self._lock:
+            keys = {role: self._reserve(kind) for role, kind in roles.items()}
+            self.leased += 1
+        machines = {role: self.machines[key] for role, key in keys.items()}
+        give_back = partial(self._take_back, frozenset(keys.values()))
+        try:
+            return FakeLease(
+                f"lease-{next(self._numbers)}", machines, ttl_s, self._clock, give_back
+            )
+        except BaseException:
+            give_back()
+            raise
 
     @contextlib.contextmanager
     def lease(
@@ -163,8 +168,17 @@ class FakeFleet:
         with self.acquire(roles, deadline_s) as lease:
             yield lease.environment
 
-    def _take_back(self) -> None:
-        self.leased -= 1
+    def _take_back(self, keys: frozenset[tuple[Kind, int]]) -> None:
+        with self._lock:
+            self.leased -= 1
+            self._in_use -= keys
+
+    def _reserve(self, kind: Kind) -> tuple[Kind, int]:
+        """Reserve the first machine of a kind that no lease has; returns its key."""
+        index = next(number for number in itertools.count() if (kind, number) not in self._in_use)
+        self._machine(kind, index)
+        self._in_use.add((kind, index))
+        return kind, index
 
     def _machine(self, kind: Kind, index: int) -> FakeDesktop | FakePhone:
         if (kind, index) not in self.machines:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.unit.controller.bench import Bench, make_task
+from tests.unit.controller.lab import Lab
 
 if TYPE_CHECKING:
     from evaluators.model.task import Task
@@ -24,3 +25,8 @@ def dark_task() -> Task:
 @pytest.fixture
 def tiny() -> Path:
     return Path(__file__).resolve().parents[2] / "suites/tiny"
+
+
+@pytest.fixture
+def lab(tiny: Path, tmp_path: Path) -> Lab:
+    return Lab(tiny, tmp_path)

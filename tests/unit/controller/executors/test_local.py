@@ -1,70 +1,42 @@
 from __future__ import annotations
 
-from dataclasses import replace
+import contextlib
+import logging
+import os
+import signal
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.clock import FakeClock
-from appliance.base.errors import UnknownNameError, UsageError
+from appliance.base.cancel import CancelToken
+from appliance.base.errors import LinkClosedError, StoreError, UnknownNameError
+from appliance.base.logging import ContextFilter
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
-from controller.agents.oracle import Oracle, OracleDriver
+from controller.agents.oracle import OracleDriver
 from controller.episode.result import Reason
-from controller.executors.local import run_suite
-from controller.store.event_log import read_events
-from controller.store.report import read_report
-from controller.validate import Validator
-from controller.wiring import (
-    AgentOptions,
-    Plan,
-    create_run,
-    make_context,
-    make_driver,
-    open_suite,
-    plan_of,
+from controller.executors.local import LocalExecutor
+from controller.executors.protocol import (
+    AttemptLost,
+    StepDone,
+    TrialEnded,
+    TrialId,
+    TrialStarted,
 )
+from controller.store.report import read_report
 from evaluators.graph.outcome import Verdict
 from evaluators.graph.state import NodeState
-from provisioning.fake import FakeFleet
-
-NOOP = AgentDriver(NoopAgent)
+from tests.unit.controller.lab import Lab, killed
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from controller.episode.episode import Episode
-    from controller.episode.trial import Driver
+    from controller.executors.protocol import TrialEvent
     from controller.observation.observer import Observation
-    from controller.store.runs import RunFolder
 
-
-def ignore(name: str, value: float = 1.0, **labels: str) -> None:
-    del name, value, labels
-
-
-class Lab:
-    """Runs the tiny suite on machines in memory and a fake clock."""
-
-    def __init__(self, suite: Path, folder: Path) -> None:
-        self.suite = open_suite(str(suite))
-        self.folder = folder
-        self.clock = FakeClock()
-        self.fleet = FakeFleet(self.clock)
-
-    def begin(self, driver: Driver, *tasks: str, repeats: int = 1) -> RunFolder:
-        self.driver = driver
-        plan = Plan(self.suite, "test", driver, tasks, repeats)
-        self.context = make_context(plan, self.fleet, clock=self.clock, take=ignore)
-        return create_run(plan, self.folder, clock=self.clock)
-
-    def go(self, run: RunFolder) -> None:
-        run_suite(self.suite, run, self.context, self.driver)
-
-
-@pytest.fixture
-def lab(tiny: Path, tmp_path: Path) -> Lab:
-    return Lab(tiny, tmp_path)
+NOOP = AgentDriver(NoopAgent)
 
 
 def test_every_task_is_tried_as_often_as_asked(lab: Lab) -> None:
@@ -88,54 +60,29 @@ def test_an_unknown_task_is_refused_before_anything_is_made(lab: Lab) -> None:
     assert not list(lab.folder.iterdir())
 
 
+class Driven:
+    """Plays the reference solution, after a call made for each trial."""
+
+    def __init__(self, before: Callable[[str], object]) -> None:
+        self._before = before
+
+    def drive(self, episode: Episode, observation: Observation) -> None:
+        self._before(episode.oracle_context().task.id)
+        OracleDriver().drive(episode, observation)
+
+
 def test_ctrl_c_ends_the_run_and_the_rest_stays_unfinished(lab: Lab) -> None:
-    class Interrupted:
-        trials = 0
+    def interrupt(task: str) -> None:
+        if task == "write-file":
+            raise KeyboardInterrupt
 
-        def drive(self, episode: Episode, observation: Observation) -> None:
-            self.trials += 1
-            if self.trials == 2:
-                raise KeyboardInterrupt
-            OracleDriver().drive(episode, observation)
-
-    run = lab.begin(Interrupted())
+    run = lab.begin(Driven(interrupt))
     with pytest.raises(KeyboardInterrupt):
         lab.go(run)
     report = read_report(run)
     assert [trial.reason for trial in report.trials] == [Reason.SUCCESS, Reason.CANCELLED]
     assert [row.task for row in report.unfinished] == ["two-apps", "answer"]
     assert lab.fleet.leased == 0
-
-
-def test_a_run_goes_on_with_the_trials_that_were_not_begun(lab: Lab) -> None:
-    run = lab.begin(OracleDriver())
-    with run.open_trial("dark-style", 0, lab.clock) as log:
-        log.append("start")
-    lab.go(run)
-    assert [trial.task for trial in run.results()] == ["write-file", "two-apps", "answer"]
-    assert run.unfinished() == [("dark-style", 0, 0)]
-
-
-class Killed(BaseException):
-    """What a test throws where a process would be gone."""
-
-
-class Victim:
-    """Does what the oracle does, until its process is killed in the third step."""
-
-    def drive(self, episode: Episode, observation: Observation) -> None:
-        context = episode.oracle_context()
-        oracle = Oracle(context, context.task.oracle)
-        while observation.step < 2:
-            observation = episode.step(oracle.act(observation)).observation
-        raise Killed
-
-
-def killed(lab: Lab) -> RunFolder:
-    run = lab.begin(Victim(), "two-apps", "answer")
-    with pytest.raises(Killed):
-        lab.go(run)
-    return run
 
 
 def test_the_log_of_a_killed_trial_tells_how_far_its_graph_was(lab: Lab) -> None:
@@ -151,38 +98,175 @@ def test_the_log_of_a_killed_trial_tells_how_far_its_graph_was(lab: Lab) -> None
     assert read_report(run, other).unfinished[0].nodes_met is None
 
 
-def test_a_killed_run_is_gone_on_with_on_fresh_machines(lab: Lab) -> None:
+def test_a_killed_run_is_resumed_on_fresh_machines(lab: Lab) -> None:
     run = killed(lab)
     before = run.events("two-apps", 0)
-    lab.driver = OracleDriver()
-    lab.go(run)
-    assert [row.task for row in read_report(run).unfinished] == ["two-apps"]
-    results = run_suite(lab.suite, run, lab.context, lab.driver, again=True)
+    lab.use(OracleDriver())
+    results = lab.go(run)
     assert [(each.task, each.verdict, each.steps) for each in results] == [
-        ("two-apps", Verdict.PASS, 3)
+        ("two-apps", Verdict.PASS, 3),
+        ("answer", Verdict.PASS, 1),
     ]
     assert not read_report(run).unfinished
-    lost = run.path / "trials" / "two-apps.0.lost1" / "events.jsonl"
-    assert list(read_events(lost)) == before
-    assert run_suite(lab.suite, run, lab.context, lab.driver, again=True) == []
+    first, second = run.attempts("two-apps", 0)
+    assert first.events == before
+    assert second.result == results[0]
+    assert lab.go(run) == []
 
 
-def test_a_plan_is_read_back_from_its_run_and_only_for_the_suite_as_it_was(lab: Lab) -> None:
-    made = Plan(
-        lab.suite,
-        "oracle",
-        OracleDriver(),
-        ("answer",),
-        2,
-        7,
-        {"model": "m"},
-        with_trees=True,
-        video_hz=2.5,
-    )
-    spec = create_run(made, lab.folder, clock=lab.clock).spec
-    assert plan_of(spec, lab.suite) == made
-    with pytest.raises(UsageError, match="not what it was"):
-        plan_of(replace(spec, suite_digest="0" * 64), lab.suite)
+def test_what_happens_is_reported(lab: Lab) -> None:
+    run = lab.begin(OracleDriver(), "answer")
+    (result,) = lab.go(run)
+    trial = TrialId("answer", 0)
+    steps = [StepDone(trial, 1, number + 1) for number in range(result.steps)]
+    assert lab.events == [TrialStarted(trial, 1), *steps, TrialEnded(trial, 1, result)]
+
+
+class Failing:
+    """Fails in the first trials, as if a machine was gone."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+
+    def __call__(self, task: str) -> None:
+        self.left -= 1
+        if self.left >= 0:
+            raise LinkClosedError(f"The machine of {task} is gone.")
+
+
+def test_a_trial_whose_machine_failed_gets_another_attempt(lab: Lab) -> None:
+    run = lab.begin(Driven(Failing(2)), "answer", retries=2)
+    (result,) = lab.go(run)
+    assert result.verdict is Verdict.PASS
+    lost = [event for event in lab.events if isinstance(event, AttemptLost)]
+    assert [event.attempt for event in lost] == [1, 2]
+    assert {event.result.reason for event in lost} == {Reason.ENVIRONMENT_ERROR}
+    assert [attempt.number for attempt in run.attempts("answer", 0)] == [1, 2, 3]
+    report = read_report(run)
+    assert report.verdicts == {"PASS": 1, "FAIL": 0, "INCONCLUSIVE": 0}
+
+
+def test_attempts_are_bounded_also_over_a_resume(lab: Lab) -> None:
+    run = lab.begin(Driven(Failing(99)), "answer", retries=1)
+    (result,) = lab.go(run)
+    assert result.reason is Reason.ENVIRONMENT_ERROR
+    assert len(run.attempts("answer", 0)) == 2
+    assert run.is_complete()
+    assert lab.go(run) == []
+    assert len(run.attempts("answer", 0)) == 2
+
+
+def test_what_the_agent_did_wrong_is_not_tried_again(lab: Lab) -> None:
+    run = lab.begin(NOOP, "answer", retries=3)
+    (result,) = lab.go(run)
+    assert result.verdict is Verdict.FAIL
+    assert len(run.attempts("answer", 0)) == 1
+
+
+def test_a_cancelled_trial_is_done_anew(lab: Lab) -> None:
+    def interrupt(_task: str) -> None:
+        raise KeyboardInterrupt
+
+    run = lab.begin(Driven(interrupt), "answer")
+    with pytest.raises(KeyboardInterrupt):
+        lab.go(run)
+    assert not run.is_complete()
+    lab.use(OracleDriver())
+    assert [result.verdict for result in lab.go(run)] == [Verdict.PASS]
+    report = read_report(run)
+    assert [trial.reason for trial in report.trials] == [Reason.SUCCESS]
+    assert run.is_complete()
+
+
+def test_several_trials_run_at_a_time_on_machines_of_their_own(lab: Lab) -> None:
+    barrier = threading.Barrier(4, timeout=60)
+    run = lab.begin(Driven(lambda _: barrier.wait()), repeats=2)
+    results = lab.go(run, parallel=4)
+    assert [result.verdict for result in results] == [Verdict.PASS] * 8
+    assert len({(result.task, result.repeat) for result in run.results()}) == 8
+    assert lab.fleet.leased == 0
+    started = [event for event in lab.events if isinstance(event, TrialStarted)]
+    assert len(started) == 8
+
+
+def test_more_threads_than_trials_do_no_harm(lab: Lab) -> None:
+    run = lab.begin(OracleDriver(), "answer")
+    assert [result.verdict for result in lab.go(run, parallel=8)] == [Verdict.PASS]
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_a_cancelled_run_begins_no_other_trial(lab: Lab, parallel: int) -> None:
+    token = CancelToken()
+    run = lab.begin(OracleDriver(), repeats=2)
+
+    def cancel(event: TrialEvent) -> None:
+        if isinstance(event, TrialEnded):
+            token.cancel()
+
+    with contextlib.suppress(KeyboardInterrupt):
+        LocalExecutor(parallel).run(lab.job, run, cancel=token, on_event=cancel)
+    results = run.results()
+    assert 1 <= len(results) <= parallel
+    assert Reason.SUCCESS in {result.reason for result in results}
+    assert lab.fleet.leased == 0
+    lab.go(run)
+    assert [result.reason for result in run.results()] == [Reason.SUCCESS] * 8
+
+
+def test_an_interrupt_ends_all_threads_and_their_trials(lab: Lab) -> None:
+    sent: list[str] = []
+
+    def interrupt(task: str) -> None:
+        if (task, len(sent)) == ("two-apps", 0):
+            sent.append(task)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    run = lab.begin(Driven(interrupt), repeats=5)
+    with pytest.raises(KeyboardInterrupt):
+        lab.go(run, parallel=2)
+    assert Reason.CANCELLED in {result.reason for result in run.results()}
+    assert len(run.results()) < 20
+    assert lab.fleet.leased == 0
+    assert not run.is_running()
+
+
+@pytest.mark.parametrize("parallel", [1, 3])
+def test_a_failure_of_the_store_ends_the_run(
+    lab: Lab, parallel: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = lab.begin(OracleDriver(), repeats=3)
+
+    def fail(*_: object) -> None:
+        raise StoreError("The disk is full.")
+
+    monkeypatch.setattr(run, "begin_attempt", fail)
+    with pytest.raises(StoreError, match="full"):
+        lab.go(run, parallel=parallel)
+    assert not run.is_running()
+
+
+def test_lines_of_a_trial_name_it(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
+    names: list[str] = []
+
+    class Reader(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            names.append(getattr(record, "context", ""))
+
+    handler = Reader()
+    handler.addFilter(ContextFilter())
+    log = logging.getLogger("controller.executors.local")
+    log.addHandler(handler)
+    try:
+        with caplog.at_level(logging.DEBUG, logger="controller.executors.local"):
+            lab.go(lab.begin(OracleDriver(), "answer"), parallel=2)
+    finally:
+        log.removeHandler(handler)
+    assert set(names) == {" [trial=answer.0]"}
+
+
+def test_at_least_one_trial_at_a_time() -> None:
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        LocalExecutor(0)
 
 
 def test_results_say_why_nodes_are_not_met_and_give_nothing_away(lab: Lab) -> None:
@@ -208,47 +292,3 @@ def test_trials_do_not_see_what_earlier_ones_did(lab: Lab) -> None:
     lab.go(run)
     (trial,) = run.results()
     assert (trial.verdict, trial.nodes_met) == (Verdict.FAIL, 0)
-
-
-def test_the_tiny_suite_is_sound(lab: Lab) -> None:
-    rows = Validator(lab.suite, lab.fleet, lab.folder, lab.clock, ignore).run(repeats=2)
-    assert [row.task for row in rows] == [task.id for task in lab.suite.tasks]
-    assert [row.faults for row in rows] == [()] * 4
-    assert {len(row.foreign) for row in rows} == {3}
-    assert rows[0].to_dict()["oracle"] == ["PASS", "PASS"]
-
-
-def test_an_unsound_task_is_found_out(lab: Lab, tmp_path: Path, tiny: Path) -> None:
-    import shutil
-
-    copy = tmp_path / "suite"
-    shutil.copytree(tiny, copy)
-    answer = copy / "answer.yaml"
-    answer.write_text(answer.read_text().replace('answer: "0"', 'answer: "1"'))
-    apps = copy / "two-apps.yaml"
-    apps.write_text(
-        apps.read_text().replace(
-            "setup:\n", "setup:\n  - {on: phone, do: open_app, with: {name: Settings}}\n"
-        )
-    )
-    lab.suite = open_suite(str(copy))
-    runs = tmp_path / "runs"
-    rows = {
-        row.task: row
-        for row in Validator(lab.suite, lab.fleet, runs, lab.clock, ignore).run(
-            ("answer", "two-apps")
-        )
-    }
-    assert any("the oracle ended with FAIL" in fault for fault in rows["answer"].faults)
-    assert any("doing nothing" in fault for fault in rows["two-apps"].faults)
-    assert rows["answer"].to_dict()["ok"] is False
-
-
-def test_unknown_agents_are_named_with_the_nearest() -> None:
-    with pytest.raises(UnknownNameError, match="'oracle'"):
-        make_driver("orakle", AgentOptions())
-
-
-def test_the_script_agent_needs_a_script() -> None:
-    with pytest.raises(UsageError):
-        make_driver("script", AgentOptions())

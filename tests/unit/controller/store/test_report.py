@@ -9,13 +9,21 @@ from rich.console import Console
 from controller.agents.protocol import Usage
 from controller.episode.result import MachineRecord, Reason, TrialResult
 from controller.store.report import Report
-from controller.store.runs import RunSpec
+from controller.store.spec import CodeSpec, CustomSpec, RunSpec, SuiteSpec, TaskSpec
 from controller.store.unfinished import Unfinished
 from evaluators.graph.feedback import Feedback
 from evaluators.graph.outcome import Verdict
 from evaluators.graph.state import NodeState
 
-SPEC = RunSpec("run-1", "smoke", "1", "d" * 64, "model", ("a", "b"), 2, 0, 1.0, "0")
+SPEC = RunSpec(
+    run="run-1",
+    started_s=1.0,
+    suite=SuiteSpec(name="smoke", version="1", digest="d" * 64),
+    agent=CustomSpec(name="model"),
+    tasks=(TaskSpec(id="a"), TaskSpec(id="b")),
+    repeats=2,
+    code=CodeSpec(version="0"),
+)
 DESKTOP = MachineRecord(
     "desktop", "d-1", "desktop", "libvirt", "desktop:debian-12", "a" * 64, "tcg"
 )

@@ -16,9 +16,10 @@ from controller.agents.protocol import Usage
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.observation.observer import Shot, encode_png
 from controller.store import index
-from controller.store.event_log import read_events
+from controller.store.event_log import TrialLog, read_events
 from controller.store.index import list_runs
-from controller.store.runs import RunSpec, Store
+from controller.store.runs import Store
+from controller.store.spec import CodeSpec, OracleSpec, RunSpec, SuiteSpec, TaskSpec
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
@@ -32,22 +33,25 @@ CLOCK = FakeClock()
 def make_run(root: Path, run: str = "20261121-080000-aaaa", repeats: int = 2) -> RunFolder:
     spec = RunSpec(
         run=run,
-        suite="tiny",
-        suite_version="1",
-        suite_digest="d" * 64,
-        agent="oracle",
-        tasks=("a", "b"),
-        repeats=repeats,
-        seed=0,
         started_s=1.0,
-        version="0",
+        suite=SuiteSpec(name="tiny", version="1", digest="d" * 64),
+        agent=OracleSpec(),
+        tasks=(TaskSpec(id="a"), TaskSpec(id="b")),
+        repeats=repeats,
+        code=CodeSpec(version="0"),
     )
     return Store(root).create(spec)
 
 
-def end(folder: RunFolder, task: str, repeat: int, verdict: Verdict = Verdict.PASS) -> TrialResult:
-    result = TrialResult(task, repeat, verdict, Reason.SUCCESS, 1, 1, 2, 1.5, Usage(3, 4))
-    with folder.open_trial(task, repeat, CLOCK) as log:
+def end(
+    folder: RunFolder,
+    task: str,
+    repeat: int,
+    verdict: Verdict = Verdict.PASS,
+    reason: Reason = Reason.SUCCESS,
+) -> TrialResult:
+    result = TrialResult(task, repeat, verdict, reason, 1, 1, 2, 1.5, Usage(3, 4))
+    with folder.begin_attempt(task, repeat, CLOCK) as log:
         log.append("start")
         log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"))
     return result
@@ -67,7 +71,7 @@ def test_trials_are_planned_round_by_round(tmp_path: Path) -> None:
 
 def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
-    with folder.open_trial("a", 0, CLOCK) as log:
+    with folder.begin_attempt("a", 0, CLOCK) as log:
         log.append("start")
         log.append("step", n=1)
     with log.path.open("ab") as file:
@@ -84,12 +88,67 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path, line: bytes) -> N
         list(read_events(path))
 
 
-def test_a_trial_has_one_log(tmp_path: Path) -> None:
+def test_every_attempt_is_kept_and_only_the_last_one_counts(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    end(folder, "a", 0, Verdict.INCONCLUSIVE)
+    last = end(folder, "a", 0, Verdict.FAIL)
+    assert [attempt.number for attempt in folder.attempts("a", 0)] == [1, 2]
+    assert folder.results() == [last]
+    (first, second) = folder.attempts("a", 0)
+    assert (first.result or last).verdict is Verdict.INCONCLUSIVE
+    assert [attempt.events[0]["attempt"] for attempt in (first, second)] == [1, 2]
+    with folder.begin_attempt("a", 0, CLOCK) as log:
+        log.append("start")
+    assert folder.results() == []
+    assert folder.unfinished()[0] == ("a", 0, 0)
+
+
+def test_attempts_are_ordered_by_number(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    for _ in range(11):
+        end(folder, "a", 0)
+    assert [attempt.number for attempt in folder.attempts("a", 0)] == list(range(1, 12))
+
+
+def test_an_attempt_has_one_log(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    with folder.begin_attempt("a", 0, CLOCK) as log, pytest.raises(StoreError):
+        TrialLog(log.path.parent, folder.path / "blobs", CLOCK)
+
+
+def test_what_is_written_carries_the_schema_version(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     end(folder, "a", 0)
-    with pytest.raises(StoreError):
-        folder.open_trial("a", 0, CLOCK)
-    assert len(folder.results()) == 1
+    assert json.loads((folder.path / "run.json").read_bytes())["schema_version"] == 2
+    first, *others = folder.events("a", 0)
+    assert first["schema_version"] == 2
+    assert not any("schema_version" in event for event in others)
+
+
+def test_what_a_newer_mesocosm_wrote_is_refused_by_name(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    end(folder, "a", 0)
+    (attempt,) = folder.attempts("a", 0)
+    attempt.path.write_text(
+        attempt.path.read_text().replace('"schema_version":2', '"schema_version":9')
+    )
+    with pytest.raises(StoreError, match=r"events\.jsonl was written by a newer Mesocosm"):
+        folder.events("a", 0)
+    spec = json.loads((folder.path / "run.json").read_bytes())
+    (folder.path / "run.json").write_text(json.dumps({**spec, "schema_version": 3}))
+    with pytest.raises(StoreError, match=r"run\.json was written by a newer Mesocosm") as caught:
+        Store(tmp_path).open("latest")
+    assert "schema 3" in caught.value.details
+
+
+def test_a_cancelled_trial_leaves_its_run_unfinished(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, repeats=1)
+    end(folder, "a", 0)
+    end(folder, "b", 0, Verdict.INCONCLUSIVE, Reason.CANCELLED)
+    assert not folder.is_complete()
+    assert list_runs(Store(tmp_path))[0].state == "unfinished"
+    end(folder, "b", 0)
+    assert folder.is_complete()
 
 
 def test_equal_pictures_are_kept_once_under_their_digest(tmp_path: Path) -> None:
@@ -97,7 +156,7 @@ def test_equal_pictures_are_kept_once_under_their_digest(tmp_path: Path) -> None
     frame = np.zeros((4, 4, 3), dtype=np.uint8)
     png = encode_png(frame)
     shot = Shot(frame, png, digest_bytes(png))
-    with folder.open_trial("a", 0, CLOCK) as log:
+    with folder.begin_attempt("a", 0, CLOCK) as log:
         assert log.keep({"desktop": shot, "phone": shot}) == {
             "desktop": shot.digest,
             "phone": shot.digest,
@@ -239,7 +298,7 @@ def test_a_damaged_or_missing_index_is_rebuilt(tmp_path: Path, damage: bytes | N
 
 def test_a_line_is_on_disk_before_append_returns(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
-    log = folder.open_trial("a", 0, CLOCK)
+    log = folder.begin_attempt("a", 0, CLOCK)
     with log:
         log.append("step", n=1)
         assert json.loads(log.path.read_text())["n"] == 1

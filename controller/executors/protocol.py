@@ -1,0 +1,160 @@
+"""What runs the trials of a run, what it reports, and where trials are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from appliance.base.cancel import CancelToken
+    from appliance.base.clock import Clock
+    from controller.episode.context import RunContext
+    from controller.episode.result import TrialResult
+    from controller.episode.trial import Driver
+    from controller.store.event_log import TrialLog
+    from controller.store.spec import RunSpec
+    from evaluators.model.suite import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class TrialId:
+    """Which trial of a run.
+
+    Attributes:
+        task: id of the task.
+        repeat: from 0.
+    """
+
+    task: str
+    repeat: int
+
+    def __str__(self) -> str:
+        return f"{self.task}.{self.repeat}"
+
+
+@dataclass(frozen=True, slots=True)
+class TrialStarted:
+    """An attempt at a trial began: machines are being leased."""
+
+    trial: TrialId
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepDone:
+    """An action was carried out and judged; `steps` of them so far."""
+
+    trial: TrialId
+    attempt: int
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptLost:
+    """An attempt does not count, for machines or model failed; another one follows."""
+
+    trial: TrialId
+    attempt: int
+    result: TrialResult
+
+
+@dataclass(frozen=True, slots=True)
+class TrialEnded:
+    """A trial has its result."""
+
+    trial: TrialId
+    attempt: int
+    result: TrialResult
+
+
+TrialEvent = TrialStarted | StepDone | AttemptLost | TrialEnded
+"""What an executor reports, told apart by ``match``."""
+
+
+class PastAttempt(Protocol):
+    """An attempt at a trial that is over, or was lost with its process."""
+
+    @property
+    def result(self) -> TrialResult | None:
+        """How it ended; None when it did not."""
+        ...
+
+
+class TrialSink(Protocol):
+    """Where the trials of one run are written, as `controller.store.runs.RunFolder`."""
+
+    @property
+    def spec(self) -> RunSpec:
+        """What the run was asked to do."""
+        ...
+
+    def working(self) -> AbstractContextManager[None]:
+        """Hold the run for the length of a block.
+
+        Raises:
+            StoreError: another process works on it.
+        """
+        ...
+
+    def attempts(self, task: str, repeat: int) -> Sequence[PastAttempt]:
+        """Return all attempts at a trial so far, oldest first.
+
+        Raises:
+            StoreError: a log is damaged.
+        """
+        ...
+
+    def begin_attempt(self, task: str, repeat: int, clock: Clock) -> TrialLog:
+        """Open the log of the next attempt at a trial.
+
+        Raises:
+            StoreError: it cannot be made.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What an executor works on.
+
+    Attributes:
+        suite: where the run's tasks are from.
+        context: what the trials share.
+        driver: chooses the actions; used by several threads at once when trials run in parallel.
+    """
+
+    suite: Suite
+    context: RunContext
+    driver: Driver
+
+
+class Executor(Protocol):
+    """Runs the trials of a run."""
+
+    def run(
+        self,
+        job: Job,
+        sink: TrialSink,
+        *,
+        cancel: CancelToken | None = None,
+        on_event: Callable[[TrialEvent], None] = ...,
+    ) -> list[TrialResult]:
+        """Run all trials that have no final result; those that were cancelled are run anew.
+
+        Args:
+            job: what to run.
+            sink: where trials are written, and where it is known which ones are done.
+            cancel: ends running trials as cancelled and begins no others.
+            on_event: called by one thread at a time.
+
+        Returns:
+            The results of the trials that ended now, in the order of their ends.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C; running trials are recorded as cancelled.
+            StoreError: a log cannot be written.
+        """
+        ...

@@ -1,0 +1,254 @@
+"""Plan a run: from a suite and an agent to a specification, and back for `mesocosm resume`."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import logging
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import MesocosmError, ToolError, UsageError
+from appliance.base.files import digest_json
+from appliance.base.ids import new_run_id
+from appliance.base.process import run
+from appliance.base.settings import REPOSITORY
+from controller.store.runs import Store
+from controller.store.spec import (
+    CodeSpec,
+    ObservationSpec,
+    RunSpec,
+    SuiteSpec,
+    TaskSpec,
+    agent_name,
+)
+from evaluators.source_digest import SourceDigester
+from images.recipe_digest import portable_recipe_digest
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from controller.episode.trial import Driver
+    from controller.store.runs import RunFolder
+    from controller.store.spec import AgentSpec
+    from evaluators.catalogue import Tools, Vocabulary
+    from evaluators.model.suite import Suite
+    from evaluators.model.task import Task
+
+_log = logging.getLogger(__name__)
+
+_GIT_TIMEOUT_S = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is to do.
+
+    Attributes:
+        suite: where the tasks are from.
+        agent: who tries them.
+        driver: lets it act.
+        tasks: ids; all by default.
+        repeats: of each task.
+        retries: further attempts at a trial whose machines or model failed.
+        seed: everything random follows from it.
+        with_trees: observations hold accessibility trees too.
+        video_hz: frames a second recorded of each screen; 0 records none.
+        images: digest of the recipe behind each kind of machine.
+    """
+
+    suite: Suite
+    agent: AgentSpec
+    driver: Driver
+    tasks: tuple[str, ...] = ()
+    repeats: int = 1
+    retries: int = 0
+    seed: int = 0
+    with_trees: bool = False
+    video_hz: float = 0.0
+    images: Mapping[str, str] | None = None
+
+    @property
+    def agent_name(self) -> str:
+        """What results call the agent."""
+        return agent_name(self.agent)
+
+
+def create_run(plan: Plan, runs_dir: Path, *, clock: Clock = SYSTEM_CLOCK) -> RunFolder:
+    """Check a plan and make the folder of its run.
+
+    Args:
+        plan: of the run.
+        runs_dir: the folder of all runs.
+        clock: stamps the run.
+
+    Raises:
+        UnknownNameError: the suite has no such task.
+        StoreError: the folder cannot be made.
+    """
+    return Store(runs_dir).create(specify_run(plan, clock=clock))
+
+
+def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK) -> RunSpec:
+    """Return the specification of a new run.
+
+    Raises:
+        UnknownNameError: the suite has no such task.
+    """
+    known = plan.suite.vocabulary
+    names = plan.tasks or tuple(task.id for task in plan.suite.tasks)
+    tasks = [plan.suite.task(name) for name in dict.fromkeys(names)]
+    digester = SourceDigester()
+    return RunSpec(
+        run=new_run_id(clock),
+        started_s=clock.now_s(),
+        suite=SuiteSpec(name=plan.suite.name, version=plan.suite.version, digest=plan.suite.digest),
+        agent=plan.agent,
+        tasks=tuple(specify_task(task, known, digester) for task in tasks),
+        repeats=plan.repeats,
+        retries=plan.retries,
+        seed=plan.seed,
+        evaluators=digester.digest_modules(
+            tool.mark.function for tools in known.evaluators.values() for tool in tools.values()
+        ),
+        action_space=_action_space_digest(known.actions or {}),
+        observation=ObservationSpec(trees=plan.with_trees),
+        images=dict(plan.images or {}),
+        code=code_version(),
+        recording_hz=plan.video_hz,
+    )
+
+
+def specify_task(task: Task, known: Vocabulary, digester: SourceDigester) -> TaskSpec:
+    """Return what makes a task the same task: digests of its parts and of what they run.
+
+    The reference solution is no part of it: it changes no agent's score.
+    """
+    evaluators = {
+        f"{place}.{check.check}": digester.digest(tool.mark.function)
+        for node in task.graph
+        for check in node.checks
+        if (place := task.place_of(check.on))
+        and (tool := known.evaluators.get(place, {}).get(check.check))
+    }
+    setups = {
+        f"{place}.{step.do}": digester.digest(tool.mark.function)
+        for step in task.setup
+        if (place := task.place_of(step.on))
+        and (tool := (known.setups or {}).get(place, {}).get(step.do))
+    }
+    parts = task.model_dump(mode="json", by_alias=True)
+    return TaskSpec(
+        id=task.id,
+        text=digest_json(task.instruction),
+        machines=digest_json([parts["roles"], parts.get("egress", {})]),
+        setup=digest_json([parts["setup"], setups]),
+        graph=digest_json(parts["graph"]),
+        limits=digest_json(parts["limits"]),
+        evaluators=dict(sorted(evaluators.items())),
+    )
+
+
+def resume_plan(
+    spec: RunSpec, suite: Suite, make_driver: Callable[[AgentSpec], Driver]
+) -> Plan:
+    """Return the plan that a run was made of.
+
+    Args:
+        spec: of the run.
+        suite: what it was of.
+        make_driver: as `controller.agents.registry.make_driver`.
+
+    Raises:
+        UsageError: the run is of an older schema, or a task is no longer what it was, or the agent
+            cannot be made as it was.
+        SpecError: the agent's script cannot be read.
+    """
+    if spec.schema_version == 1:
+        raise UsageError(
+            f"{spec.run} was recorded by an older Mesocosm (schema 1) and cannot be resumed.",
+            resolution="Begin a new run; the results of this one can still be read.",
+        )
+    _require_same_tasks(spec, suite)
+    return Plan(
+        suite=suite,
+        agent=spec.agent,
+        driver=make_driver(spec.agent),
+        tasks=tuple(task.id for task in spec.tasks),
+        repeats=spec.repeats,
+        retries=spec.retries,
+        seed=spec.seed,
+        with_trees=spec.observation.trees,
+        video_hz=spec.recording_hz,
+        images=spec.images,
+    )
+
+
+def _require_same_tasks(spec: RunSpec, suite: Suite) -> None:
+    digester = SourceDigester()
+    present = {task.id: task for task in suite.tasks}
+    lines = []
+    for then in spec.tasks:
+        if then.id not in present:
+            lines.append(f"{then.id}: no longer in the suite")
+        elif parts := then.differences(specify_task(present[then.id], suite.vocabulary, digester)):
+            lines.append(f"{then.id}: {', '.join(parts)}")
+    if lines:
+        raise UsageError(
+            f"Suite {suite.name} is not what it was when {spec.run} began.",
+            details="\n".join(lines),
+            resolution="Begin a new run, or name the suite as it was with --suite.",
+        )
+
+
+def recipes_of(settings: Settings, kinds: Iterable[Kind]) -> dict[str, str]:
+    """Return the digests of the image recipes behind machines of this appliance, by kind.
+
+    Remote desktops have none. A recipe that this host cannot make is left out.
+    """
+    desktops = {"vm": "desktop", "container": "desktop-container"}
+    phones = {"reference": "phone", "emulator": "android"}
+    names = {
+        Kind.DESKTOP: desktops.get(settings.desktop),
+        Kind.PHONE: phones.get(settings.phone),
+    }
+    digests = {}
+    for kind in sorted(set(kinds)):
+        name = names[kind]
+        if name is None:
+            continue
+        try:
+            digests[kind.value] = portable_recipe_digest(name, settings)
+        except MesocosmError as exc:
+            _log.warning("the recipe of %s has no digest: %s", name, exc)
+    return digests
+
+
+@cache
+def code_version() -> CodeSpec:
+    """Return which Mesocosm this is; the commit only where it runs from its repository."""
+    version = importlib.metadata.version("mesocosm")
+    git = ["git", "-C", str(REPOSITORY)]
+    try:
+        if not (REPOSITORY / ".git").exists():
+            return CodeSpec(version=version)
+        head = run([*git, "rev-parse", "HEAD"], timeout_s=_GIT_TIMEOUT_S).require()
+        changed = run([*git, "status", "--porcelain"], timeout_s=_GIT_TIMEOUT_S).require()
+    except ToolError as exc:
+        _log.warning("the commit of this source tree is not known: %s", exc)
+        return CodeSpec(version=version)
+    return CodeSpec(version=version, commit=head.text, is_modified=bool(changed.text))
+
+
+def _action_space_digest(actions: Tools) -> str:
+    return digest_json(
+        {
+            place: {name: tool.openai() for name, tool in sorted(tools.items())}
+            for place, tools in sorted(actions.items())
+        }
+    )

@@ -1,0 +1,202 @@
+"""Compare two runs task by task, leaving out what was not the same task in both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from appliance.base.errors import UsageError
+from controller.store.run_metrics import completed, passed, read_tracks, values_by_task
+from evaluators.metrics.intervals import Comparison, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from controller.store.run_metrics import Track
+    from controller.store.runs import RunFolder
+    from controller.store.spec import RunSpec, TaskSpec
+    from provisioning.protocols import Json
+
+_COMPARED = ("agent", "action_space", "observation", "repeats", "retries", "seed")
+"""Parts of a specification that are what two runs are compared for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A part in which two specifications differ.
+
+    Attributes:
+        name: such as ``agent.model``.
+        first: its value in the first run; None where it has none.
+        second: the same of the second run.
+    """
+
+    name: str
+    first: Json
+    second: Json
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return it as JSON."""
+        return {"name": self.name, "first": self.first, "second": self.second}
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """Two runs on the tasks that are the same in both.
+
+    Attributes:
+        first: id of the first run.
+        second: id of the second run.
+        differences: agent, model, prompts, observation: what is compared.
+        tasks: ids of the tasks that enter the figures.
+        left_out: why each of the other tasks does not, by id.
+        warnings: what else differs and may explain a difference.
+        success_rate: of SR, second less first; each task counts once.
+        completion_ratio: the same of CR.
+    """
+
+    first: str
+    second: str
+    differences: tuple[Difference, ...]
+    tasks: tuple[str, ...]
+    left_out: Mapping[str, str]
+    warnings: tuple[str, ...]
+    success_rate: Comparison
+    completion_ratio: Comparison
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return it as JSON; keys are only added."""
+        return {
+            "SR": self.success_rate.to_dict(),
+            "CR": self.completion_ratio.to_dict(),
+            "first": self.first,
+            "second": self.second,
+            "differences": [difference.to_dict() for difference in self.differences],
+            "tasks": list(self.tasks),
+            "left_out": dict(self.left_out),
+            "warnings": list(self.warnings),
+        }
+
+
+def compare_runs(first: RunFolder, second: RunFolder, *, strict: bool = False) -> RunComparison:
+    """Compare two runs of one suite.
+
+    Args:
+        first: what is compared with.
+        second: what is compared; differences are second less first.
+        strict: refuse runs that differ in more than what is compared.
+
+    Raises:
+        UsageError: they are of different suites, or something that is warned of differs and
+            `strict` is set.
+        StoreError: a log is damaged.
+    """
+    ours, theirs = first.spec, second.spec
+    if ours.suite.name != theirs.suite.name:
+        raise UsageError(
+            f"{ours.run} and {theirs.run} are not of the same suite.",
+            details=f"{ours.suite.name}, {theirs.suite.name}",
+        )
+    tracks = [
+        [track for track in read_tracks(each) if track.is_conclusive] for each in (first, second)
+    ]
+    warnings = _warnings(ours, theirs, *(_accelerators(each) for each in tracks))
+    if strict and warnings:
+        raise UsageError(
+            f"{ours.run} and {theirs.run} differ in more than what is compared.",
+            details="\n".join(warnings),
+            resolution="Compare them without --strict, or run both under the same conditions.",
+        )
+    left_out = _left_out(ours, theirs, *({track.result.task for track in each} for each in tracks))
+    kept = tuple(task.id for task in ours.tasks if task.id not in left_out)
+    return RunComparison(
+        first=ours.run,
+        second=theirs.run,
+        differences=_differences(ours, theirs),
+        tasks=kept,
+        left_out=left_out,
+        warnings=warnings,
+        success_rate=compare(*(_only(values_by_task(each, passed), kept) for each in tracks)),
+        completion_ratio=compare(
+            *(_only(values_by_task(each, completed), kept) for each in tracks)
+        ),
+    )
+
+
+def _only(values: Mapping[str, list[float]], tasks: tuple[str, ...]) -> dict[str, list[float]]:
+    return {name: values[name] for name in tasks}
+
+
+def _left_out(
+    ours: RunSpec, theirs: RunSpec, our_trials: set[str], their_trials: set[str]
+) -> dict[str, str]:
+    first = {task.id: task for task in ours.tasks}
+    second = {task.id: task for task in theirs.tasks}
+    reasons = {}
+    for name in dict.fromkeys((*first, *second)):
+        if name not in first or name not in second:
+            reason = f"only in {ours.run if name in first else theirs.run}"
+        else:
+            reason = _reason(first[name], second[name])
+        if not reason:
+            runs = ((ours.run, our_trials), (theirs.run, their_trials))
+            missing = [run for run, names in runs if name not in names]
+            reason = f"no conclusive trial in {' and '.join(missing)}" if missing else ""
+        if reason:
+            reasons[name] = reason
+    return reasons
+
+
+def _reason(first: TaskSpec, second: TaskSpec) -> str:
+    """Return why two tasks of one name are not the same task; empty when they are."""
+    if not (first.has_digests and second.has_digests):
+        return "recorded without digests (schema 1)"
+    parts = first.differences(second)
+    return f"differs in: {', '.join(parts)}" if parts else ""
+
+
+def _differences(ours: RunSpec, theirs: RunSpec) -> tuple[Difference, ...]:
+    first, second = (
+        _flatten("", spec.model_dump(mode="json", include=set(_COMPARED)))
+        for spec in (ours, theirs)
+    )
+    return tuple(
+        Difference(name, first.get(name), second.get(name))
+        for name in dict.fromkeys((*first, *second))
+        if first.get(name) != second.get(name)
+    )
+
+
+def _flatten(name: str, value: Any) -> dict[str, Json]:  # noqa: ANN401 - any JSON
+    if not isinstance(value, dict):
+        return {name: value}
+    found: dict[str, Json] = {}
+    for key, part in value.items():
+        found |= _flatten(f"{name}.{key}" if name else key, part)
+    return found
+
+
+def _warnings(
+    ours: RunSpec, theirs: RunSpec, our_accelerators: set[str], their_accelerators: set[str]
+) -> tuple[str, ...]:
+    lines = []
+    for kind in sorted({*ours.images, *theirs.images}):
+        first, second = ours.images.get(kind), theirs.images.get(kind)
+        if first != second:
+            lines.append(f"image recipe of {kind}s: {_short(first)}, {_short(second)}")
+    if our_accelerators != their_accelerators:
+        names = ("+".join(sorted(each)) for each in (our_accelerators, their_accelerators))
+        lines.append(f"accelerator: {', '.join(name or 'none' for name in names)}")
+    if ours.code != theirs.code:
+        lines.append(f"code: {ours.code}, {theirs.code}")
+    elif ours.code.is_modified:
+        lines.append(f"code: both {ours.code}; what was modified is not known")
+    return tuple(lines)
+
+
+def _short(digest: str | None) -> str:
+    return digest[:12] if digest else "not known"
+
+
+def _accelerators(tracks: list[Track]) -> set[str]:
+    return {machine.accelerator for track in tracks for machine in track.result.machines} - {"none"}

@@ -1,0 +1,262 @@
+"""What a run was asked to do: everything that can change its scores, as data with a digest."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from appliance.base.files import digest_json
+
+SCHEMA_VERSION: Final = 2
+"""Version of ``run.json`` and of event logs that are written; version 1 can be read."""
+
+
+class Record(BaseModel):
+    """Base of all records here: frozen and exact about unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+
+class SuiteSpec(Record):
+    """Which suite a run is of.
+
+    Attributes:
+        name: of the suite.
+        version: as the suite's author counts.
+        digest: SHA-256 over everything that the suite's files hold.
+    """
+
+    name: str
+    version: str
+    digest: str
+
+
+class OracleSpec(Record):
+    """The agent that plays the tasks' reference solutions."""
+
+    kind: Literal["oracle"] = "oracle"
+
+
+class NoopSpec(Record):
+    """The agent that does nothing."""
+
+    kind: Literal["noop"] = "noop"
+
+
+class RandomSpec(Record):
+    """The agent that acts by chance, from the trial's seed."""
+
+    kind: Literal["random"] = "random"
+
+
+class ScriptSpec(Record):
+    """The agent that plays a file of actions.
+
+    Attributes:
+        path: of the file, as it was given.
+        digest: SHA-256 of its content; empty in runs of schema 1.
+    """
+
+    kind: Literal["script"] = "script"
+    path: str
+    digest: str = ""
+
+
+class CustomSpec(Record):
+    """An agent that a program handed in; nobody else can make it again.
+
+    Attributes:
+        name: what results call it.
+    """
+
+    kind: Literal["custom"] = "custom"
+    name: str
+
+
+class Sampling(Record):
+    """How a model's reply is drawn; None leaves it to the endpoint.
+
+    Attributes:
+        temperature: 0 or more.
+        top_p: probability mass, above 0, at most 1.
+        max_tokens: length of a reply at most.
+    """
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+
+
+class ModelSpec(Record):
+    """The agent that asks a model.
+
+    Attributes:
+        model: its name.
+        endpoint: address of its API, without credentials and query.
+        sampling: how replies are drawn.
+        history: how many past turns the model is reminded of.
+        pictures: in how many of these the screenshots are still there.
+        timeout_s: of one request.
+        retries: after 429, 5xx and broken connections.
+        prompt_digest: SHA-256 of the agent's prompt templates; empty in runs of schema 1.
+    """
+
+    kind: Literal["model"] = "model"
+    model: str
+    endpoint: str
+    sampling: Sampling = Sampling()
+    history: int | None = None
+    pictures: int | None = None
+    timeout_s: float | None = None
+    retries: int | None = None
+    prompt_digest: str = ""
+
+    @field_validator("endpoint")
+    @classmethod
+    def _remove_credentials(cls, value: str) -> str:
+        return without_credentials(value)
+
+
+AgentSpec = Annotated[
+    OracleSpec | NoopSpec | RandomSpec | ScriptSpec | ModelSpec | CustomSpec,
+    Field(discriminator="kind"),
+]
+"""Which agent, told apart by ``kind``; holds no secrets."""
+
+
+class TaskSpec(Record):
+    """One task of a run, as digests of what makes it the same task.
+
+    Attributes:
+        id: its name in the suite.
+        text: digest of the instruction.
+        machines: digest of the roles, their kinds, and what they may reach.
+        setup: digest of the setup steps and of the functions that they run.
+        graph: digest of the nodes.
+        limits: digest of the limits.
+        evaluators: digest of each evaluator that the graph uses, by place and name.
+    """
+
+    id: str
+    text: str = ""
+    machines: str = ""
+    setup: str = ""
+    graph: str = ""
+    limits: str = ""
+    evaluators: dict[str, str] = {}
+
+    @property
+    def has_digests(self) -> bool:
+        """Whether it says more than its name; runs of schema 1 do not."""
+        return bool(self.graph)
+
+    def differences(self, other: TaskSpec) -> tuple[str, ...]:
+        """Name the parts in which two tasks differ; evaluators one by one."""
+        parts = [
+            part
+            for part in ("text", "machines", "setup", "graph", "limits")
+            if getattr(self, part) != getattr(other, part)
+        ]
+        names = sorted({*self.evaluators, *other.evaluators})
+        changed = [
+            f"evaluator {name}"
+            for name in names
+            if self.evaluators.get(name) != other.evaluators.get(name)
+        ]
+        return (*parts, *changed)
+
+
+class ObservationSpec(Record):
+    """What agents are shown beside screenshots.
+
+    Attributes:
+        trees: the machines' accessibility trees.
+    """
+
+    trees: bool = False
+
+
+class CodeSpec(Record):
+    """Which Mesocosm ran.
+
+    Attributes:
+        version: of the package.
+        commit: of the source tree; empty where there is no repository.
+        is_modified: the source tree differs from that commit.
+    """
+
+    version: str
+    commit: str = ""
+    is_modified: bool = False
+
+    def __str__(self) -> str:
+        commit = f" ({self.commit[:12]}{', modified' if self.is_modified else ''})"
+        return self.version + (commit if self.commit else "")
+
+
+class RunSpec(Record):
+    """What a run was asked to do.
+
+    Attributes:
+        schema_version: of the file that it was read from.
+        run: its id.
+        started_s: seconds since the epoch.
+        suite: what the tasks are of.
+        agent: who tries them.
+        tasks: in the order of running.
+        repeats: trials of each task.
+        retries: further attempts at a trial whose machines or model failed.
+        seed: everything random follows from it.
+        evaluators: digest of the sources of all evaluators.
+        action_space: digest of the actions that agents are offered.
+        observation: what agents are shown.
+        images: digest of the recipe behind each kind of machine, where there is one.
+        code: which Mesocosm ran.
+        recording_hz: frames a second of recordings; 0 records none.
+    """
+
+    schema_version: Literal[1, 2] = SCHEMA_VERSION
+    run: str
+    started_s: float
+    suite: SuiteSpec
+    agent: AgentSpec
+    tasks: tuple[TaskSpec, ...]
+    repeats: int = Field(ge=1)
+    retries: int = Field(default=0, ge=0)
+    seed: int = 0
+    evaluators: str = ""
+    action_space: str = ""
+    observation: ObservationSpec = ObservationSpec()
+    images: dict[str, str] = {}
+    code: CodeSpec
+    recording_hz: float = 0.0
+
+    @property
+    def planned(self) -> list[tuple[str, int]]:
+        """Every trial as task and repeat, in the order of running."""
+        return [(task.id, repeat) for repeat in range(self.repeats) for task in self.tasks]
+
+    @property
+    def agent_name(self) -> str:
+        """What results call the agent."""
+        return agent_name(self.agent)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over everything that can change a score: not the id, the time, recordings."""
+        kept = self.model_dump(mode="json", exclude={"run", "started_s", "recording_hz"})
+        return digest_json(kept)
+
+
+def agent_name(agent: AgentSpec) -> str:
+    """Return what results call an agent."""
+    return agent.name if isinstance(agent, CustomSpec) else agent.kind
+
+
+def without_credentials(address: str) -> str:
+    """Return an address without user, password, query and fragment, where secrets may be."""
+    parts = urlsplit(address)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))

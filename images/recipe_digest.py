@@ -1,0 +1,42 @@
+"""Digest a recipe as it is the same on every host, whatever was built from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.files import digest_json
+from images.catalog import make_recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.settings import Settings
+    from images.recipe import Recipe
+
+_OF_THIS_APPLIANCE = frozenset({"authorized_key"})
+"""Inputs that differ between appliances and change nothing that an agent can see."""
+
+
+def portable_recipe_digest(
+    name: str, settings: Settings, make: Callable[[str, Settings], Recipe] = make_recipe
+) -> str:
+    """Return the digest of a recipe and of the recipes that it stands on.
+
+    Unlike the key of the image store it covers neither the appliance's own keys nor what was built:
+    two hosts that have the same files and settings get the same digest.
+
+    Args:
+        name: of the recipe.
+        settings: which variant it makes.
+        make: makes the recipe of a name.
+
+    Raises:
+        UnknownNameError: there is no recipe of that name.
+        RequirementError: the host's distribution has none.
+    """
+    recipe = make(name, settings)
+    inputs = {key: value for key, value in recipe.inputs().items() if key not in _OF_THIS_APPLIANCE}
+    needs = {other: portable_recipe_digest(other, settings, make) for other in recipe.needs}
+    return digest_json(
+        {"name": recipe.name, "variant": recipe.variant, "inputs": inputs, "needs": needs}
+    )

@@ -1,0 +1,54 @@
+"""Two runs between which an evaluator was changed, compared by the command."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from appliance.base.process import run
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+TINY = REPOSITORY / "tests/suites/tiny"
+PACKAGES = ("appliance", "images", "provisioning", "monitoring", "controller")
+MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]
+
+
+def mesocosm(root: Path, *words: str) -> bytes:
+    """Run the command on the sources below a folder."""
+    env = {
+        "PYTHONPATH": str(root),
+        "MESOCOSM_STATE_DIR": str(root / "state"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    return run([*MESOCOSM, *words], env=env, cwd=root, timeout_s=120).require().stdout
+
+
+def test_a_changed_evaluator_leaves_out_the_tasks_that_use_it(tmp_path: Path) -> None:
+    for name in PACKAGES:
+        (tmp_path / name).symlink_to(REPOSITORY / name)
+    shutil.copytree(REPOSITORY / "evaluators", tmp_path / "evaluators")
+    words = ("run", str(TINY), "--fleet", "fake", "--json", "--agent")
+    first = json.loads(mesocosm(tmp_path, *words, "oracle", "--repeats", "2"))["run"]
+    module = tmp_path / "evaluators/desktop/settings.py"
+    old = "return guest.gsettings_get(schema, key) == value"
+    assert old in module.read_text()
+    module.write_text(module.read_text().replace(old, f"{old} or False", 1))
+    second = json.loads(mesocosm(tmp_path, *words, "noop", "--trees"))["run"]
+    found: dict[str, Any] = json.loads(mesocosm(tmp_path, "compare", first, second, "--json"))
+    assert found["left_out"] == {
+        "dark-style": "differs in: evaluator desktop.gsetting_equals",
+    }
+    assert found["tasks"] == ["write-file", "two-apps", "answer"]
+    assert (found["SR"]["tasks"], found["SR"]["difference"]) == (3, -1.0)
+    assert found["SR"]["difference_95"] == [-1.0, -1.0]
+    assert {row["name"] for row in found["differences"]} == {
+        "agent.kind",
+        "observation.trees",
+        "repeats",
+    }
+    shown = mesocosm(tmp_path, "compare", first, second).decode()
+    assert "left out: dark-style: differs in: evaluator desktop.gsetting_equals" in shown
+    assert "SR -1.000 (95 %: -1.000 to -1.000)" in shown

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import SpecError, UnknownNameError, UsageError
+from controller.agents.registry import AGENTS, AgentOptions, make_driver, specify_agent
+from controller.store.spec import ModelSpec, ScriptSpec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_unknown_agents_are_named_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="'oracle'"):
+        specify_agent("orakle")
+
+
+def test_every_agent_can_be_specified_and_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "actions.jsonl"
+    script.write_text('{"do": "complete"}\n')
+    monkeypatch.setenv("MESOCOSM_MODEL_API_KEY", "s3cret")
+    options = AgentOptions(script, "m", "http://user:pass@host:1/v1?key=s3cret")
+    specs = [specify_agent(name, options) for name in AGENTS]
+    assert [spec.kind for spec in specs] == list(AGENTS)
+    for spec in specs:
+        assert callable(make_driver(spec).drive)
+        dumped = spec.model_dump_json()
+        assert not any(secret in dumped for secret in ("s3cret", "pass", "user"))
+
+
+def test_the_endpoint_is_kept_without_what_may_be_secret() -> None:
+    spec = ModelSpec(model="m", endpoint="https://me:word@[::1]:8000/v1/?token=x#y")
+    assert spec.endpoint == "https://[::1]:8000/v1/"
+
+
+def test_a_changed_prompt_is_refused() -> None:
+    spec = ModelSpec(model="m", endpoint="http://host/v1", prompt_digest="0" * 64)
+    with pytest.raises(UsageError, match="prompts are not as they were"):
+        make_driver(spec)
+
+
+def test_the_script_agent_needs_a_script(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        specify_agent("script")
+    with pytest.raises(SpecError, match="cannot be read"):
+        specify_agent("script", AgentOptions(script=tmp_path / "none.jsonl"))
+
+
+def test_a_changed_script_is_refused(tmp_path: Path) -> None:
+    script = tmp_path / "actions.jsonl"
+    script.write_text('{"do": "complete"}\n')
+    spec = specify_agent("script", AgentOptions(script=script))
+    assert isinstance(spec, ScriptSpec)
+    script.write_text('{"do": "wait", "with": {"seconds": 1.0}}\n')
+    with pytest.raises(UsageError, match="not as it was"):
+        make_driver(spec)

@@ -1,0 +1,77 @@
+"""Runs of the tiny suite on machines in memory and a fake clock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import FakeClock
+from controller.agents.oracle import Oracle
+from controller.executors.local import LocalExecutor
+from controller.executors.protocol import Job
+from controller.planning import Plan, create_run
+from controller.store.spec import CustomSpec
+from controller.wiring import make_context, open_suite
+from provisioning.fake import FakeFleet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from controller.episode.episode import Episode
+    from controller.episode.result import TrialResult
+    from controller.episode.trial import Driver
+    from controller.executors.protocol import TrialEvent
+    from controller.observation.observer import Observation
+    from controller.store.runs import RunFolder
+
+
+def ignore(name: str, value: float = 1.0, **labels: str) -> None:
+    del name, value, labels
+
+
+class Lab:
+    """Runs the tiny suite on machines in memory and a fake clock."""
+
+    def __init__(self, suite: Path, folder: Path) -> None:
+        self.suite = open_suite(str(suite))
+        self.folder = folder
+        self.clock = FakeClock()
+        self.fleet = FakeFleet(self.clock)
+        self.events: list[TrialEvent] = []
+
+    def begin(self, driver: Driver, *tasks: str, repeats: int = 1, retries: int = 0) -> RunFolder:
+        plan = Plan(self.suite, CustomSpec(name="test"), driver, tasks, repeats, retries)
+        self.use(driver)
+        return create_run(plan, self.folder, clock=self.clock)
+
+    def use(self, driver: Driver) -> None:
+        plan = Plan(self.suite, CustomSpec(name="test"), driver)
+        context = make_context(plan, self.fleet, clock=self.clock, take=ignore)
+        self.job = Job(self.suite, context, driver)
+
+    def go(self, run: RunFolder, parallel: int = 1) -> list[TrialResult]:
+        self.events.clear()
+        return LocalExecutor(parallel).run(self.job, run, on_event=self.events.append)
+
+
+class Killed(BaseException):
+    """What a test throws where a process would be gone."""
+
+
+class Victim:
+    """Does what the oracle does, until its process is killed in the third step."""
+
+    def drive(self, episode: Episode, observation: Observation) -> None:
+        context = episode.oracle_context()
+        oracle = Oracle(context, context.task.oracle)
+        while observation.step < 2:
+            observation = episode.step(oracle.act(observation)).observation
+        raise Killed
+
+
+def killed(lab: Lab) -> RunFolder:
+    run = lab.begin(Victim(), "two-apps", "answer")
+    with pytest.raises(Killed):
+        lab.go(run)
+    return run

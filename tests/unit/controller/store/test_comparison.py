@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import UsageError
+from controller.episode.result import TRIAL_RESULT, MachineRecord, Reason, TrialResult
+from controller.store.comparison import Difference, compare_runs
+from controller.store.runs import Store
+from controller.store.spec import (
+    CodeSpec,
+    ModelSpec,
+    ObservationSpec,
+    RunSpec,
+    SuiteSpec,
+    TaskSpec,
+)
+from evaluators.graph.outcome import Verdict
+from tests.unit.controller.store.test_runs import CLOCK
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from controller.store.runs import RunFolder
+
+MACHINE = MachineRecord("desktop", "d-1", "desktop", "fake", "desktop:1", "a" * 64, "tcg")
+
+
+def task(name: str, **changes: object) -> TaskSpec:
+    parts = {part: f"{name}-{part}" for part in ("text", "machines", "setup", "graph", "limits")}
+    evaluators = {"desktop.exists": "1", "phone.shown": "2"}
+    return TaskSpec.model_validate({"id": name, **parts, "evaluators": evaluators, **changes})
+
+
+TASKS = tuple(task(name) for name in "abcd")
+SPEC = RunSpec(
+    run="first",
+    started_s=1.0,
+    suite=SuiteSpec(name="tiny", version="1", digest="d" * 64),
+    agent=ModelSpec(model="small", endpoint="http://host/v1", prompt_digest="p"),
+    tasks=TASKS,
+    repeats=1,
+    images={"desktop": "r" * 64},
+    code=CodeSpec(version="1", commit="c" * 40),
+)
+
+
+def record(root: Path, spec: RunSpec, passed: str, accelerator: str = "tcg") -> RunFolder:
+    """Record a run in which the named tasks passed and the others failed."""
+    folder = Store(root).create(spec)
+    machine = replace(MACHINE, accelerator=accelerator)
+    for name, repeat in spec.planned:
+        verdict = Verdict.PASS if name in passed else Verdict.FAIL
+        met = int(verdict is Verdict.PASS)
+        result = TrialResult(
+            name, repeat, verdict, Reason.SUCCESS, met, 1, 1, 1.0, machines=(machine,)
+        )
+        with folder.begin_attempt(name, repeat, CLOCK) as log:
+            log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
+    return folder
+
+
+def other(**changes: object) -> RunSpec:
+    return SPEC.model_copy(update={"run": "second", **changes})
+
+
+def test_what_is_compared_is_listed(tmp_path: Path) -> None:
+    agent = ModelSpec(model="large", endpoint="http://host/v1", prompt_digest="q")
+    spec = other(agent=agent, observation=ObservationSpec(trees=True))
+    comparison = compare_runs(record(tmp_path, SPEC, "a"), record(tmp_path, spec, "abc"))
+    assert comparison.differences == (
+        Difference("agent.model", "small", "large"),
+        Difference("agent.prompt_digest", "p", "q"),
+        Difference("observation.trees", False, True),
+    )
+    assert comparison.tasks == ("a", "b", "c", "d")
+    assert (comparison.left_out, comparison.warnings) == ({}, ())
+    assert comparison.success_rate.difference == pytest.approx(0.5)
+    low, high = comparison.success_rate.interval or (None, None)
+    assert (low, high) == (0.0, 1.0)
+    assert comparison.to_dict()["SR"] == comparison.success_rate.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"text": "x"}, "differs in: text"),
+        ({"machines": "x"}, "differs in: machines"),
+        ({"setup": "x"}, "differs in: setup"),
+        ({"graph": "x", "limits": "y"}, "differs in: graph, limits"),
+        ({"evaluators": {"phone.shown": "2"}}, "differs in: evaluator desktop.exists"),
+        (
+            {"evaluators": {"desktop.exists": "9", "phone.shown": "2"}},
+            "differs in: evaluator desktop.exists",
+        ),
+    ],
+)
+def test_a_task_that_is_not_the_same_is_left_out_by_name(
+    tmp_path: Path, change: dict[str, object], reason: str
+) -> None:
+    spec = other(tasks=(task("a", **change), *TASKS[1:]))
+    comparison = compare_runs(record(tmp_path, SPEC, ""), record(tmp_path, spec, "a"))
+    assert comparison.left_out == {"a": reason}
+    assert comparison.tasks == ("b", "c", "d")
+    assert comparison.success_rate.difference == 0.0
+    assert comparison.success_rate.tasks == 3
+
+
+def test_tasks_of_one_run_only_are_left_out_by_name(tmp_path: Path) -> None:
+    spec = other(tasks=(*TASKS[1:], task("e")))
+    comparison = compare_runs(record(tmp_path, SPEC, ""), record(tmp_path, spec, ""))
+    assert comparison.left_out == {"a": "only in first", "e": "only in second"}
+
+
+def test_tasks_without_a_conclusive_trial_are_left_out_by_name(tmp_path: Path) -> None:
+    second = Store(tmp_path).create(other())
+    comparison = compare_runs(record(tmp_path, SPEC, "a"), second)
+    assert set(comparison.left_out.values()) == {"no conclusive trial in second"}
+    assert comparison.success_rate.difference is None
+
+
+def test_recipes_accelerators_and_code_are_warned_of_and_refused_when_strict(
+    tmp_path: Path,
+) -> None:
+    code = CodeSpec(version="1", commit="e" * 40, is_modified=True)
+    spec = other(images={"desktop": "s" * 64, "phone": "t" * 64}, code=code)
+    first, second = record(tmp_path, SPEC, "a"), record(tmp_path, spec, "a", accelerator="kvm")
+    comparison = compare_runs(first, second)
+    assert comparison.warnings == (
+        "image recipe of desktops: rrrrrrrrrrrr, ssssssssssss",
+        "image recipe of phones: not known, tttttttttttt",
+        "accelerator: tcg, kvm",
+        "code: 1 (cccccccccccc), 1 (eeeeeeeeeeee, modified)",
+    )
+    assert len(comparison.tasks) == 4
+    with pytest.raises(UsageError, match="more than what is compared") as caught:
+        compare_runs(first, second, strict=True)
+    assert caught.value.details.splitlines() == list(comparison.warnings)
+    assert compare_runs(first, first, strict=True).tasks == ("a", "b", "c", "d")
+
+
+def test_runs_of_different_suites_are_refused(tmp_path: Path) -> None:
+    suite = SuiteSpec(name="other", version="1", digest="d" * 64)
+    with pytest.raises(UsageError, match="not of the same suite"):
+        compare_runs(record(tmp_path, SPEC, ""), record(tmp_path, other(suite=suite), ""))

@@ -1,0 +1,76 @@
+"""Runs recorded before ``run.json`` had a schema version are read as they were."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import StoreError
+from controller.store.comparison import compare_runs
+from controller.store.index import list_runs
+from controller.store.report import read_report
+from controller.store.runs import RunFolder, Store
+from controller.store.schema import _agent_from_v1
+from controller.store.spec import ModelSpec, OracleSpec, ScriptSpec
+from evaluators.graph.outcome import Verdict
+
+GOLDEN = Path(__file__).resolve().parents[3] / "golden/runs/v1"
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> RunFolder:
+    shutil.copytree(GOLDEN, tmp_path / "runs")
+    return Store(tmp_path / "runs").open("latest")
+
+
+def test_its_specification_is_read(old: RunFolder) -> None:
+    spec = old.spec
+    assert (spec.schema_version, spec.suite.name, spec.agent) == (1, "tiny", OracleSpec())
+    assert spec.planned == [("answer", 0), ("two-apps", 0), ("write-file", 0)]
+    assert not any(task.has_digests for task in spec.tasks)
+
+
+def test_its_results_and_lost_attempts_are_read(old: RunFolder) -> None:
+    report = read_report(old)
+    assert [(trial.task, trial.verdict, trial.steps) for trial in report.trials] == [
+        ("answer", Verdict.PASS, 1),
+        ("two-apps", Verdict.PASS, 3),
+    ]
+    assert [(row.task, row.steps) for row in report.unfinished] == [("write-file", 2)]
+    lost, last = old.attempts("two-apps", 0)
+    assert lost.result is None
+    assert last.result == report.trials[1]
+    assert report.to_dict()["agent"] == "oracle"
+    (row,) = list_runs(Store(old.path.parent))
+    assert (row.state, row.suite, row.planned, row.passed) == ("unfinished", "tiny", 3, 2)
+
+
+def test_it_is_not_continued(old: RunFolder) -> None:
+    with pytest.raises(StoreError, match="older schema"):
+        old.begin_attempt("answer", 0, SYSTEM_CLOCK)
+
+
+def test_its_tasks_are_left_out_of_comparisons_by_name(old: RunFolder) -> None:
+    comparison = compare_runs(old, old)
+    assert comparison.tasks == ()
+    assert comparison.left_out == dict.fromkeys(
+        ("answer", "two-apps", "write-file"), "recorded without digests (schema 1)"
+    )
+    assert comparison.success_rate.difference is None
+
+
+def test_agents_of_the_first_schema_become_typed() -> None:
+    options = {"model": "m", "base_url": "http://me:pass@host/v1"}
+    assert _agent_from_v1("model", options) == ModelSpec(model="m", endpoint="http://host/v1")
+    assert _agent_from_v1("script", {"script": "a.yaml"}) == ScriptSpec(path="a.yaml")
+    assert _agent_from_v1("foreign-oracle-1", {}).kind == "custom"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema_version": "two"}'])
+def test_what_is_no_specification_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(StoreError, match=r"run\.json"):
+        RunFolder(tmp_path)

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import UnknownNameError, UsageError
+from appliance.base.settings import Settings
+from controller.actions.vocabulary import vocabulary
+from controller.agents.oracle import OracleDriver
+from controller.agents.registry import make_driver
+from controller.planning import (
+    Plan,
+    code_version,
+    create_run,
+    recipes_of,
+    resume_plan,
+    specify_task,
+)
+from controller.store.spec import CustomSpec, OracleSpec
+from controller.wiring import open_suite
+from evaluators.source_digest import SourceDigester
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from controller.store.spec import TaskSpec
+    from tests.unit.controller.lab import Lab
+
+
+def test_a_plan_is_read_back_from_its_run(lab: Lab) -> None:
+    made = Plan(
+        lab.suite, OracleSpec(), OracleDriver(), ("answer",), 2, retries=1, seed=7,
+        with_trees=True, video_hz=2.5, images={"desktop": "d" * 64},
+    )  # fmt: skip
+    spec = create_run(made, lab.folder, clock=lab.clock).spec
+    assert resume_plan(spec, lab.suite, make_driver) == made
+
+
+def test_only_the_agent_that_was_handed_in_can_resume(lab: Lab) -> None:
+    spec = create_run(Plan(lab.suite, CustomSpec(name="mine"), OracleDriver()), lab.folder).spec
+    with pytest.raises(UsageError, match="'mine' was handed in"):
+        resume_plan(spec, lab.suite, make_driver)
+
+
+def test_a_run_of_an_older_schema_is_not_resumed(lab: Lab) -> None:
+    spec = create_run(Plan(lab.suite, OracleSpec(), OracleDriver()), lab.folder).spec
+    old = spec.model_copy(update={"schema_version": 1})
+    with pytest.raises(UsageError, match="older Mesocosm"):
+        resume_plan(old, lab.suite, make_driver)
+
+
+def test_a_changed_suite_is_not_resumed_and_the_change_is_named(
+    lab: Lab, tiny: Path, tmp_path: Path
+) -> None:
+    spec = create_run(Plan(lab.suite, OracleSpec(), OracleDriver()), lab.folder).spec
+    copy = tmp_path / "suite"
+    shutil.copytree(tiny, copy)
+    answer = copy / "answer.yaml"
+    answer.write_text(answer.read_text().replace("id: answer", "id: reply"))
+    written = copy / "write-file.yaml"
+    written.write_text(written.read_text().replace("instruction: ", "instruction: Please. "))
+    with pytest.raises(UsageError, match="not what it was") as caught:
+        resume_plan(spec, open_suite(str(copy)), make_driver)
+    assert caught.value.details.splitlines() == [
+        "write-file: text",
+        "answer: no longer in the suite",
+    ]
+
+
+def test_an_unknown_task_is_refused(lab: Lab) -> None:
+    with pytest.raises(UnknownNameError, match="'answer'"):
+        create_run(Plan(lab.suite, OracleSpec(), OracleDriver(), ("anser",)), lab.folder)
+
+
+def specified(lab: Lab, **changes: object) -> TaskSpec:
+    task = lab.suite.task("dark-style")
+    dumped = task.model_dump(mode="json", by_alias=True)
+    changed = type(task).model_validate({**dumped, **changes})
+    return specify_task(changed, vocabulary(), SourceDigester())
+
+
+def test_each_part_of_a_task_has_its_own_digest(lab: Lab) -> None:
+    before = specified(lab)
+    task = lab.suite.task("dark-style").model_dump(mode="json", by_alias=True)
+    graph = [{**task["graph"][0], "id": "other"}, *task["graph"][1:]]
+    limits = {**task["limits"], "steps": task["limits"]["steps"] + 1}
+    setup = [{"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}}]
+    assert before == specified(lab)
+    assert before.differences(specified(lab, instruction="Other.")) == ("text",)
+    assert before.differences(specified(lab, setup=setup)) == ("setup",)
+    assert before.differences(specified(lab, limits=limits)) == ("limits",)
+    assert "graph" in before.differences(specified(lab, graph=graph[1:]))
+    assert before.differences(specified(lab, oracle=task["oracle"][:1])) == ()
+    assert set(before.evaluators) == {"desktop.gsetting_equals", "phone.app_in_front"}
+
+
+def test_a_changed_evaluator_is_named(lab: Lab) -> None:
+    before = specified(lab)
+    other = before.model_copy(update={"evaluators": {"desktop.gsetting_equals": "0"}})
+    assert before.differences(other) == (
+        "evaluator desktop.gsetting_equals",
+        "evaluator phone.app_in_front",
+    )
+
+
+def test_the_digest_of_a_specification_covers_what_changes_scores(lab: Lab) -> None:
+    plan = Plan(lab.suite, OracleSpec(), OracleDriver())
+    first, second = (create_run(plan, lab.folder / name).spec for name in "ab")
+    assert first.run != second.run
+    assert first.digest == second.digest
+    assert create_run(replace(plan, seed=1), lab.folder / "c").spec.digest != first.digest
+    assert create_run(replace(plan, video_hz=1.0), lab.folder / "d").spec.digest == first.digest
+
+
+def test_the_code_version_names_the_commit() -> None:
+    code = code_version()
+    assert code.version
+    assert len(code.commit) in {0, 40}
+    assert str(code).startswith(code.version)
+
+
+def test_recipes_are_known_without_anything_built(tmp_path: Path) -> None:
+    digests = []
+    for name in ("one", "two"):
+        settings = Settings(state_dir=tmp_path / name, distribution="debian-12")
+        digests.append(recipes_of(settings, [Kind.DESKTOP, Kind.PHONE]))
+    assert set(digests[0]) == {"desktop", "phone"}
+    assert digests[0] == digests[1], "appliances with different keys have the same recipes"
+    remote = Settings(state_dir=tmp_path, desktop="remote")
+    assert recipes_of(remote, [Kind.DESKTOP]) == {}
