@@ -154,9 +154,7 @@ def specify_task(task: Task, known: Vocabulary, digester: SourceDigester) -> Tas
     )
 
 
-def resume_plan(
-    spec: RunSpec, suite: Suite, make_driver: Callable[[AgentSpec], Driver]
-) -> Plan:
+def resume_plan(spec: RunSpec, suite: Suite, make_driver: Callable[[AgentSpec], Driver]) -> Plan:
     """Return the plan that a run was made of.
 
     Args:

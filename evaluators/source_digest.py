@@ -51,7 +51,7 @@ class SourceDigester:
         own = _strip(_without_others(self._text(path), function.__name__))
         top = name.partition(".")[0]
         followed = {_FOLLOWED} if top == "controller" else {_FOLLOWED, top}
-        imported = self._closure(path, followed) - {path}
+        imported = self._closure(name, path, followed) - {path}
         digests = sorted(self._digest(other) for other in imported)
         return digest_json([function.__name__, digest_bytes(own.encode()), digests])
 
@@ -64,21 +64,22 @@ class SourceDigester:
         paths = {Path(inspect.getsourcefile(function) or "") for function in functions}
         return digest_json(sorted(self._digest(path) for path in paths))
 
-    def _closure(self, path: Path, packages: set[str]) -> set[Path]:
-        """Return the files of all modules that a file imports, directly or not, and itself."""
+    def _closure(self, module: str, path: Path, packages: set[str]) -> set[Path]:
+        """Return the files of all modules that a module imports, directly or not, and its own."""
         seen: set[Path] = set()
-        waiting = [path]
+        waiting = [(module, path)]
         while waiting:
-            source = waiting.pop()
+            name, source = waiting.pop()
             if source not in seen:
                 seen.add(source)
-                wanted = (name for name in self._imported(source) if _top(name) in packages)
-                waiting += [found for name in wanted if (found := self._path(name))]
+                wanted = (each for each in self._imported(name, source) if _top(each) in packages)
+                waiting += [(each, found) for each in wanted if (found := self._path(each))]
         return seen
 
-    def _imported(self, path: Path) -> frozenset[str]:
+    def _imported(self, module: str, path: Path) -> frozenset[str]:
         if path not in self._imports:
-            self._imports[path] = _imports(self._text(path))
+            package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+            self._imports[path] = _imports(self._text(path), package)
         return self._imports[path]
 
     def _digest(self, path: Path) -> str:
@@ -111,15 +112,22 @@ def _find_module(module: str) -> Path | None:
     return Path(spec.origin) if spec and spec.origin and is_python else None
 
 
-def _imports(text: str) -> frozenset[str]:
-    """Return the modules that source imports when it runs, not those imported for types only."""
+def _imports(text: str, package: str) -> frozenset[str]:
+    """Return the modules that source imports when it runs, not those imported for types only.
+
+    Args:
+        text: the source.
+        package: what relative imports start from.
+    """
     names: set[str] = set()
     for node in _running(ast.parse(text)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        elif isinstance(node, ast.ImportFrom):
+            origin = "." * node.level + (node.module or "")
+            module = importlib.util.resolve_name(origin, package) if node.level else origin
             # A name may be a module of the package or something that the module defines.
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            names |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
     return frozenset(names)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import UnknownNameError, UsageError
-from appliance.base.settings import Settings
+from appliance.base.settings import REPOSITORY, Settings
 from controller.actions.vocabulary import vocabulary
 from controller.agents.oracle import OracleDriver
 from controller.agents.registry import make_driver
@@ -23,6 +23,8 @@ from controller.store.spec import CustomSpec, OracleSpec
 from controller.wiring import open_suite
 from evaluators.source_digest import SourceDigester
 from provisioning.protocols import Kind
+
+RECEIPTS = REPOSITORY / "examples/suites/receipts"
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,3 +134,26 @@ def test_recipes_are_known_without_anything_built(tmp_path: Path) -> None:
     assert digests[0] == digests[1], "appliances with different keys have the same recipes"
     remote = Settings(state_dir=tmp_path, desktop="remote")
     assert recipes_of(remote, [Kind.DESKTOP]) == {}
+
+
+def test_evaluators_that_a_suite_brings_have_digests_by_their_own_source(tmp_path: Path) -> None:
+    copy = tmp_path / "receipts"
+    shutil.copytree(RECEIPTS, copy)
+
+    def specified() -> dict[str, TaskSpec]:
+        suite = open_suite(str(copy))
+        digester = SourceDigester()
+        return {task.id: specify_task(task, suite.vocabulary, digester) for task in suite.tasks}
+
+    before = specified()
+    shared = copy / "evaluators/amounts.py"
+    shared.write_text(shared.read_text() + "\n\nUNUSED = 1\n")
+    after = specified()
+    users = {name for name in before if before[name].differences(after[name])}
+    assert users == {"write-total", "tell-largest"}
+    assert all(
+        part.startswith("evaluator ")
+        for name in users
+        for part in before[name].differences(after[name])
+    )
+    assert specified() == after

@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
