@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+from provisioning.desktop.hindrance import find_hindrance
 from provisioning.links.files_over_link import LinkFiles
 from provisioning.links.guest_io import LinkInput, LinkScreen, LinkTree
 
@@ -85,6 +86,14 @@ class ProbedDesktop(ABC):
     def tree(self) -> LinkTree:
         """Read its UI."""
         return LinkTree(self.link)
+
+    def hindered_by(self) -> str:
+        """Return what its programs do to keep evaluators from answering; see `find_hindrance`.
+
+        Raises:
+            LinkError: it does not answer.
+        """
+        return find_hindrance(self.link, self._user)
 
     def release(self) -> None:
         """Let the link go, so that another process may take the machine; it goes on running."""

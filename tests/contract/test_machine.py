@@ -62,6 +62,13 @@ class TestMachine:
     def test_it_runs(self, subject: Subject) -> None:
         assert subject.machine.power.is_running()
 
+    def test_one_that_runs_has_neither_ended_nor_is_it_hindered(self, subject: Subject) -> None:
+        power = subject.machine.power
+        if isinstance(power, protocols.EndReporting):
+            assert power.ended_by() is None
+        if isinstance(subject.machine, protocols.HindranceReporting):
+            assert subject.machine.hindered_by() == ""
+
 
 class TestFiles:
     @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import tarfile
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import docker
 from docker.errors import APIError, DockerException, NotFound
@@ -22,6 +22,7 @@ from provisioning.phone.reference.engine import (
     open_engine,
     unreachable,
 )
+from provisioning.protocols import End, EndCause
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,9 @@ PROBE_FILE = "probe.pyz"
 """Name of the probe in the guest's folder; root alone may read it."""
 
 _SMALL_MIB = 256
+_KILLED = frozenset({128 + 9, 128 + 15})
+"""Exit codes by SIGKILL and SIGTERM."""
+
 _LINK_TIMEOUT_S = 60
 
 PROBE_CAPABILITIES = ("SYS_PTRACE",)
@@ -130,6 +134,19 @@ class DesktopContainers:
             except NotFound:
                 return False
 
+    def end_of(self, machine_id: str) -> End | None:
+        """Return how the container ended; None when it runs.
+
+        Its first process cannot be killed from inside: a kill comes from outside, any other exit
+        and running out of its own memory from within.
+        """
+        with open_engine("look for a desktop's container") as client:
+            try:
+                state = client.containers.get(container_name(machine_id)).attrs["State"]
+            except NotFound:
+                return End(EndCause.OUTSIDE, "The container was removed.")
+        return _end_of(state)
+
     def logs(self, machine_id: str) -> str:
         """Give the last words of a container, for errors; empty when there are none."""
         with open_engine("read a desktop's log") as client:
@@ -171,6 +188,17 @@ class DesktopContainers:
 
     def _labels(self, machine_id: str) -> dict[str, str]:
         return {LABEL: "1", LABEL_DESKTOP: machine_id, LABEL_STATE: self._state_dir}
+
+
+def _end_of(state: dict[str, Any]) -> End | None:
+    """Return how a container ended, by the engine's own record of its state."""
+    if state["Status"] not in {"exited", "dead"}:
+        return None
+    if state["OOMKilled"]:
+        return End(EndCause.GUEST, "The container ran out of its memory.")
+    if state["ExitCode"] in _KILLED:
+        return End(EndCause.OUTSIDE, "The container was killed.")
+    return End(EndCause.GUEST, f"The container ended by itself, exit code {state['ExitCode']}.")
 
 
 def _tmpfs(memory_mib: int) -> dict[str, str]:

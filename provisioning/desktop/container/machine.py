@@ -20,7 +20,7 @@ from provisioning.links.client import connect
 from provisioning.links.guest_io import LinkScreen
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind, ResetReport
+from provisioning.protocols import End, Kind, ResetReport
 from provisioning.reset.phases import Phases
 from provisioning.reset.reset_only import ResetOnly
 from provisioning.reset.saved_state import learn, tell
@@ -94,6 +94,14 @@ class DesktopContainer(ProbedDesktop):
     def is_running(self) -> bool:
         """Tell whether its container runs."""
         return self._containers.is_running(self.info.machine_id)
+
+    def ended_by(self) -> End | None:
+        """Return how it ended since it was made; None when it still runs.
+
+        Raises:
+            RequirementError: the docker engine does not answer.
+        """
+        return self._containers.end_of(self.info.machine_id)
 
     def start(self) -> None:
         """Start it, fresh from its image, and return when it is verified; harmless when it runs.

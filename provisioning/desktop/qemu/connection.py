@@ -13,6 +13,7 @@ import libvirt_qemu
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError, RequirementError
+from provisioning.desktop.qemu.lifecycle import Lifecycle, start_event_loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,11 +40,13 @@ class Hypervisor:
 
     Attributes:
         has_io_uring: False once its QEMU was refused io_uring.
+        lifecycle: how its domains ended while it was connected.
     """
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
         self.has_io_uring = True
+        self.lifecycle = Lifecycle()
         self._lock = threading.Lock()
         self._connection: libvirt.virConnect | None = None
         # libvirt prints every error to standard error unless somebody takes them.
@@ -180,6 +183,7 @@ class Hypervisor:
         """Let the connection go; harmless twice."""
         with self._lock:
             if self._connection is not None:
+                self.lifecycle.unwatch()
                 with contextlib.suppress(libvirt.libvirtError):
                     self._connection.close()
                 self._connection = None
@@ -207,12 +211,15 @@ class Hypervisor:
             return self._connection
 
     def _open(self) -> libvirt.virConnect:
+        start_event_loop()
         try:
-            return libvirt.open(self.uri)
+            connection = libvirt.open(self.uri)
+            self.lifecycle.watch(connection)
         except libvirt.libvirtError as exc:
             raise RequirementError(
                 "The hypervisor does not answer.", details=str(exc), resolution=_CURE
             ) from exc
+        return connection
 
     def _reopen(self) -> libvirt.virConnect:
         self._connection = None

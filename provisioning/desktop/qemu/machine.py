@@ -20,6 +20,7 @@ from images.desktop.recipe import DISK, HOST_KEY, INITRD, KERNEL
 from provisioning.desktop.probed import AGENT_USER, ProbedDesktop
 from provisioning.desktop.qemu.domain import DomainSpec
 from provisioning.desktop.qemu.egress import let_out
+from provisioning.desktop.qemu.ending import find_end
 from provisioning.desktop.qemu.host import hypervisor_address
 from provisioning.desktop.qemu.identity import new_identity, new_mac, new_port
 from provisioning.desktop.qemu.input import VmInput
@@ -35,7 +36,7 @@ from provisioning.links.ssh import SshTarget, open_ssh
 from provisioning.links.virtio import connect_virtio, open_virtio
 from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder
 from provisioning.machine_state import MachineState
-from provisioning.protocols import READY, Kind, ResetReport
+from provisioning.protocols import READY, End, Kind, ResetReport
 from provisioning.reset.digests import take_digest
 from provisioning.reset.phases import Phases
 
@@ -150,6 +151,21 @@ class DesktopVm(ProbedDesktop):
     def is_running(self) -> bool:
         """Tell whether its guest runs."""
         return self._hypervisor.state(self.info.machine_id) == "running"
+
+    def ended_by(self) -> End | None:
+        """Return how it ended since its last start or rewind; None when it still runs.
+
+        Raises:
+            MachineError, RequirementError: the hypervisor does not answer.
+        """
+        return find_end(
+            self._hypervisor,
+            self.info.machine_id,
+            self._open,
+            self.ssh,
+            user=self._user,
+            clock=self._clock,
+        )
 
     def cpu_time_s(self) -> float:
         """Give the processor time that its QEMU has used, seconds."""

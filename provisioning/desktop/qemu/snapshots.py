@@ -132,6 +132,7 @@ class VmSnapshots:
         phases = Phases(self._clock)
         with phases.part("load"):
             self._monitor("loadvm", name)
+            self._hypervisor.lifecycle.forget(self._name)
             if path == "restore":
                 self._hypervisor.resume(self._name)
         wake(self._link, self._screen, before, phases, name=self._name, clock=self._clock)

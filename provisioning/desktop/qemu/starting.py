@@ -24,6 +24,7 @@ def start_domain(hypervisor: Hypervisor, spec: DomainSpec, *, paused: bool = Fal
     Raises:
         MachineError: libvirt or QEMU refused.
     """
+    hypervisor.lifecycle.forget(spec.name)
     if hypervisor.has_io_uring:
         try:
             hypervisor.create(domain_xml(spec), paused=paused)

@@ -7,6 +7,7 @@ import pytest
 
 from appliance.base.errors import MachineError
 from provisioning.desktop.qemu.domain import DomainSpec
+from provisioning.desktop.qemu.lifecycle import Lifecycle
 from provisioning.desktop.qemu.starting import start_domain
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Refusing:
     def __init__(self, words: str) -> None:
         self.words = words
         self.has_io_uring = True
+        self.lifecycle = Lifecycle()
         self.started: list[str] = []
 
     def create(self, xml: str, *, paused: bool = False) -> None:

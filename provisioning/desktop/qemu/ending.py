@@ -1,0 +1,76 @@
+"""Find out how a desktop VM ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import LinkError
+from provisioning.desktop.hindrance import ask_guest
+from provisioning.protocols import End, EndCause
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.clock import Clock
+    from provisioning.desktop.qemu.connection import Hypervisor
+    from provisioning.links.ssh import SshSession
+    from provisioning.protocols import Link
+
+SHUTDOWN_S = 60.0
+"""What an emulated guest takes to shut down after its probe has ended."""
+
+_REPORT_S = 3.0
+_PING_TIMEOUT_S = 5.0
+
+
+def find_end(
+    hypervisor: Hypervisor,
+    name: str,
+    link_of: Callable[[], Link],
+    login: Callable[[], SshSession],
+    *,
+    user: str,
+    clock: Clock,
+) -> End | None:
+    """Return how a machine ended; None when it runs.
+
+    Args:
+        hypervisor: runs it.
+        name: of its domain.
+        link_of: connects to its probe.
+        login: opens an SSH session of root, which is asked where the probe does not answer.
+        user: login name that the agent acts as.
+        clock: waits for a guest that is shutting down.
+
+    Raises:
+        MachineError, RequirementError: the hypervisor does not answer.
+    """
+    lifecycle = hypervisor.lifecycle
+    if (end := lifecycle.end_of(name)) is not None:
+        return end
+    is_running = hypervisor.state(name) == "running"
+    if is_running and _answers(link_of):
+        return None
+    # The probe is among the first programs that a guest ends when it shuts down.
+    if (end := lifecycle.wait(name, SHUTDOWN_S if is_running else _REPORT_S, clock)) is not None:
+        return end
+    if hypervisor.state(name) != "running":
+        return End(EndCause.UNKNOWN, "It is gone, and libvirt reported no reason.")
+    hindrance = _look_inside(login, user)
+    return End(EndCause.GUEST, f"Its probe does not answer: {hindrance}.") if hindrance else None
+
+
+def _answers(link_of: Callable[[], Link]) -> bool:
+    try:
+        link_of().call("ping", timeout_s=_PING_TIMEOUT_S)
+    except LinkError:
+        return False
+    return True
+
+
+def _look_inside(login: Callable[[], SshSession], user: str) -> str:
+    try:
+        with login() as session:
+            return ask_guest(session.run, user)
+    except LinkError:
+        return ""

@@ -1,0 +1,107 @@
+"""Who ended a desktop VM: its guest, which is judged, or somebody outside, which is not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.settings import Settings, get_settings
+from controller.actions.space import Action
+from controller.episode.context import RunContext
+from controller.episode.episode import Episode
+from controller.episode.result import Reason
+from evaluators.graph.outcome import Verdict
+from evaluators.model.task import Task
+from provisioning.desktop.qemu.backend import QemuBackend
+from provisioning.desktop.qemu.connection import Hypervisor
+from provisioning.fleet.local import LocalFleet
+from provisioning.protocols import Kind
+from tests.standins.appliance import NEEDS_APPLIANCE
+
+if TYPE_CHECKING:
+    from controller.episode.result import TrialResult
+
+pytestmark = [pytest.mark.vm, pytest.mark.slow, NEEDS_APPLIANCE]
+
+OPEN = Action("open_app", "desktop", {"name": "Terminal"})
+WAIT = Action("wait", args={"seconds": 10.0})
+DONE = Action("complete")
+TASK = Task.model_validate(
+    {
+        "id": "dark",
+        "instruction": "Switch the desktop to dark style.",
+        "roles": {"desktop": "desktop"},
+        "graph": [
+            {
+                "id": "dark",
+                "on": "desktop",
+                "check": "gsetting_equals",
+                "with": {
+                    "schema": "org.gnome.desktop.interface",
+                    "key": "color-scheme",
+                    "value": "prefer-dark",
+                },
+            }
+        ],
+        "limits": {"steps": 30, "seconds": 600.0, "repetitions": 30},
+        "oracle": [{"do": "complete"}],
+    }
+)
+
+
+def type_line(line: str) -> Action:
+    return Action("type_text", "desktop", {"text": f"{line}\n"})
+
+
+@pytest.fixture(scope="module")
+def settings() -> Settings:
+    return get_settings().model_copy(update={"desktop_reset": "fork", "desktop_pool": "0"})
+
+
+@pytest.fixture(scope="module")
+def context(settings: Settings) -> RunContext:
+    fleet = LocalFleet(settings, {Kind.DESKTOP: QemuBackend(settings)}, say=print)
+    fleet.prepare([Kind.DESKTOP])
+    return RunContext(fleet)
+
+
+def play(episode: Episode, *actions: Action) -> TrialResult:
+    """Carry out actions until the trial is over."""
+    for action in actions:
+        if episode.step([action]).done:
+            break
+    return episode.close()
+
+
+@pytest.mark.parametrize("patience", [0, 12], ids=["at-once", "after-a-while"])
+@pytest.mark.parametrize("command", ["poweroff", "reboot"])
+def test_a_guest_that_the_agent_ends_is_judged(
+    context: RunContext, command: str, patience: int
+) -> None:
+    with Episode(context) as episode:
+        episode.reset(TASK)
+        waits = [WAIT] * patience
+        result = play(episode, OPEN, type_line(f"systemctl {command} -i"), *waits, DONE)
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT)
+    assert "The guest" in result.detail
+
+
+def test_a_session_that_the_agent_ends_is_judged(context: RunContext) -> None:
+    with Episode(context) as episode:
+        episode.reset(TASK)
+        result = play(episode, OPEN, type_line("loginctl terminate-user $USER"), WAIT, DONE)
+    assert result.verdict is Verdict.FAIL
+
+
+def test_a_vm_destroyed_from_outside_is_not_the_agents_fault(
+    context: RunContext, settings: Settings
+) -> None:
+    with Episode(context) as episode:
+        episode.reset(TASK)
+        name = episode.oracle_context().machines["desktop"].info.machine_id
+        other = Hypervisor(settings.libvirt_uri)
+        other.destroy(name)
+        other.close()
+        result = play(episode, OPEN, DONE)
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR)

@@ -1,0 +1,82 @@
+"""The look into a guest is taken on this host: its shell and its /proc are Linux', too."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from appliance.base.errors import LinkTimeoutError
+from appliance.base.process import run
+from provisioning.desktop import hindrance
+from provisioning.desktop.hindrance import ask_guest, find_hindrance
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from provisioning.protocols import Json
+
+
+class HostLink:
+    """A link whose guest is this host.
+
+    Args:
+        session: what the probe says of the session, or raises.
+    """
+
+    def __init__(self, session: Json | Exception) -> None:
+        self._session = session
+
+    def call(
+        self, op: str, params: Mapping[str, Json] | None = None, *, timeout_s: float = 10.0
+    ) -> Json:
+        if op == "session":
+            if isinstance(self._session, Exception):
+                raise self._session
+            return self._session
+        result = run([str(word) for word in cast("list[Json]", (params or {})["argv"])])
+        return {
+            "exit_code": result.exit_code,
+            "stdout_b64": base64.b64encode(result.stdout).decode(),
+            "stderr_b64": base64.b64encode(result.stderr).decode(),
+        }
+
+    def close(self) -> None:
+        pass
+
+
+def test_nothing_is_found_where_all_is_well() -> None:
+    assert find_hindrance(HostLink({"ready": True}), "nobody") == ""
+
+
+def test_a_session_that_ended_is_named() -> None:
+    found = find_hindrance(HostLink({"ready": False}), "nobody")
+    assert found == "the graphical session ended"
+
+
+def test_a_session_that_is_not_told_in_time_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    link = HostLink(LinkTimeoutError("no reply"))
+    assert find_hindrance(link, "nobody") == ""
+    monkeypatch.setattr(hindrance, "_MAX_RUNNABLE", 0)
+    assert "processes want to run" in find_hindrance(link, "nobody")
+
+
+def test_an_unknown_user_hinders_nothing() -> None:
+    assert ask_guest(run, "no-such-user") == ""
+
+
+@pytest.mark.parametrize(
+    ("bound", "value", "message"),
+    [
+        ("_MIN_FREE_KIB", 1 << 50, "the disk is full at /"),
+        ("_MAX_PROCESSES", 0, "processes of the user run"),
+        ("_MAX_RUNNABLE", 0, "processes want to run"),
+        ("_MIN_FREE_MEMORY_SHARE", 101, "the memory is full"),
+    ],
+)
+def test_each_bound_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch, bound: str, value: int, message: str
+) -> None:
+    monkeypatch.setattr(hindrance, bound, value)
+    assert message in ask_guest(run, "root")
