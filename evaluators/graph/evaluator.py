@@ -49,7 +49,7 @@ from pydantic import ValidationError
 from appliance.base.errors import GraphError, UnknownNameError
 from evaluators.graph.outcome import Cause, Outcome, Verdict, decisive_cause
 from evaluators.graph.start import StartProblem, StartReport
-from evaluators.graph.state import GraphRecord, NodeRecord, NodeState
+from evaluators.graph.state import GraphRecord, NodeState
 from evaluators.graph.waves import Waves
 from evaluators.model.dag import build_graph
 from evaluators.model.node import Mode
@@ -176,7 +176,7 @@ class GraphEvaluator:
     @property
     def met(self) -> tuple[str, ...]:
         """Ids of the nodes that have credit now, in the task's order."""
-        return tuple(name for name in self._nodes if self.state_of(name) is NodeState.MET)
+        return tuple(name for name in self._nodes if self._state_of(name) is NodeState.MET)
 
     @property
     def is_complete(self) -> bool:
@@ -208,6 +208,11 @@ class GraphEvaluator:
         """
         if name not in self._nodes:
             raise UnknownNameError.of("node", name, self._nodes)
+        return self._state_of(name)
+
+    def _state_of(self, name: str) -> NodeState:
+        if name in self._met_at and name not in self._lost and name not in self._troubles:
+            return NodeState.MET
         if name in self._troubles:
             return NodeState.INCONCLUSIVE
         is_keep = self._nodes[name].mode is Mode.KEEP
@@ -215,8 +220,6 @@ class GraphEvaluator:
             return NodeState.BROKEN if is_keep else NodeState.UNDONE
         if is_keep:
             return NodeState.KEPT
-        if name in self._met_at:
-            return NodeState.MET
         return NodeState.ACTIVE if name in self._active else NodeState.WAITING
 
     def waits_for(self, name: str) -> tuple[str, ...]:
@@ -239,13 +242,12 @@ class GraphEvaluator:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the whole state as JSON, for the event log and for `from_dict`."""
-        record = GraphRecord(
-            steps=self._steps,
-            finished=self._is_finished,
-            nodes={name: self._record_of(name) for name in self._nodes},
-            ended=self._waves.ended,
-        )
-        return record.model_dump(mode="json")
+        return {
+            "steps": self._steps,
+            "finished": self._is_finished,
+            "nodes": {name: self._record_of(name) for name in self._nodes},
+            "ended": dict(self._waves.ended),
+        }
 
     @classmethod
     def from_dict(
@@ -299,14 +301,15 @@ class GraphEvaluator:
             return cls(nodes, runners, wave_timeout_s=wave_timeout_s)
         return cls.from_dict(nodes, runners, states[-1], wave_timeout_s=wave_timeout_s)
 
-    def _record_of(self, name: str) -> NodeRecord:
+    def _record_of(self, name: str) -> dict[str, Json]:
+        """Return a `NodeRecord` as JSON; built directly, as each step logs every node."""
         trouble = self._troubles.get(name)
-        return NodeRecord(
-            state=self.state_of(name),
-            met_at_step=self._met_at.get(name),
-            reason=trouble.reason if trouble else self._lost.get(name, ""),
-            cause=trouble.cause if trouble else None,
-        )
+        return {
+            "state": self._state_of(name).value,
+            "met_at_step": self._met_at.get(name),
+            "reason": trouble.reason if trouble else self._lost.get(name, ""),
+            "cause": trouble.cause.value if trouble and trouble.cause else None,
+        }
 
     def _restore(self, record: GraphRecord) -> None:
         self._steps = record.steps
