@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from appliance.base.errors import UnknownNameError, UsageError
 from evaluators.graph.outcome import Verdict
 from evaluators.metrics.capabilities import AMENDED
-from evaluators.metrics.categories import CATEGORIES
 from evaluators.metrics.complexity import measure_complexity
 from evaluators.metrics.consistency import logical_consistency
 from evaluators.metrics.intervals import RESAMPLES, SEED, bootstrap_interval, mean_of_tasks
@@ -156,13 +155,11 @@ class Measured:
         }
 
     def _consistency(self) -> Json:
-        rows = [
-            (
-                track.result.task,
-                logical_consistency(self._structures[track.result.task], track.steps),
-            )
-            for track in self._tracks
-        ]
+        rows = []
+        for track in self._tracks:
+            structure = self._structures[track.result.task]
+            completions = structure.completions(track.steps)
+            rows.append((track.result.task, logical_consistency(structure, completions)))
         variants = {
             "full": [(task, row.full) for task, row in rows],
             "prefix": [(task, row.prefix) for task, row in rows],
@@ -185,7 +182,8 @@ class Measured:
         return found
 
     def _covered(self, track: Track) -> float:
-        return coverage_rate(self._structures[track.result.task], track.credit)
+        structure = self._structures[track.result.task]
+        return coverage_rate(structure, structure.completed(track.credit))
 
     def _by_task(
         self, value: Callable[[Track], float], tasks: Collection[str] | None = None
@@ -194,21 +192,23 @@ class Measured:
         return values_by_task(chosen, value)
 
     @cached_property
-    def _structures(self) -> Mapping[str, Structure]:
+    def _known_suite(self) -> Suite:
         if self._suite is None:
             raise UsageError(
                 f"These metrics need the suite {self._folder.spec.suite.name}, which is not at hand.",
                 resolution="Give its folder with --suite.",
             )
-        return {
-            task.id: Structure.of(self._suite.task(task.id).graph)
-            for task in self._folder.spec.tasks
-        }
+        return self._suite
+
+    @cached_property
+    def _structures(self) -> Mapping[str, Structure]:
+        suite = self._known_suite
+        return {task.id: Structure.of(suite.task(task.id)) for task in self._folder.spec.tasks}
 
     @cached_property
     def _complexities(self) -> Mapping[str, Complexity]:
         return {
-            name: measure_complexity(structure, CATEGORIES)
+            name: measure_complexity(structure, self._known_suite.applications)
             for name, structure in self._structures.items()
         }
 

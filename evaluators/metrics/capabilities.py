@@ -1,12 +1,12 @@
 """Ten capabilities of an agent, each scored on the tasks that are complex in certain ways.
 
 A capability is a predicate over the levels of the five dimensions; an agent's score in it is its
-mean coverage rate over the tasks that fit. The sets overlap, so the ten scores are no ten
+mean coverage rate over the tasks that fit. The sets overlap, so the ten scores are not ten
 independent measurements; each comes with its number of tasks.
 
 `TABLE_12` is the paper's table as it is printed (three stars read as hard, none as any level), and
-`AMENDED`, the default, corrects two rows that cannot be meant. Doubts about rows stand in
-`Capability.doubt`. Any other mapping from names to `Capability` serves as well.
+`AMENDED`, the default, corrects two rows that cannot be meant. Doubts about rows are in
+`Capability.doubt`. Any other mapping from names to `Capability` can be used as well.
 
 Source: Bu et al., OmniBench, 2025, section 4.2, table 12 and appendix D.1.
 """
@@ -39,7 +39,7 @@ class Capability:
     doubt: str = ""
 
     def fits(self, complexity: Complexity) -> bool:
-        """Tell whether a task asks for this capability."""
+        """Return whether a task asks for this capability."""
         return all(complexity.level(one) is level for one, level in self.needs.items())
 
 
@@ -98,5 +98,5 @@ AMENDED: Mapping[str, Capability] = {
 def capabilities_of(
     complexity: Complexity, table: Mapping[str, Capability] = AMENDED
 ) -> tuple[str, ...]:
-    """Give the names of the capabilities that a task asks for, in the table's order."""
+    """Return the names of the capabilities that a task asks for, in the table's order."""
     return tuple(name for name, capability in table.items() if capability.fits(complexity))

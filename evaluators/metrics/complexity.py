@@ -4,19 +4,18 @@
 dimension      measure                                        easy    medium   hard
 =============  =============================================  ======  =======  ======
 dependency     edges of the transitive reduction              0-1     2-3      4 on
-instruction    nodes                                          0-2     3-4      5 on
+instruction    subtasks                                       0-2     3-4      5 on
 knowledge      categories of the applications                 0-1     2-3      4 on
-hierarchy      nodes on the longest way (depth)               0-2     3-4      5 on
-branch         most nodes of which none comes before another  0-2     3-4      5 on
+hierarchy      subtasks on the longest path (depth)           0-2     3-4      5 on
+branch         most subtasks of which none is before another  0-2     3-4      5 on
 =============  =============================================  ======  =======  ======
 
-What the paper leaves open is set so: an edge that other edges imply (a to c beside a to b to c)
-does not count; depth counts nodes, a source having 1; width is the largest antichain, found by
-Dilworth's theorem as nodes less a largest matching in the transitive closure, and not the largest
-level, which can be smaller. Parts of a graph that hang together nowhere are allowed.
+What the paper leaves open is defined so: an edge that other edges imply (a to c beside a to b to c)
+does not count; depth counts subtasks, a source having 1; width is the largest antichain, found by
+Dilworth's theorem as subtasks less a largest matching in the transitive closure, and not the
+largest level, which can be smaller. Graphs of several components are allowed.
 
-The measures are those of the graph they are given. OmniBench's nodes are sub-tasks; the nodes of a
-task here are checks, of which a sub-task may have several.
+Knowledge is measured only where the application of every subtask is known.
 
 Source: Bu et al., OmniBench, 2025, table 2; Dilworth, Annals of Mathematics 51 (1950), 161-166.
 """
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Level(StrEnum):
-    """How much of a dimension."""
+    """Level of a dimension."""
 
     EASY = "easy"
     MEDIUM = "medium"
@@ -45,7 +44,7 @@ class Level(StrEnum):
 
 
 class Dimension(StrEnum):
-    """In which way a task is complex."""
+    """Dimension of complexity."""
 
     DEPENDENCY = "dependency"
     INSTRUCTION = "instruction"
@@ -66,16 +65,18 @@ LARGEST: Mapping[Dimension, tuple[int, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Complexity:
-    """What a graph measures in each dimension.
+    """The measures of a task.
 
     Attributes:
-        measures: counts, by dimension.
+        measures: counts, by dimension; without knowledge where applications are unknown.
     """
 
     measures: Mapping[Dimension, int]
 
-    def level(self, dimension: Dimension) -> Level:
-        """Give the level in a dimension."""
+    def level(self, dimension: Dimension) -> Level | None:
+        """Return the level in a dimension; None when it was not measured."""
+        if dimension not in self.measures:
+            return None
         easy, medium = LARGEST[dimension]
         measure = self.measures[dimension]
         if measure <= easy:
@@ -83,37 +84,39 @@ class Complexity:
         return Level.MEDIUM if measure <= medium else Level.HARD
 
     def to_dict(self) -> dict[str, Json]:
-        """Give measure and level of each dimension as JSON."""
-        return {
-            dimension.value: {"measure": measure, "level": self.level(dimension).value}
-            for dimension, measure in self.measures.items()
-        }
+        """Return measure and level of each dimension as JSON; null for one not measured."""
+        rows: dict[str, Json] = {}
+        for dimension in Dimension:
+            level = self.level(dimension)
+            rows[dimension.value] = (
+                None
+                if level is None
+                else {"measure": self.measures[dimension], "level": level.value}
+            )
+        return rows
 
 
-def measure_complexity(
-    structure: Structure, categories: Mapping[str, str] | None = None
-) -> Complexity:
-    """Measure a graph in all five dimensions.
+def measure_complexity(structure: Structure, categories: Mapping[str, str]) -> Complexity:
+    """Measure a task in all five dimensions.
 
     Args:
-        structure: the graph.
-        categories: of applications, such as ``Office`` of ``LibreOffice Calc``; an application that
-            is not among them is a category of its own.
+        structure: of the task.
+        categories: of applications, such as ``Office`` of ``LibreOffice Calc``.
     """
-    known = categories or {}
-    return Complexity(
-        {
-            Dimension.DEPENDENCY: nx.transitive_reduction(structure.graph).number_of_edges(),
-            Dimension.INSTRUCTION: len(structure.order),
-            Dimension.KNOWLEDGE: len({known.get(app, app) for app in structure.apps.values()}),
-            Dimension.HIERARCHY: max(structure.depths.values()),
-            Dimension.BRANCH: largest_antichain(structure),
-        }
-    )
+    measures = {
+        Dimension.DEPENDENCY: nx.transitive_reduction(structure.graph).number_of_edges(),
+        Dimension.INSTRUCTION: len(structure.order),
+        Dimension.HIERARCHY: max(structure.depths.values()),
+        Dimension.BRANCH: largest_antichain(structure),
+    }
+    if structure.has_apps:
+        used = {categories.get(app, app) for app in structure.apps.values()}
+        measures[Dimension.KNOWLEDGE] = len(used)
+    return Complexity(measures)
 
 
 def largest_antichain(structure: Structure) -> int:
-    """Give the most nodes of which none comes before another, directly or not."""
+    """Return the most subtasks of which none comes before another, directly or not."""
     closure = nx.transitive_closure_dag(structure.graph)
     pairs: nx.Graph[tuple[str, str]] = nx.Graph()
     left = [(name, "before") for name in structure.order]

@@ -1,24 +1,27 @@
 """Logical consistency: whether an agent finishes in one application before it opens another.
 
-The coherency score CS of a sequence of nodes is the number of neighbours that are in the same
+The coherency score CS of a sequence of subtasks is the number of neighbours in the same
 application; CS_max is the largest CS of all topological orders of the graph. With blocks, the
-maximal runs in one application, CS = nodes - blocks, so CS_max is that of the order with the fewest
-blocks (`fewest_blocks`).
+maximal runs in one application, CS = subtasks - blocks, so CS_max is that of the order with the
+fewest blocks (`fewest_blocks`).
 
 The paper's LC = CS_agent / CS_max does not define trials that end early, and is 0 / 0 where no two
-nodes can be neighbours in one application. So there are three variants:
+subtasks can be neighbours in one application. So there are three variants:
 
 * **full** = CS(agent) / CS_max(graph), the paper's. It mixes tidiness with progress: an agent that
-  met one node has 0. None when CS_max is 0.
-* **prefix** = CS(agent) / CS_max(the part of the graph that the agent met): tidiness alone. None
-  when that CS_max is 0.
-* **switching** = fewest blocks of the met part / blocks of the agent: above 0, at most 1, and
-  defined as soon as one node was met; None before.
+  did one subtask has 0. None when CS_max is 0.
+* **prefix** = CS(agent) / CS_max(the part that the agent did): tidiness alone. None when that
+  CS_max is 0.
+* **switching** = fewest blocks of that part / blocks of the agent: above 0, at most 1, and defined
+  as soon as one subtask was done; None before.
 
-*Sequence of an agent:* every node in the order in which it latched, also those undone later. The
-order in which nodes met by one step were done is not known. The agent is given the benefit of the
-doubt: of all orders that the steps and ``after`` allow, the one with the fewest blocks counts. It is
-found exactly, as CS_max is, on the met part of the graph with every step put after the one before.
+All three are None where the application of a subtask is unknown.
+
+*Sequence of an agent:* every subtask in the order in which its last node latched, also if undone
+later. The order of subtasks that one step completed is not known. The agent is given the benefit of
+the doubt: of all orders that the steps and ``after`` allow, the one with the fewest blocks counts.
+It is found exactly, as CS_max is, on that part of the graph with every step put after the one
+before.
 
 Source: Bu et al., OmniBench, 2025, section 4.1.
 """
@@ -29,6 +32,8 @@ import heapq
 import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import networkx as nx
 
 from evaluators.metrics.structure import Structure
 
@@ -71,18 +76,20 @@ def logical_consistency(structure: Structure, steps: Iterable[Sequence[str]]) ->
     """Compute the three variants for one trial.
 
     Args:
-        structure: the task's graph.
-        steps: nodes newly met, step by step, in the order of the log.
+        structure: of the task.
+        steps: subtasks newly completed, step by step, in the order of the log.
     """
+    if not structure.has_apps:
+        return Consistency(None, None, None)
     met_steps = [tuple(step) for step in steps if step]
     sequence = [name for step in met_steps for name in step]
     best = largest_coherency(structure)
     if not sequence:
         return Consistency(0.0 if best else None, None, None)
     part = structure.part(sequence)
-    blocks = fewest_blocks(_in_order_of(part, met_steps))
-    score = len(sequence) - blocks
     fewest = fewest_blocks(part)
+    blocks = max(fewest, fewest_blocks(_in_order_of(part, met_steps)))
+    score = len(sequence) - blocks
     best_of_part = len(sequence) - fewest
     return Consistency(
         full=score / best if best else None,
@@ -92,8 +99,12 @@ def logical_consistency(structure: Structure, steps: Iterable[Sequence[str]]) ->
 
 
 def _in_order_of(part: Structure, steps: Sequence[Sequence[str]]) -> Structure:
-    """Return a graph with every node of a step after every node of the step before."""
-    graph = part.graph.copy()
+    """Return a graph with every subtask of a step after every one of the step before."""
+    step_of = {name: number for number, step in enumerate(steps) for name in step}
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(part.apps)
+    # An edge is only between some of their nodes where the later subtask was completed first.
+    graph.add_edges_from(edge for edge in part.graph.edges if step_of[edge[0]] <= step_of[edge[1]])
     for earlier, later in itertools.pairwise(steps):
         graph.add_edges_from(itertools.product(earlier, later))
     return Structure(graph, part.apps)

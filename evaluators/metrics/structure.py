@@ -1,69 +1,108 @@
-"""A task's graph as metrics see it: what comes before what, and which application it is in."""
+"""A task's subtasks as metrics see them: their order, their applications, their completion."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 import networkx as nx
 
-from evaluators.model.dag import build_graph
-from evaluators.model.node import Mode
+from evaluators.model.dag import build_part_graph, owners
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from evaluators.model.node import Node
+    from evaluators.model.task import Task
 
 
 @dataclass(frozen=True)
 class Structure:
-    """Nodes, edges and applications of one graph.
+    """Subtasks, edges and applications of one task.
+
+    A node that belongs to no subtask is a subtask of its own; so is every node of a task that is
+    written as a graph. Keep nodes are no part of it.
 
     Attributes:
-        graph: edges from predecessor to successor, without a cycle, at least one node.
-        apps: application of each node; where a task names none it is the role, so that on a task
-            across devices what counts is the change of device.
+        graph: edges from predecessor to successor, without a cycle, at least one subtask.
+        apps: application of each subtask; empty where the task names none.
+        members: nodes of each subtask; by default one, of the same id.
     """
 
     graph: nx.DiGraph[str]
     apps: Mapping[str, str]
+    members: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, nodes: Sequence[Node]) -> Self:
-        """Return the graph of a task's nodes; keep nodes are no part of it.
+    def of(cls, task: Task) -> Self:
+        """Return the structure of a task.
 
         Raises:
-            GraphError: see `evaluators.graph.evaluator.build_graph`.
+            GraphError: see `evaluators.model.dag.build_part_graph`.
         """
-        build_graph(nodes)
-        earning = [node for node in nodes if node.mode is not Mode.KEEP]
-        return cls(build_graph(earning), {node.id: node.app or node.on for node in earning})
+        graph = build_part_graph(task)
+        owner_of = owners(task)
+        apps = dict.fromkeys(graph.nodes, "")
+        apps |= {owner_of[node.id]: node.app for node in task.credit_nodes}
+        apps |= {part.id: part.app for part in task.parts}
+        members: dict[str, set[str]] = {}
+        for node, owner in owner_of.items():
+            members.setdefault(owner, set()).add(node)
+        return cls(graph, apps, {name: frozenset(nodes) for name, nodes in members.items()})
+
+    @property
+    def has_apps(self) -> bool:
+        """Whether the application of every subtask is known."""
+        return all(self.apps.values())
+
+    def completed(self, nodes: Collection[str]) -> frozenset[str]:
+        """Return the subtasks of which all nodes are among `nodes`."""
+        known = frozenset(nodes)
+        return frozenset(name for name in self.apps if self._members_of(name) <= known)
+
+    def completions(self, steps: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
+        """Return the subtasks newly completed by each step.
+
+        Args:
+            steps: nodes newly met, step by step.
+        """
+        met: set[str] = set()
+        done: frozenset[str] = frozenset()
+        found = []
+        for step in steps:
+            met.update(step)
+            now = self.completed(met)
+            found.append(tuple(name for name in self.apps if name in now - done))
+            done = now
+        return found
+
+    def _members_of(self, name: str) -> frozenset[str]:
+        return self.members.get(name, frozenset({name}))
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """All nodes, none before one that it comes after; ties as the task has them."""
+        """All subtasks, none before one that it comes after; ties as the task has them."""
         rank = {name: number for number, name in enumerate(self.apps)}
-        found = nx.lexicographical_topological_sort(self.graph, key=rank.__getitem__)
-        return tuple(found)
+        return tuple(nx.lexicographical_topological_sort(self.graph, key=rank.__getitem__))
 
     @cached_property
     def depths(self) -> Mapping[str, int]:
-        """Number of nodes on the longest way from a source to each node, itself counted: from 1."""
+        """Subtasks on the longest path from a source to each subtask, itself included: from 1."""
         depths: dict[str, int] = {}
         for name in self.order:
-            before = (depths[one] for one in self.graph.predecessors(name))
+            before = (depths[other] for other in self.graph.predecessors(name))
             depths[name] = 1 + max(before, default=0)
         return depths
 
     def part(self, names: Collection[str]) -> Structure:
-        """Give the graph that some of the nodes span.
+        """Return the graph that some of the subtasks span.
 
-        The order that nodes left out put between two others is lost; a set that holds with each
-        node all that it comes after, as what an agent has met always does, loses none.
+        Order that left-out subtasks put between two others is lost; a set that holds with each
+        subtask all that it comes after, as what an agent has done always does, loses none.
         """
         kept = [name for name in self.apps if name in names]
         return Structure(
-            nx.DiGraph(self.graph.subgraph(kept)), {name: self.apps[name] for name in kept}
+            nx.DiGraph(self.graph.subgraph(kept)),
+            {name: self.apps[name] for name in kept},
+            {name: self._members_of(name) for name in kept},
         )

@@ -1,4 +1,8 @@
-"""Turn files into models and name every mistake with file and line."""
+"""Turn files into models and back; name every mistake with file and line.
+
+Files of suites, tasks and subtasks carry a ``schema_version``. Version 2 added subtasks; files
+without the key are of version 1, from before there was one, and mean the same in version 2.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +10,81 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from evaluators.model.yaml_source import Source, dump_yaml, read_yaml
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pydantic_core import ErrorDetails
 
-    from evaluators.model.yaml_source import Source
-
 M = TypeVar("M", bound=BaseModel)
+
+SCHEMA_VERSION = 2
+"""What `encode` writes."""
+VERSION_KEY = "schema_version"
+_READABLE = (1, 2)
+_SINCE = {"subtasks": 2, "parts": 2, "applications": 2}
+"""Version that added a key; older files with it are refused."""
+
+
+def open_document(path: Path) -> Source:
+    """Read a file of a suite, task or subtask, and check and remove its schema version.
+
+    Raises:
+        SpecError: it cannot be read, or its version is unknown or too old for one of its keys.
+    """
+    source = read_yaml(path)
+    if not isinstance(source.data, dict):
+        return source
+    version = source.data.get(VERSION_KEY, 1)
+    known = " and ".join(map(str, _READABLE))
+    if type(version) is not int or version not in _READABLE:
+        raise source.error(
+            (VERSION_KEY,),
+            f"schema_version {version!r} is unknown; this release reads {known}.",
+            resolution="Use the release of Mesocosm that the file was written for.",
+        )
+    for key, since in _SINCE.items():
+        if key in source.data and version < since:
+            raise source.error(
+                (key,),
+                f"the key {key!r} needs schema_version {since}; the file has {version}.",
+                resolution=f"Write `{VERSION_KEY}: {since}` at the top of the file.",
+            )
+    return source.with_data({k: v for k, v in source.data.items() if k != VERSION_KEY})
+
+
+def encode(model: BaseModel) -> str:
+    """Write a task, composed task or subtask as the text of a file; defaults are left out."""
+    content = model.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return dump_yaml({VERSION_KEY: SCHEMA_VERSION, **content})
+
+
+def decode(path: Path, model: type[M]) -> M:
+    """Read a file that `encode` or a person wrote; names in it are not looked up.
+
+    Raises:
+        SpecError: see `open_document` and `parse`.
+    """
+    return parse(open_document(path), model)
 
 
 def parse(source: Source, model: type[M]) -> M:
-    """Turn what a YAML file says into a model.
+    """Validate the content of a YAML file as a model.
 
     Raises:
-        SpecError: it does not fit; the first mistake is named in brief, all in the details.
+        SpecError: it is invalid; the first mistake is named in brief, all in the details.
     """
     if not isinstance(source.data, dict):
         raise source.error((), "expected keys and values.", resolution=_known_keys(model))
     try:
         return model.model_validate(source.data)
     except ValidationError as exc:
-        rows = [(_where(row), _words(row)) for row in exc.errors(include_url=False)]
-        where, words = rows[0]
-        details = "\n".join(f"line {source.line_of(at)}: {said}" for at, said in rows)
-        raise source.error(where, words, details=details) from exc
+        rows = [(_where(row), _message(row)) for row in exc.errors(include_url=False)]
+        where, message = rows[0]
+        details = "\n".join(f"line {source.line_of(at)}: {text}" for at, text in rows)
+        raise source.error(where, message, details=details) from exc
 
 
 def _where(row: ErrorDetails) -> Sequence[str | int]:
@@ -39,7 +93,7 @@ def _where(row: ErrorDetails) -> Sequence[str | int]:
     return row["loc"]
 
 
-def _words(row: ErrorDetails) -> str:
+def _message(row: ErrorDetails) -> str:
     if row["type"] == "unknown_key":
         return row["msg"]
     name = ".".join(str(part) for part in row["loc"] if part not in {"acts", "waits"})
@@ -49,4 +103,5 @@ def _words(row: ErrorDetails) -> str:
 
 
 def _known_keys(model: type[BaseModel]) -> str:
-    return f"Known: {', '.join(sorted(field.alias or name for name, field in model.model_fields.items()))}."
+    names = sorted(field.alias or name for name, field in model.model_fields.items())
+    return f"Known: {', '.join(names)}."

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evaluators.model.node import Node
+    from evaluators.model.task import Task
 
 
 def build_graph(nodes: Sequence[Node]) -> nx.DiGraph[str]:
@@ -39,13 +40,44 @@ def build_graph(nodes: Sequence[Node]) -> nx.DiGraph[str]:
                 )
             graph.add_edge(name, node.id)
     _require_free_keeps(nodes, graph)
+    _require_acyclic(graph)
+    return graph
+
+
+def owners(task: Task) -> dict[str, str]:
+    """Return the subtask of each node that earns credit, in the task's order.
+
+    A node that belongs to no part of the task is a subtask of its own, by its own id.
+    """
+    by_node = {name: part.id for part in task.parts for name in part.nodes}
+    return {node.id: by_node.get(node.id, node.id) for node in task.credit_nodes}
+
+
+def build_part_graph(task: Task) -> nx.DiGraph[str]:
+    """Build the graph of a task's subtasks: an edge where a node of one is after one of another.
+
+    Raises:
+        GraphError: see `build_graph`; or subtasks come after each other in a circle.
+    """
+    build_graph(task.graph)
+    owner_of = owners(task)
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(dict.fromkeys(owner_of.values()))
+    for node in task.credit_nodes:
+        for name in node.after:
+            if owner_of[name] != owner_of[node.id]:
+                graph.add_edge(owner_of[name], owner_of[node.id])
+    _require_acyclic(graph)
+    return graph
+
+
+def _require_acyclic(graph: nx.DiGraph[str]) -> None:
     if not nx.is_directed_acyclic_graph(graph):
         loop = [edge[0] for edge in nx.find_cycle(graph)]
         raise GraphError(
             f"The graph has a cycle: {' -> '.join([*loop, loop[0]])}.",
             resolution="Remove one of these edges (`after`).",
         )
-    return graph
 
 
 def _require_free_keeps(nodes: Sequence[Node], graph: nx.DiGraph[str]) -> None:

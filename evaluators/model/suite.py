@@ -10,16 +10,21 @@ from pydantic import Field
 
 from appliance.base.errors import SpecError, UnknownNameError
 from appliance.base.files import digest_json
+from evaluators.model.applications import CATEGORIES
 from evaluators.model.base import Name, Strict
-from evaluators.model.codecs import parse
-from evaluators.model.spelling import check_task
+from evaluators.model.binding import Definition
+from evaluators.model.codecs import open_document, parse
+from evaluators.model.compiler import compile_task
+from evaluators.model.spelling import check_subtask, check_task, require_known
+from evaluators.model.subtask import ComposedTask, Subtask
 from evaluators.model.task import Task
-from evaluators.model.yaml_source import read_yaml
 from evaluators.suite_code.functions import extend, load_suite_code
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evaluators.catalogue import Vocabulary
-    from evaluators.model.yaml_source import Source
+    from evaluators.model.yaml_source import Source, Where
 
 BUILTIN = Path(__file__).resolve().parents[1] / "suites"
 INDEX = "suite.yaml"
@@ -33,10 +38,11 @@ class Suite:
         name: lower-case words with hyphens.
         version: as its author counts.
         description: one or two sentences.
-        digest: SHA-256 over what its YAML files say (comments and layout do not count) and over
-            the text of its Python files.
+        digest: SHA-256 over the content of its YAML files (comments and layout do not count) and
+            over the text of its Python files.
         tasks: in the order of ``suite.yaml``.
         vocabulary: what its tasks may name, the functions that it brings included.
+        applications: category by application, the built-in ones and the suite's own.
     """
 
     name: str
@@ -45,6 +51,7 @@ class Suite:
     digest: str
     tasks: tuple[Task, ...]
     vocabulary: Vocabulary
+    applications: Mapping[str, str]
 
     def task(self, task_id: str) -> Task:
         """Return the task of that id.
@@ -59,12 +66,20 @@ class Suite:
 
 
 class _SuiteFile(Strict):
-    """What ``suite.yaml`` says."""
+    """The content of ``suite.yaml``.
+
+    Attributes:
+        tasks: files.
+        subtasks: files of definitions.
+        applications: category of each application of the suite's own.
+    """
 
     name: Name
     version: str
     description: str
     tasks: tuple[str, ...] = Field(min_length=1, strict=False)
+    subtasks: tuple[str, ...] = Field(default=(), strict=False)
+    applications: dict[str, str] = Field(default_factory=dict)
 
 
 def list_suites(root: Path = BUILTIN) -> list[str]:
@@ -83,25 +98,19 @@ def load_suite(reference: str | Path, vocabulary: Vocabulary) -> Suite:
         UnknownNameError: neither a shipped suite nor a path.
         SpecError: a file is wrong: file, line, what was expected.
     """
-    source = read_yaml(_find(reference))
+    source = open_document(_find(reference))
     index = parse(source, _SuiteFile)
     code = load_suite_code(source.path.parent, index.name)
-    vocabulary = extend(vocabulary, code)
-    tasks: list[Task] = []
-    for number, name in enumerate(index.tasks):
-        path = _task_path(source, number, name)
-        task_source = read_yaml(path)
-        task = parse(task_source, Task)
-        check_task(task_source, task, vocabulary)
-        if task.id in {other.id for other in tasks}:
-            raise task_source.error(("id",), f"another task of this suite is called {task.id!r}.")
-        tasks.append(task)
+    reader = _Reader(source, index, extend(vocabulary, code))
+    tasks = reader.read_tasks()
     content: dict[str, object] = {
         "name": index.name,
         "version": index.version,
         "description": index.description,
         "tasks": [task.model_dump(mode="json", by_alias=True) for task in tasks],
     }
+    if index.applications:
+        content["applications"] = dict(index.applications)
     if code.texts:
         content["code"] = dict(code.texts)
     return Suite(
@@ -110,8 +119,64 @@ def load_suite(reference: str | Path, vocabulary: Vocabulary) -> Suite:
         description=index.description,
         digest=digest_json(content),
         tasks=tuple(tasks),
-        vocabulary=vocabulary,
+        vocabulary=reader.vocabulary,
+        applications=reader.applications,
     )
+
+
+class _Reader:
+    """Reads the files that a suite's index names.
+
+    Args:
+        source: of the index.
+        index: its content.
+        vocabulary: what the files may name.
+
+    Attributes:
+        applications: category by application.
+        vocabulary: see above.
+    """
+
+    def __init__(self, source: Source, index: _SuiteFile, vocabulary: Vocabulary) -> None:
+        self._source = source
+        self._index = index
+        self.vocabulary = vocabulary
+        categories = sorted(set(CATEGORIES.values()))
+        for app, category in index.applications.items():
+            require_known(source, ("applications", app), "category", category, categories)
+        self.applications = {**CATEGORIES, **index.applications}
+
+    def read_tasks(self) -> list[Task]:
+        definitions = self._read_definitions()
+        tasks: dict[str, Task] = {}
+        for number, name in enumerate(self._index.tasks):
+            path = _path_of(self._source, ("tasks", number), name)
+            source = open_document(path)
+            task, checked = _read_task(source, definitions)
+            check_task(checked, task, self.vocabulary, self.applications)
+            if task.id in tasks:
+                raise source.error(("id",), f"another task of this suite is called {task.id!r}.")
+            tasks[task.id] = task
+        return list(tasks.values())
+
+    def _read_definitions(self) -> dict[str, Definition]:
+        definitions: dict[str, Definition] = {}
+        for number, name in enumerate(self._index.subtasks):
+            source = open_document(_path_of(self._source, ("subtasks", number), name))
+            subtask = parse(source, Subtask)
+            check_subtask(source, subtask, self.vocabulary, self.applications)
+            if subtask.id in definitions:
+                message = f"another subtask of this suite is called {subtask.id!r}."
+                raise source.error(("id",), message)
+            definitions[subtask.id] = Definition(source, subtask)
+        return definitions
+
+
+def _read_task(source: Source, definitions: Mapping[str, Definition]) -> tuple[Task, Source]:
+    """Read a plain or composed task; return it with the source to report its mistakes with."""
+    if isinstance(source.data, dict) and "subtasks" in source.data:
+        return compile_task(source, parse(source, ComposedTask), definitions)
+    return parse(source, Task), source
 
 
 def _find(reference: str | Path) -> Path:
@@ -130,13 +195,13 @@ def _find(reference: str | Path) -> Path:
     raise UnknownNameError.of("suite", reference, list_suites())
 
 
-def _task_path(source: Source, number: int, name: str) -> Path:
+def _path_of(source: Source, where: Where, name: str) -> Path:
     root = source.path.parent.resolve()
     path = (root / name).resolve()
     if not path.is_relative_to(root):
-        raise source.error(("tasks", number), f"{name} is outside the suite's folder.")
+        raise source.error(where, f"{name} is outside the suite's folder.")
     if not path.is_file():
         files = [str(file.relative_to(root)) for file in root.rglob("*.yaml") if file.name != INDEX]
-        unknown = UnknownNameError.of("task file", name, files)
-        raise source.error(("tasks", number), unknown.brief, resolution=unknown.resolution)
+        unknown = UnknownNameError.of(f"{str(where[0]).removesuffix('s')} file", name, files)
+        raise source.error(where, unknown.brief, resolution=unknown.resolution)
     return source.path.parent / name

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -13,6 +14,9 @@ from evaluators.model.node import Mode, Node
 from evaluators.model.oracle import OracleStep  # noqa: TC001  (pydantic reads it)
 from provisioning.egress.policy import read_destinations
 from provisioning.protocols import Kind  # noqa: TC001  (pydantic reads it)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 class SetupStep(Strict):
@@ -47,6 +51,22 @@ class Limits(Strict):
     wall_seconds: float | None = Field(default=None, gt=0, exclude_if=is_empty)
 
 
+class Part(Strict):
+    """A subtask of a compiled task: which nodes it is made of, and where it is done.
+
+    Attributes:
+        id: its name in the task; no free node's id.
+        subtask: id of the subtask that was used.
+        app: the application worked in.
+        nodes: ids of its nodes, each of the graph and of no other part.
+    """
+
+    id: Name
+    subtask: Name
+    app: str
+    nodes: tuple[str, ...] = Field(min_length=1, strict=False)
+
+
 class Task(Strict):
     """One task: an instruction, the machines it needs, setup, graph, limits, reference solution.
 
@@ -60,6 +80,7 @@ class Task(Strict):
         graph: of evaluators.
         limits: when a trial is cut off.
         oracle: the reference solution.
+        parts: the subtasks that the task was compiled from; none for a task written as a graph.
     """
 
     id: Name
@@ -72,6 +93,7 @@ class Task(Strict):
     graph: tuple[Node, ...] = Field(min_length=1, strict=False)
     limits: Limits = Limits()
     oracle: tuple[OracleStep, ...] = Field(min_length=1, strict=False)
+    parts: tuple[Part, ...] = Field(default=(), strict=False, exclude_if=is_empty)
 
     @field_validator("roles")
     @classmethod
@@ -79,6 +101,21 @@ class Task(Strict):
         if SESSION in roles:
             raise PydanticCustomError("role", "'session' is no machine and cannot be a role.")
         return roles
+
+    @model_validator(mode="after")
+    def _check_parts(self) -> Self:
+        owned = [name for part in self.parts for name in part.nodes]
+        names = [part.id for part in self.parts]
+        free = {node.id for node in self.graph}.difference(owned)
+        unknown = set(owned).difference(node.id for node in self.graph)
+        for problem, faulty in (
+            ("Parts share the node {name}.", _twice(owned)),
+            ("Two parts are called {name}, or a free node is.", _twice([*names, *free])),
+            ("A part has the node {name}, which the graph has not.", sorted(unknown)),
+        ):
+            if faulty:
+                raise PydanticCustomError("parts", problem, {"name": repr(faulty[0])})
+        return self
 
     @model_validator(mode="after")
     def _read_egress(self) -> Self:
@@ -100,7 +137,16 @@ class Task(Strict):
 
     def place_of(self, role: str | None) -> str | None:
         """Return the place behind a role: ``desktop``, ``phone``, ``session``; None if unknown."""
-        if role is None or role == SESSION:
-            return SESSION
-        kind = self.roles.get(role)
-        return None if kind is None else kind.value
+        return place_of(self.roles, role)
+
+
+def place_of(roles: Mapping[str, Kind], role: str | None) -> str | None:
+    """Return the place behind a role: ``desktop``, ``phone``, ``session``; None if unknown."""
+    if role is None or role == SESSION:
+        return SESSION
+    kind = roles.get(role)
+    return None if kind is None else kind.value
+
+
+def _twice(names: Sequence[str]) -> list[str]:
+    return [name for name, count in Counter(names).items() if count > 1]

@@ -1,4 +1,4 @@
-"""Read YAML and keep the line of every key and value, so that errors can name it.
+"""Read YAML and keep the line of every key and value, so that errors can name it; write YAML.
 
 Scalars follow YAML 1.2's core schema, not PyYAML's YAML 1.1: ``on`` is a key and not true, a
 number with a leading zero (a phone number) is text, and so are times and dates.
@@ -24,7 +24,7 @@ _MAX_NODES = 20_000
 
 
 class _CoreLoader(yaml.SafeLoader):
-    """SafeLoader with YAML 1.2's ideas of null, bool, int and float."""
+    """SafeLoader with the null, bool, int and float of YAML 1.2."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012  (PyYAML's own way)
 
@@ -38,30 +38,54 @@ for _tag, _pattern, _first in (
     _CoreLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), _first)
 
 
+class _CoreDumper(yaml.SafeDumper):
+    """SafeDumper that quotes what the core schema would read as another type."""
+
+    yaml_implicit_resolvers = _CoreLoader.yaml_implicit_resolvers
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ANN401, ARG002
+        """Write equal values twice instead of naming them."""
+        return True
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """Quote texts that other styles would not keep: line breaks of any kind, controls."""
+    style = None if text.isprintable() else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_CoreDumper.add_representer(str, _represent_text)
+
+
 class Source:
     """A YAML file that was read.
 
     Attributes:
-        path: where it stands, named in errors.
+        path: of the file, named in errors.
         data: plain Python: dicts, lists, str, int, float, bool, None.
+        lines: line of each value by its keys and indices from the root.
     """
 
     def __init__(self, path: Path, data: Any, lines: dict[Where, int]) -> None:  # noqa: ANN401
         self.path = path
         self.data = data
-        self._lines = lines
+        self.lines = lines
+
+    def with_data(self, data: Any) -> Source:  # noqa: ANN401
+        """Return the same file with other data; lines stay those of the file."""
+        return Source(self.path, data, self.lines)
 
     def line_of(self, where: Sequence[str | int]) -> int:
-        """Give the line, from 1, of what stands at `where`, or of what is nearest around it.
+        """Return the line, from 1, of the value at `where`, or of the nearest one around it.
 
         Args:
-            where: keys and indices from the root; parts that do not exist are passed over.
+            where: keys and indices from the root; parts that do not exist are skipped.
         """
         path: Where = ()
         for part in where:
-            if (*path, part) in self._lines:
+            if (*path, part) in self.lines:
                 path = (*path, part)
-        return self._lines[path]
+        return self.lines[path]
 
     def error(
         self, where: Sequence[str | int], brief: str, details: str = "", resolution: str = ""
@@ -75,7 +99,7 @@ def read_yaml(path: Path) -> Source:
     """Read one YAML document.
 
     Raises:
-        SpecError: the file is missing, too big, not UTF-8, not YAML, or has a key twice.
+        SpecError: the file is missing, too large, not UTF-8, not YAML, or has a duplicate key.
     """
     text = _read_text(path)
     lines: dict[Where, int] = {(): 1}
@@ -94,12 +118,17 @@ def read_yaml(path: Path) -> Source:
 
 
 def parse_yaml(text: str) -> Any:  # noqa: ANN401
-    """Read a piece of YAML as task files are read: ``on`` is a text.
+    """Parse YAML as task files are read: ``on`` is a text.
 
     Raises:
-        yaml.YAMLError: it is none.
+        yaml.YAMLError: it is not YAML.
     """
     return yaml.load(text, _CoreLoader)  # noqa: S506  (a SafeLoader)
+
+
+def dump_yaml(data: Any) -> str:  # noqa: ANN401
+    """Write plain Python as YAML that `read_yaml` reads as the same values."""
+    return yaml.dump(data, Dumper=_CoreDumper, sort_keys=False, allow_unicode=True, width=100)
 
 
 def _read_text(path: Path) -> str:
@@ -118,14 +147,14 @@ def _read_text(path: Path) -> str:
 
 def _syntax_error(path: Path, exc: yaml.YAMLError) -> SpecError:
     line = 1
-    words = str(exc)
+    message = str(exc)
     if isinstance(exc, yaml.MarkedYAMLError):
         mark = exc.problem_mark or exc.context_mark
         line = mark.line + 1 if mark else line
-        words = ": ".join(part for part in (exc.context, exc.problem) if part)
+        message = ": ".join(part for part in (exc.context, exc.problem) if part)
     return SpecError(
         f"{path}:{line}: this is not YAML.",
-        details=words,
+        details=message,
         resolution="Check indentation, brackets and quotes on this line and the one above.",
     )
 

@@ -8,10 +8,10 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from appliance.base.errors import UnknownNameError
 from evaluators.metrics.capabilities import AMENDED, TABLE_12, capabilities_of
-from evaluators.metrics.categories import CATEGORIES
 from evaluators.metrics.complexity import (
     LARGEST,
     Complexity,
@@ -20,9 +20,11 @@ from evaluators.metrics.complexity import (
     largest_antichain,
     measure_complexity,
 )
+from evaluators.metrics.consistency import Consistency, logical_consistency
 from evaluators.metrics.progress import coverage_of_progress, coverage_rate
 from evaluators.metrics.structure import Structure
-from evaluators.model.node import Node
+from evaluators.model.applications import CATEGORIES
+from evaluators.model.task import Task
 from tests.unit.evaluators.metrics.graphs import structure, structures
 
 DIAMOND = structure("ab", "ac", "bd", "cd", "ad", a="X", b="X", c="Y", d="Z")
@@ -57,18 +59,103 @@ def test_coverage_grows_with_every_node(graph: Structure, data: st.DataObject) -
 def test_strange_nodes_and_progress_are_refused() -> None:
     with pytest.raises(UnknownNameError):
         coverage_rate(DIAMOND, ["e"])
-    with pytest.raises(ValueError, match="cannot be"):
+    with pytest.raises(ValueError, match="must be"):
         coverage_of_progress(DIAMOND, {"a": 1.5})
 
 
-def test_the_application_of_a_node_is_its_role_where_none_is_named() -> None:
-    nodes = [
-        Node(id="b", on="phone", check="c", after=("a",)),
-        Node(id="a", on="desktop", check="c", app="GIMP"),
-    ]
-    graph = Structure.of(nodes)
-    assert dict(graph.apps) == {"b": "phone", "a": "GIMP"}
+def task_of(*nodes: dict[str, object], **more: object) -> Task:
+    return Task.model_validate(
+        {
+            "id": "t",
+            "instruction": "Do it.",
+            "roles": {"desktop": "desktop", "phone": "phone"},
+            "graph": list(nodes),
+            "oracle": [{"do": "complete"}],
+            **more,
+        }
+    )
+
+
+def node(name: str, *after: str, **more: object) -> dict[str, object]:
+    return {"id": name, "on": "desktop", "check": "c", "after": list(after), **more}
+
+
+def test_each_node_of_a_task_without_subtasks_is_one_of_its_own() -> None:
+    task = task_of(
+        node("b", "a", on="phone"), node("a", app="GIMP"), node("k", mode="keep", app="Files")
+    )
+    graph = Structure.of(task)
+    assert dict(graph.apps) == {"b": "", "a": "GIMP"}
     assert graph.order == ("a", "b")
+    assert graph.completed({"a", "k"}) == {"a"}
+
+
+def test_the_knowledge_of_a_task_with_an_unknown_application_is_not_measured() -> None:
+    """It counted the role, so that a category was called "desktop"."""
+    graph = Structure.of(task_of(node("b", "a", on="phone"), node("a", app="GIMP")))
+    complexity = measure_complexity(graph, CATEGORIES)
+    assert complexity.level(Dimension.KNOWLEDGE) is None
+    assert complexity.to_dict()["knowledge"] is None
+    assert complexity.to_dict()["instruction"] == {"measure": 2, "level": "easy"}
+    assert logical_consistency(graph, [["a"], ["b"]]) == Consistency(None, None, None)
+
+
+SUBTASKS = task_of(
+    node("a-1", app="GIMP"), node("a-2", "a-1"), node("b-1", "a-2"), node("c-1"), node("free", "c-1", app="Files"),
+    parts=[
+        {"id": "a", "subtask": "draw", "app": "GIMP", "nodes": ["a-1", "a-2"]},
+        {"id": "b", "subtask": "send", "app": "Mail", "nodes": ["b-1"]},
+        {"id": "c", "subtask": "send", "app": "Mail", "nodes": ["c-1"]},
+    ],
+)  # fmt: skip
+
+
+def test_subtasks_are_what_counts_and_their_nodes_are_not() -> None:
+    graph = Structure.of(SUBTASKS)
+    assert dict(graph.apps) == {"a": "GIMP", "b": "Mail", "c": "Mail", "free": "Files"}
+    assert set(graph.graph.edges) == {("a", "b"), ("c", "free")}
+    measures = measure_complexity(graph, CATEGORIES).measures
+    assert {one.value: count for one, count in measures.items()} == {
+        "dependency": 2,
+        "instruction": 4,
+        "knowledge": 3,
+        "hierarchy": 2,
+        "branch": 2,
+    }
+
+
+def test_a_subtask_is_complete_once_all_of_its_nodes_are_met() -> None:
+    graph = Structure.of(SUBTASKS)
+    assert graph.completed({"a-1", "c-1"}) == {"c"}
+    assert coverage_rate(graph, graph.completed({"a-1", "c-1"})) == 1 / 6
+    steps = [("a-1",), ("c-1",), ("a-2", "b-1"), ()]
+    assert graph.completions(steps) == [(), ("c",), ("a", "b"), ()]
+
+
+def test_subtasks_completed_against_their_order_keep_the_figures_in_range() -> None:
+    """A free node may come after the first node of a subtask, and be met before its last one."""
+    task = task_of(
+        node("a-1", app="GIMP"), node("a-2", "a-1"), node("free", "a-1", app="Files"),
+        parts=[{"id": "a", "subtask": "draw", "app": "GIMP", "nodes": ["a-1", "a-2"]}],
+    )  # fmt: skip
+    graph = Structure.of(task)
+    found = logical_consistency(graph, graph.completions([("a-1",), ("free",), ("a-2",)]))
+    assert found == Consistency(None, None, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([{"id": "a", "nodes": ["x"]}, {"id": "b", "nodes": ["x"]}], "share the node 'x'"),
+        ([{"id": "a", "nodes": ["x"]}, {"id": "a", "nodes": ["y"]}], "called 'a'"),
+        ([{"id": "y", "nodes": ["x"]}], "called 'y', or a free node is"),
+        ([{"id": "a", "nodes": ["z"]}], "has the node 'z'"),
+    ],
+)
+def test_parts_of_a_task_must_be_sound(parts: list[dict[str, object]], message: str) -> None:
+    rows = [{"subtask": "s", "app": "Files", **part} for part in parts]
+    with pytest.raises(ValidationError, match=message):
+        task_of(node("x"), node("y"), parts=rows)
 
 
 def antichain_by_trying(graph: Structure) -> int:
@@ -118,7 +205,7 @@ def test_the_five_measures() -> None:
 )
 def test_the_levels(dimension: Dimension, levels: str) -> None:
     found = [Complexity({dimension: count}).level(dimension) for count in range(1, 6)]
-    assert " ".join(found) == levels
+    assert found == [Level(level) for level in levels.split()]
 
 
 def of_levels(**levels: str) -> Complexity:

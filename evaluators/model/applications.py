@@ -1,7 +1,8 @@
-"""Categories of applications, for the knowledge dimension of complexity.
+"""Applications that tasks may name, and their categories.
 
-The twelve names are OmniBench's (2025, appendix A); which application of Mesocosm's images belongs
-where is set here. Tasks name applications in ``app``; letter case counts.
+The twelve categories are OmniBench's (2025, appendix A); which application of Mesocosm's images
+belongs to which is set here. Tasks name applications in ``app``, case-sensitively; suites add their
+own by ``applications`` in ``suite.yaml``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,191 @@
+"""Compile tasks made of subtasks to plain tasks.
+
+Every use of a subtask becomes its setup, nodes and oracle steps, with values in place of
+placeholders and the task's roles in place of the subtask's. Its nodes are called ``<use>-<node>``.
+Where one use comes after another, by a bound input or by ``after``, all its first nodes come after
+all last nodes of the other. Setup and oracle follow the order of work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evaluators.model.binding import Binder
+from evaluators.model.codecs import parse
+from evaluators.model.node import Mode
+from evaluators.model.task import Task
+from evaluators.model.yaml_source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pydantic import BaseModel
+
+    from appliance.base.errors import SpecError
+    from evaluators.model.binding import BoundUse, Definition
+    from evaluators.model.node import Node
+    from evaluators.model.subtask import ComposedTask
+    from evaluators.model.yaml_source import Where
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an entry of a compiled task was written.
+
+    Attributes:
+        source: the file.
+        where: the place in it.
+        use: id of the subtask's use; empty for entries of the task itself.
+    """
+
+    source: Source
+    where: Where
+    use: str = ""
+
+
+class CompiledSource(Source):
+    """A composed task's file, whose errors name the file and line that an entry was written in.
+
+    Args:
+        source: the task's file.
+        data: the compiled task.
+        origins: of entries, by key and number.
+    """
+
+    def __init__(self, source: Source, data: object, origins: Mapping[Where, Origin]) -> None:
+        super().__init__(source.path, data, source.lines)
+        self._origins = origins
+
+    def error(
+        self, where: Sequence[str | int], brief: str, details: str = "", resolution: str = ""
+    ) -> SpecError:
+        """Build the error that names file and line of the entry at `where`."""
+        origin = self._origins.get(tuple(where[:2]))
+        if origin is None:
+            return super().error(where, brief, details, resolution)
+        if not origin.use:
+            place = (*origin.where, *where[2:])
+            return origin.source.error(place, brief, details, resolution)
+        used = f"Used as {origin.use!r} in {self.path}."
+        return origin.source.error(
+            (*origin.where, *where[2:]), brief, f"{used}\n{details}".strip(), resolution
+        )
+
+
+def compile_task(
+    source: Source, composed: ComposedTask, definitions: Mapping[str, Definition]
+) -> tuple[Task, CompiledSource]:
+    """Compile a task made of subtasks.
+
+    Args:
+        source: the task's file.
+        composed: its content.
+        definitions: subtasks by id.
+
+    Returns:
+        The plain task, and the source to report its mistakes with.
+
+    Raises:
+        SpecError: an unknown subtask, role, input or output, a type that does not fit, a missing
+            value, a circle of subtasks, or a compiled entry that is invalid.
+    """
+    bound = Binder(source, composed, definitions).bind()
+    in_file_order = [bound[use.id] for use in composed.subtasks]
+    last = {name: _last_of(use) for name, use in bound.items()}
+    compiled = _Entries()
+    for number, step in enumerate(composed.setup):
+        compiled.add("setup", _dump(step), Origin(source, ("setup", number)))
+    for use in bound.values():
+        compiled.add_steps("setup", use, use.definition.subtask.setup)
+        compiled.add_steps("oracle", use, use.definition.subtask.oracle)
+    for use in in_file_order:
+        before = [node for name in use.before for node in last[name]]
+        for number, node in enumerate(use.definition.subtask.checks):
+            origin = Origin(use.definition.source, ("checks", number), use.use.id)
+            compiled.add("graph", _compile_node(use, node, before), origin)
+    for number, node in enumerate(composed.graph):
+        after = [each for name in node.after for each in last.get(name, [name])]
+        row = _dump(node) | ({"after": after} if after else {})
+        compiled.add("graph", row, Origin(source, ("graph", number)))
+    for number, oracle_step in enumerate(composed.oracle):
+        compiled.add("oracle", _dump(oracle_step), Origin(source, ("oracle", number)))
+    data = {
+        **composed.model_dump(mode="json", by_alias=True, exclude_defaults=True),
+        "instruction": composed.instruction or _joined_instruction(source, bound.values()),
+        **compiled.rows,
+        "parts": [_part_of(use) for use in in_file_order],
+    }
+    del data["subtasks"]
+    compiled_source = CompiledSource(source, data, compiled.origins)
+    return parse(compiled_source, Task), compiled_source
+
+
+class _Entries:
+    """Collects the entries of a compiled task with their origins."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, list[dict[str, Any]]] = {"setup": [], "graph": [], "oracle": []}
+        self.origins: dict[Where, Origin] = {}
+
+    def add(self, key: str, row: dict[str, Any], origin: Origin) -> None:
+        self.origins[key, len(self.rows[key])] = origin
+        self.rows[key].append(row)
+
+    def add_steps(self, key: str, use: BoundUse, steps: Iterable[BaseModel]) -> None:
+        for number, step in enumerate(steps):
+            row = _with_roles(use.fill(key, _dump(step)), use.roles)
+            self.add(key, row, Origin(use.definition.source, (key, number), use.use.id))
+
+
+def _dump(model: BaseModel) -> dict[str, Any]:
+    return model.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
+
+def _compile_node(use: BoundUse, node: Node, before: Sequence[str]) -> dict[str, Any]:
+    row = _with_roles(use.fill("checks", _dump(node)), use.roles)
+    row["id"] = f"{use.use.id}-{node.id}"
+    if node.mode is not Mode.KEEP:
+        row["after"] = [f"{use.use.id}-{name}" for name in node.after] or list(before)
+        row.setdefault("app", use.definition.subtask.app)
+    return row
+
+
+def _with_roles(row: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]:
+    """Return an entry with the task's roles, alternatives and waits included."""
+    placed = dict(row)
+    if placed.get("on") in roles:
+        placed["on"] = roles[placed["on"]]
+    if "or" in placed:
+        placed["or"] = [_with_roles(check, roles) for check in placed["or"]]
+    if "wait_for" in placed:
+        placed["wait_for"] = _with_roles(placed["wait_for"], roles)
+    return placed
+
+
+def _earning(use: BoundUse) -> list[Node]:
+    return [node for node in use.definition.subtask.checks if node.mode is not Mode.KEEP]
+
+
+def _last_of(use: BoundUse) -> list[str]:
+    """Return the nodes of a use that no other node of it comes after."""
+    passed = {name for node in _earning(use) for name in node.after}
+    return [f"{use.use.id}-{node.id}" for node in _earning(use) if node.id not in passed]
+
+
+def _part_of(use: BoundUse) -> dict[str, Any]:
+    subtask = use.definition.subtask
+    nodes = [f"{use.use.id}-{node.id}" for node in _earning(use)]
+    return {"id": use.use.id, "subtask": subtask.id, "app": subtask.app, "nodes": nodes}
+
+
+def _joined_instruction(source: Source, uses: Iterable[BoundUse]) -> str:
+    sentences = []
+    for use in uses:
+        sentence = str(use.fill("instruction", use.definition.subtask.instruction)).strip()
+        if not sentence:
+            name = use.definition.subtask.id
+            message = f"the key 'instruction' is missing, and the subtask {name} has none either."
+            raise source.error((), message)
+        sentences.append(sentence)
+    return " ".join(sentences)

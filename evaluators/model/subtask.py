@@ -1,0 +1,117 @@
+"""Subtasks: typed building blocks of tasks, and their use in tasks, as data.
+
+A subtask is defined once, in a file of its own, and used by any number of tasks, any number of
+times. A task binds each input to a value or to an output of another subtask, which also puts the
+one after the other. `evaluators.model.compiler` turns such a task into a plain one.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, JsonValue
+
+from evaluators.model.base import Name, Strict
+from evaluators.model.node import Node  # noqa: TC001  (pydantic reads it)
+from evaluators.model.oracle import OracleStep  # noqa: TC001  (pydantic reads it)
+from evaluators.model.task import Limits, SetupStep
+from provisioning.protocols import Kind  # noqa: TC001  (pydantic reads it)
+
+ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=32)]
+FROM = "from"
+"""Key of an input that is bound to an output: ``{from: subtask.output}``."""
+
+
+class Input(Strict):
+    """What a subtask needs.
+
+    Attributes:
+        type: see `evaluators.model.resources`; any other name is a type of the suite's own.
+        description: for authors of tasks.
+    """
+
+    type: Name
+    description: str = ""
+
+
+class Output(Input):
+    """What a subtask provides.
+
+    Attributes:
+        value: what it is once the subtask is done; may hold placeholders.
+    """
+
+    value: JsonValue
+
+
+class Subtask(Strict):
+    """A building block.
+
+    ``${name}`` in a text of `setup`, `checks`, `oracle`, `instruction` and output values stands for
+    the value of an input, and ``${roles.name}`` for the task's role that plays the subtask's role
+    `name`. A text that is one placeholder alone takes the value as it is, a number or list
+    included. ``$${`` is a literal ``${``.
+
+    Attributes:
+        id: its name in the suite.
+        app: the application worked in.
+        roles: kind of each machine that it needs, by names of its own.
+        inputs: by name.
+        outputs: by name.
+        instruction: what an agent is told; a task without an instruction of its own joins those of
+            its subtasks.
+        setup: done before the agent sees anything.
+        checks: a graph, as in tasks; at least one node that is no keep node.
+        oracle: the reference solution.
+    """
+
+    id: Name
+    app: str = Field(min_length=1)
+    roles: dict[str, Annotated[Kind, Field(strict=False)]] = Field(default_factory=dict)
+    inputs: dict[ParameterName, Input] = Field(default_factory=dict)
+    outputs: dict[ParameterName, Output] = Field(default_factory=dict)
+    instruction: str = ""
+    setup: tuple[SetupStep, ...] = Field(default=(), strict=False)
+    checks: tuple[Node, ...] = Field(min_length=1, strict=False)
+    oracle: tuple[OracleStep, ...] = Field(min_length=1, strict=False)
+
+
+class SubtaskUse(Strict):
+    """One use of a subtask in a task.
+
+    Attributes:
+        id: its name in the task; prefix of the ids of its nodes.
+        use: id of the subtask.
+        roles: the task's role for each role of the subtask; the one of the same name where nothing
+            is given.
+        inputs: value by input, or ``{from: id.output}``.
+        after: ids of further uses that it comes after.
+    """
+
+    id: Name
+    use: Name
+    roles: dict[str, str] = Field(default_factory=dict)
+    inputs: dict[ParameterName, JsonValue] = Field(default_factory=dict)
+    after: tuple[str, ...] = Field(default=(), strict=False)
+
+
+class ComposedTask(Strict):
+    """A task made of subtasks, as its file has it; attributes that a plain task has too mean the same.
+
+    Attributes:
+        subtasks: their uses; edges follow from bindings and ``after``.
+        instruction: by default those of the subtasks, in the order of work.
+        setup: done before the setup of the subtasks.
+        graph: further nodes; ``after`` may name a subtask's use too.
+        oracle: steps after those of the subtasks.
+    """
+
+    id: Name
+    instruction: str = ""
+    roles: dict[str, Annotated[Kind, Field(strict=False)]] = Field(min_length=1)
+    egress: dict[str, Annotated[tuple[str, ...], Field(strict=False)]] = Field(default_factory=dict)
+    subtasks: tuple[SubtaskUse, ...] = Field(min_length=1, strict=False)
+    setup: tuple[SetupStep, ...] = Field(default=(), strict=False)
+    graph: tuple[Node, ...] = Field(default=(), strict=False)
+    limits: Limits = Limits()
+    oracle: tuple[OracleStep, ...] = Field(default=(), strict=False)

@@ -1,0 +1,101 @@
+"""The example suite of docs/tasks.md: the page shows its files, and its task runs as described."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from controller.actions.space import Action
+from controller.agents.noop import NoopAgent
+from controller.wiring import open_suite
+from evaluators.graph.outcome import Verdict
+from evaluators.graph.state import NodeState
+from evaluators.metrics.complexity import measure_complexity
+from evaluators.metrics.structure import Structure
+from tests.unit.controller.bench import Scripted
+
+if TYPE_CHECKING:
+    from evaluators.model.task import Task
+    from tests.unit.controller.bench import Bench
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+ERRANDS = REPOSITORY / "examples/suites/errands"
+PAGE = REPOSITORY / "docs/tasks.md"
+SOLVED = (
+    Action("open_app", on="phone", args={"name": "Contacts"}),
+    Action("open_app", on="desktop", args={"name": "Terminal"}),
+    Action("type_text", on="desktop", args={"text": "echo '+41 44 555 01 73' > ~/ines.txt\n"}),
+)
+
+
+@pytest.fixture
+def note() -> Task:
+    return open_suite(str(ERRANDS)).task("contact-note")
+
+
+def test_the_page_shows_the_files_of_the_example_as_they_are() -> None:
+    shown = dict(
+        re.findall(
+            r"^`([\w/.-]+)`:\n\n```yaml\n(.*?)```$", PAGE.read_text(), re.MULTILINE | re.DOTALL
+        )
+    )
+    files = {
+        str(path.relative_to(REPOSITORY)): path.read_text()
+        for path in ERRANDS.rglob("*.yaml")
+        if path.name != "suite.yaml"
+    }
+    assert shown == files
+
+
+def test_the_reference_solution_passes(bench: Bench, note: Task) -> None:
+    result = bench.play(note)
+    assert (result.verdict, result.nodes_met, result.nodes) == (Verdict.PASS, 2, 2)
+
+
+def test_doing_nothing_earns_nothing_although_the_diary_is_kept(bench: Bench, note: Task) -> None:
+    result = bench.run(note, NoopAgent)
+    assert (result.verdict, result.nodes_met, result.nodes) == (Verdict.FAIL, 0, 2)
+
+
+def test_an_agent_that_solves_the_task_passes(bench: Bench, note: Task) -> None:
+    assert bench.run(note, Scripted(*SOLVED)).verdict is Verdict.PASS
+
+
+def test_an_agent_that_solves_the_task_and_spoils_the_diary_fails(bench: Bench, note: Task) -> None:
+    spoil = Action("type_text", on="desktop", args={"text": "rm ~/diary.txt\n"})
+    result = bench.run(note, Scripted(SOLVED[0], SOLVED[1], spoil, SOLVED[2]))
+    assert (result.verdict, result.nodes_met) == (Verdict.FAIL, 2)
+    assert [(row.node, row.state) for row in result.unmet] == [("diary-kept", NodeState.BROKEN)]
+
+
+def test_a_diary_that_is_missing_at_the_start_is_the_fault_of_the_task(
+    bench: Bench, note: Task
+) -> None:
+    result = bench.play(note.model_copy(update={"setup": note.setup[1:]}))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "diary-kept must be met at the start and is not" in result.detail
+
+
+def test_its_complexity_is_that_of_its_subtasks() -> None:
+    suite = open_suite(str(ERRANDS))
+    structure = Structure.of(suite.tasks[0])
+    assert dict(structure.apps) == {"number": "Contacts", "note": "Text Editor"}
+    measures = measure_complexity(structure, suite.applications).measures
+    assert {one.value: count for one, count in measures.items()} == {
+        "dependency": 1,
+        "instruction": 2,
+        "knowledge": 2,
+        "hierarchy": 2,
+        "branch": 1,
+    }
+
+
+@pytest.mark.parametrize("name", ["smoke", str(ERRANDS)])
+def test_every_subtask_of_the_suites_names_an_application_with_a_category(name: str) -> None:
+    suite = open_suite(name)
+    for task in suite.tasks:
+        assert Structure.of(task).has_apps
+        assert set(Structure.of(task).apps.values()) <= set(suite.applications)
