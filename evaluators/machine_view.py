@@ -15,12 +15,10 @@ if TYPE_CHECKING:
     from evaluators.pictures import Picture
     from evaluators.readers.model import Deck, Pdf, TextDocument, Workbook
     from evaluators.readers.reading import Reader
-    from provisioning.protocols import Files, Frame, Screen
+    from provisioning.protocols import Files, Frame, MachineInfo, Screen
 
 MAX_FILE_BYTES = 32 << 20
 """Most that is fetched of one file; a larger one counts as none."""
-HOME = "/home/user"
-"""What ``~`` stands for on desktops."""
 
 shared_reader = once(ChildReader)
 """Gives the reader of this process, which remembers what it has read."""
@@ -28,6 +26,11 @@ shared_reader = once(ChildReader)
 
 class Watched(Protocol):
     """What is looked at: a `provisioning.protocols.Machine` or a part of one."""
+
+    @property
+    def info(self) -> MachineInfo:
+        """Says where the home folder of the agent's user is."""
+        ...
 
     @property
     def files(self) -> Files:
@@ -57,7 +60,6 @@ class MachineView:
         timeout_s: bound of all that is read through this view.
         reader: of documents; the process' own by default.
         clock: whose time counts.
-        home: what ``~`` stands for.
     """
 
     def __init__(
@@ -67,12 +69,11 @@ class MachineView:
         timeout_s: float,
         reader: Reader | None = None,
         clock: Clock = SYSTEM_CLOCK,
-        home: str = HOME,
     ) -> None:
         self._machine = machine
         self._reader = reader or shared_reader()
         self._deadline_s = clock.monotonic_s() + timeout_s
-        self._home = home
+        self._home = machine.info.home
         self._files: dict[str, bytes | None] = {}
         self._frame: Frame | None = None
         self.clock = clock

@@ -12,7 +12,7 @@ from evaluators.catalogue import HOST_PLACES
 from evaluators.graph.outcome import Cause, Outcome, undecided
 from evaluators.machine_view import MachineView
 from evaluators.phone.view import PhoneView
-from evaluators.session.view import CrossView, as_shell
+from evaluators.session.view import CrossView
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from evaluators.bundle import Bundle
     from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import Call, WaveRunner
-    from evaluators.phone.view import Shell
     from evaluators.schema import Tool
     from evaluators.session.answers import SessionView
-    from provisioning.protocols import Json, Link, Machine
+    from provisioning.protocols import Commands, Json, Link, Machine
 
 S = TypeVar("S")
 
@@ -192,17 +191,14 @@ def machine_runner(
     """Create the runner of all evaluators that a check can name for a machine.
 
     Args:
-        machine: a desktop, or a phone that has a ``shell``.
+        machine: a desktop or a phone.
         vocabulary: holds the evaluators.
         clock: measures the time of a wave.
-
-    Raises:
-        MachineError: it is a phone without a shell.
     """
     known = vocabulary.evaluators[machine.info.kind.value]
     inside: WaveRunner = BundleRunner(machine.link, vocabulary.bundle)
     if machine.info.kind is Kind.PHONE:
-        inside = phone_runner(_shell_of(machine), known, clock=clock)
+        inside = phone_runner(machine, known, clock=clock)
     tools = {name: tool for name, tool in known.items() if tool.on in HOST_PLACES}
 
     def view(timeout_s: float) -> MachineView:
@@ -212,18 +208,18 @@ def machine_runner(
 
 
 def phone_runner(
-    shell: Shell, tools: Mapping[str, Tool], *, clock: Clock = SYSTEM_CLOCK
+    commands: Commands, tools: Mapping[str, Tool], *, clock: Clock = SYSTEM_CLOCK
 ) -> HostRunner[PhoneView]:
     """Create the runner of a phone's own evaluators.
 
     Args:
-        shell: the phone's, such as the phone machine itself.
+        commands: the phone's, such as the phone machine itself.
         tools: the evaluators, by name.
         clock: measures the time of a wave.
     """
 
     def view(timeout_s: float) -> PhoneView:
-        return PhoneView(shell, timeout_s=timeout_s, clock=clock)
+        return PhoneView(commands, timeout_s=timeout_s, clock=clock)
 
     return HostRunner(tools, view, clock=clock)
 
@@ -248,13 +244,6 @@ def session_runner(
         return CrossView(session, machines or {}, timeout_s=timeout_s, clock=clock)
 
     return HostRunner(tools, view)
-
-
-def _shell_of(machine: Machine) -> Shell:
-    shell = as_shell(machine)
-    if shell is None:
-        raise MachineError(f"{machine.info.machine_id} has no shell.")
-    return shell
 
 
 def _cause_of(exc: MesocosmError) -> Cause:

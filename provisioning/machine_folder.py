@@ -8,77 +8,39 @@ has claimed is either idle or an orphan, and the next command may claim it.
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from appliance.base.errors import MachineBusyError
 from appliance.base.files import FileLock, write_atomic
-from provisioning.machine_state import MachineState, require_transition
-from provisioning.protocols import Kind, MachineInfo
+from provisioning.desktop.container.record import ContainerRecord
+from provisioning.desktop.qemu.record import QemuRecord
+from provisioning.desktop.remote.record import RemoteRecord
+from provisioning.fake.record import FakeRecord
+from provisioning.machine_record import SCHEMA_VERSION, BaseRecord
+from provisioning.phone.reference.record import PhoneRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from appliance.base.settings import Settings
+    from provisioning.machine_state import MachineState
+
+R = TypeVar("R", bound=BaseRecord)
 
 META = "meta.json"
 LOCK = "lock"
 
 
-class MachineRecord(BaseModel):
-    """What a machine is.
+MachineRecord = Annotated[
+    QemuRecord | ContainerRecord | RemoteRecord | PhoneRecord | FakeRecord,
+    Field(discriminator="backend"),
+]
+"""The record of a machine of any backend."""
 
-    Attributes:
-        machine_id: unique in this appliance; the folder's name.
-        kind: desktop or phone.
-        backend: ``libvirt``, ``container``, ``remote`` or ``reference-phone``.
-        image: label of its image, such as ``desktop:debian-12``.
-        image_digest: of that image.
-        accelerator: ``kvm``, ``tcg`` or ``none``.
-        state: as last written.
-        created_s: unix time.
-        details: what its backend must know to find it again, such as ports and container ids.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    machine_id: str
-    kind: Kind
-    backend: str
-    image: str
-    image_digest: str
-    accelerator: str
-    state: MachineState = MachineState.STARTING
-    created_s: float = 0.0
-    details: dict[str, str] = Field(default_factory=dict)
-
-    @property
-    def is_fork(self) -> bool:
-        """Tell whether it is a copy of a template, which ends with its lease."""
-        return "template" in self.details
-
-    def moved_to(self, state: MachineState) -> MachineRecord:
-        """Return the record of the machine in another state.
-
-        Raises:
-            MachineError: that state cannot follow the present one.
-        """
-        require_transition(self.machine_id, self.state, state)
-        return self.model_copy(update={"state": state})
-
-    @property
-    def info(self) -> MachineInfo:
-        """What results say about it."""
-        return MachineInfo(
-            machine_id=self.machine_id,
-            kind=self.kind,
-            backend=self.backend,
-            image=self.image,
-            image_digest=self.image_digest,
-            accelerator=self.accelerator,
-        )
+_RECORD: TypeAdapter[MachineRecord] = TypeAdapter(MachineRecord)
 
 
 class MachineFolder:
@@ -126,13 +88,14 @@ class MachineFolder:
         return False
 
     def read(self) -> MachineRecord | None:
-        """Read the record; None when there is none, or none that makes sense."""
+        """Read the record; None when there is none, or none of this version that makes sense."""
         try:
-            return MachineRecord.model_validate_json((self.path / META).read_bytes())
+            record = _RECORD.validate_json((self.path / META).read_bytes())
         except (OSError, ValidationError):
             return None
+        return record if record.schema_version == SCHEMA_VERSION else None
 
-    def write(self, record: MachineRecord) -> MachineRecord:
+    def write(self, record: R) -> R:
         """Write the record and return it; that of a fork, which ends with the host, is not synced."""
         write_atomic(
             self.path / META, record.model_dump_json(indent=1), is_durable=not record.is_fork

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from appliance.base.process import CommandResult
+
     Frame = npt.NDArray[np.uint8]
 
 
@@ -382,6 +384,8 @@ class Tree(Protocol):
 class MachineInfo:
     """What a result must say about the machine it was got on.
 
+    Nothing else may assume who the agent's user is, or where that user's files are.
+
     Attributes:
         machine_id: unique in this appliance.
         kind: desktop or phone.
@@ -389,6 +393,8 @@ class MachineInfo:
         image: name of the image, such as ``desktop:debian-12``.
         image_digest: of the image.
         accelerator: ``kvm``, ``tcg`` or ``none``.
+        user: login name that agents act as.
+        home: that user's home folder, what ``~`` stands for.
     """
 
     machine_id: str
@@ -397,10 +403,47 @@ class MachineInfo:
     image: str
     image_digest: str
     accelerator: str
+    user: str
+    home: str
 
 
 @runtime_checkable
-class Machine(Protocol):
+class Commands(Protocol):
+    """Programs of a machine, run to their end."""
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        user: str | None = None,
+        timeout_s: float = 10.0,
+        input: bytes = b"",  # noqa: A002 - as subprocess calls it
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> CommandResult:
+        """Run a program; no shell sees its words, and a non-zero exit code is a result.
+
+        Args:
+            argv: program and arguments.
+            user: whose program it is; the agent's by default, with the environment of the session.
+            timeout_s: after this it is killed.
+            input: what it reads on standard input.
+            cwd: where it starts; the user's home folder by default.
+            env: added to its environment.
+
+        Returns:
+            What it left behind; of standard output and standard error 1 MiB each at most.
+
+        Raises:
+            GuestCallError: it cannot be started, or did not end in time.
+            LinkError: the machine does not answer.
+            UnsupportedError: this sort of machine cannot run it as that user, or give it input.
+        """
+        ...
+
+
+@runtime_checkable
+class Machine(Commands, Protocol):
     """A device an agent acts on, with what every device must offer."""
 
     @property

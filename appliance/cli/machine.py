@@ -12,6 +12,11 @@ from appliance.cli.machine_lookup import MachineArgument, complete, find_machine
 from appliance.cli.output import JsonOption, console_err, console_out, print_json, print_table
 from appliance.cli.vnc import vnc
 
+_SHOWN = {
+    "kind", "backend", "image", "image_digest", "accelerator", "user", "home", "state", "is_fork",
+    "created_s",
+}  # fmt: skip
+
 
 def register(app: typer.Typer) -> None:
     """Add the command group."""
@@ -43,7 +48,7 @@ def list_machines(json: JsonOption = False) -> None:
     for folder in iter_folders(get_settings()):
         record = folder.read()
         in_use = folder.is_claimed()
-        shown = record.model_dump(mode="json", exclude={"details"}) if record else {}
+        shown = record.model_dump(mode="json", include=_SHOWN) if record else {}
         rows.append({**shown, "machine_id": folder.machine_id, "in_use": in_use})
     rows += _not_taken_yet({str(row["machine_id"]) for row in rows})
     if json:
@@ -61,9 +66,8 @@ def _not_taken_yet(known: set[str]) -> list[dict[str, object]]:
     from appliance.base.settings import get_settings
     from provisioning.desktop.remote.backend import machine_id
     from provisioning.desktop.remote.config import read_remotes
-    from provisioning.desktop.remote.machine import BACKEND
 
-    fresh = {"kind": "desktop", "backend": BACKEND, "state": "named", "in_use": False}
+    fresh = {"kind": "desktop", "backend": "remote", "state": "named", "in_use": False}
     named = read_remotes(get_settings())
     return [
         {**fresh, "machine_id": machine_id(one)} for one in named if machine_id(one) not in known

@@ -42,7 +42,7 @@ def _expect(is_so: object, brief: str, details: object = "") -> None:
 
 
 def _view(phone: PhoneUnderTest) -> PhoneView:
-    return PhoneView(phone, timeout_s=_VIEW_TIMEOUT_S, clock=phone.clock)
+    return PhoneView(phone.device, timeout_s=_VIEW_TIMEOUT_S, clock=phone.clock)
 
 
 def _front(phone: PhoneUnderTest) -> str:

@@ -1,14 +1,13 @@
-"""Reach the shell of a phone, with words quoted by construction."""
+"""Run commands on a phone."""
 
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
-from appliance.base.errors import ActionError, InvalidActionError, MachineError
+from appliance.base.errors import ActionError, InvalidActionError
 
 if TYPE_CHECKING:
-    from appliance.base.process import CommandResult
     from provisioning.protocols import Machine
 
 _TIMEOUT_S = 20.0
@@ -21,37 +20,16 @@ PACKAGES = {
 """Packages of applications by the label a user reads."""
 
 
-@runtime_checkable
-class HasShell(Protocol):
-    """A machine whose shell can be used, as every phone's over ADB."""
-
-    def shell(self, command: str, timeout_s: float = ...) -> CommandResult:
-        """Run a command line; a non-zero exit code is a result."""
-        ...
-
-
-def shell_of(machine: Machine) -> HasShell:
-    """Give the shell of a phone.
-
-    Raises:
-        MachineError: the machine has none.
-    """
-    if not isinstance(machine, HasShell):
-        raise MachineError(f"{machine.info.machine_id} has no shell.")
-    return machine
-
-
 def run_on_phone(machine: Machine, *words: str) -> str:
-    """Run one command in a phone's shell; each word is quoted.
+    """Run one command on a phone.
 
     Returns:
         What it printed.
 
     Raises:
-        MachineError: the machine has no shell.
         ActionError: the command failed, with its words.
     """
-    result = shell_of(machine).shell(shlex.join(words), timeout_s=_TIMEOUT_S)
+    result = machine.run(words, timeout_s=_TIMEOUT_S)
     if result.exit_code != 0:
         said = (result.stderr or result.stdout).decode(errors="replace").strip()
         raise ActionError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -13,12 +13,7 @@ from controller.actions.phone_shell import launch, run_on_phone
 from evaluators.decorators import setup
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from provisioning.protocols import Json, Link, Machine
-
-HOME = "/home/user"
-USER = "user"
+    from provisioning.protocols import Machine
 
 _CHUNK_BYTES = 512 * 1024
 _TIMEOUT_S = 30.0
@@ -40,7 +35,7 @@ def put_file(machine: Machine, path: Path, content: str = "", mode: int = 0o644)
         content: the text.
         mode: permission bits.
     """
-    full = _absolute(path)
+    full = _absolute(machine, path)
     data = content.encode()
     for offset in range(0, len(data) or 1, _CHUNK_BYTES):
         chunk = data[offset : offset + _CHUNK_BYTES]
@@ -52,7 +47,7 @@ def put_file(machine: Machine, path: Path, content: str = "", mode: int = 0o644)
                 "offset": offset,
                 "total": len(data),
                 "mode": mode,
-                "user": USER,
+                "user": machine.info.user,
             },
             timeout_s=_TIMEOUT_S,
         )
@@ -66,7 +61,7 @@ def make_dir(machine: Machine, path: Path) -> None:
         machine: the desktop.
         path: absolute, or starting with ~/.
     """
-    _run_as_user(machine, "mkdir", "-p", _absolute(path))
+    _run_as_user(machine, "mkdir", "-p", _absolute(machine, path))
 
 
 @setup(on="desktop")
@@ -161,19 +156,17 @@ def _insert(machine: Machine, uri: str, **values: str | int) -> None:
     run_on_phone(machine, *words)
 
 
-def _absolute(path: str) -> str:
-    full = f"{HOME}/{path[2:]}" if path.startswith("~/") else path
+def _absolute(machine: Machine, path: str) -> str:
+    full = f"{machine.info.home}/{path[2:]}" if path.startswith("~/") else path
     if not full.startswith("/"):
         raise SpecError(f"{path} is not a path of the guest: start it with / or ~/.")
     return full
 
 
 def _run_as_user(machine: Machine, *argv: str) -> None:
-    link: Link = machine.link
-    params: Mapping[str, Json] = {"argv": list(argv), "user": USER, "timeout_s": _TIMEOUT_S}
-    reply = cast("dict[str, Json]", link.call("exec", params, timeout_s=_TIMEOUT_S + 5))
-    if reply["exit_code"] != 0:
-        said = base64.b64decode(str(reply["stderr_b64"])).decode(errors="replace").strip()
+    result = machine.run(argv, timeout_s=_TIMEOUT_S)
+    if result.exit_code != 0:
+        said = result.stderr.decode(errors="replace").strip()
         raise ActionError(
             f"{argv[0]} failed on {machine.info.machine_id}.", details=f"$ {' '.join(argv)}\n{said}"
         )

@@ -93,6 +93,8 @@ class MachineRecord:
     image: str
     image_digest: str
     accelerator: str
+    user: str = ""
+    home: str = ""
 
 
 @dataclass(frozen=True, slots=True)

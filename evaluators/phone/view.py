@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import shlex
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import EvaluationError
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from appliance.base.clock import Clock
+    from appliance.base.process import CommandResult
+    from provisioning.protocols import Commands
 
 _RESUMED = (
     re.compile(r"topResumedActivity=ActivityRecord\{\S+ u\d+ ([\w.]+)/([\w.$]+)"),
@@ -42,42 +43,22 @@ _ROW = re.compile(r"^Row: (\d+) _id=(\d+), ", re.MULTILINE)
 _MAX_FILE_BYTES = 16 << 20
 
 
-class ShellResult(Protocol):
-    """What a command left behind, such as `appliance.base.process.CommandResult`."""
-
-    @property
-    def exit_code(self) -> int:
-        """0 when it went well."""
-        ...
-
-    @property
-    def stdout(self) -> bytes:
-        """What it printed."""
-        ...
-
-
-class Shell(Protocol):
-    """A phone's shell, as every phone `Machine` offers it over ADB."""
-
-    def shell(self, command: str, timeout_s: float = ...) -> ShellResult:
-        """Run a command line; a non-zero exit code is a result."""
-        ...
-
-
 class PhoneView:
     """What evaluators see of a phone; made anew for each wave, remembers what it has read.
 
     Args:
-        shell: the phone's.
+        commands: the phone's.
         timeout_s: bound of all that is read through this view.
         clock: whose time counts.
     """
 
-    def __init__(self, shell: Shell, *, timeout_s: float, clock: Clock = SYSTEM_CLOCK) -> None:
-        self._shell = shell
+    def __init__(
+        self, commands: Commands, *, timeout_s: float, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        self._commands = commands
         self._clock = clock
         self._deadline_s = clock.monotonic_s() + timeout_s
-        self._read: dict[tuple[str, ...], ShellResult] = {}
+        self._read: dict[tuple[str, ...], CommandResult] = {}
         self._nodes: tuple[UiNode, ...] | None = None
 
     def front_activity(self) -> tuple[str, str]:
@@ -304,7 +285,7 @@ class PhoneView:
         """
         return _text(self._require(*words))
 
-    def _require(self, *words: str) -> ShellResult:
+    def _require(self, *words: str) -> CommandResult:
         result = self._run(*words)
         if result.exit_code != 0:
             raise EvaluationError(
@@ -312,17 +293,17 @@ class PhoneView:
             )
         return result
 
-    def _run(self, *words: str) -> ShellResult:
+    def _run(self, *words: str) -> CommandResult:
         """Run a command unless it was run before; a non-zero exit code is a result."""
         if words not in self._read:
             left_s = self._deadline_s - self._clock.monotonic_s()
             if left_s <= 0:
                 raise EvaluationError(f"There was no time left for {words[0]}.")
-            self._read[words] = self._shell.shell(shlex.join(words), timeout_s=left_s)
+            self._read[words] = self._commands.run(words, timeout_s=left_s)
         return self._read[words]
 
 
-def _text(result: ShellResult) -> str:
+def _text(result: CommandResult) -> str:
     return result.stdout.decode(errors="replace")
 
 

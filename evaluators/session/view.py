@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import base64
-from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import EvaluationError, GuestCallError, UnknownNameError
-from evaluators.machine_view import HOME, MachineView
+from evaluators.machine_view import MachineView
 from evaluators.phone.view import PhoneView
+from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from appliance.base.clock import Clock
-    from evaluators.phone.view import Shell
     from evaluators.readers.reading import Reader
     from evaluators.session.answers import SessionView
     from provisioning.protocols import Machine
 
-AGENT_USER = "user"
-"""Whose session on a desktop is asked."""
 _GSETTINGS = "/usr/bin/gsettings"
-
-
-@runtime_checkable
-class _HasShell(Protocol):
-    def shell(self, command: str, timeout_s: float = ...) -> object: ...
-
-
-def as_shell(machine: object) -> Shell | None:
-    """Give a phone's shell; None when the machine has none."""
-    return cast("Shell", machine) if isinstance(machine, _HasShell) else None
 
 
 class CrossView:
@@ -43,7 +30,6 @@ class CrossView:
         timeout_s: bound of all that is read through this view.
         clock: whose time counts.
         reader: of documents; the process' own by default.
-        home: what ``~`` stands for on machines.
     """
 
     def __init__(
@@ -54,11 +40,9 @@ class CrossView:
         timeout_s: float,
         clock: Clock = SYSTEM_CLOCK,
         reader: Reader | None = None,
-        home: str = HOME,
     ) -> None:
         self._session = session
         self._reader = reader
-        self._home = home
         self._machines = machines
         self._timeout_s = timeout_s
         self._clock = clock
@@ -82,7 +66,6 @@ class CrossView:
                 timeout_s=self._timeout_s,
                 reader=self._reader,
                 clock=self._clock,
-                home=self._home,
             )
         return self._views[role]
 
@@ -94,10 +77,10 @@ class CrossView:
             EvaluationError: it is no phone.
         """
         if role not in self._phones:
-            shell = as_shell(self._find(role))
-            if shell is None:
+            machine = self._find(role)
+            if machine.info.kind is not Kind.PHONE:
                 raise EvaluationError(f"{role} is no phone.")
-            self._phones[role] = PhoneView(shell, timeout_s=self._timeout_s, clock=self._clock)
+            self._phones[role] = PhoneView(machine, timeout_s=self._timeout_s, clock=self._clock)
         return self._phones[role]
 
     def gsetting(self, role: str, schema: str, key: str) -> str:
@@ -110,16 +93,12 @@ class CrossView:
         """
         left_s = self.machine(role).left_s(f"{schema} {key}")
         try:
-            reply = self._find(role).link.call(
-                "exec",
-                {"argv": [_GSETTINGS, "get", schema, key], "user": AGENT_USER},
-                timeout_s=left_s,
-            )
+            result = self._find(role).run([_GSETTINGS, "get", schema, key], timeout_s=left_s)
         except GuestCallError as exc:
             raise EvaluationError(f"{role} does not tell {schema} {key}.", exc.details) from exc
-        if not isinstance(reply, dict) or reply.get("exit_code") != 0:
+        if result.exit_code != 0:
             raise EvaluationError(f"{role} has no setting {schema} {key}.")
-        text = base64.b64decode(str(reply["stdout_b64"])).decode(errors="replace").strip()
+        text = result.text
         is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
         return text[1:-1] if is_quoted else text
 

@@ -19,7 +19,7 @@ from evaluators.testing.desktop import USER, DesktopFixture
 from provisioning.probe import files
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.params import Params
-from provisioning.protocols import FileStat
+from provisioning.protocols import FileStat, Kind, MachineInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,11 +142,28 @@ class ScratchMachine:
         frames: see `ScratchScreen`.
         clock: see `ScratchScreen`.
         frame_s: see `ScratchScreen`.
+        kind: of the machine.
     """
 
     def __init__(
-        self, root: Path, frames: list[Pixels], clock: Clock | None = None, frame_s: float = 0.0
+        self,
+        root: Path,
+        frames: list[Pixels],
+        clock: Clock | None = None,
+        frame_s: float = 0.0,
+        *,
+        kind: Kind = Kind.DESKTOP,
     ) -> None:
+        self.info = MachineInfo(
+            machine_id="scratch",
+            kind=kind,
+            backend="fake",
+            image="scratch",
+            image_digest="0" * 64,
+            accelerator="none",
+            user=USER,
+            home=f"/home/{USER}",
+        )
         self.files = ScratchFiles(root)
         self.screen = ScratchScreen(frames, clock or FakeClock(), frame_s)
 
@@ -172,7 +189,6 @@ class MachineFixture(DesktopFixture):
             timeout_s=TIMEOUT_S,
             reader=READER,
             clock=clock,
-            home=f"/home/{USER}",
         )
 
     def draw(self, *frames: Pixels) -> None:

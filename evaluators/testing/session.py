@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import base64
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from appliance.base.clock import FakeClock
 from appliance.base.errors import GuestCallError
+from appliance.base.process import CommandResult
 from evaluators.session.view import CrossView
 from evaluators.testing.case import BaseFixture
-from evaluators.testing.desktop import USER
 from evaluators.testing.machine import READER, MachineFixture, ScratchMachine
 from evaluators.testing.phone import TIMEOUT_S, shell_mutations
 from evaluators.testing.shell import TableShell
+from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from evaluators.testing.case import StateMutation
-    from provisioning.protocols import Json, Machine
+    from provisioning.protocols import Machine
 
 
 class SessionFixture(BaseFixture):
@@ -57,7 +57,6 @@ class SessionFixture(BaseFixture):
             timeout_s=TIMEOUT_S,
             clock=FakeClock(),
             reader=READER,
-            home=f"/home/{USER}",
         )
 
     def state_mutations(self) -> list[StateMutation]:
@@ -85,22 +84,20 @@ class _Desktop(ScratchMachine):
     def __init__(self, fixture: SessionFixture) -> None:
         super().__init__(fixture.desktop.folder, fixture.desktop.frames)
         self._fixture = fixture
-        self.link = self
 
-    def call(self, op: str, params: Mapping[str, Json], *, timeout_s: float) -> Json:  # noqa: ARG002
-        argv = cast("list[str]", params["argv"])
+    def run(self, argv: Sequence[str], *, timeout_s: float) -> CommandResult:  # noqa: ARG002
+        """Answer ``gsettings get SCHEMA KEY`` from the fixture's settings."""
         if not self._fixture.has_gsettings:
             raise GuestCallError(f"There is no {argv[0]}.")
         value = self._fixture.settings.get(" ".join(argv[2:]))
-        is_asked = op == "exec" and argv[:2] == ["/usr/bin/gsettings", "get"]
+        is_asked = list(argv[:2]) == ["/usr/bin/gsettings", "get"]
         output = f"{value}\n" if value is not None and is_asked else ""
-        code = 0 if output and params["user"] == "user" else 1
-        return {"exit_code": code, "stdout_b64": base64.b64encode(output.encode()).decode()}
+        return CommandResult(tuple(argv), 0 if output else 1, output.encode(), b"")
 
 
 class _Phone(ScratchMachine):
-    """The phone of a session."""
+    """The phone of a session, which answers commands from a table."""
 
     def __init__(self, fixture: SessionFixture) -> None:
-        super().__init__(fixture.phone_files.folder, fixture.phone_files.frames)
-        self.shell = fixture.shell.shell
+        super().__init__(fixture.phone_files.folder, fixture.phone_files.frames, kind=Kind.PHONE)
+        self.run = fixture.shell.run

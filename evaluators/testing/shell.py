@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from appliance.base.process import CommandResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 DUMPSYS = "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n"
 
@@ -26,14 +26,14 @@ class TableShell:
     answers: dict[str, str | int] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
-    def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:  # noqa: ARG002
+    def run(self, argv: Sequence[str], **_: object) -> CommandResult:
         """Return the answer of the table; a command not in it exits with 127."""
+        command = shlex.join(argv)
         self.asked.append(command)
-        argv = tuple(shlex.split(command))
         answer = self.answers.get(command, 127)
         if isinstance(answer, int):
-            return CommandResult(argv, answer, b"", b"")
-        return CommandResult(argv, 0, answer.encode(), b"")
+            return CommandResult(tuple(argv), answer, b"", b"")
+        return CommandResult(tuple(argv), 0, answer.encode(), b"")
 
     def put(self, uri: str, column: str, rows: Mapping[int, str]) -> None:
         """Set the values of a content provider's column, by row id."""

@@ -6,19 +6,25 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from provisioning.desktop.hindrance import find_hindrance
+from provisioning.links.commands import LinkCommands
 from provisioning.links.files_over_link import LinkFiles
 from provisioning.links.guest_io import LinkInput, LinkScreen, LinkTree
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Self
 
     from appliance.base.clock import Clock
+    from appliance.base.process import CommandResult
     from provisioning.links.client import LinkClient
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_record import BaseRecord
     from provisioning.protocols import Input, MachineInfo, Screen
 
 AGENT_USER = "user"
 """Login name that agents act as on the appliance's own desktops."""
+AGENT_HOME = "/home/user"
+"""That user's home folder."""
 
 
 class ProbedDesktop(ABC):
@@ -30,16 +36,12 @@ class ProbedDesktop(ABC):
     Args:
         folder: of the machine.
         record: what it is.
-        user: login name that the agent acts as.
         clock: waits and measures.
     """
 
-    def __init__(
-        self, folder: MachineFolder, record: MachineRecord, *, user: str, clock: Clock
-    ) -> None:
+    def __init__(self, folder: MachineFolder, record: BaseRecord, *, clock: Clock) -> None:
         self._folder = folder
         self._record = record
-        self._user = user
         self._clock = clock
         self._link: LinkClient | None = None
 
@@ -70,7 +72,21 @@ class ProbedDesktop(ABC):
     @property
     def files(self) -> LinkFiles:
         """Read and write its files, as the agent's user: what a task puts there is theirs."""
-        return LinkFiles(self.link, user=self._user)
+        return LinkFiles(self.link, user=self.info.user)
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        user: str | None = None,
+        timeout_s: float = 10.0,
+        input: bytes = b"",  # noqa: A002 - as the protocol calls it
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> CommandResult:
+        """Run a program of any user's to its end; see `provisioning.protocols.Commands`."""
+        commands = LinkCommands(self.link, user=self.info.user, home=self.info.home)
+        return commands.run(argv, user=user, timeout_s=timeout_s, input=input, cwd=cwd, env=env)
 
     @property
     def screen(self) -> Screen:
@@ -93,7 +109,7 @@ class ProbedDesktop(ABC):
         Raises:
             LinkError: it does not answer.
         """
-        return find_hindrance(self.link, self._user)
+        return find_hindrance(self.link, self.info.user)
 
     def release(self) -> None:
         """Let the link go, so that another process may take the machine; it goes on running."""

@@ -95,7 +95,14 @@ class FakeDesktop(FakeMachine[DesktopState]):
         reset_s: float = 0.0,
     ) -> None:
         info = MachineInfo(
-            machine_id, Kind.DESKTOP, "fake", "desktop:fake", "0" * 64, accelerator="none"
+            machine_id,
+            Kind.DESKTOP,
+            "fake",
+            "desktop:fake",
+            "0" * 64,
+            accelerator="none",
+            user="user",
+            home=HOME,
         )
         super().__init__(info, DesktopState(), clock, reset_s=reset_s)
 

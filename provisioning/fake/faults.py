@@ -20,7 +20,7 @@ class Faults:
     """Errors waiting to be raised, by point.
 
     Points are ``start``, ``rewind``, ``capture``, ``input``, ``tree``, ``put``, ``get``,
-    ``shell`` and ``call.<op>`` for each operation of a link.
+    ``run`` and ``call.<op>`` for each operation of a link.
     """
 
     def __init__(self) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from appliance.base.errors import GuestCallError, LinkClosedError, SnapshotMissingError
+from appliance.base.process import CommandResult
 from provisioning.fake.faults import Faults
 from provisioning.protocols import End, EndCause, FileStat, Json, MachineInfo, ResetReport
 
@@ -197,6 +198,48 @@ class FakeMachine(ABC, Generic[S]):
         self.faults.check(f"call.{op}")
         self.require_running()
         return self.answer(op, dict(params or {}), timeout_s)
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        user: str | None = None,
+        timeout_s: float = 10.0,
+        input: bytes = b"",  # noqa: A002 - as the protocol calls it
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> CommandResult:
+        """Run one of the commands this machine knows; unknown ones end with exit code 127.
+
+        Raises:
+            LinkClosedError: the machine does not run.
+        """
+        self.faults.check("run")
+        if not self._running:
+            raise LinkClosedError(f"{self._info.machine_id} does not run.")
+        words = list(argv)
+        output: str | None
+        match words:
+            case ["id", "-un"]:
+                output = f"{user or self._info.user}\n"
+            case ["pwd"]:
+                output = f"{cwd or self._info.home}\n"
+            case ["printenv", name]:
+                output = f"{(env or {}).get(name, '')}\n"
+            case ["cat"]:
+                output = input.decode()
+            case ["echo", *rest]:
+                output = f"{' '.join(rest)}\n"
+            case _:
+                output = self.obey(words)
+        if output is None:
+            message = f"{words[0]}: not found\n".encode()
+            return CommandResult(tuple(words), 127, b"", message)
+        return CommandResult(tuple(words), 0, output.encode(), b"")
+
+    @abstractmethod
+    def obey(self, argv: list[str]) -> str | None:
+        """Run a command line; returns what it prints, or None for an unknown command."""
 
     @abstractmethod
     def answer(self, op: str, params: dict[str, Json], timeout_s: float) -> Json:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 from appliance.base.clock import SYSTEM_CLOCK, Clock
 from appliance.base.errors import GuestCallError, InvalidActionError
-from appliance.base.process import CommandResult
 from provisioning.fake.canvas import draw
 from provisioning.fake.machine import FakeMachine, FakeState
 from provisioning.protocols import Bounds, Button, Element, Json, Kind, MachineInfo
@@ -80,7 +78,7 @@ class PhoneState(FakeState):
 
 
 class FakePhone(FakeMachine[PhoneState]):
-    """A phone of 180x400 px; its own `Input`, and a `shell` as over ADB.
+    """A phone of 180x400 px; its own `Input`.
 
     Args:
         machine_id: what it is called.
@@ -92,7 +90,14 @@ class FakePhone(FakeMachine[PhoneState]):
         self, machine_id: str = "phone-fake", clock: Clock = SYSTEM_CLOCK, *, reset_s: float = 0.0
     ) -> None:
         info = MachineInfo(
-            machine_id, Kind.PHONE, "fake", "phone:fake", "0" * 64, accelerator="none"
+            machine_id,
+            Kind.PHONE,
+            "fake",
+            "phone:fake",
+            "0" * 64,
+            accelerator="none",
+            user="shell",
+            home="/sdcard",
         )
         super().__init__(info, PhoneState(), clock, reset_s=reset_s)
 
@@ -194,7 +199,7 @@ class FakePhone(FakeMachine[PhoneState]):
         self.state.front, self.state.line = package, ""
 
     def answer(self, op: str, params: dict[str, Json], timeout_s: float) -> Json:
-        """Answer a ping; a phone is spoken to through `shell`.
+        """Answer a ping; a phone is spoken to through `run`.
 
         Raises:
             GuestCallError: it is another operation.
@@ -208,16 +213,8 @@ class FakePhone(FakeMachine[PhoneState]):
             case _:
                 raise GuestCallError(f"Unknown operation {op!r}.")
 
-    def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:
-        """Run a command line as Android's shell would; unknown ones end with exit code 127."""
-        self.faults.check("shell")
-        argv = shlex.split(command)
-        out = self._obey(argv)
-        if out is None:
-            return CommandResult(tuple(argv), 127, b"", f"{argv[0]}: not found\n".encode())
-        return CommandResult(tuple(argv), 0, out.encode(), b"")
-
-    def _obey(self, argv: list[str]) -> str | None:  # noqa: PLR0911 - a case a command
+    def obey(self, argv: list[str]) -> str | None:  # noqa: PLR0911 - a case a command
+        """Run a command as Android's shell would."""
         match argv:
             case ["dumpsys", "activity", "activities"]:
                 front = f"ActivityRecord{{1 u0 {self.state.front}/.MainActivity t1}}"

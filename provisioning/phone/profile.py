@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from appliance.base.errors import RequirementError, UnknownNameError
 
@@ -31,7 +32,7 @@ class PhoneProfile:
             run after a rewind.
     """
 
-    backend: str
+    backend: Literal["reference-phone", "android-emulator"]
     image: str
     accelerator: str = "none"
     devices: tuple[Path, ...] = ()

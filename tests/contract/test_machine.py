@@ -17,7 +17,7 @@ from appliance.base.errors import (
     UnsupportedError,
 )
 from provisioning import protocols
-from provisioning.protocols import Button
+from provisioning.protocols import Button, Kind
 
 if TYPE_CHECKING:
     from provisioning.protocols import Machine
@@ -68,6 +68,37 @@ class TestMachine:
             assert power.ended_by() is None
         if isinstance(subject.machine, protocols.HindranceReporting):
             assert subject.machine.hindered_by() == ""
+
+
+class TestCommands:
+    def test_it_runs_commands(self, subject: Subject) -> None:
+        assert isinstance(subject.machine, protocols.Commands)
+
+    def test_words_reach_the_program_as_they_are(self, subject: Subject) -> None:
+        odd = "two  words; $HOME 'ü' *"
+        result = subject.machine.run(["echo", odd], timeout_s=30.0)
+        assert (result.exit_code, result.text) == (0, odd)
+
+    def test_a_failure_is_a_result(self, subject: Subject) -> None:
+        assert subject.machine.run(["ls", "/no/such/folder"], timeout_s=30.0).exit_code != 0
+
+    def test_the_users_home_is_where_info_says(self, subject: Subject) -> None:
+        info = subject.machine.info
+        assert info.user
+        path = f"{info.home}/contract of commands"
+        subject.machine.files.put(path, b"x")
+        assert subject.machine.files.get(path) == b"x"
+
+    def test_a_desktops_commands_are_the_agents_own(self, subject: Subject) -> None:
+        machine = subject.machine
+        if machine.info.kind is not Kind.DESKTOP:
+            pytest.skip("phones have one user, who reads nothing")
+        assert machine.run(["id", "-un"], timeout_s=30.0).text == machine.info.user
+        assert machine.run(["id", "-un"], user="root", timeout_s=30.0).text == "root"
+        assert machine.run(["pwd"], timeout_s=30.0).text == machine.info.home
+        assert machine.run(["pwd"], cwd="/etc", timeout_s=30.0).text == "/etc"
+        assert machine.run(["printenv", "ODD"], env={"ODD": "a b"}, timeout_s=30.0).text == "a b"
+        assert machine.run(["cat"], input=b"read me\n", timeout_s=30.0).stdout == b"read me\n"
 
 
 class TestFiles:

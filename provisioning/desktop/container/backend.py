@@ -12,7 +12,9 @@ from appliance.base.ids import new_machine_id
 from images.builder import find
 from provisioning.desktop.container.baseline import Baseline
 from provisioning.desktop.container.engine import DesktopContainers
-from provisioning.desktop.container.machine import BACKEND, DesktopContainer
+from provisioning.desktop.container.machine import DesktopContainer
+from provisioning.desktop.container.record import ContainerRecord
+from provisioning.desktop.probed import AGENT_HOME, AGENT_USER
 from provisioning.fleet.handle import MachineHandle
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder
@@ -42,6 +44,7 @@ class ContainerBackend:
         self._clock = clock
         self._containers = DesktopContainers(settings.state_dir)
         self._image: Image | None = None
+        self._known_stamp = ""
 
     @property
     def image(self) -> Image:
@@ -105,7 +108,7 @@ class ContainerBackend:
         """
         if self._baseline().read() is None:
             return None
-        handle = self._create(template=self.image.label)
+        handle = self._create(is_fork=True)
         try:
             handle.machine.recreate()
             handle.folder.mark(MachineState.WAITING)
@@ -146,7 +149,7 @@ class ContainerBackend:
 
     def fits(self, record: MachineRecord) -> bool:
         """Tell whether a desktop has today's image, probe and size."""
-        return record.details.get("stamp") == self._stamp()
+        return record.stamp == self._stamp()
 
     def remove_by_id(self, machine_id: str) -> None:
         """Remove the container of a machine; harmless when there is none."""
@@ -162,17 +165,17 @@ class ContainerBackend:
                 gone.append(f"{machine_id}: its folder is gone")
         return gone
 
-    def _create(self, template: str = "") -> MachineHandle[DesktopContainer]:
+    def _create(self, *, is_fork: bool = False) -> MachineHandle[DesktopContainer]:
         """Make folder and record.
 
         Args:
-            template: what it is a copy of, if it is to end with its lease.
+            is_fork: whether it is to end with its lease.
         """
         machine_id = new_machine_id(Kind.DESKTOP.value)
         claim = create_folder(self._settings, machine_id)
         folder = claim.folder
         try:
-            record = folder.write(self._describe(machine_id, template))
+            record = folder.write(self._describe(machine_id, is_fork=is_fork))
             return MachineHandle(self.attach(folder, record), claim)
         except BaseException:
             folder.remove()
@@ -196,21 +199,27 @@ class ContainerBackend:
     def _baseline(self) -> Baseline:
         return Baseline(self._settings.state_dir / "baselines" / self._stamp()[:24])
 
-    def _describe(self, machine_id: str, template: str) -> MachineRecord:
-        details = {"stamp": self._stamp()}
-        return MachineRecord(
+    def _describe(self, machine_id: str, *, is_fork: bool) -> ContainerRecord:
+        return ContainerRecord(
             machine_id=machine_id,
             kind=Kind.DESKTOP,
-            backend=BACKEND,
             image=self.image.label,
             image_digest=self.image.digest,
             accelerator="none",
             created_s=self._clock.now_s(),
-            details={**details, "template": template} if template else details,
+            user=AGENT_USER,
+            home=AGENT_HOME,
+            is_fork=is_fork,
+            stamp=self._stamp(),
         )
 
     def _stamp(self) -> str:
-        """Digest all that a fresh desktop depends on."""
+        """Return the digest of all that a fresh desktop depends on; computed once."""
+        if not self._known_stamp:
+            self._known_stamp = self._digest_dependencies()
+        return self._known_stamp
+
+    def _digest_dependencies(self) -> str:
         return digest_json(
             {
                 "image": self.image.digest,

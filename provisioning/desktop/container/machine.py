@@ -15,7 +15,7 @@ from appliance.base.errors import (
 from appliance.base.measures import record
 from images.desktop_container.recipe import GUEST_DIR
 from provisioning.desktop.container.engine import PROBE_FILE, DesktopContainers
-from provisioning.desktop.probed import AGENT_USER, ProbedDesktop
+from provisioning.desktop.probed import ProbedDesktop
 from provisioning.links.client import connect
 from provisioning.links.guest_io import LinkScreen
 from provisioning.links.zipapp import build_probe
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from provisioning.desktop.container.baseline import Baseline
     from provisioning.links.client import LinkClient
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_record import BaseRecord
     from provisioning.reset.saved_state import SavedState
 
-BACKEND = "container"
 _PYTHON = "/usr/bin/python3"
 _SESSION_TIMEOUT_S = 60.0
 _VERIFY_TIMEOUT_S = 40.0
@@ -62,13 +62,13 @@ class DesktopContainer(ProbedDesktop):
         self,
         settings: Settings,
         folder: MachineFolder,
-        record: MachineRecord,
+        record: BaseRecord,
         image: str,
         baseline: Baseline,
         *,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        super().__init__(folder, record, user=AGENT_USER, clock=clock)
+        super().__init__(folder, record, clock=clock)
         self._settings = settings
         self._image = image
         self._baseline = baseline
@@ -186,7 +186,7 @@ class DesktopContainer(ProbedDesktop):
 
     def _connect(self) -> LinkClient:
         path = f"{GUEST_DIR}/{PROBE_FILE}"
-        argv = [_PYTHON, "-I", path, "--stdio", "--user", AGENT_USER]
+        argv = [_PYTHON, "-I", path, "--stdio", "--user", self.info.user]
         transport = self._containers.open_program(self.info.machine_id, argv)
         return connect(transport, name=self.info.machine_id, timeout_s=_LINK_TIMEOUT_S)
 

@@ -7,13 +7,14 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError, RequirementError, SnapshotError
+from appliance.base.errors import MachineError, MesocosmError, RequirementError, SnapshotError
 from appliance.base.files import digest_json
 from images.builder import find
 from provisioning.accelerator.detection import find_accelerator
 from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.desktop.qemu.domain import hardware
 from provisioning.desktop.qemu.machine import DesktopVm, create_desktop, create_fork
+from provisioning.desktop.qemu.record import QemuRecord
 from provisioning.desktop.qemu.template import (
     TEMPLATE_PREFIX,
     find_template,
@@ -57,7 +58,9 @@ class QemuBackend:
 
     def reserved_mib(self, record: MachineRecord) -> int:
         """Return the memory that a desktop may use, MiB; of a fork, what is reserved for it."""
-        return self.fork_mib if record.is_fork else int(record.details["memory_mib"])
+        if isinstance(record, QemuRecord) and not record.is_fork:
+            return record.memory_mib
+        return self.fork_mib
 
     def make(self, say: Callable[[str], None]) -> MachineHandle[DesktopVm]:
         """Boot a desktop, put the probe into it and save it as ``ready``.
@@ -148,12 +151,19 @@ class QemuBackend:
         return machine.wake(open_template(machine.template))
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> DesktopVm:
-        """Give the object for a desktop that was made before."""
+        """Return the object for a desktop that was made before.
+
+        Raises:
+            MachineError: it is not a VM.
+            ImageError: its image is gone.
+        """
+        if not isinstance(record, QemuRecord):
+            raise MachineError(f"{record.machine_id} is no virtual machine.")
         return DesktopVm(self._settings, self._hypervisor, folder, record, self.image)
 
     def fits(self, record: MachineRecord) -> bool:
         """Tell whether a desktop has today's image, probe, hypervisor, size and accelerator."""
-        return record.details.get("stamp") == self.stamp()
+        return record.stamp == self.stamp()
 
     def remove_by_id(self, machine_id: str) -> None:
         """End the domain of that name; without a hypervisor there is none."""

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from appliance.base.errors import MachineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from provisioning.links.client import LinkClient
     from provisioning.links.ssh import SshSession
-    from provisioning.protocols import Json, Stream
+    from provisioning.protocols import Commands, Stream
 
-_USER = "user"
 _SCHEMA = "org.gnome.system.proxy"
 _LOGIN_TIMEOUT_S = 60.0
 _TIMEOUT_S = 30.0
@@ -23,7 +20,7 @@ _TIMEOUT_S = 30.0
 
 @contextlib.contextmanager
 def let_out(
-    login: Callable[..., SshSession], link: LinkClient, serve: Callable[[Stream], None]
+    login: Callable[..., SshSession], commands: Commands, serve: Callable[[Stream], None]
 ) -> Iterator[None]:
     """Forward the proxy's port and set GNOME's proxy, which browsers and new terminals follow.
 
@@ -31,7 +28,7 @@ def let_out(
 
     Args:
         login: opens an SSH session of root, which stays open for the length of the block.
-        link: to the guest's probe.
+        commands: runs programs as the agent's user.
         serve: called with each connection.
 
     Raises:
@@ -39,19 +36,17 @@ def let_out(
         MachineError: it does not take the settings.
     """
     with login(timeout_s=_LOGIN_TIMEOUT_S) as session, session.guest_port(serve) as port:
-        _point_at(link, port)
+        _point_at(commands, port)
         yield
 
 
-def _point_at(link: LinkClient, port: int) -> None:
+def _point_at(commands: Commands, port: int) -> None:
     settings = [(_SCHEMA, "mode", "manual")]
     for scheme in ("http", "https"):
         settings += [(f"{_SCHEMA}.{scheme}", "host", "127.0.0.1")]
         settings += [(f"{_SCHEMA}.{scheme}", "port", str(port))]
     for words in settings:
-        argv: list[Json] = ["gsettings", "set", *words]
-        params: dict[str, Json] = {"argv": argv, "user": _USER, "timeout_s": _TIMEOUT_S}
-        reply = cast("dict[str, Json]", link.call("exec", params, timeout_s=_TIMEOUT_S + 5))
-        if reply["exit_code"] != 0:
-            said = base64.b64decode(str(reply["stderr_b64"])).decode(errors="replace")
-            raise MachineError(f"The guest does not take {' '.join(words)}.", details=said)
+        result = commands.run(["gsettings", "set", *words], timeout_s=_TIMEOUT_S)
+        if result.exit_code != 0:
+            message = result.stderr.decode(errors="replace")
+            raise MachineError(f"The guest does not take {' '.join(words)}.", details=message)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
@@ -17,7 +16,7 @@ from appliance.base.ids import new_machine_id
 from appliance.base.measures import record
 from appliance.base.process import run
 from images.desktop.recipe import DISK, HOST_KEY, INITRD, KERNEL
-from provisioning.desktop.probed import AGENT_USER, ProbedDesktop
+from provisioning.desktop.probed import AGENT_HOME, AGENT_USER, ProbedDesktop
 from provisioning.desktop.qemu.domain import DomainSpec
 from provisioning.desktop.qemu.egress import let_out
 from provisioning.desktop.qemu.ending import find_end
@@ -25,6 +24,7 @@ from provisioning.desktop.qemu.host import hypervisor_address
 from provisioning.desktop.qemu.identity import new_identity, new_mac, new_port
 from provisioning.desktop.qemu.input import VmInput
 from provisioning.desktop.qemu.migration import load_stream
+from provisioning.desktop.qemu.record import QemuRecord
 from provisioning.desktop.qemu.screen import VmScreen
 from provisioning.desktop.qemu.snapshots import VmSnapshots
 from provisioning.desktop.qemu.starting import start_domain
@@ -34,7 +34,7 @@ from provisioning.fleet.handle import MachineHandle
 from provisioning.links.deploy import deploy_probe
 from provisioning.links.ssh import SshTarget, open_ssh
 from provisioning.links.virtio import connect_virtio, open_virtio
-from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder
+from provisioning.machine_folder import MachineFolder, create_folder
 from provisioning.machine_state import MachineState
 from provisioning.protocols import READY, End, Kind, ResetReport
 from provisioning.reset.digests import take_digest
@@ -43,6 +43,7 @@ from provisioning.reset.phases import Phases
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from provisioning.links.ssh import SshSession
     from provisioning.protocols import Stream
 
-BACKEND = "libvirt"
 _BOOT_TIMEOUT_S = 240.0
 # The forwarded port accepts before the guest listens: a login that stalls is tried anew.
 _LOGIN_TIMEOUT_S = 6.0
@@ -83,12 +83,13 @@ class DesktopVm(ProbedDesktop):
         settings: Settings,
         hypervisor: Hypervisor,
         folder: MachineFolder,
-        record: MachineRecord,
+        record: QemuRecord,
         image: Image,
         *,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        super().__init__(folder, record, user=AGENT_USER, clock=clock)
+        super().__init__(folder, record, clock=clock)
+        self._vm = record
         self._settings = settings
         self._hypervisor = hypervisor
         self._image = image
@@ -126,24 +127,22 @@ class DesktopVm(ProbedDesktop):
     @property
     def template(self) -> Path | None:
         """Folder of the template that it is a fork of; None for a machine that was booted."""
-        path = self._record.details.get("template")
-        return Path(path) if path else None
+        return self._vm.template
 
     @property
     def spec(self) -> DomainSpec:
         """How its QEMU is started."""
-        details = self._record.details
         template = self.template
         return DomainSpec(
             name=self.info.machine_id,
             accelerator=self.info.accelerator,
-            memory_mib=int(details["memory_mib"]),
-            cpus=int(details["cpus"]),
+            memory_mib=self._vm.memory_mib,
+            cpus=self._vm.cpus,
             folder=self._folder.path,
             kernel=self._image.file(KERNEL),
             initrd=self._image.file(INITRD),
-            ssh_port=int(details["ssh_port"]),
-            mac=details["mac"],
+            ssh_port=self._vm.ssh_port,
+            mac=self._vm.mac,
             ram=template / RAM if template else None,
             is_incoming=template is not None,
         )
@@ -163,7 +162,7 @@ class DesktopVm(ProbedDesktop):
             self.info.machine_id,
             self._open,
             self.ssh,
-            user=self._user,
+            user=self.info.user,
             clock=self._clock,
         )
 
@@ -217,7 +216,10 @@ class DesktopVm(ProbedDesktop):
 
     def way_out(self, serve: Callable[[Stream], None]) -> AbstractContextManager[None]:
         """Give its programs an HTTP proxy for the length of a block; see `let_out`."""
-        return let_out(self.ssh, self.link, serve)
+        return let_out(self.ssh, self, serve)
+
+    def _keep(self, record: QemuRecord) -> None:
+        self._record = self._vm = self._folder.write(record)
 
     @property
     def hypervisor(self) -> Hypervisor:
@@ -251,10 +253,9 @@ class DesktopVm(ProbedDesktop):
         name = self.info.machine_id
         with phases.part("resume"):
             before = template.saved()
-            identity = new_identity(mac=self._record.details["mac"])
-            details = {**self._record.details, "host_key": identity.host_key_pub}
-            woken = self._record.moved_to(MachineState.STARTING)
-            self._record = self._folder.write(woken.model_copy(update={"details": details}))
+            identity = new_identity(mac=self._vm.mac)
+            woken = self._vm.moved_to(MachineState.STARTING)
+            self._keep(woken.model_copy(update={"host_key": identity.host_key_pub}))
             self._link = open_virtio(self.spec.probe_socket, name=name)
             self._hypervisor.resume(name)
         wake(
@@ -274,8 +275,7 @@ class DesktopVm(ProbedDesktop):
         Raises:
             MachineStartError: it is gone or was altered.
         """
-        mark = self._record.details.get("backing", "0:0").split(":")
-        if wrong := altered(self.backing, (int(mark[0]), int(mark[1]))):
+        if wrong := altered(self.backing, self._vm.backing or (0, 0)):
             raise MachineStartError(
                 f"The disk below {self.info.machine_id} is not what it was made on.",
                 details=wrong,
@@ -392,8 +392,7 @@ class DesktopVm(ProbedDesktop):
 
     def ssh_target(self) -> SshTarget:
         """Say where its SSH server answers, with which key."""
-        own = self._record.details.get("host_key")
-        public = (own or self._image.file(f"{HOST_KEY}.pub").read_text()).split()
+        public = (self._vm.host_key or self._image.file(f"{HOST_KEY}.pub").read_text()).split()
         return SshTarget(
             host=hypervisor_address(self._settings),
             port=self.spec.ssh_port,
@@ -427,11 +426,11 @@ def create_desktop(
         MachineBusyError: somebody else uses a machine of its id.
         ToolError: the overlay could not be made.
     """
-    size, changed_ns = mark_of(image.file(DISK))
-    details = {**_choose_details(settings), "stamp": stamp, "backing": f"{size}:{changed_ns}"}
-    return _create(
-        settings, hypervisor, image, image.file(DISK), accelerator=accelerator, details=details
+    disk = image.file(DISK)
+    record = _describe(settings, image, accelerator, stamp).model_copy(
+        update={"backing": mark_of(disk)}
     )
+    return _create(settings, hypervisor, image, disk, record)
 
 
 def create_fork(
@@ -450,11 +449,10 @@ def create_fork(
         MachineBusyError: somebody else uses a machine of its id.
         ToolError: the overlay could not be made.
     """
-    stamp = template.record.stamp
-    details = {**_choose_details(settings), "stamp": stamp, "template": str(template.path)}
-    return _create(
-        settings, hypervisor, image, template.disk, accelerator=accelerator, details=details
+    record = _describe(settings, image, accelerator, template.record.stamp).model_copy(
+        update={"template": template.path, "is_fork": True}
     )
+    return _create(settings, hypervisor, image, template.disk, record)
 
 
 def _create(
@@ -462,33 +460,19 @@ def _create(
     hypervisor: Hypervisor,
     image: Image,
     backing: Path,
-    *,
-    accelerator: str,
-    details: dict[str, str],
+    record: QemuRecord,
 ) -> MachineHandle[DesktopVm]:
-    machine_id = new_machine_id(Kind.DESKTOP.value)
-    claim = create_folder(settings, machine_id)
+    claim = create_folder(settings, record.machine_id)
     folder = claim.folder
     try:
         overlay = folder.path / "disk.qcow2"
         make_overlay(backing, overlay)
-        written = folder.write(
-            MachineRecord(
-                machine_id=machine_id,
-                kind=Kind.DESKTOP,
-                backend=BACKEND,
-                image=image.label,
-                image_digest=image.digest,
-                accelerator=accelerator,
-                created_s=SYSTEM_CLOCK.now_s(),
-                details=details,
-            )
-        )
+        folder.write(record)
     except BaseException:
         folder.remove()
         claim.release()
         raise
-    return MachineHandle(DesktopVm(settings, hypervisor, folder, written, image), claim)
+    return MachineHandle(DesktopVm(settings, hypervisor, folder, record, image), claim)
 
 
 def make_overlay(backing: Path, overlay: Path) -> None:
@@ -503,10 +487,19 @@ def make_overlay(backing: Path, overlay: Path) -> None:
     )
 
 
-def _choose_details(settings: Settings) -> dict[str, str]:
-    return {
-        "memory_mib": str(settings.desktop_memory_mib),
-        "cpus": str(settings.desktop_cpus),
-        "ssh_port": str(new_port()),
-        "mac": new_mac(),
-    }
+def _describe(settings: Settings, image: Image, accelerator: str, stamp: str) -> QemuRecord:
+    return QemuRecord(
+        machine_id=new_machine_id(Kind.DESKTOP.value),
+        kind=Kind.DESKTOP,
+        image=image.label,
+        image_digest=image.digest,
+        accelerator=accelerator,
+        user=AGENT_USER,
+        home=AGENT_HOME,
+        stamp=stamp,
+        created_s=SYSTEM_CLOCK.now_s(),
+        memory_mib=settings.desktop_memory_mib,
+        cpus=settings.desktop_cpus,
+        ssh_port=new_port(),
+        mac=new_mac(),
+    )

@@ -9,10 +9,11 @@ from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineBusyError, MachineError, MesocosmError, RequirementError
 from appliance.base.files import digest_json
 from provisioning.desktop.remote.config import FILE, read_remotes
-from provisioning.desktop.remote.machine import BACKEND, RemoteDesktop
+from provisioning.desktop.remote.machine import RemoteDesktop
+from provisioning.desktop.remote.record import RemoteRecord
 from provisioning.fleet.handle import MachineHandle
 from provisioning.links.zipapp import build_probe
-from provisioning.machine_folder import MachineClaim, MachineFolder, MachineRecord
+from provisioning.machine_folder import MachineClaim, MachineFolder
 from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from provisioning.desktop.remote.config import Remote
+    from provisioning.machine_folder import MachineRecord
 
-_PREFIX = f"{Kind.DESKTOP.value}-{BACKEND}-"
+_PREFIX = f"{Kind.DESKTOP.value}-remote-"
 
 
 class RemoteBackend:
@@ -94,7 +96,7 @@ class RemoteBackend:
     def fits(self, record: MachineRecord) -> bool:
         """Tell whether the file still says of a machine what it said when it was taken."""
         remote = self._find(record.machine_id)
-        return remote is not None and record.details.get("stamp") == _stamp(remote)
+        return remote is not None and record.stamp == _stamp(remote)
 
     def remove_by_id(self, machine_id: str) -> None:
         """Do nothing: what runs elsewhere is not this appliance's to end."""
@@ -108,20 +110,23 @@ class RemoteBackend:
     ) -> MachineHandle[RemoteDesktop]:
         folder = claim.folder
         say(f"resetting {remote.name} and learning its first state")
-        record = MachineRecord(
+        record = RemoteRecord(
             machine_id=folder.machine_id,
             kind=Kind.DESKTOP,
-            backend=BACKEND,
             image=f"remote:{remote.name}",
             image_digest=digest_json(remote.model_dump(mode="json")),
             accelerator="none",
             created_s=self._clock.now_s(),
-            details={"stamp": _stamp(remote), "remote": remote.name},
+            user=remote.user,
+            home="",
+            stamp=_stamp(remote),
+            remote=remote.name,
         )
         machine = RemoteDesktop(self._settings, folder, record, remote, clock=self._clock)
         try:
-            system = f"remote:{machine.describe()}"
-            folder.write(record.model_copy(update={"image": system}))
+            machine.deploy()
+            asked = {"image": f"remote:{machine.describe()}", "home": machine.home_of_user()}
+            folder.write(record.model_copy(update=asked))
             machine.learn()
             folder.mark(MachineState.READY)
             machine.release()

@@ -35,13 +35,14 @@ if TYPE_CHECKING:
     from provisioning.desktop.remote.config import Remote
     from provisioning.links.client import LinkClient
     from provisioning.links.ssh import SshSession
-    from provisioning.machine_folder import MachineFolder, MachineRecord
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_record import BaseRecord
 
-BACKEND = "remote"
 _LOGIN_TIMEOUT_S = 10.0
 _ASK_TIMEOUT_S = 20.0
 _EVERY_S = 0.5
 _QUIET_TIMEOUT_S = 180.0
+_PASSWD_FIELDS = 7
 # What the probe needs: Python 3.9, xdotool for keys, and to be root.
 _CHECK = """
 [ "$(id -u)" = 0 ] || { echo 'the login is not root'; exit 1; }
@@ -69,12 +70,12 @@ class RemoteDesktop(ProbedDesktop):
         self,
         settings: Settings,
         folder: MachineFolder,
-        record: MachineRecord,
+        record: BaseRecord,
         remote: Remote,
         *,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        super().__init__(folder, record, user=remote.user, clock=clock)
+        super().__init__(folder, record, clock=clock)
         self._target = remote.target(settings)
         self._remote = remote
 
@@ -155,6 +156,22 @@ class RemoteDesktop(ProbedDesktop):
         rows = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
         name, version = (rows.get(key, "").strip("\"'") for key in ("ID", "VERSION_ID"))
         return "-".join(part for part in (name, version) if part) or "linux"
+
+    def home_of_user(self) -> str:
+        """Return the home folder of the agent's user, as the machine itself knows it.
+
+        Raises:
+            LinkError: it does not answer.
+            UnsupportedError: it knows no such folder.
+        """
+        with self._login() as session:
+            result = session.run(["/usr/bin/getent", "passwd", self._remote.user])
+        fields = result.text.split(":")
+        if result.exit_code != 0 or len(fields) < _PASSWD_FIELDS or not fields[5].startswith("/"):
+            raise UnsupportedError(
+                f"{self.info.machine_id} does not tell where the home of {self._remote.user} is."
+            )
+        return fields[5]
 
     def learn(self) -> None:
         """Reset it, and keep what it looks like once it is quiet as its first state.

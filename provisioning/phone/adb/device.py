@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
@@ -14,6 +15,7 @@ from appliance.base.errors import (
     LinkProtocolError,
     LinkTimeoutError,
     PhoneUnauthorizedError,
+    UnsupportedError,
 )
 from appliance.base.process import CommandResult, run
 from provisioning.links.adb import EXIT, STDERR, STDOUT, AdbShellTransport, PacketReader
@@ -21,11 +23,13 @@ from provisioning.protocols import FileStat
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from appliance.base.clock import Clock
     from provisioning.phone.adb.server import AdbServer
 
+SHELL_USER = "shell"
+"""Who commands over ADB run as."""
 MAX_OUTPUT_BYTES = 64 << 20
 _READ_BYTES = 1 << 20
 _SYNC_CHUNK_BYTES = 64 << 10
@@ -78,6 +82,36 @@ class AdbDevice:
         return CommandResult(
             (command,), parts[EXIT][0][0], b"".join(parts[STDOUT]), b"".join(parts[STDERR])
         )
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        user: str | None = None,
+        timeout_s: float = 10.0,
+        input: bytes = b"",  # noqa: A002 - as the protocol calls it
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> CommandResult:
+        """Run a command in the shell, each word quoted; see `provisioning.protocols.Commands`.
+
+        Raises:
+            UnsupportedError: it is to be another user than the shell's, or to read something.
+            LinkTimeoutError: it did not end in time; the phone ends it.
+            LinkClosedError: the phone went away.
+        """
+        if user not in {None, SHELL_USER} or input:
+            raise UnsupportedError(
+                f"The phone {self.serial} runs commands as {SHELL_USER}, without input.",
+                details=f"Asked for: {shlex.join(argv)} as {user or SHELL_USER}.",
+            )
+        words = shlex.join(argv)
+        settings = "".join(
+            f"export {key}={shlex.quote(value)}; " for key, value in (env or {}).items()
+        )
+        folder = f"cd {shlex.quote(cwd)} && " if cwd else ""
+        result = self.shell(f"{settings}{folder}{words}", timeout_s)
+        return replace(result, argv=tuple(argv))
 
     def read(self, command: str, timeout_s: float = 10.0) -> bytes:
         """Run a command line and give the bytes it writes, as ``adb exec-out`` does.

@@ -14,10 +14,12 @@ from images.builder import find
 from provisioning.fleet.handle import MachineHandle
 from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder, iter_folders
 from provisioning.machine_state import MachineState
+from provisioning.phone.adb.device import SHELL_USER
 from provisioning.phone.adb.server import AdbServer
 from provisioning.phone.profile import PROFILES
 from provisioning.phone.reference.engine import PhoneContainers
 from provisioning.phone.reference.machine import TOKEN_FILE, ReferencePhone
+from provisioning.phone.reference.record import PhoneRecord
 from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ class PhoneBackend:
         self._containers = PhoneContainers(settings.state_dir)
         self._server = AdbServer(settings, clock=clock)
         self._image: Image | None = None
+        self._known_stamp = ""
 
     @property
     def image(self) -> Image:
@@ -111,7 +114,7 @@ class PhoneBackend:
 
     def fits(self, record: MachineRecord) -> bool:
         """Tell whether a phone has today's image and knows today's key."""
-        return record.details.get("stamp") == self._stamp()
+        return record.stamp == self._stamp()
 
     def remove_by_id(self, machine_id: str) -> None:
         """Remove the container of a machine; harmless when there is none."""
@@ -155,8 +158,8 @@ class PhoneBackend:
             raise
         return MachineHandle(phone, claim)
 
-    def _describe(self, machine_id: str) -> MachineRecord:
-        return MachineRecord(
+    def _describe(self, machine_id: str) -> PhoneRecord:
+        return PhoneRecord(
             machine_id=machine_id,
             kind=Kind.PHONE,
             backend=self._profile.backend,
@@ -164,7 +167,9 @@ class PhoneBackend:
             image_digest=self.image.digest,
             accelerator=self._profile.accelerator,
             created_s=self._clock.now_s(),
-            details={"stamp": self._stamp()},
+            user=SHELL_USER,
+            home="/sdcard",
+            stamp=self._stamp(),
         )
 
     def _docker_image(self) -> str:
@@ -173,5 +178,8 @@ class PhoneBackend:
         return self.image.tag
 
     def _stamp(self) -> str:
-        """Digest all that a saved phone depends on: the image and the key it knows."""
-        return digest_json({"image": self.image.digest, "key": self._server.public_key()})
+        """Return the digest of all that a saved phone depends on: the image and the key it knows."""
+        if not self._known_stamp:
+            parts = {"image": self.image.digest, "key": self._server.public_key()}
+            self._known_stamp = digest_json(parts)
+        return self._known_stamp

@@ -31,6 +31,8 @@ from provisioning.phone.reference.snapshots import PhoneSnapshots
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from appliance.base.clock import Clock
     from appliance.base.process import CommandResult
     from appliance.base.settings import Settings
@@ -151,6 +153,24 @@ class ReferencePhone:
             on_rewind=self._go_back,
             clock=self._clock,
         )
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        user: str | None = None,
+        timeout_s: float = 10.0,
+        input: bytes = b"",  # noqa: A002 - as the protocol calls it
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> CommandResult:
+        """Run a command in the phone's shell, each word quoted; see `Commands`.
+
+        Raises:
+            UnsupportedError: it is to be another user than the shell's, or to read something.
+            LinkError: the phone does not answer, or not in time.
+        """
+        return self.device.run(argv, user=user, timeout_s=timeout_s, input=input, cwd=cwd, env=env)
 
     def shell(self, command: str, timeout_s: float = 10.0) -> CommandResult:
         """Run a command line in the phone's shell; a non-zero exit code is a result.

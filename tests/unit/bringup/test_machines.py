@@ -9,9 +9,9 @@ import pytest
 from appliance.base.settings import Settings
 from appliance.bringup.engine import engine_answers
 from appliance.bringup.machines import count_machines, describe, remove_machines
-from provisioning.machine_folder import MachineFolder, MachineRecord
+from provisioning.machine_folder import MachineFolder
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind
+from tests.standins.records import desktop_record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,17 +19,7 @@ if TYPE_CHECKING:
 
 def leave_desktop(settings: Settings, machine_id: str, state: MachineState) -> MachineFolder:
     folder = MachineFolder(settings.machines_dir / machine_id)
-    folder.write(
-        MachineRecord(
-            machine_id=machine_id,
-            kind=Kind.DESKTOP,
-            backend="libvirt",
-            image="desktop:debian-12",
-            image_digest="0" * 64,
-            accelerator="tcg",
-            state=state,
-        )
-    )
+    folder.write(desktop_record(machine_id, state=state))
     return folder
 
 

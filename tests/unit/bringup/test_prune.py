@@ -13,8 +13,8 @@ from appliance.bringup.image_users import backing_file
 from appliance.bringup.prune import Pruner
 from appliance.cli.main import main
 from images.store import LEFTOVER, lock_path
-from provisioning.machine_folder import MachineFolder, MachineRecord
-from provisioning.protocols import Kind
+from provisioning.machine_folder import MachineFolder
+from tests.standins.records import desktop_record
 from tests.unit.images.stub import StubRecipe, builder_of
 
 if TYPE_CHECKING:
@@ -117,16 +117,7 @@ def test_what_comes_into_use_after_it_was_listed_stays(
 def test_what_a_machine_s_record_names_stays(pruner: Pruner, builder: Builder, old: Image) -> None:
     folder = MachineFolder(builder.settings.machines_dir / "desktop-z")
     folder.path.mkdir(parents=True)
-    folder.write(
-        MachineRecord(
-            machine_id="desktop-z",
-            kind=Kind.DESKTOP,
-            backend="libvirt",
-            image=old.label,
-            image_digest=old.digest,
-            accelerator="tcg",
-        )
-    )
+    folder.write(desktop_record("desktop-z", image=old.label, image_digest=old.digest))
     found = pruner.find()
     # The stub's two images hold the same bytes: today's would be named by the digest too.
     assert reasons(pruner.remove(found, silent)) == ["machine desktop-z"]

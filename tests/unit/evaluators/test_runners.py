@@ -16,7 +16,7 @@ from evaluators.schema import describe
 from evaluators.testing.shell import TableShell
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from appliance.base.process import CommandResult
     from provisioning.protocols import Json
@@ -99,7 +99,7 @@ def test_the_phones_runner_reads_the_phone_once_a_wave() -> None:
 
 def test_a_lost_phone_is_inconclusive_with_the_reason() -> None:
     class Lost:
-        def shell(self, command: str, timeout_s: float = 1.0) -> CommandResult:
+        def run(self, argv: Sequence[str], **_: object) -> CommandResult:
             raise LinkClosedError("adb: device offline")
 
     clock = FakeClock()

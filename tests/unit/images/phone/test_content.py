@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from appliance.base.process import CommandResult
 from evaluators.phone.content import contact_exists, task_completed, task_listed
 from evaluators.phone.screen import app_in_front, ui_text_shown
 from evaluators.phone.view import PhoneView
@@ -14,6 +15,7 @@ from images.phone.device.shell.words import split_plain
 from images.phone.device.store.database import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from images.phone.device.commands.base import Result
@@ -37,6 +39,10 @@ class Shell:
 
     def view(self) -> PhoneView:
         return PhoneView(self, timeout_s=10)
+
+    def run(self, argv: Sequence[str], **_: object) -> CommandResult:
+        done = self.commands.run(list(argv), self.config.root)
+        return CommandResult(tuple(argv), done.exit_code, done.stdout, done.stderr)
 
 
 @pytest.fixture

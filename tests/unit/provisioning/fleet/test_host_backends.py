@@ -9,13 +9,15 @@ from appliance.base.settings import Settings
 from provisioning.fleet.backend import ForkingBackend
 from provisioning.fleet.host_backends import BackendSwitch, ForkingSwitch, host_backends
 from provisioning.fleet.local import LocalFleet
-from provisioning.machine_folder import MachineFolder, MachineRecord
 from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind
+from tests.standins.records import desktop_record
 from tests.unit.provisioning.fleet.test_local import FakeBackend
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from provisioning.machine_folder import MachineFolder
 
 ROLES = {"desktop": Kind.DESKTOP}
 
@@ -29,9 +31,7 @@ def backends(tmp_path: Path) -> dict[str, FakeBackend]:
 def old_machine(backend: FakeBackend, name: str) -> MachineFolder:
     folder = backend.folder("desktop-old")
     backend.write(folder)
-    record = folder.read()
-    assert record is not None
-    folder.write(record.model_copy(update={"backend": name}))
+    folder.write(desktop_record("desktop-old", name, state="ready", stamp=backend.stamp))
     return folder
 
 
@@ -80,14 +80,7 @@ def test_every_choice_has_a_maker_that_knows_its_machines(tmp_path: Path, name: 
     assert isinstance(desktops, BackendSwitch)
     backends = {"vm": "libvirt", "container": "container", "remote": "remote"}
     for key, backend in backends.items():
-        record = MachineRecord(
-            machine_id="desktop-1",
-            kind=Kind.DESKTOP,
-            backend=backend,
-            image="x",
-            image_digest="0" * 64,
-            accelerator="none",
-        )
+        record = desktop_record("desktop-1", backend)
         assert desktops.lends(record) is (key == name)
 
 

@@ -172,6 +172,7 @@ def test_the_fork_of_a_killed_holder_is_destroyed_at_the_next_acquisition(lab: L
     with lab.fleet.acquire(ROLES):
         assert lab.ids() == ["desktop-fork-2"]
         assert lab.reserved() == {"desktop-fork-2": 1}
+        lab.fleet.settle()
         assert len(lab.ledger.leases()) == 1
 
 

@@ -14,6 +14,7 @@ from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder, iter_folders
 from provisioning.machine_state import MachineState
 from provisioning.protocols import READY, Kind, ResetReport
+from tests.standins.records import desktop_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +83,7 @@ class FakeBackend:
         return cast("HostMachine", HostFake(folder, self))
 
     def fits(self, record: MachineRecord) -> bool:
-        return record.details["stamp"] == self.stamp
+        return record.stamp == self.stamp
 
     def remove_by_id(self, machine_id: str) -> None:
         pass
@@ -94,19 +95,17 @@ class FakeBackend:
         return MachineFolder(self.settings.machines_dir / name)
 
     def write(
-        self, folder: MachineFolder, state: MachineState = MachineState.READY, **details: str
+        self,
+        folder: MachineFolder,
+        state: MachineState = MachineState.READY,
+        *,
+        is_fork: bool = False,
     ) -> None:
-        record = MachineRecord(
-            machine_id=folder.machine_id,
-            kind=Kind.DESKTOP,
-            backend="fake",
-            image="desktop:fake",
-            image_digest="0" * 64,
-            accelerator="none",
-            state=state,
-            details={"stamp": self.stamp, **details},
+        folder.write(
+            desktop_record(
+                folder.machine_id, "fake", state=state, stamp=self.stamp, is_fork=is_fork
+            )
         )
-        folder.write(record)
 
 
 class ForkingFake(FakeBackend):
@@ -133,7 +132,7 @@ class ForkingFake(FakeBackend):
             return None
         self.forks += 1
         claim = create_folder(self.settings, f"desktop-fork-{self.forks}")
-        self.write(claim.folder, MachineState.WAITING, template="t")
+        self.write(claim.folder, MachineState.WAITING, is_fork=True)
         return self.handle(claim)
 
     def is_up(self, machine_id: str) -> bool:
@@ -368,7 +367,7 @@ def test_a_sweep_ends_forks_of_dead_leases_and_keeps_those_that_stand_by(
 ) -> None:
     fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
     filled(fleet)
-    forking.write(forking.folder("desktop-fork-dead"), MachineState.LEASED, template="t")
+    forking.write(forking.folder("desktop-fork-dead"), MachineState.LEASED, is_fork=True)
 
     assert fleet.sweep() == ["desktop-fork-dead: its lease ended"]
     assert forks(forking, MachineState.WAITING) == ["desktop-fork-1"]
@@ -399,7 +398,7 @@ def test_forks_that_all_fail_to_wake_are_no_obstacle(forking: ForkingFake) -> No
 
 
 def test_a_fork_that_was_made_by_hand_is_neither_lent_nor_swept(forking: ForkingFake) -> None:
-    forking.write(forking.folder("desktop-mine"), MachineState.KEPT, template="t")
+    forking.write(forking.folder("desktop-mine"), MachineState.KEPT, is_fork=True)
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
     fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
 

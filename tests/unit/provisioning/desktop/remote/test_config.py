@@ -9,8 +9,8 @@ from appliance.base.errors import MachineError, RequirementError, SpecError
 from appliance.base.settings import Settings
 from provisioning.desktop.remote.backend import RemoteBackend, machine_id
 from provisioning.desktop.remote.config import FILE, Side, read_remotes
-from provisioning.machine_folder import MachineFolder, MachineRecord
-from provisioning.protocols import Kind
+from provisioning.machine_folder import MachineFolder
+from tests.standins.records import desktop_record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,15 +87,7 @@ def test_a_machine_fits_until_its_entry_changes_or_goes(settings: Settings) -> N
     backend = RemoteBackend(settings)
     from provisioning.desktop.remote.backend import _stamp
 
-    record = MachineRecord(
-        machine_id=machine_id(remote),
-        kind=Kind.DESKTOP,
-        backend="remote",
-        image="remote:debian-12",
-        image_digest="0" * 64,
-        accelerator="none",
-        details={"stamp": _stamp(remote)},
-    )
+    record = desktop_record(machine_id(remote), "remote", stamp=_stamp(remote))
     assert backend.fits(record)
     tell(settings, {**ENTRY, "host": "192.0.2.8"})
     assert not backend.fits(record)

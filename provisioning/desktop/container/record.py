@@ -1,0 +1,13 @@
+"""What is kept of a desktop container."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from provisioning.machine_record import BaseRecord
+
+
+class ContainerRecord(BaseRecord):
+    """The record of a desktop container, which is found by the machine's id."""
+
+    backend: Literal["container"] = "container"

@@ -1,0 +1,31 @@
+"""What is kept of a desktop VM."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - pydantic reads it
+from typing import Literal
+
+from provisioning.machine_record import BaseRecord
+
+
+class QemuRecord(BaseRecord):
+    """The record of a desktop VM.
+
+    Attributes:
+        memory_mib: its RAM.
+        cpus: virtual CPUs.
+        ssh_port: port of the hypervisor container that leads to its SSH server.
+        mac: address of its network card.
+        template: folder of the template that it is a fork of.
+        backing: size in bytes and time of change, ns, of the image's disk under its own.
+        host_key: public key of its SSH server; empty for the image's own.
+    """
+
+    backend: Literal["libvirt"] = "libvirt"
+    memory_mib: int
+    cpus: int
+    ssh_port: int
+    mac: str
+    template: Path | None = None
+    backing: tuple[int, int] | None = None
+    host_key: str = ""

@@ -1,0 +1,18 @@
+"""What is kept of a desktop elsewhere."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from provisioning.machine_record import BaseRecord
+
+
+class RemoteRecord(BaseRecord):
+    """The record of a remote desktop.
+
+    Attributes:
+        remote: its name in ``remotes.yaml``.
+    """
+
+    backend: Literal["remote"] = "remote"
+    remote: str

@@ -1,0 +1,15 @@
+"""What tests keep of a machine in memory."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from provisioning.machine_record import BaseRecord
+
+
+class FakeRecord(BaseRecord):
+    """The record of a fake machine that has a folder."""
+
+    backend: Literal["fake"] = "fake"
+    user: str = "user"
+    home: str = "/home/user"

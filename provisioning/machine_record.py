@@ -1,0 +1,74 @@
+"""What every machine's record says; each backend adds what it must know to find its machines again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict
+
+from provisioning.machine_state import MachineState, require_transition
+from provisioning.protocols import Kind, MachineInfo
+
+if TYPE_CHECKING:
+    from typing import Self
+
+SCHEMA_VERSION = 2
+
+
+class BaseRecord(BaseModel):
+    """What a machine is.
+
+    Attributes:
+        schema_version: of records; one of another version is not read.
+        machine_id: unique in this appliance; the folder's name.
+        kind: desktop or phone.
+        backend: who made it; tells the records of backends apart.
+        image: label of its image, such as ``desktop:debian-12``.
+        image_digest: of that image.
+        accelerator: ``kvm``, ``tcg`` or ``none``.
+        user: login name that agents act as.
+        home: that user's home folder.
+        state: as last written.
+        is_fork: whether it is a copy of a template, which ends with its lease.
+        stamp: digest of all that it was made from; tells whether it is what would be made today.
+        created_s: unix time.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: int = SCHEMA_VERSION
+    machine_id: str
+    kind: Kind
+    backend: str
+    image: str
+    image_digest: str
+    accelerator: str
+    user: str
+    home: str
+    state: MachineState = MachineState.STARTING
+    is_fork: bool = False
+    stamp: str = ""
+    created_s: float = 0.0
+
+    def moved_to(self, state: MachineState) -> Self:
+        """Return the record of the machine in another state.
+
+        Raises:
+            MachineError: that state cannot follow the present one.
+        """
+        require_transition(self.machine_id, self.state, state)
+        return self.model_copy(update={"state": state})
+
+    @property
+    def info(self) -> MachineInfo:
+        """What results say about it."""
+        return MachineInfo(
+            machine_id=self.machine_id,
+            kind=self.kind,
+            backend=self.backend,
+            image=self.image,
+            image_digest=self.image_digest,
+            accelerator=self.accelerator,
+            user=self.user,
+            home=self.home,
+        )
