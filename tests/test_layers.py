@@ -29,11 +29,6 @@ IN_PHONES = {"PIL"}
 
 # Being taken apart.
 KNOWN_CYCLES = (
-    [
-        "images.phone.device.glass",
-        "images.phone.device.phone",
-        "images.phone.device.telephony",
-    ],
     ["provisioning.desktop.qemu.machine", "provisioning.desktop.qemu.template"],
     ["provisioning.fake.desktop", "provisioning.fake.judge"],
 )

@@ -50,7 +50,7 @@ class AndroidRecipe:
         return self._pins["system_image"].split(";")[1]
 
     def inputs(self) -> Mapping[str, object]:
-        """Give scripts, pins and the digests of the APKs; whether somebody accepts is no input."""
+        """Return scripts, pins and the digests of the APKs; whether somebody accepts is no input."""
         return {
             "files": {name: digest_file(HERE / name) for name in _SCRIPTS},
             "pins": self._pins,
@@ -62,7 +62,7 @@ class AndroidRecipe:
 
         Raises:
             RequirementError: the licence was not accepted, or there is no ``/dev/kvm``.
-            ImageBuildError: a step failed, or an APK is not what its checksum says.
+            ImageBuildError: a step failed, or an APK does not match its checksum.
         """
         self._require()
         apks = workdir / "apks"
@@ -97,7 +97,7 @@ class AndroidRecipe:
             )
 
     def _apks(self) -> list[tuple[Path, str]]:
-        """Give the user's APKs and their digests, each as its line in SHA256SUMS says.
+        """Return the user's APKs and their digests, each as its line in SHA256SUMS says.
 
         Raises:
             ImageBuildError: one has no line, or another digest.
@@ -129,7 +129,7 @@ class AndroidRecipe:
 
 
 def _prepare(image: str) -> str:
-    """Run prepare.sh in a container with KVM and make an image of it; gives the image's id."""
+    """Run prepare.sh in a container with KVM and make an image of it; return the image's id."""
     from docker.errors import DockerException  # noqa: PLC0415
     from requests.exceptions import RequestException  # noqa: PLC0415
 

@@ -103,7 +103,7 @@ PROFILES = {"reference": REFERENCE, "emulator": EMULATOR}
 
 
 def profile_of(backend: str) -> PhoneProfile:
-    """Give the profile of a machine's record.
+    """Return the profile of a machine's record.
 
     Raises:
         UnknownNameError: there is none.

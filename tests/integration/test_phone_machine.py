@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import docker
 import pytest
 
+from appliance.base import process
 from appliance.base.errors import (
     ImageMissingError,
     LinkClosedError,
@@ -227,6 +228,18 @@ def test_the_command_verifies_a_phone_by_its_serial(
     assert [one["state"] for one in said["checks"]] == ["pass", "pass"]
     assert main([*words, "--token-file", "/none"]) == 2
     assert "--token-file" in capsys.readouterr().err
+
+
+def test_the_command_lets_adb_tools_in(
+    phone: ReferencePhone,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("appliance.base.settings.get_settings", lambda: settings)
+    assert main(["machine", "adb", phone.info.machine_id, "--json"]) == 0
+    env = json.loads(capsys.readouterr().out)
+    assert process.run(["adb", "shell", "echo in"], timeout_s=10, env=env).text == "in"
 
 
 def test_a_container_whose_folder_is_gone_is_a_stray(

@@ -34,11 +34,11 @@ class User:
     def tap(self, *names: str) -> None:
         """Tap on several things, one after the other."""
         for words in names:
-            self.phone.tap(*center_of(self.phone.glass.dump(), escape(words)))
+            self.phone.tap(*center_of(self.phone.compositor.dump(), escape(words)))
 
     def sees(self, words: str) -> bool:
         """Tell whether something on the screen is called so."""
-        return f'="{escape(words)}"' in self.phone.glass.dump()
+        return f'="{escape(words)}"' in self.phone.compositor.dump()
 
     def run(self, *argv: str) -> str:
         """Run one of Android's commands."""
@@ -53,13 +53,13 @@ class User:
     def check_screen(self) -> None:
         """Look at the picture: of the right size, not empty, no text over another."""
         display = self.phone.display
-        with Image.open(io.BytesIO(self.phone.glass.screenshot())) as image:
+        with Image.open(io.BytesIO(self.phone.compositor.screenshot())) as image:
             assert image.size == (display.width_px, display.height_px)
             small = image.resize((image.width // 6, image.height // 6), Image.Resampling.NEAREST)
             assert len(small.getcolors(small.width * small.height) or ()) > 5
         leaves = [
             view
-            for view in self.phone.glass.scene().window.walk()
+            for view in self.phone.compositor.scene().window.walk()
             if view.text and not view.children and not view.is_silent and not view.clip.is_empty
         ]
         for index, one in enumerate(leaves):

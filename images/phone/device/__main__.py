@@ -79,7 +79,7 @@ def run(config: DeviceConfig, ready: Path | None) -> None:
     console = ConsoleServer(config, machine, phone)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: machine.stop())
-    phone.glass.screenshot()
+    phone.compositor.screenshot()
     ringer = Ringer(phone)
     for server in (control, adb, console, ringer):
         server.start()
@@ -94,7 +94,7 @@ def run(config: DeviceConfig, ready: Path | None) -> None:
 
 
 def _announce(path: Path, ports: dict[str, int]) -> None:
-    """Write the ports at once, so that a reader sees all or nothing."""
+    """Write the ports atomically."""
     fd, name = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(fd, "w") as file:
         json.dump(ports, file)

@@ -1,4 +1,4 @@
-"""How one phone is set: where it lies, whom it knows, which ports it has."""
+"""Configuration of one phone: folders, keys, ports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SHARED_FOLDERS = ("data/media/0", "data/local/tmp")
-"""What of the phone's files belongs to its state, from the phone's root."""
+"""Folders that belong to the phone's state, from the phone's root."""
 
 _FOLDERS = ("Download", "Pictures", "Documents", "DCIM")
 
@@ -25,7 +25,7 @@ class DeviceConfig:
         keys: known public keys, as lines of ``adbkey.pub``.
         keys_file: a file with more of them, read at each connection.
         token: what the console's ``auth`` wants.
-        name: of the phone, as ``avd name`` gives it.
+        name: of the phone, as ``avd name`` prints it.
     """
 
     root: Path
@@ -55,14 +55,14 @@ class DeviceConfig:
         return self.state_dir / "control.sock"
 
     def key_lines(self) -> list[str]:
-        """Give the lines of all known keys."""
+        """Return the lines of all known keys."""
         lines = list(self.keys)
         if self.keys_file is not None and self.keys_file.is_file():
             lines += self.keys_file.read_text(errors="replace").splitlines()
         return lines
 
     def resolve(self, path: str) -> Path:
-        """Give the real path of a phone's path; links of the phone's own root are followed.
+        """Return the real path of a phone's path; links of the phone's own root are followed.
 
         Raises:
             ValueError: it is no path.

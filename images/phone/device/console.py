@@ -1,4 +1,4 @@
-"""The console: Android emulator's protocol, as far as this phone needs it.
+"""The console: the part of the Android emulator's protocol that this phone needs.
 
 Source: AOSP ``external/qemu/android/console.c``; each command is a line, each answer ends in
 ``OK`` or begins with ``KO:``.
@@ -65,11 +65,11 @@ class ConsoleServer:
         self.port = self._listener.port
 
     def start(self) -> None:
-        """Begin to accept sessions."""
+        """Start accepting sessions."""
         self._listener.start()
 
     def stop(self) -> None:
-        """Accept no more."""
+        """Stop accepting connections."""
         self._listener.stop()
 
     def _serve(self, sock: socket.socket) -> None:
@@ -118,7 +118,7 @@ class ConsoleSession:
         self._sock.sendall(text.replace("\n", "\r\n").encode())
 
     def _answer(self, line: str) -> bool:
-        """Carry out one line; False when the session is to end."""
+        """Run one line; return False when the session shall end."""
         name, _, rest = line.partition(" ")
         if not name:
             return True
@@ -129,11 +129,11 @@ class ConsoleSession:
                 self._say("OK: killing emulator, bye bye\n")
                 self._machine.stop()
                 return False
-            said = self._find(name)(rest.strip())
+            output = self._find(name)(rest.strip())
         except (RefusedError, SnapshotRefusedError) as exc:
             self._say(f"KO: {exc}\n")
         else:
-            self._say(f"{said}OK\n")
+            self._say(f"{output}OK\n")
         return True
 
     def _find(self, name: str) -> Callable[[str], str]:

@@ -1,4 +1,4 @@
-"""What the console's commands do to the phone, but for signing in and ending.
+"""The console's commands, except signing in and ending.
 
 Source: Android Studio's *Send emulator console commands*; AOSP ``external/qemu/android/console.c``
 for arguments and answers.
@@ -38,7 +38,7 @@ _CALL_STATES = {RINGING: "incoming", OFFHOOK: "active"}
 
 
 class RefusedError(Exception):
-    """A command is answered by KO and these words."""
+    """A command fails; the console replies KO and this message."""
 
 
 class ConsoleCommands:
@@ -64,7 +64,7 @@ class ConsoleCommands:
             "rotate": self._rotate,
             "sms": self._sms,
         }
-        """By name; each takes the rest of the line and gives the lines before ``OK``."""
+        """By name; each takes the rest of the line and returns the lines before ``OK``."""
 
     def _avd(self, rest: str) -> str:
         match rest.split():
@@ -72,12 +72,12 @@ class ConsoleCommands:
                 return f"{self._name}\n"
             case ["status"]:
                 return "virtual device is running\n"
-            case ["snapshot", *words]:
-                return self._snapshot(words)
+            case ["snapshot", *args]:
+                return self._snapshot(args)
         raise RefusedError("bad sub-command: try 'avd name|status|snapshot'")
 
-    def _snapshot(self, words: list[str]) -> str:
-        match words:
+    def _snapshot(self, args: list[str]) -> str:
+        match args:
             case ["list"]:
                 return _list(self._machine.snapshot_names())
             case ["save", name]:
@@ -102,11 +102,11 @@ class ConsoleCommands:
         return ""
 
     def _geo(self, rest: str) -> str:
-        verb, *words = rest.split() or [""]
-        if verb != "fix" or not 2 <= len(words) <= 5:  # noqa: PLR2004
+        verb, *args = rest.split() or [""]
+        if verb != "fix" or not 2 <= len(args) <= 5:  # noqa: PLR2004
             raise RefusedError("usage: geo fix <longitude> <latitude> [<altitude>]")
         numbers = {}
-        for (name, limit), word in zip(_GEO_LIMITS.items(), words, strict=False):
+        for (name, limit), word in zip(_GEO_LIMITS.items(), args, strict=False):
             try:
                 numbers[name] = float(word)
             except ValueError as exc:
@@ -193,17 +193,17 @@ def _check_number(text: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    """Give the characters that a backslash with n, t, xHH or uHHHH stands for."""
+    """Return the characters that a backslash with n, t, xHH or uHHHH stands for."""
 
-    def replace(found: re.Match[str]) -> str:
-        name = found[1]
+    def replace(match: re.Match[str]) -> str:
+        name = match[1]
         return _PLAIN_ESCAPES.get(name) or chr(int(name[1:], 16))
 
     return _ESCAPE.sub(replace, text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _list(names: list[str]) -> str:
-    """Give the table that the emulator prints."""
+    """Return the table that the emulator prints."""
     if not names:
         return "There is no snapshot available.\n"
     head = "List of snapshots present on all disks:\nID        TAG                 VM SIZE\n"

@@ -31,7 +31,7 @@ _SIGNS = {
     "GRAVE": "`",
 }
 CHARACTERS = {**_DIGITS, **_LETTERS, **_SIGNS}
-"""What keys type, by their names."""
+"""The characters that keys type, by key name."""
 
 
 class Editor:
@@ -70,7 +70,7 @@ class Editor:
             self._move(key)
 
     def touch(self, key: str) -> None:
-        """Take a key of the soft keyboard: a character, what it does, or a page's name."""
+        """Handle a key of the soft keyboard: a character, an action, or the name of a page."""
         state = self._screen.state
         if key == SHIFT:
             state["shift"] = not state.get("shift", False)
@@ -133,7 +133,7 @@ class Editor:
         kept["caret"] = caret
 
     def _focus_next(self) -> None:
-        """Go to the next field of the window, round at the end."""
+        """Move the focus to the next field of the window, from the last to the first."""
         window = self._screen.dialog() or self._screen.content()
         names = [view.name for view in window.walk() if view.kind == "EditText"]
         if self._name in names:

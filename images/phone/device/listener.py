@@ -42,11 +42,11 @@ class Listener:
         self._thread = threading.Thread(target=self._accept, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begin to accept."""
+        """Start accepting connections."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Accept no more."""
+        """Stop accepting connections."""
         self._stopped.set()
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)

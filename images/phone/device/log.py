@@ -24,9 +24,9 @@ class LogEntry:
         number: grows by one with each entry.
         time_s: since the epoch.
         priority: one of `PRIORITIES`.
-        tag: who says it.
-        message: what, on one line.
-        pid: of the process that says it.
+        tag: of the component that logs.
+        message: one line.
+        pid: of the process that logs.
     """
 
     number: int
@@ -46,7 +46,7 @@ class LogBuffer:
         self._next = 1
 
     def write(self, priority: str, tag: str, message: str, pid: int = 1) -> None:
-        """Add an entry for each line of a message; the oldest make room."""
+        """Add an entry for each line of a message; the oldest are dropped."""
         with self._changed:
             for line in message[:MAX_MESSAGE_CHARS].splitlines() or [""]:
                 self._entries.append(
@@ -56,7 +56,7 @@ class LogBuffer:
             self._changed.notify_all()
 
     def entries(self, after: int = 0) -> list[LogEntry]:
-        """Give the entries with a number above one."""
+        """Return the entries with a number above one."""
         with self._changed:
             return [entry for entry in self._entries if entry.number > after]
 
@@ -70,16 +70,16 @@ class LogBuffer:
             return self.entries(after)
 
     def clear(self) -> None:
-        """Forget all entries; numbers go on growing."""
+        """Remove all entries; numbers continue to grow."""
         with self._changed:
             self._entries.clear()
 
     def to_list(self) -> list[dict[str, Any]]:
-        """Give all entries as plain data."""
+        """Return all entries as plain data."""
         return [asdict(entry) for entry in self.entries()]
 
     def replace(self, entries: list[dict[str, Any]]) -> None:
-        """Put entries in place of all others; they get new numbers, so that followers see them."""
+        """Replace all entries; they get new numbers, so that followers see them."""
         with self._changed:
             self._entries.clear()
             for entry in entries:

@@ -1,4 +1,4 @@
-"""The whole phone as one machine: what is saved, put back, and stopped."""
+"""The whole phone as one machine: snapshots, reboot, stop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOG_KEY = ("device", "log")
 
 
 class PhoneMachine:
-    """Save the phone and take it back.
+    """Save and restore the phone.
 
     A rewind kills every process that a shell has started, then puts back the state's database and
     the files below /sdcard and /data/local/tmp; meanwhile no command and no process starts.
@@ -46,7 +46,7 @@ class PhoneMachine:
         """Called once each after every reboot."""
 
     def snapshot_names(self) -> list[str]:
-        """Give the names of the snapshots."""
+        """Return the names of the snapshots."""
         return self._snapshots.names()
 
     def save(self, name: str) -> None:
@@ -65,7 +65,7 @@ class PhoneMachine:
                 store.delete_setting(*_LOG_KEY)
 
     def load(self, name: str) -> None:
-        """Take everything back.
+        """Restore everything.
 
         Raises:
             SnapshotRefusedError: there is no such snapshot, it is damaged, or a process would
@@ -89,7 +89,7 @@ class PhoneMachine:
         self._phone.log.replace(json.loads(kept) if kept else [])
 
     def reboot(self) -> None:
-        """Start the phone anew: no process is left, home is in front, every host is cut off."""
+        """Reboot: all processes end, home is in front, every host is disconnected."""
         with self._processes.lock, self._phone.lock:
             with contextlib.suppress(ProcessesLeftError):
                 self._processes.kill_all()
@@ -108,9 +108,9 @@ class PhoneMachine:
             self._snapshots.delete(name)
 
     def stop(self) -> None:
-        """Let `wait` return."""
+        """Make `wait` return."""
         self._stopped.set()
 
     def wait(self) -> None:
-        """Wait until the phone is to be stopped."""
+        """Wait for `stop`."""
         self._stopped.wait()

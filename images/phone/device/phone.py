@@ -1,4 +1,4 @@
-"""The phone itself: one state, touched by input, shown as picture and hierarchy."""
+"""The phone: its state, changed by input, shown as picture and UI hierarchy."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from images.phone.device.apps.launcher import HOME, RECENTS, LauncherScreen
 from images.phone.device.apps.links import find_target
 from images.phone.device.apps.settings import DARK
 from images.phone.device.apps.stack import Entry, Stack
+from images.phone.device.compositor import Compositor
 from images.phone.device.editing import Editor
-from images.phone.device.glass import Glass
 from images.phone.device.log import LogBuffer
 from images.phone.device.store.display import load_display, turn_display
 from images.phone.device.store.notifications import (
@@ -46,7 +46,7 @@ _CLIPBOARD = ("device", "clipboard")
 
 
 class Phone:
-    """What a user holds in the hand. Every public method may be called from any thread.
+    """A phone. Every public method may be called from any thread.
 
     Args:
         store: the state.
@@ -62,10 +62,10 @@ class Phone:
         self._stack = self._load()
         self._kept = ""
         self._resumed = ""
-        self.glass = Glass(self, self._press_key)
+        self.compositor = Compositor(self, self._press_key)
         self._begun: list[object] = []
         self.finger: tuple[tuple[int, int], float] | None = None
-        """Where a finger was put down that is not lifted yet, and when."""
+        """Position and time of a touch that was not released yet."""
 
     @property
     def store(self) -> Store:
@@ -74,28 +74,28 @@ class Phone:
 
     @property
     def stack(self) -> Stack:
-        """What is open."""
+        """The open activities."""
         return self._stack
 
     @property
     def theme(self) -> Theme:
-        """The colours that are set."""
+        """The current colours."""
         is_dark = self._store.setting("secure", "ui_night_mode") == DARK
         return DARK_COLORS if is_dark else LIGHT_COLORS
 
     @property
-    def card(self) -> Path | None:
+    def shared_dir(self) -> Path | None:
         """The folder of shared files, ``/sdcard``; None when the phone has none."""
         return None if self._root is None else self._root / _CARD
 
     @property
     def display(self) -> Display:
-        """The screen as it is held."""
+        """Size, density and rotation of the screen."""
         return load_display(self._store)
 
     @property
     def clipboard(self) -> str:
-        """The text that was copied last."""
+        """The text on the clipboard."""
         return self._store.setting(*_CLIPBOARD)
 
     @clipboard.setter
@@ -104,11 +104,11 @@ class Phone:
             self._store.put_setting(*_CLIPBOARD, text)
 
     def now_s(self) -> float:
-        """Give seconds since the epoch."""
+        """Return seconds since the epoch."""
         return time.time()
 
     def now(self) -> datetime:
-        """Give the time in the phone's own zone."""
+        """Return the time in the phone's own zone."""
         rows = self._store.rows("SELECT value FROM property WHERE key='persist.sys.timezone'")
         try:
             zone: ZoneInfo | timezone = ZoneInfo(rows[0]["value"])
@@ -117,11 +117,11 @@ class Phone:
         return datetime.fromtimestamp(self.now_s(), tz=zone)
 
     def is_24_hours(self) -> bool:
-        """Tell whether times are shown with 24 hours."""
+        """Return whether times are shown with 24 hours."""
         return self._store.setting("system", "time_12_24") != "12"
 
     def rotate(self) -> None:
-        """Turn the phone by a quarter; what is shown turns if the user has allowed it."""
+        """Rotate the phone by a quarter turn; the screen follows if auto-rotation is on."""
         with self.event():
             turn_display(self._store)
 
@@ -135,13 +135,13 @@ class Phone:
         activity: str = "",
         arguments: dict[str, Any] | None = None,
     ) -> int:
-        """Post a notification; gives its id. An older one of the same package and tag goes.
+        """Post a notification; return its id. It replaces one of the same package and tag.
 
         Args:
             package: of the application that it belongs to.
             title: first line.
             text: what is below.
-            tag: several of one application are told apart by it.
+            tag: identifies one of several of an application.
             activity: that a tap opens; the application itself when empty.
             arguments: of that activity.
         """
@@ -158,32 +158,32 @@ class Phone:
             )
 
     def cancel_notifications(self, package: str = "", tag: str = "") -> None:
-        """Take notifications back; empty words stand for any."""
+        """Cancel notifications; an empty package or tag matches any."""
         with self.lock:
             cancel_notifications(self._store, package, tag)
 
     def expand_shade(self) -> None:
-        """Pull the notifications down."""
+        """Open the notification shade."""
         with self._input():
             self._stack.is_shade_open = True
 
     def collapse_shade(self) -> None:
-        """Push the notifications up."""
+        """Close the notification shade."""
         with self._input():
             self._stack.is_shade_open = False
 
     def view(self, action: str, uri: str, extras: dict[str, str] | None = None) -> bool:
-        """Open what an intent means; False when no application takes it.
+        """Open the activity of an intent; return False when no application handles it.
 
         Args:
             action: such as ``android.intent.action.VIEW``.
             uri: such as ``tel:123``, ``geo:0,0?q=Bern``, ``http://…``; may be empty.
             extras: text values that come with it.
         """
-        found = find_target(action, uri, extras or {})
-        if found is None:
+        target = find_target(action, uri, extras or {})
+        if target is None:
             return False
-        package, entry = found
+        package, entry = target
         with self._input():
             if self._stack.find(package) is None and entry.activity != APPS[package].main:
                 self._stack.push(package, Entry(APPS[package].main))
@@ -191,7 +191,7 @@ class Phone:
         return True
 
     def in_background(self, work: Callable[[], Callable[[], None]]) -> None:
-        """Do slow work beside everything; what it gives is then done as a change of the state.
+        """Run slow work in the background; what it returns is then called as a change of the state.
 
         What was begun before a rewind is forgotten.
         """
@@ -211,11 +211,11 @@ class Phone:
 
     @property
     def pending(self) -> int:
-        """How much was begun that will still change the picture without any input."""
+        """The number of background tasks that will still change the picture."""
         return self._begun.count(self._store.version[0])
 
     def reload(self) -> None:
-        """Take up the state after all of it was replaced."""
+        """Reload the state after it was replaced."""
         with self.lock:
             self._stack = self._load()
             self._kept = ""
@@ -257,7 +257,7 @@ class Phone:
                 self._stack.push(package, Entry(activity))
 
     def stop(self, package: str) -> None:
-        """Close an application with all it has open; nothing happens when it is not open."""
+        """Close an application; harmless when it is not open."""
         with self.event():
             if package == LAUNCHER:
                 self._home(HOME)
@@ -265,17 +265,17 @@ class Phone:
                 self._stack.remove(package)
 
     def tap(self, x: int, y: int) -> None:
-        """Touch a place, px as tools see them."""
+        """Tap at a position, px as tools see them."""
         with self._input():
             x, y = self.display.to_canvas(x, y)
             if y >= self.display.keys_top:
                 self._press_bar(x)
                 return
-            slider = self.glass.scene().hit(x, y, lambda view: view.on_slide is not None)
+            slider = self.compositor.scene().hit(x, y, lambda view: view.on_slide is not None)
             if slider is not None:
                 _slide(slider, x)
                 return
-            scene = self.glass.scene()
+            scene = self.compositor.scene()
             view = scene.hit(x, y, lambda view: view.on_tap is not None)
             if scene.shade is None and (scene.keyboard is None or y < scene.keyboard.box.top):
                 scene.screen.state.pop("popup", None)
@@ -297,7 +297,7 @@ class Phone:
             self._hold_or_tap(touched, duration_ms)
             return
         with self._input():
-            scene = self.glass.scene()
+            scene = self.compositor.scene()
             if self._pull_shade(start, dy):
                 return
             slider = scene.hit(*start, lambda view: view.on_slide is not None)
@@ -311,7 +311,7 @@ class Phone:
     def scroll(self, place: tuple[int, int], dy: int) -> None:
         """Scroll what lies at a place, px as tools see it, by px of the canvas; up is positive."""
         with self._input():
-            self._scroll(self.glass.scene(), self.display.to_canvas(*place), dy)
+            self._scroll(self.compositor.scene(), self.display.to_canvas(*place), dy)
 
     def press(self, key: str) -> None:
         """Press a key by its name without ``KEYCODE_``; keys without a use here do nothing."""
@@ -337,7 +337,7 @@ class Phone:
         return kind(self, task.package, self._stack.top)
 
     def boot(self) -> None:
-        """Begin anew, as after switching on: home is in front, and nothing else is open."""
+        """Boot: home is in front, and nothing else is open."""
         with self.event():
             self._stack = Stack.of_home(LAUNCHER, APPS[LAUNCHER].main)
             self.cancel_notifications()
@@ -345,7 +345,7 @@ class Phone:
             self.log.write("I", "boot", "Boot is finished")
 
     def digest(self) -> dict[str, str]:
-        """Give the SHA-256 of each part of the state, what no screen shows included."""
+        """Return the SHA-256 of each part of the state, including what no screen shows."""
         with self.lock:
             return self._store.digest()
 
@@ -377,10 +377,10 @@ class Phone:
         LauncherScreen(self, LAUNCHER, self._stack.top).show(mode)
 
     def _back(self) -> None:
-        """Close what is in front: shade, keyboard, what the screen has open, the screen."""
+        """Handle BACK: close the shade, the keyboard, what the screen has open, or the screen."""
         if self._stack.is_shade_open:
             self._stack.is_shade_open = False
-        elif self.glass.scene().keyboard is not None:
+        elif self.compositor.scene().keyboard is not None:
             self._stack.top.state["keyboard_hidden"] = True
         elif not self.screen().back():
             self._stack.pop()
@@ -393,11 +393,11 @@ class Phone:
             self._home(HOME if x < width * 2 // 3 else RECENTS)
 
     def _press_key(self, key: str) -> None:
-        """Do what a key of the soft keyboard does."""
+        """Handle a key of the soft keyboard."""
         Editor(self.screen()).touch(key)
 
     def _pull_shade(self, start: tuple[int, int], dy: int) -> bool:
-        """Pull the notifications down from the top, or push them up; False for other swipes."""
+        """Open or close the notification shade; return False for other swipes."""
         if not self._stack.is_shade_open and start[1] < STATUS_BAR_PX and dy > 0:
             self._stack.is_shade_open = True
         elif self._stack.is_shade_open and dy < 0:
@@ -410,7 +410,7 @@ class Phone:
         view = None
         if duration_ms >= HOLD_MS:
             canvas = self.display.to_canvas(*place)
-            view = self.glass.scene().hit(*canvas, lambda view: view.on_hold is not None)
+            view = self.compositor.scene().hit(*canvas, lambda view: view.on_hold is not None)
         if view is None or view.on_hold is None:
             self.tap(*place)
             return

@@ -1,4 +1,4 @@
-"""Let alarms and timers ring when their time has come."""
+"""Ring alarms and timers when they are due."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Ringer:
-    """Look once a second, at the full second, for what is to ring.
+    """Check once a second, at the full second, for due alarms and timers.
 
     What should have rung before the phone was switched on, or while a rewind skipped the time,
     does not ring late.
@@ -33,16 +33,16 @@ class Ringer:
         self._thread = threading.Thread(target=self._run, name="ringer", daemon=True)
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start checking."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop checking."""
         self._stopped.set()
         self._thread.join()
 
     def look(self) -> None:
-        """Let ring whatever was due since the last look."""
+        """Ring whatever was due since the last check."""
         with self._phone.lock:
             now, epoch = self._phone.now(), self._phone.store.version[0]
             due = list_rings(self._phone.store, self._since) if epoch == self._epoch else []

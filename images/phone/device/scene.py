@@ -1,4 +1,4 @@
-"""What is on the screen at one moment: laid-out views, and the picture of them."""
+"""The screen at one moment: laid-out views and their picture."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Scene:
         Args:
             screen: in front.
             display: the screen as it is held.
-            on_key: is told the keys of the soft keyboard.
+            on_key: called with the keys of the soft keyboard.
             shade: views of the notifications; None when they are not shown.
         """
         content, dialog = screen.content(), screen.dialog()
@@ -102,7 +102,7 @@ class Scene:
         )
 
     def hit(self, x: int, y: int, wanted: Callable[[View], bool]) -> View | None:
-        """Give the view in front at a place that has something; None when there is none."""
+        """Return the view in front at a place that has something; None when there is none."""
         if self.keyboard is not None and y >= self.keyboard.box.top:
             return _hit(self.keyboard, x, y, wanted)
         return _hit(self.window, x, y, wanted)
@@ -122,14 +122,14 @@ def _as_window(view: View, display: Display, bottom: int) -> View:
 
 
 def _focused(view: View) -> View | None:
-    """Give the text field that has the focus."""
-    return next((each for each in view.walk() if each.traits.focused), None)
+    """Return the text field that has the focus."""
+    return next((part for part in view.walk() if part.traits.focused), None)
 
 
 def _reveal(view: View, field: View, display: Display) -> None:
     """Scroll what holds a field until its caret can be seen."""
     for scroller in view.walk():
-        if not scroller.scroll or not any(each is field for each in scroller.walk()):
+        if not scroller.scroll or not any(part is field for part in scroller.walk()):
             continue
         inner, line_px = scroller.inner(), field.look.size_px * LINE_HEIGHT
         top = field.inner().top if field.look.is_at_top else field.box.top
@@ -158,9 +158,9 @@ def _hit(view: View, x: int, y: int, wanted: Callable[[View], bool]) -> View | N
     if not view.clip.holds(x, y):
         return None
     for child in reversed(view.children):
-        found = _hit(child, x, y, wanted)
-        if found is not None:
-            return found
+        hit = _hit(child, x, y, wanted)
+        if hit is not None:
+            return hit
     return view if wanted(view) else None
 
 

@@ -1,4 +1,4 @@
-"""Messages and calls that come from outside, and where the call stands."""
+"""Incoming messages and calls, and the state of the call."""
 
 from __future__ import annotations
 
@@ -18,24 +18,35 @@ from images.phone.device.store.messages import (
 )
 
 if TYPE_CHECKING:
-    from images.phone.device.phone import Phone
+    from contextlib import AbstractContextManager
+    from typing import Protocol
+
+    from images.phone.device.apps.screen import Host
+
+    class EventHost(Host, Protocol):
+        """A phone whose state can be changed from outside its applications."""
+
+        def event(self) -> AbstractContextManager[None]:
+            """Change the state: nobody sees it half-changed, and it is kept at the end."""
+            ...
+
 
 IDLE, RINGING, OFFHOOK = "idle", "ringing", "offhook"
 """States of the call, as ``TelephonyManager.EXTRA_STATE_*`` names them."""
 
 
 class Telephony:
-    """The line. There is one call at most: the screen that shows it.
+    """Deliver messages and calls. There is at most one call, whose state its screen holds.
 
     Args:
-        phone: that it belongs to.
+        phone: whose calls they are.
     """
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: EventHost) -> None:
         self._phone = phone
 
     def receive_sms(self, address: str, body: str) -> int:
-        """Take in a text message; gives its id."""
+        """Receive a text message; return its id."""
         phone = self._phone
         with phone.event():
             moment_ms = int(phone.now_s() * 1000)
@@ -65,7 +76,7 @@ class Telephony:
 
     @property
     def state(self) -> str:
-        """Where the call stands."""
+        """The state of the call."""
         entry = self._call()
         if entry is None:
             return IDLE
@@ -74,12 +85,12 @@ class Telephony:
 
     @property
     def is_held(self) -> bool:
-        """Tell whether the call waits."""
+        """Return whether the call is on hold."""
         entry = self._call()
         return entry is not None and bool(entry.state.get("held"))
 
     def answer(self) -> None:
-        """Take the call that comes in, or let the other side take the one that goes out."""
+        """Accept an incoming call, or let the other side accept an outgoing one."""
         with self._phone.event():
             entry = self._call()
             if entry is not None:
@@ -87,14 +98,14 @@ class Telephony:
                 entry.state.pop("held", None)
 
     def hold(self) -> None:
-        """Let the call wait."""
+        """Put the call on hold."""
         with self._phone.event():
             entry = self._call()
             if entry is not None:
                 entry.state["held"] = True
 
     def end(self) -> None:
-        """End the call, from the other side; one that was not taken is missed."""
+        """End the call from the other side; one that was not accepted is missed."""
         phone = self._phone
         with phone.event():
             state, entry = self.state, self._drop()
@@ -107,17 +118,17 @@ class Telephony:
                 phone.notify(DIALER, "Missed call", name_of(phone.store, number), tag=number)
 
     def _call(self) -> Entry | None:
-        """Give the screen of the call that goes on, or rings."""
+        """Return the screen of the call, if any."""
         task = self._phone.stack.find(DIALER)
         entries = task.entries if task is not None else []
-        return next((each for each in entries if each.activity == CALL_ACTIVITY), None)
+        return next((entry for entry in entries if entry.activity == CALL_ACTIVITY), None)
 
     def _drop(self) -> Entry | None:
         """Close the screen of the call, if any."""
-        stack, found = self._phone.stack, self._call()
+        stack, entry = self._phone.stack, self._call()
         task = stack.find(DIALER)
-        if task is not None and found is not None:
-            task.entries.remove(found)
+        if task is not None and entry is not None:
+            task.entries.remove(entry)
             if not task.entries:
                 stack.remove(DIALER)
-        return found
+        return entry

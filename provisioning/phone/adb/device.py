@@ -114,7 +114,7 @@ class AdbDevice:
         return replace(result, argv=tuple(argv))
 
     def read(self, command: str, timeout_s: float = 10.0) -> bytes:
-        """Run a command line and give the bytes it writes, as ``adb exec-out`` does.
+        """Run a command line and return the bytes it writes, as ``adb exec-out`` does.
 
         Raises:
             LinkTimeoutError: it did not end in time.
@@ -124,7 +124,7 @@ class AdbDevice:
             return b"".join(stream)
 
     def read_service(self, service: str, timeout_s: float = 10.0) -> bytes:
-        """Open a service by its name, such as ``framebuffer:``, and give all that it sends.
+        """Open a service by its name, such as ``framebuffer:``, and return all that it sends.
 
         Raises:
             GuestCallError: the phone has no such service.
@@ -199,7 +199,7 @@ class AdbDevice:
         return b"".join(parts)
 
     def stat(self, path: str) -> FileStat | None:
-        """Tell about a file, links followed; None when there is none.
+        """Return size and time of a file, links followed; None when there is none.
 
         Raises:
             LinkError: the phone went away or did not answer in time.
@@ -208,7 +208,9 @@ class AdbDevice:
             sync.request(b"STA2", path)
             row = struct.unpack("<4sIQQIIIIQqqq", sync.take(72))
         if row[0] != b"STA2":
-            raise LinkProtocolError(f"The phone {self.serial} did not tell about a file.")
+            raise LinkProtocolError(
+                f"The phone {self.serial} did not answer a request about a file."
+            )
         if row[1] != 0:
             return None
         return FileStat(size_bytes=row[8], mode=row[4], mtime_s=float(row[10]))
@@ -323,7 +325,7 @@ class _Sync:
         self._check(found, number, name, path)
 
     def expect_data(self, path: str) -> int | None:
-        """Give the length of the next piece of a file; None at its end."""
+        """Return the length of the next piece of a file; None at its end."""
         found, number = struct.unpack("<4sI", self.take(8))
         if found == b"DONE":
             return None

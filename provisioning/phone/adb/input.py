@@ -139,7 +139,7 @@ class PhoneInput:
             self._type_by_method(text)
 
     def _type_by_method(self, text: str) -> None:
-        """Type through ADBKeyBoard, and give the phone its own input method back."""
+        """Type through ADBKeyBoard, and return the phone its own input method back."""
         before = self._device.shell(
             "settings get secure default_input_method", _INPUT_TIMEOUT_S
         ).text
@@ -174,7 +174,7 @@ class PhoneTree:
 
     Args:
         device: the phone.
-        screen: tells the frames; without it every call dumps.
+        screen: knows the frames; without it every call dumps.
         clock: measures dumps and pictures.
     """
 
@@ -193,7 +193,7 @@ class PhoneTree:
         self._kept: tuple[str, list[Element]] | None = None
 
     def elements(self) -> Sequence[Element]:
-        """Give the visible elements in document order.
+        """Return the visible elements in document order.
 
         Raises:
             LinkError: the phone did not answer, or sent no hierarchy.
@@ -213,7 +213,7 @@ class PhoneTree:
             self._kept = None
 
     def _frame(self) -> str:
-        """Give a word for what is on the screen now; empty when nobody can tell."""
+        """Return a word for what is on the screen now; empty when it is unknown."""
         if self._screen is None:
             return ""
         if number := self._screen.frames.read():
@@ -241,7 +241,7 @@ def parse_hierarchy(said: str) -> list[Element]:
 
 
 def _read_nodes(root: XmlElement) -> Iterator[Element]:
-    """Give the nodes in document order; no recursion, so that no depth is too deep."""
+    """Return the nodes in document order; no recursion, so that no depth is too deep."""
     waiting = [(node, 0) for node in reversed(root.findall("node"))]
     count = 0
     while waiting:

@@ -41,7 +41,7 @@ class PhoneScreen:
 
     Args:
         device: the phone.
-        frames: tells whether a picture is still the one on the screen; asked before each capture.
+        frames: knows whether a picture is still the one on the screen; asked before each capture.
         clock: measures the ways.
     """
 
@@ -81,7 +81,7 @@ class PhoneScreen:
             return frame
 
     def is_still(self) -> bool | None:
-        """Tell whether all that input has begun is on the screen; None on phones that cannot tell.
+        """Return whether all that input has begun is on the screen; None on phones that do not know.
 
         The reference phone has done what a touch does before its command ends, and counts what
         goes on beside that, such as a page that is being loaded.
@@ -98,7 +98,7 @@ class PhoneScreen:
             self._kept = None
 
     def size(self) -> tuple[int, int]:
-        """Give width and height in px.
+        """Return width and height in px.
 
         Raises:
             LinkError: the phone did not say.
@@ -106,7 +106,9 @@ class PhoneScreen:
         said = self._device.shell("wm size", TIMEOUT_S).text
         sizes = {kind: (int(width), int(height)) for kind, width, height in _SIZE.findall(said)}
         if not sizes:
-            raise LinkProtocolError("The phone did not tell the size of its screen.", details=said)
+            raise LinkProtocolError(
+                "The phone did not report the size of its screen.", details=said
+            )
         return sizes.get("Override", sizes.get("Physical", (0, 0)))
 
     def _take(self) -> Frame:
@@ -143,7 +145,7 @@ class PhoneScreen:
         return frames[-1]
 
     def _measure(self, take: Callable[[], Frame]) -> tuple[Frame, float]:
-        """Give a picture and the seconds of the quickest of some tries."""
+        """Return a picture and the seconds of the quickest of some tries."""
         costs_s = []
         frame = take()  # the first one warms up
         for _ in range(_TRIES):
@@ -154,7 +156,7 @@ class PhoneScreen:
 
 
 class FrameState(NamedTuple):
-    """What the reference phone tells of its screen.
+    """What the reference phone reports of its screen.
 
     Attributes:
         number: a word that changes with picture and hierarchy.
@@ -166,7 +168,7 @@ class FrameState(NamedTuple):
 
 
 class FrameCounter:
-    """Tells which frame a phone shows, where it says so: only the reference phone does.
+    """The frame that a phone shows, if it reports one: only the reference phone does.
 
     Args:
         device: the phone.
@@ -177,7 +179,7 @@ class FrameCounter:
         self._is_known = True
 
     def read(self) -> str:
-        """Give a word that changes with picture and hierarchy; empty when the phone has none.
+        """Return a word that changes with picture and hierarchy; empty when the phone has none.
 
         Raises:
             LinkError: the phone did not answer.
@@ -186,7 +188,7 @@ class FrameCounter:
         return found.number if found else ""
 
     def ask(self) -> FrameState | None:
-        """Give all that the phone tells of its frame; None when it tells nothing.
+        """Return what the phone reports of its frame; None when it reports nothing.
 
         Raises:
             LinkError: the phone did not answer.
@@ -200,7 +202,7 @@ class FrameCounter:
 
 
 def read_png(png: bytes) -> Frame:
-    """Read what ``screencap -p`` gives.
+    """Decode the output of ``screencap -p``.
 
     Raises:
         LinkProtocolError: it is no PNG, or too large.
@@ -215,7 +217,7 @@ def read_png(png: bytes) -> Frame:
 
 
 def read_raw(data: bytes) -> Frame:
-    """Read what ``screencap`` gives: width, height, format, since Android 9 a colour space; RGBA.
+    """Decode the output of ``screencap``: width, height, format, since Android 9 a colour space; RGBA.
 
     Source: AOSP ``frameworks/base/cmds/screencap/screencap.cpp``.
 
@@ -233,7 +235,7 @@ def read_raw(data: bytes) -> Frame:
 
 
 def read_framebuffer(data: bytes) -> Frame:
-    """Read what ADB's ``framebuffer:`` gives: a head of version 1 or 2, then the pixels.
+    """Decode ADB's ``framebuffer:``: a head of version 1 or 2, then the pixels.
 
     Source: AOSP ``packages/modules/adb/daemon/framebuffer_service.cpp``.
 

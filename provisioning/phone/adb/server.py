@@ -171,7 +171,7 @@ class AdbServer:
             raise PhoneOfflineError(
                 f"The phone {serial} is {state}: it is there but does not speak ADB.",
                 details=said,
-                resolution="It may hang: its own log, or `docker logs` of its container, tells.",
+                resolution="It may hang: its own log, or `docker logs` of its container, may show why.",
             )
         if ":" not in serial:
             raise LinkClosedError(

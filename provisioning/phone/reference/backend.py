@@ -71,7 +71,7 @@ class PhoneBackend:
         return self._image
 
     def memory_bytes(self, machine_id: str) -> int:
-        """Give what a running phone's container holds in memory, without the page cache.
+        """Return what a running phone's container holds in memory, without the page cache.
 
         Raises:
             MachineError: it does not run, or docker does not say.
@@ -107,13 +107,13 @@ class PhoneBackend:
         return handle
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> ReferencePhone:
-        """Give the object for a phone that was made before, running or not."""
+        """Return the object for a phone that was made before, running or not."""
         is_ours = record.backend == self._profile.backend
         profile = self._profile if is_ours else None
         return ReferencePhone(self._settings, folder, record, profile=profile, clock=self._clock)
 
     def fits(self, record: MachineRecord) -> bool:
-        """Tell whether a phone has today's image and knows today's key."""
+        """Return whether a phone has today's image and knows today's key."""
         return record.stamp == self._stamp()
 
     def remove_by_id(self, machine_id: str) -> None:
@@ -122,7 +122,7 @@ class PhoneBackend:
             self._containers.remove(machine_id)
 
     def remove_strays(self) -> list[str]:
-        """Remove this appliance's containers that have no folder; gives one line for each."""
+        """Remove this appliance's containers that have no folder; return one line for each."""
         gone = []
         for machine_id in self._containers.names():
             if not (self._settings.machines_dir / machine_id).is_dir():
@@ -131,7 +131,7 @@ class PhoneBackend:
         return gone
 
     def list_phones(self) -> list[ReferencePhone]:
-        """Give all phones of this appliance that have a record, running or not."""
+        """Return all phones of this appliance that have a record, running or not."""
         return [
             self.attach(folder, record)
             for folder in iter_folders(self._settings)

@@ -83,7 +83,7 @@ class ConsoleClient:
         self.close()
 
     def run(self, line: str, *, timeout_s: float) -> list[str]:
-        """Run one command and give the lines of its answer, without the ``OK``.
+        """Run one command and return the lines of its answer, without the ``OK``.
 
         Raises:
             GuestCallError: it was answered with ``KO``, with its words.

@@ -35,7 +35,7 @@ class PhoneDigest(BaseModel):
     processes: list[str]
 
     def differences(self, after: PhoneDigest) -> tuple[str, ...]:
-        """Tell one line for each thing that is not as here; empty when all is.
+        """Return a line for each difference; empty when there is none.
 
         A snapshot holds no processes: one that runs afterwards is always a difference.
         """
@@ -53,7 +53,7 @@ def take_phone_digest(device: AdbDevice, profile: PhoneProfile = REFERENCE) -> P
 
     Args:
         device: the phone.
-        profile: tells what of it is compared.
+        profile: names what is compared.
 
     Raises:
         LinkError: the phone did not answer.
@@ -64,7 +64,7 @@ def take_phone_digest(device: AdbDevice, profile: PhoneProfile = REFERENCE) -> P
         result = device.shell(command, _TIMEOUT_S)
         if result.exit_code != 0:
             raise LinkProtocolError(
-                f"The phone {device.serial} does not tell its state.",
+                f"The phone {device.serial} did not report its state.",
                 details=f"$ {command}\n{result.stderr.decode(errors='replace')[:400]}",
             )
         text = _DATE.sub('text=""', result.stdout.decode(errors="replace"))

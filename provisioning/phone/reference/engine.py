@@ -40,7 +40,7 @@ class PhoneContainers:
     """The containers of one appliance's phones.
 
     Args:
-        state_dir: of the appliance; tells its containers from those of another one.
+        state_dir: of the appliance; distinguishes its containers from those of another one.
     """
 
     def __init__(self, state_dir: Path) -> None:
@@ -55,7 +55,7 @@ class PhoneContainers:
         environment: Mapping[str, str],
         profile: PhoneProfile = REFERENCE,
     ) -> str:
-        """Make a container with its volume, not started; gives the container's id.
+        """Make a container with its volume, not started; return the container's id.
 
         Nothing but loopback reaches it, and it reaches nobody: its network has no way out.
 
@@ -105,7 +105,7 @@ class PhoneContainers:
             client.containers.get(container_name(machine_id)).start()
 
     def ports(self, machine_id: str) -> tuple[int, int] | None:
-        """Give the loopback ports of ADB and of the console; None when it does not run."""
+        """Return the loopback ports of ADB and of the console; None when it does not run."""
         with open_engine("read a phone's ports") as client:
             try:
                 container = client.containers.get(container_name(machine_id))
@@ -121,7 +121,7 @@ class PhoneContainers:
         return adb, console
 
     def is_running(self, machine_id: str) -> bool:
-        """Tell whether the container runs."""
+        """Return whether the container runs."""
         with open_engine("look for a phone's container") as client:
             try:
                 return bool(client.containers.get(container_name(machine_id)).status == "running")
@@ -129,7 +129,7 @@ class PhoneContainers:
                 return False
 
     def memory_bytes(self, machine_id: str) -> int:
-        """Give what a running container holds in memory, without the page cache.
+        """Return what a running container holds in memory, without the page cache.
 
         Raises:
             MachineError: there is none, or it does not run.
@@ -146,7 +146,7 @@ class PhoneContainers:
         return int(used["usage"]) - int(cache)
 
     def logs(self, machine_id: str) -> str:
-        """Give the last words of a container, for errors."""
+        """Return the last words of a container, for errors."""
         with contextlib.suppress(EngineError, RequirementError), open_engine("") as client:
             container = client.containers.get(container_name(machine_id))
             return str(container.logs(tail=30).decode(errors="replace"))
@@ -170,7 +170,7 @@ class PhoneContainers:
                     network.remove()
 
     def names(self) -> list[str]:
-        """Give the machine ids of all this appliance's containers, running or not."""
+        """Return the machine ids of all this appliance's containers, running or not."""
         with open_engine("list phones") as client:
             return sorted(str(one.labels[LABEL_MACHINE]) for one in self._list(client))
 
@@ -207,7 +207,7 @@ class PhoneContainers:
 
 
 def container_name(machine_id: str) -> str:
-    """Give the name of a machine's container, and of its volume."""
+    """Return the name of a machine's container, and of its volume."""
     return f"mesocosm-{machine_id}"
 
 

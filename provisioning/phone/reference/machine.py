@@ -52,7 +52,7 @@ class ReferencePhone:
     Args:
         settings: the adb server's socket and key.
         folder: of the machine; holds the console's token and the snapshots' digests.
-        record: what it is; its backend tells the sort of phone.
+        record: what it is; its backend names the sort of phone.
         profile: the sort of phone, where it is none of `phone_profile.PROFILES`.
         clock: waits and measures.
     """
@@ -234,7 +234,7 @@ class ReferencePhone:
         self._folder.mark(MachineState.STOPPED)
 
     def is_running(self) -> bool:
-        """Tell whether its container runs."""
+        """Return whether its container runs."""
         return self._containers.is_running(self.info.machine_id)
 
     def release(self) -> None:
@@ -263,7 +263,7 @@ class ReferencePhone:
             self._link.close()
 
     def _find_ports(self) -> tuple[int, int]:
-        """Give the ports, which change with each start of the container."""
+        """Return the ports, which change with each start of the container."""
         if self._ports is None:
             self._ports = self._containers.ports(self.info.machine_id)
         if self._ports is None:

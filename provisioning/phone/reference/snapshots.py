@@ -117,7 +117,7 @@ class PhoneSnapshots:
         return ResetReport("rewind", self._clock.monotonic_s() - start_s, (), phases)
 
     def list_snapshots(self) -> Sequence[str]:
-        """Give the names of the snapshots, sorted.
+        """Return the names of the snapshots, sorted.
 
         Raises:
             SnapshotError: the phone did not say.

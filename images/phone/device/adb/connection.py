@@ -1,4 +1,4 @@
-"""One host's connection: who it is, then streams."""
+"""One host's connection: authentication, then streams."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Connection:
 
     Args:
         sock: connected to it; owned from now on.
-        banner: what the phone says of itself, such as ``device::ro.product.name=...``.
-        keys: gives the known public keys; without any, nobody can connect.
+        banner: describes the phone, such as ``device::ro.product.name=...``.
+        keys: returns the known public keys; without any, nobody can connect.
         serve: starts a service on a stream; False at once for unknown ones.
         budget: memory for what hosts sent and no service has read.
     """
@@ -85,7 +85,7 @@ class Connection:
         """Called once each when the connection ends."""
 
     def run(self) -> None:
-        """Talk until either side ends the connection; never raises."""
+        """Exchange messages until either side ends the connection; never raises."""
         self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._sock.settimeout(AUTH_TIMEOUT_S)
         try:
@@ -107,7 +107,7 @@ class Connection:
         self._end_streams()
 
     def disconnect(self) -> None:
-        """Let `run` end, from any thread."""
+        """Make `run` return; from any thread."""
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
 
@@ -249,6 +249,6 @@ class Connection:
 
 
 def _features(banner: bytes) -> list[str]:
-    """Give the features that a banner names."""
-    found = re.search(rb"features=([^;\0]*)", banner)
-    return found[1].decode(errors="replace").split(",") if found else []
+    """Return the features that a banner names."""
+    match = re.search(rb"features=([^;\0]*)", banner)
+    return match[1].decode(errors="replace").split(",") if match else []

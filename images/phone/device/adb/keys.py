@@ -1,4 +1,4 @@
-"""Check who asks: RSA signatures against the public keys this phone knows.
+"""Authenticate hosts: RSA signatures against the public keys that this phone knows.
 
 Source: AOSP ``adb/client/auth.cpp`` and ``libcrypto_utils/android_pubkey.c``: a key file's line
 is base64 of {words, n0inv, modulus, R², exponent}, little endian; the token of 20 bytes is signed
@@ -30,11 +30,11 @@ class PublicKey(NamedTuple):
 
 def parse_key(line: str) -> PublicKey | None:
     """Read one line of an ``adbkey.pub`` or ``adb_keys`` file; None when it is no key."""
-    words = line.split()
-    if not words:
+    fields = line.split()
+    if not fields:
         return None
     try:
-        raw = base64.b64decode(words[0], validate=True)
+        raw = base64.b64decode(fields[0], validate=True)
         count, _, modulus, _, exponent = _KEY.unpack(raw)
     except (binascii.Error, struct.error, ValueError):
         return None
@@ -49,7 +49,7 @@ def parse_keys(lines: Iterable[str]) -> tuple[PublicKey, ...]:
 
 
 def is_signed(token: bytes, signature: bytes, keys: Iterable[PublicKey]) -> bool:
-    """Tell whether a known key signed the token.
+    """Return whether a known key signed the token.
 
     Args:
         token: the 20 random bytes that were sent out.

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 MAX_CONNECTIONS = 32
 UNREAD_BYTES = 32 << 20
-"""What all hosts together may have sent that no service has read yet."""
+"""The most bytes from all hosts that no service has read yet."""
 
 _BANNER_PROPERTIES = ("ro.product.name", "ro.product.model", "ro.product.device")
 
 
 def make_banner(properties: Mapping[str, str]) -> bytes:
-    """Give what the phone says of itself when it connects."""
+    """Return the banner that the phone sends when it connects."""
     known = [f"{name}={properties.get(name, '')}" for name in _BANNER_PROPERTIES]
     return f"device::{';'.join([*known, 'features=' + ','.join(FEATURES)])}".encode()
 
@@ -60,11 +60,11 @@ class AdbServer:
         self.port = self._listener.port
 
     def start(self) -> None:
-        """Begin to accept hosts."""
+        """Start accepting hosts."""
         self._listener.start()
 
     def stop(self) -> None:
-        """Accept no more."""
+        """Stop accepting connections."""
         self._listener.stop()
 
     def disconnect_all(self) -> None:

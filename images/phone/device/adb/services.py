@@ -1,4 +1,4 @@
-"""What a host may open: shells, programs, files, sockets, the screen, and the phone's own power.
+"""Services that a host may open: shells, programs, files, sockets, the screen, reboot.
 
 Source: AOSP ``packages/modules/adb/daemon/services.cpp`` and ``SERVICES.TXT``.
 """
@@ -38,11 +38,11 @@ FEATURES = (
     "track_app",
     "delayed_ack",
 )
-"""What is announced to hosts: all of it is there, and nothing else."""
+"""Features announced to hosts: exactly those that are implemented."""
 
 MAX_SERVICES = 128
 MAX_SCREENS = 4
-"""How many may read the framebuffer at once: each holds 10 MiB."""
+"""The most readers of the framebuffer at once: each holds 10 MiB."""
 
 # Source: AOSP framebuffer_service.cpp: version 2, 32 bits a pixel, sRGB, size, width, height,
 # then offset and length in bits of red, blue, green and alpha.
@@ -71,7 +71,7 @@ class Services:
         self._reverses: dict[Connection, Reverses] = {}
 
     def serve(self, name: str, stream: Stream, host: Connection) -> bool:
-        """Start a service on a stream; False when it is not known here, or too many run."""
+        """Start a service on a stream; return False when it is unknown, or too many run."""
         work = self._find(name, stream, host)
         if work is None or not self._places.acquire(blocking=False):
             return False
@@ -140,7 +140,7 @@ class Services:
             self._screens.release()
 
     def _send_picture(self, stream: Stream) -> None:
-        width, height, pixels = self._phone.glass.picture()
+        width, height, pixels = self._phone.compositor.picture()
         layout = (0, 8, 16, 8, 8, 8, 24, 8)
         head = _FRAMEBUFFER.pack(2, 32, 1, len(pixels), width, height, *layout)
         stream.write(head)
@@ -179,12 +179,12 @@ def _accepted(stream: Stream, work: Callable[[], None]) -> Callable[[], None]:
     return run
 
 
-def _say(stream: Stream, words: str) -> None:
-    stream.write(words.encode(errors="replace"))
+def _say(stream: Stream, text: str) -> None:
+    stream.write(text.encode(errors="replace"))
 
 
 def _track_nothing(stream: Stream) -> None:
-    """Say once that no process can be debugged, as on every build for users, and stay."""
+    """Report that no process can be debugged, as on every user build, and keep the stream open."""
     stream.write(b"0000")
     while stream.read():
         pass

@@ -25,18 +25,18 @@ class Packet(NamedTuple):
 
 
 def encode(kind: int, data: bytes) -> bytes:
-    """Give the bytes of a packet."""
+    """Return the bytes of a packet."""
     return _HEAD.pack(kind, len(data)) + data
 
 
 class PacketReader:
-    """Cut a byte stream into packets."""
+    """Split a byte stream into packets."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Packet]:
-        """Take bytes and give the packets that they complete.
+        """Add bytes and yield the packets that they complete.
 
         Raises:
             ValueError: a packet is longer than any host sends.

@@ -1,4 +1,4 @@
-"""Sockets that hosts reach through the phone, and the phone's ports that lead to hosts.
+"""Forward hosts to sockets of the phone, and ports of the phone to hosts.
 
 Source: AOSP ``packages/modules/adb/socket_spec.cpp``, ``adb.cpp`` (``handle_forward_request``) and
 ``SERVICES.TXT``: ``tcp:PORT``, ``local:PATH``, ``localabstract:NAME``, ``localreserved:NAME``,
@@ -30,18 +30,18 @@ _MAX_PORT = 0xFFFF
 
 
 class Place(NamedTuple):
-    """What a specification names: a family of sockets and an address in it."""
+    """The socket that a specification names: family and address."""
 
     family: socket.AddressFamily
     address: tuple[str, int] | str | bytes
 
 
 def parse_place(spec: str, resolve: Callable[[str], Path]) -> Place | None:
-    """Read a socket's specification; None when it is none that this phone knows.
+    """Parse a socket's specification; return None when this phone does not support it.
 
     Args:
         spec: such as ``tcp:8000``.
-        resolve: gives the real path of a phone's path.
+        resolve: returns the real path of a phone's path.
     """
     kind, _, name = spec.partition(":")
     if kind == "tcp":
@@ -103,7 +103,7 @@ class Reverses:
 
     Args:
         host: its connection; they end with it.
-        resolve: gives the real path of a phone's path.
+        resolve: returns the real path of a phone's path.
     """
 
     def __init__(self, host: Connection, resolve: Callable[[str], Path]) -> None:
@@ -114,7 +114,7 @@ class Reverses:
         host.at_end.append(self.remove_all)
 
     def answer(self, request: str) -> bytes:
-        """Carry out a request, such as ``forward:tcp:1;tcp:2``, and give the answer."""
+        """Handle a request, such as ``forward:tcp:1;tcp:2``, and return the reply."""
         verb, _, rest = request.partition(":")
         try:
             if request == "list-forward":
@@ -134,8 +134,8 @@ class Reverses:
     def remove_all(self) -> None:
         """Close all ports."""
         with self._lock:
-            found, self._listeners = list(self._listeners.values()), {}
-        for _, sock in found:
+            listeners, self._listeners = list(self._listeners.values()), {}
+        for _, sock in listeners:
             _close(sock)
 
     def _list(self) -> str:
@@ -215,6 +215,6 @@ def _close(sock: socket.socket) -> None:
     sock.close()
 
 
-def _string(words: str) -> bytes:
-    raw = words.encode(errors="replace")[:0xFFFF]
+def _string(text: str) -> bytes:
+    raw = text.encode(errors="replace")[:0xFFFF]
     return f"{len(raw):04x}".encode() + raw

@@ -1,7 +1,7 @@
-"""One of the many byte streams of a connection, and how much of it may be on its way.
+"""One of the byte streams of a connection, with flow control.
 
 Source: AOSP ``packages/modules/adb/protocol.txt``, *delayed acks*: with them each side lends the
-other a number of bytes and gives back what it has worked off; without them one message is in
+other a number of bytes and returns what it has processed; without them one message is in
 flight each way.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 MAX_PENDING_BYTES = 4 << 20
-"""The most that may wait in one stream: what adb 29 still sends when it closes one."""
+"""The most unread bytes of one stream: what adb 29 still sends when it closes one."""
 
 WINDOW_BYTES = 1 << 20
 """What a host is lent at the start of a stream with delayed acknowledgements."""
@@ -27,11 +27,11 @@ _COUNT = struct.Struct("<i")
 
 
 class StreamClosedError(Exception):
-    """The stream ended while bytes were wanted or waited to be sent."""
+    """The stream ended during a read or a write."""
 
 
 class Budget:
-    """Memory that all streams of a phone share for what hosts sent and no service has read.
+    """Memory that all streams of a phone share for data that no service has read.
 
     Args:
         size_bytes: of it.
@@ -43,19 +43,19 @@ class Budget:
 
     @property
     def left_bytes(self) -> int:
-        """What is left."""
+        """Bytes that are not reserved."""
         return self._left_bytes
 
     def take(self, count: int) -> bool:
-        """Take some; False, and nothing is taken, when there is not enough."""
+        """Reserve bytes; return False, and reserve nothing, when there are not enough."""
         with self._lock:
             if count > self._left_bytes:
                 return False
             self._left_bytes -= count
         return True
 
-    def give(self, count: int) -> None:
-        """Give some back."""
+    def release(self, count: int) -> None:
+        """Return bytes to the budget."""
         with self._lock:
             self._left_bytes += count
 
@@ -103,27 +103,27 @@ class Stream:
 
     @property
     def is_closed(self) -> bool:
-        """Tell whether either side has closed it."""
+        """Return whether either side has closed it."""
         return self._is_closed
 
     def accept(self) -> None:
-        """Tell the host that the service is there."""
+        """Accept the host's request for the service."""
         self._acknowledge(1, WINDOW_BYTES)
 
     def refuse(self) -> None:
-        """Tell the host that the service is not there; instead of `accept`."""
+        """Refuse the host's request for the service; instead of `accept`."""
         if self._end():
             self._send(Message(CLSE, 0, self.remote_id))
 
     def read(self) -> bytes:
-        """Wait for bytes and give what there is; empty once the stream has ended."""
+        """Wait for data and return it; empty once the stream has ended."""
         with self._changed:
             while not self._pending and not self._is_closed:
                 self._changed.wait()
             data = bytes(self._pending)
             self._pending.clear()
             count, self._unacknowledged = self._unacknowledged, 0
-        self._budget.give(len(data))
+        self._budget.release(len(data))
         if data and not self._is_closed:
             self._acknowledge(count, len(data))
         return data
@@ -149,15 +149,15 @@ class Stream:
             self._send(Message(WRTE, self.local_id, self.remote_id, piece))
 
     def close(self) -> None:
-        """End the stream, tell the host, and drop what was not read; harmless twice."""
+        """Close the stream towards the host and drop unread data; harmless twice."""
         self.take_close()
         with self._changed:
             count = len(self._pending)
             self._pending.clear()
-        self._budget.give(count)
+        self._budget.release(count)
 
     def take_data(self, data: bytes) -> bool:
-        """Take what the host sent; False when it sends much more than was acknowledged."""
+        """Store data from the host; return False when it exceeds what was acknowledged by far."""
         if not data:
             if self._credit_bytes is None:
                 self._acknowledge(1, 0)
@@ -175,11 +175,11 @@ class Stream:
         return True
 
     def take_okay(self, payload: bytes = b"", remote_id: int = 0) -> None:
-        """Note that the host has taken something.
+        """Handle the host's acknowledgement.
 
         Args:
             payload: how many bytes, with delayed acknowledgements.
-            remote_id: the host's id, which the first answer tells.
+            remote_id: the host's id, from its first reply.
         """
         with self._changed:
             self.remote_id = self.remote_id or remote_id
@@ -191,12 +191,12 @@ class Stream:
             self._changed.notify_all()
 
     def take_close(self) -> None:
-        """Note that the host has ended the stream, and confirm it; what came before stays."""
+        """Handle the host's close, and confirm it; data received before can still be read."""
         if self._end():
             self._send(Message(CLSE, self.local_id, self.remote_id))
 
     def drop(self) -> None:
-        """Note that the connection has ended, and with it the stream."""
+        """End the stream because the connection has ended."""
         self._end()
 
     def call_at_end(self, act: Callable[[], None]) -> None:

@@ -30,7 +30,7 @@ _FLAG_DRY_RUN = 0x80000000
 
 
 class _FailedError(Exception):
-    """The host is told why, and may ask for something else."""
+    """The host receives the reason, and may make another request."""
 
 
 class SyncService:
@@ -38,7 +38,7 @@ class SyncService:
 
     Args:
         stream: to the host.
-        resolve: gives the real path of a phone's path.
+        resolve: returns the real path of a phone's path.
     """
 
     def __init__(self, stream: Stream, resolve: Callable[[str], Path]) -> None:
@@ -57,8 +57,8 @@ class SyncService:
                 try:
                     self._answer(name, text)
                 except (OSError, ValueError) as exc:
-                    words = exc.strerror if isinstance(exc, OSError) else str(exc)
-                    self._fail(words or str(exc))
+                    message = exc.strerror if isinstance(exc, OSError) else str(exc)
+                    self._fail(message or str(exc))
                 except _FailedError as exc:
                     self._fail(str(exc))
                     return
@@ -95,8 +95,8 @@ class SyncService:
         del self._buffer[:length]
         return taken
 
-    def _fail(self, words: str) -> None:
-        raw = words.encode(errors="replace")
+    def _fail(self, message: str) -> None:
+        raw = message.encode(errors="replace")
         self._stream.write(b"FAIL" + struct.pack("<I", len(raw)) + raw)
 
     def _stat(self, path: Path) -> None:
@@ -167,7 +167,7 @@ class SyncService:
         self._stream.write(b"OKAY" + struct.pack("<I", 0))
 
     def _receive_file(self, path: Path, mode: int) -> None:
-        """Write beside the goal, then move into place: readers see the old or the new file."""
+        """Write a temporary file, then rename it: readers see the old or the new file."""
         part = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.part")
         try:
             if path.is_dir():
@@ -203,11 +203,11 @@ class SyncService:
         os.utime(path, (mtime_s, mtime_s), follow_symlinks=False)
 
     def _drain(self) -> None:
-        """Read what the host goes on sending, so that it comes to read why it failed."""
+        """Discard what the host still sends, so that it reads the reason of the failure."""
         self._copy(lambda _: None)
 
     def _copy(self, write: Callable[[bytes], object]) -> int:
-        """Pass on the data of a file; gives its time in seconds since the epoch."""
+        """Yield the data of a file; return its time in seconds since the epoch."""
         failure: OSError | None = None
         while True:
             name, number = struct.unpack("<4sI", self._take(8))

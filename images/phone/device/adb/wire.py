@@ -34,11 +34,11 @@ HEADER_BYTES = _HEADER.size
 
 
 class AdbProtocolError(Exception):
-    """The other end sent what the protocol forbids; the connection ends."""
+    """The other end violated the protocol; the connection ends."""
 
 
 class ConnectionEndedError(Exception):
-    """The other end went away."""
+    """The other end closed the connection."""
 
 
 class Message(NamedTuple):
@@ -58,7 +58,7 @@ class Message(NamedTuple):
 
 
 class Receiver(Protocol):
-    """What bytes are read from, such as a socket."""
+    """A source of bytes, such as a socket."""
 
     def recv_into(self, buffer: memoryview, nbytes: int = ..., /) -> int:
         """Read some bytes into a buffer; 0 at the end."""
@@ -66,7 +66,7 @@ class Receiver(Protocol):
 
 
 def encode_header(message: Message, *, with_checksum: bool) -> bytes:
-    """Give the header of a message.
+    """Return the header of a message.
 
     Args:
         message: what will be sent.

@@ -56,7 +56,7 @@ WORLD = Window(10.0, 20.0, 200.0)
 
 
 def _mercator(latitude: float) -> float:
-    """Give the height of a latitude in degrees of longitude."""
+    """Return the height of a latitude in degrees of longitude."""
     bound = max(-_MAX_LATITUDE, min(_MAX_LATITUDE, latitude))
     return math.degrees(math.log(math.tan(math.pi / 4 + math.radians(bound) / 2)))
 
@@ -66,7 +66,7 @@ def _latitude(height: float) -> float:
 
 
 def window_of(places: tuple[Place, ...]) -> Window:
-    """Give a window that holds some places; a town's surroundings when it is one."""
+    """Return a window that holds some places; a town's surroundings when it is one."""
     if not places:
         return WORLD
     if len(places) == 1:
@@ -131,8 +131,10 @@ def draw_map(
 _Corners = tuple[float, float, float, float]
 
 
-def _overlap(one: _Corners, other: _Corners) -> bool:
-    return one[0] < other[2] and one[2] > other[0] and one[1] < other[3] and one[3] > other[1]
+def _overlap(label: _Corners, other: _Corners) -> bool:
+    return (
+        label[0] < other[2] and label[2] > other[0] and label[1] < other[3] and label[3] > other[1]
+    )
 
 
 def _draw_names(

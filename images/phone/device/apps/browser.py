@@ -117,9 +117,9 @@ class BrowserScreen(Screen):
     def _block(self, block: Block) -> View:
         theme = self.host.theme
         is_head = block.kind in HEADINGS
-        words = f"\u2022 {block.text}" if block.kind == "li" else block.text
+        caption = f"\u2022 {block.text}" if block.kind == "li" else block.text
         view = self.widgets.text(
-            words,
+            caption,
             lines=100,
             bold=is_head,
             size_px=_SIZES_PX.get(block.kind, dp(16)),
@@ -135,13 +135,13 @@ class BrowserScreen(Screen):
     def _start_page(self) -> list[View]:
         marks, visits = list_bookmarks(self.store), list_history(self.store)
         rows: list[View] = []
-        for words, icon, found in (
+        for caption, icon, pages in (
             ("Bookmarks", "star", marks),
             ("History", "history", visits),
         ):
-            if found:
-                rows.append(self.widgets.section(words))
-                rows += [self._link(row, icon) for row in found]
+            if pages:
+                rows.append(self.widgets.section(caption))
+                rows += [self._link(row, icon) for row in pages]
         return rows or [self.widgets.empty("public", "Type the address of a page above")]
 
     def _link(self, row: Row, icon: str) -> View:
@@ -166,7 +166,7 @@ class BrowserScreen(Screen):
         self.toast("Bookmark added" if added else "Bookmark removed")
 
     def _go(self, url: str) -> None:
-        visited = [each for each in self.state.get("visited", []) if isinstance(each, str)]
+        visited = [page for page in self.state.get("visited", []) if isinstance(page, str)]
         if visited[-1:] != [url]:
             visited.append(url)
         self.state["visited"] = visited

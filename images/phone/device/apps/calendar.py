@@ -28,13 +28,13 @@ EDITOR = "com.android.calendar.event.EditEventActivity"
 
 
 def day_of(row: Row, screen: Screen) -> date:
-    """Give the day on which an event begins."""
+    """Return the day on which an event begins."""
     zone = _UTC if row["allDay"] else screen.host.now().tzinfo
     return datetime.fromtimestamp(row["dtstart"] / 1000, tz=zone).date()
 
 
 def span_text(row: Row, screen: Screen) -> str:
-    """Give from when to when an event lasts."""
+    """Return the start and the end of an event."""
     if row["allDay"]:
         return "All day"
     zone, is_24 = screen.host.now().tzinfo, screen.host.is_24_hours()
@@ -67,8 +67,8 @@ class CalendarScreen(Screen):
         )
         pages = View("FrameLayout", children=[body, add], flow=Flow.STACK, weight=1)
         tabs = [
-            Tab(words, icon, self.set(view=name), name == kind)
-            for name, words, icon in (
+            Tab(caption, icon, self.set(view=name), name == kind)
+            for name, caption, icon in (
                 (_SCHEDULE, "Schedule", "tasks"),
                 (_DAY, "Day", "today"),
                 (_MONTH, "Month", "event"),
@@ -110,8 +110,8 @@ class CalendarScreen(Screen):
         zone = self.host.now().tzinfo
         first = datetime.combine(start, time(), tzinfo=zone)
         start_ms = int(first.timestamp() * 1000)
-        found = list_events(self.store, start_ms - 15 * _HOUR_MS, start_ms + days * 24 * _HOUR_MS)
-        return [row for row in found if self._touches(row, start, days)]
+        rows = list_events(self.store, start_ms - 15 * _HOUR_MS, start_ms + days * 24 * _HOUR_MS)
+        return [row for row in rows if self._touches(row, start, days)]
 
     def _touches(self, row: Row, start: date, days: int) -> bool:
         zone = _UTC if row["allDay"] else self.host.now().tzinfo
@@ -213,8 +213,8 @@ class CalendarScreen(Screen):
         )
         chips = [self._line(row, day, is_first=False) for row in self._events(day, 1)]
         if not chips:
-            words = f"No events on {long_date(self._noon(day))}"
-            chips = [self.widgets.text(words, "empty_text", ink=self.host.theme.ink_soft)]
+            caption = f"No events on {long_date(self._noon(day))}"
+            chips = [self.widgets.text(caption, "empty_text", ink=self.host.theme.ink_soft)]
             chips[0].padding_px = (EDGE_PX, dp(16), EDGE_PX, 0)
         grid = self.widgets.padded(*parts)
         return self.widgets.list_of(
@@ -249,8 +249,8 @@ class EventScreen(Screen):
             trailing=self.widgets.switch(checked=draft.is_all_day, name="all_day_switch"),
         )
         rows = [title, self.widgets.line(), whole]
-        for name, words, stamp in zip(("start", "end"), ("Start", "End"), stamps, strict=True):
-            rows.append(self._moment(name, words, stamp, is_all_day=draft.is_all_day))
+        for name, caption, stamp in zip(("start", "end"), ("Start", "End"), stamps, strict=True):
+            rows.append(self._moment(name, caption, stamp, is_all_day=draft.is_all_day))
         place = self.field("location", hint="Add location", framed=False)
         notes = self.field("description", hint="Add description", framed=False, lines=20)
         rows += [self.widgets.line(), place, self.widgets.line(), notes]
@@ -307,14 +307,14 @@ class EventScreen(Screen):
         if _FIRST_YEAR <= turned.year <= _LAST_YEAR:
             self.state["month"] = turned.isoformat()
 
-    def _moment(self, name: str, words: str, stamp: datetime, *, is_all_day: bool) -> View:
+    def _moment(self, name: str, caption: str, stamp: datetime, *, is_all_day: bool) -> View:
         day = self.widgets.chip(
             f"{stamp:%a}, {stamp.day} {stamp:%b} {stamp.year}",
             self.set(picking=f"{name} date", focus=""),
             name=f"{name}_date",
-            label=f"{words} date: {stamp:%a} {long_date(stamp)}",
+            label=f"{caption} date: {stamp:%a} {long_date(stamp)}",
         )
-        parts = [self.widgets.text(words).sized(dp(64)), day, View(weight=1, is_silent=True)]
+        parts = [self.widgets.text(caption).sized(dp(64)), day, View(weight=1, is_silent=True)]
         if not is_all_day:
             shown = clock_text(stamp, is_24=self.host.is_24_hours())
             parts.append(
@@ -322,7 +322,7 @@ class EventScreen(Screen):
                     shown,
                     self.set(picking=f"{name} time", focus=""),
                     name=f"{name}_time",
-                    label=f"{words} time: {shown}",
+                    label=f"{caption} time: {shown}",
                 )
             )
         row = self.widgets.row(*parts, height_px=dp(56), gap_px=dp(8))
@@ -330,7 +330,7 @@ class EventScreen(Screen):
         return row
 
     def _draft(self) -> EventDraft:
-        """Give the event as it stands: as it was saved, with what was changed since."""
+        """Return the event as it stands: as it was saved, with what was changed since."""
         number = self.entry.arguments.get("event")
         row = load_event(self.store, int(number)) if number is not None else None
         kept = self.state.get("event", {})

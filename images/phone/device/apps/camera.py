@@ -26,18 +26,20 @@ _BLACK, _WHITE = rgb("101010"), (255, 255, 255)
 
 
 @lru_cache(maxsize=24)
-def thumbnail(card: Path | None, path: str, stamp: int, width: int, height: int) -> Image.Image:
-    """Give the middle of a picture in a size: RGB; grey where it cannot be read.
+def thumbnail(
+    shared_dir: Path | None, path: str, stamp: int, width: int, height: int
+) -> Image.Image:
+    """Return the middle of a picture in a size: RGB; grey where it cannot be read.
 
     Args:
-        card: the folder of shared files.
+        shared_dir: the folder of shared files.
         path: of the picture.
         stamp: of the picture; another one means another content.
         width: px.
         height: px.
     """
     del stamp
-    image = read_picture(card, path)
+    image = read_picture(shared_dir, path)
     if image is None:
         return Image.new("RGB", (width, height), (128, 128, 128))
     scale = max(width / image.width, height / image.height)
@@ -63,7 +65,7 @@ class CameraScreen(Screen):
             look=Look(picture=partial(landscape, self._seed)),
             weight=1,
         )
-        taken = [entry for entry in list_folder(self.host.card, FOLDER) if entry.is_picture]
+        taken = [entry for entry in list_folder(self.host.shared_dir, FOLDER) if entry.is_picture]
         shutter = View(
             "ImageView",
             "shutter_button",
@@ -76,14 +78,14 @@ class CameraScreen(Screen):
         last = View(width_px=dp(56), height_px=dp(56), is_silent=True)
         if taken:
             newest = max(taken, key=lambda entry: (entry.modified_s, entry.path))
-            stamp = stamp_of(self.host.card, newest.path)
+            stamp = stamp_of(self.host.shared_dir, newest.path)
             last = View(
                 "ImageView",
                 "rounded_thumbnail_view",
                 label="Most recent photo",
                 width_px=dp(56),
                 height_px=dp(56),
-                look=Look(picture=partial(thumbnail, self.host.card, newest.path, stamp)),
+                look=Look(picture=partial(thumbnail, self.host.shared_dir, newest.path, stamp)),
                 on_tap=self.act(lambda: self.start(PHOTOS, PHOTO, path=newest.path)),
             )
         rests = [View(weight=1, is_silent=True) for _ in range(4)]
@@ -106,8 +108,8 @@ class CameraScreen(Screen):
         )
 
     def stamp(self) -> object:
-        """Give what pictures there are."""
-        return list_folder(self.host.card, FOLDER)
+        """Return what pictures there are."""
+        return list_folder(self.host.shared_dir, FOLDER)
 
     @property
     def _seed(self) -> int:
@@ -115,15 +117,15 @@ class CameraScreen(Screen):
         return int(self.state.get("shots", 0))
 
     def _shoot(self) -> None:
-        card = self.host.card
-        if card is None:
+        shared_dir = self.host.shared_dir
+        if shared_dir is None:
             self.toast("There is no storage")
             return
         now = self.host.now()
         try:
-            (card / FOLDER).mkdir(parents=True, exist_ok=True)
-            path = free_name(card, FOLDER, f"IMG_{now:%Y%m%d_%H%M%S}.jpg")
-            landscape(self._seed, *_SIZE).save(card / path, quality=_QUALITY)
+            (shared_dir / FOLDER).mkdir(parents=True, exist_ok=True)
+            path = free_name(shared_dir, FOLDER, f"IMG_{now:%Y%m%d_%H%M%S}.jpg")
+            landscape(self._seed, *_SIZE).save(shared_dir / path, quality=_QUALITY)
         except OSError as exc:
             self.toast(f"The photo was not saved: {exc.strerror}")
             return

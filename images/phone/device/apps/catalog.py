@@ -1,4 +1,4 @@
-"""Which class shows which activity."""
+"""The classes of activities."""
 
 from __future__ import annotations
 

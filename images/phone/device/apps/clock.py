@@ -45,7 +45,7 @@ class ClockScreen(Screen):
 
     @property
     def is_live(self) -> bool:
-        """Tell whether a timer or the stopwatch runs before the user's eyes."""
+        """Return whether a timer or the stopwatch runs before the user's eyes."""
         return self.tab == _TIMERS or bool(self.tab == _WATCH and self.state.get("since"))
 
     @property
@@ -68,8 +68,8 @@ class ClockScreen(Screen):
             _WATCH: self._stopwatch,
         }
         tabs = [
-            Tab(words, icon, self.set(tab=name, scroll={}), name == self.tab)
-            for name, words, icon in (
+            Tab(caption, icon, self.set(tab=name, scroll={}), name == self.tab)
+            for name, caption, icon in (
                 (_ALARMS, "Alarm", "alarm"),
                 (_CLOCK, "Clock", "clock"),
                 (_TIMERS, "Timer", "hourglass"),
@@ -88,7 +88,7 @@ class ClockScreen(Screen):
             return self.widgets.ask_text("Add label", field, "OK", self._label, cancel)
         if "picking" not in self.state:
             return None
-        hour, minute = (int(each) for each in self.state["time"])
+        hour, minute = (int(part) for part in self.state["time"])
         parts = self.widgets.clock(
             hour,
             minute,
@@ -104,7 +104,7 @@ class ClockScreen(Screen):
     def back(self) -> bool:
         """Close what is open."""
         kept = [self.state.pop(key, None) for key in ("searching", "labelling", "picking")]
-        was_open = any(each is not None for each in kept)
+        was_open = any(view is not None for view in kept)
         for name in (_SEARCH, _LABEL):
             self.drop_field(name)
         return was_open
@@ -113,8 +113,8 @@ class ClockScreen(Screen):
         """Take the label, or the first city."""
         if name == _LABEL:
             self._label()
-        elif found := find_places(self.field_text(_SEARCH)):
-            self._add_city(found[0])
+        elif places := find_places(self.field_text(_SEARCH)):
+            self._add_city(places[0])
 
     def _page(self, title: str, rows: list[View], name: str, button: View | None) -> View:
         listed = self.widgets.list_of(name, rows, self.offset(name), bottom_px=dp(88))
@@ -145,7 +145,7 @@ class ClockScreen(Screen):
                 "UPDATE alarm SET hour=?, minutes=?, enabled=1, snoozed=NULL WHERE _id=?",
                 (hour, minute, number),
             )
-        row = next(each for each in list_alarms(self.store) if each["_id"] == number)
+        row = next(alarm for alarm in list_alarms(self.store) if alarm["_id"] == number)
         wait = next_time(row, self.host.now()) - self.host.now()
         minutes = int(wait.total_seconds()) // 60 + 1
         self.state["unfolded"] = number
@@ -168,9 +168,9 @@ class ClockScreen(Screen):
             name="arrow",
         )
         days = [day for place, day in enumerate(DAYS) if row["daysofweek"] >> place & 1]
-        words = ", ".join(days) if days else self._once(row) if is_on else "Not scheduled"
+        caption = ", ".join(days) if days else self._once(row) if is_on else "Not scheduled"
         summary = self.widgets.text(
-            words, "days_of_week", size_px=SMALL_PX, ink=theme.ink_soft, lines=2
+            caption, "days_of_week", size_px=SMALL_PX, ink=theme.ink_soft, lines=2
         )
         summary.weight = 1
         switch = self.widgets.switch(checked=is_on, name="onoff")
@@ -330,9 +330,11 @@ class ClockScreen(Screen):
         delete = self.widgets.icon_button(
             "close", "Delete timer", self.act(self._drop_timer, row), name="close"
         )
-        words = "Pause" if is_on else "Start"
+        caption = "Pause" if is_on else "Start"
         toggle = self.widgets.chip(
-            words, self.act(lambda: toggle_timer(self.store, row, self._now_ms)), name="play_pause"
+            caption,
+            self.act(lambda: toggle_timer(self.store, row, self._now_ms)),
+            name="play_pause",
         )
         again = self.widgets.chip(
             "Reset", self.act(reset_timer, self.store, row["_id"]), name="reset"
@@ -413,9 +415,9 @@ class ClockScreen(Screen):
         shown = self.widgets.text(
             length_text(passed // 1000), "stopwatch_time_text", size_px=dp(56), centered=True
         )
-        words = "Pause" if since else "Start"
+        caption = "Pause" if since else "Start"
         toggle = self.widgets.button(
-            words, self.act(self._toggle_watch, passed), name="fab", filled=True
+            caption, self.act(self._toggle_watch, passed), name="fab", filled=True
         )
         reset = self.widgets.button("Reset", self.set(since=None, kept_ms=0), name="right_button")
         rest = [View(weight=1, is_silent=True) for _ in range(4)]

@@ -44,14 +44,14 @@ class PeopleScreen(Screen):
         search.look.radius_px = dp(28)
         top = self.widgets.column(search, padding_px=(EDGE_PX, dp(12), EDGE_PX, dp(8)))
         wanted = self.field_text("open_search_bar").strip()
-        found = find_contacts(self.store, wanted)
-        rows = [self._row(row) for row in found]
+        contacts = find_contacts(self.store, wanted)
+        rows = [self._row(row) for row in contacts]
         if not rows:
-            words = "No contacts found" if wanted else "No contacts yet"
-            text = self.widgets.text(words, "empty_text", centered=True)
+            caption = "No contacts found" if wanted else "No contacts yet"
+            text = self.widgets.text(caption, "empty_text", centered=True)
             rows = [self.widgets.column(text, padding_px=(0, dp(160), 0, 0))]
         else:
-            count = f"{len(found)} contact{'s' if len(found) != 1 else ''}"
+            count = f"{len(contacts)} contact{'s' if len(contacts) != 1 else ''}"
             rows.insert(0, self.widgets.section(count))
         listed = self.widgets.list_of("list", rows, self.offset("list"), bottom_px=dp(88))
         add = self.widgets.floating_button(
@@ -205,7 +205,7 @@ class EditorScreen(Screen):
             on_back=self.act(self.finish),
             actions=(save,),
         )
-        rows = [self._labelled(name, words) for name, words in _FIELDS]
+        rows = [self._labelled(name, caption) for name, caption in _FIELDS]
         body = self.widgets.list_of("editors", rows, self.offset("editors"))
         body.gap_px = dp(16)
         body.padding_px = (dp(24), dp(16), dp(24), dp(16))
@@ -220,10 +220,10 @@ class EditorScreen(Screen):
         else:
             self._save()
 
-    def _labelled(self, name: str, words: str) -> View:
-        text = self.widgets.text(words, size_px=SMALL_PX, ink=self.host.theme.ink_soft)
+    def _labelled(self, name: str, caption: str) -> View:
+        text = self.widgets.text(caption, size_px=SMALL_PX, ink=self.host.theme.ink_soft)
         keys = DIGITS if name == "phone" else LETTERS
-        field = self.field(name, hint=words, label=words, keys=keys)
+        field = self.field(name, hint=caption, label=caption, keys=keys)
         return self.widgets.column(text, self.widgets.space(dp(4)), field)
 
     def _save(self) -> None:

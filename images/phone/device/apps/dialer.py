@@ -110,8 +110,8 @@ class DialerScreen(Screen):
         row = self.widgets.row(self.widgets.space(0).sized(dp(48)), field, delete)
         keys = [self._key(*key) for key in _KEYS]
         rows = [self.widgets.row(*keys[start : start + 3]) for start in range(0, len(keys), 3)]
-        for each in rows:
-            each.height_px = dp(44 if is_wide else 76)
+        for key_row in rows:
+            key_row.height_px = dp(44 if is_wide else 76)
         call = View(
             "ImageButton",
             "dialpad_floating_action_button",
@@ -241,7 +241,7 @@ class CallScreen(Screen):
 
     @property
     def is_live(self) -> bool:
-        """Tell whether the length of the call is counted."""
+        """Return whether the length of the call is counted."""
         return "since" in self.state
 
     def content(self) -> View:

@@ -1,4 +1,4 @@
-"""What is installed."""
+"""The installed applications."""
 
 from __future__ import annotations
 
@@ -133,10 +133,10 @@ APPS = {
 
 
 def short_activity(package: str, activity: str) -> str:
-    """Give an activity's class name as component names have it: without the package."""
+    """Return an activity's class name as component names have it: without the package."""
     return activity[len(package) :] if activity.startswith(f"{package}.") else activity
 
 
 def full_activity(package: str, activity: str) -> str:
-    """Give the whole class name of an activity of a component name."""
+    """Return the whole class name of an activity of a component name."""
     return f"{package}{activity}" if activity.startswith(".") else activity

@@ -36,15 +36,15 @@ class DocsScreen(Screen):
         """Show a search bar and the documents."""
         wanted = self.field_text(_SEARCH).strip().casefold()
         search = self.widgets.search(self.field(_SEARCH, hint="Search Docs"))
-        found = [
+        documents = [
             row
             for row in recent_documents(self.store)
             if wanted in f"{row['name']}\n{row['body']}".casefold()
         ]
-        rows = [self._row(row) for row in found]
+        rows = [self._row(row) for row in documents]
         if not rows:
-            words = "No matching documents" if wanted else "No documents yet"
-            rows = [self.widgets.empty("document", words)]
+            message = "No matching documents" if wanted else "No documents yet"
+            rows = [self.widgets.empty("document", message)]
         listed = self.widgets.list_of("doc_list", rows, self.offset("doc_list"), bottom_px=dp(88))
         add = self.widgets.floating_button("New document", self._create, name="fab")
         return View(

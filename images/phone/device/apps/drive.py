@@ -50,11 +50,11 @@ class DriveScreen(Screen):
         else:
             head = self.widgets.bar(folder["name"], on_back=self.act(self.back))
             wanted = ""
-        found = list_documents(self.store, folder["_id"] if folder else None, wanted)
-        rows = [self._row(row) for row in found]
+        documents = list_documents(self.store, folder["_id"] if folder else None, wanted)
+        rows = [self._row(row) for row in documents]
         if not rows:
-            words = "No matching results" if wanted else "There are no files here"
-            rows = [self.widgets.empty("folder", words)]
+            caption = "No matching results" if wanted else "There are no files here"
+            rows = [self.widgets.empty("folder", caption)]
         listed = self.widgets.list_of("doc_list", rows, self.offset("doc_list"), bottom_px=dp(88))
         add = self.widgets.floating_button("Create new", self.set(menu="new"), name="branded_fab")
         body = self.widgets.column(head, listed)
@@ -70,8 +70,8 @@ class DriveScreen(Screen):
         if menu in {"folder", "rename"}:
             field = self.field(_NAME, hint="Name")
             title = "New folder" if menu == "folder" else "Rename"
-            words = "Create" if menu == "folder" else "Rename"
-            return self.widgets.ask_text(title, field, words, self._take_name, close)
+            caption = "Create" if menu == "folder" else "Rename"
+            return self.widgets.ask_text(title, field, caption, self._take_name, close)
         row = load_document(self.store, int(self.state.get("chosen", 0)))
         if menu == "entry" and row is not None:
             entries = [

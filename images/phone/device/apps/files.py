@@ -54,7 +54,7 @@ class FilesScreen(Screen):
             on_back=self.act(self.back) if name else None,
             actions=tuple(actions),
         )
-        rows = [self._row(entry) for entry in list_folder(self.host.card, self.folder)]
+        rows = [self._row(entry) for entry in list_folder(self.host.shared_dir, self.folder)]
         if not rows:
             rows = [self.widgets.empty("folder", "No items")]
         return self.widgets.column(
@@ -62,9 +62,9 @@ class FilesScreen(Screen):
         )
 
     def stamp(self) -> object:
-        """Give what lies in the folder."""
+        """Return what lies in the folder."""
         shown = str(self.state.get("text") or "")
-        return list_folder(self.host.card, self.folder), stamp_of(self.host.card, shown)
+        return list_folder(self.host.shared_dir, self.folder), stamp_of(self.host.shared_dir, shown)
 
     def dialog(self) -> View | None:
         """Show what can be done with a file, or ask for a name."""
@@ -133,7 +133,7 @@ class FilesScreen(Screen):
             self.state.pop("scroll", None)
         elif entry.is_picture:
             self.start(PHOTOS, PHOTO, path=entry.path)
-        elif read_text(self.host.card, entry.path) is not None:
+        elif read_text(self.host.shared_dir, entry.path) is not None:
             self.state["text"] = entry.path
             self.state.pop("scroll", None)
         else:
@@ -141,7 +141,7 @@ class FilesScreen(Screen):
 
     def _text(self, path: str) -> View:
         bar = self.widgets.bar(path.rpartition("/")[2], on_back=self.act(self.back))
-        text = read_text(self.host.card, path)
+        text = read_text(self.host.shared_dir, path)
         body = self.widgets.text(
             text or "This file is empty", "file_text", size_px=SMALL_PX, lines=2000
         )
@@ -154,11 +154,11 @@ class FilesScreen(Screen):
         self.focus(_NAME)
 
     def _take_name(self) -> None:
-        name, card = self.field_text(_NAME).strip(), self.host.card
+        name, shared_dir = self.field_text(_NAME).strip(), self.host.shared_dir
         if self.state.get("menu") == "new":
-            done = make_folder(card, self.folder, name)
+            done = make_folder(shared_dir, self.folder, name)
         else:
-            done = rename_path(card, str(self.state.get("chosen", "")), name)
+            done = rename_path(shared_dir, str(self.state.get("chosen", "")), name)
         if not done:
             self.toast("That name cannot be used")
         self.back()
@@ -169,11 +169,11 @@ class FilesScreen(Screen):
 
     def _paste(self) -> None:
         how, path = self.state.pop("carried")
-        done = transfer(self.host.card, path, self.folder, keep=how == "copy")
-        words = "copied" if how == "copy" else "moved"
-        self.toast(f"1 item {words}" if done else "That cannot be done here")
+        done = transfer(self.host.shared_dir, path, self.folder, keep=how == "copy")
+        verb = "copied" if how == "copy" else "moved"
+        self.toast(f"1 item {verb}" if done else "That cannot be done here")
 
     def _delete(self) -> None:
-        done = delete_path(self.host.card, str(self.state.get("chosen", "")))
+        done = delete_path(self.host.shared_dir, str(self.state.get("chosen", "")))
         self.state.pop("menu", None)
         self.toast("1 item deleted" if done else "Deleting failed")

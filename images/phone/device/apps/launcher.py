@@ -46,9 +46,9 @@ class LauncherScreen(Screen):
 
     def submit(self, name: str) -> None:
         """Start the first application that was found."""
-        found = self._found()
-        if name == "input" and found:
-            self._start(found[0])
+        apps = self._found()
+        if name == "input" and apps:
+            self._start(apps[0])
 
     def swipe(self, dx: int, dy: int) -> None:
         """Open the drawer by a swipe up, close it by one down."""
@@ -147,8 +147,8 @@ class LauncherScreen(Screen):
         search = self.field("input", hint="Search apps")
         search.look.fill = self.host.theme.surface
         search.look.radius_px = dp(28)
-        found = self._found()
-        rows = self._grid(found)
+        apps = self._found()
+        rows = self._grid(apps)
         if not rows:
             rows = [self.widgets.text("No apps found", "empty_text", centered=True)]
         grid = View(

@@ -1,4 +1,4 @@
-"""Which activity an intent with an address means.
+"""Resolve intents with addresses to activities.
 
 Source: Android's *Common intents*: ``tel:``, ``smsto:``, ``mailto:``, ``geo:``, ``http:``.
 """
@@ -50,12 +50,12 @@ _VIEWS = frozenset(
 
 
 def fields_of(values: Mapping[str, str]) -> dict[str, dict[str, object]]:
-    """Give the state of text fields with these contents."""
+    """Return the state of text fields with these contents."""
     return {name: {"text": text, "caret": len(text)} for name, text in values.items()}
 
 
 def find_target(action: str, uri: str, extras: Mapping[str, str]) -> tuple[str, Entry] | None:
-    """Give package and activity for an intent; None when nothing takes it.
+    """Return package and activity for an intent; None when no application handles it.
 
     Args:
         action: such as ``android.intent.action.VIEW``.
@@ -115,17 +115,17 @@ def _mail(rest: str, uri: str, extras: Mapping[str, str]) -> Found:
 def _map(rest: str, uri: str, extras: Mapping[str, str]) -> Found:
     del uri, extras
     place, _, query = rest.partition("?")
-    words = parse_qs(query).get("q", [""])[0].strip()
+    query = parse_qs(query).get("q", [""])[0].strip()
     state: dict[str, object] = {
-        "fields": fields_of({"search_omnibox_edit_text": words}),
-        "query": words,
+        "fields": fields_of({"search_omnibox_edit_text": query}),
+        "query": query,
     }
-    found = find_places(words) if words else []
-    if found and (len(found) == 1 or words in {found[0].name, found[0].title}):
-        state.update(place=found[0].title, query=found[0].title)
+    places = find_places(query) if query else []
+    if places and (len(places) == 1 or query in {places[0].name, places[0].title}):
+        state.update(place=places[0].title, query=places[0].title)
     elif spot := _SPOT.fullmatch(place):
         latitude, longitude = float(spot[1]), float(spot[2])
-        if not words and abs(latitude) <= _MAX_LATITUDE and abs(longitude) <= _MAX_LONGITUDE:
+        if not query and abs(latitude) <= _MAX_LATITUDE and abs(longitude) <= _MAX_LONGITUDE:
             state["window"] = [longitude, latitude, _SPOT_SPAN]
     return MAPS, Entry(APPS[MAPS].main, {}, state)
 

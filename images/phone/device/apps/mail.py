@@ -67,8 +67,8 @@ class MailListScreen(Screen):
             weight=1,
         )
         tabs = [
-            Tab(words, icon, self.set(folder=name, scroll={}), name == folder)
-            for name, words, icon in _FOLDERS
+            Tab(caption, icon, self.set(folder=name, scroll={}), name == folder)
+            for name, caption, icon in _FOLDERS
         ]
         return self.widgets.column(pages, self.widgets.tabs(tabs))
 
@@ -138,7 +138,7 @@ class MailListScreen(Screen):
         if row["folder"] != DRAFTS:
             self.open(MailScreen.activity, mail=row["_id"])
             return
-        chips = [each for each in row["recipients"].split(", ") if each]
+        chips = [address for address in row["recipients"].split(", ") if address]
         fields = fields_of({_SUBJECT: row["subject"], _BODY: row["body"]})
         self.open(COMPOSE, {"fields": fields, "chips": chips}, draft=row["_id"])
 
@@ -246,7 +246,7 @@ class ComposeScreen(Screen):
         return False
 
     def leave(self) -> None:
-        """Do what the arrow at the top does."""
+        """Handle the arrow at the top."""
         self._keep()
         self.finish()
 
@@ -257,19 +257,19 @@ class ComposeScreen(Screen):
         self.focus(_SUBJECT if name == _TO else _BODY)
 
     def dialog(self) -> View | None:
-        """Tell what is wrong with the recipients."""
-        words = self.state.get("problem")
-        if not words:
+        """Show what is wrong with the recipients."""
+        problem = self.state.get("problem")
+        if not problem:
             return None
         close = self.act(self.state.pop, "problem", None)
         return self.widgets.dialog(
-            self.widgets.text(str(words), "android:id/message", lines=4),
+            self.widgets.text(str(problem), "android:id/message", lines=4),
             self.widgets.buttons(self.widgets.button("OK", close, name="android:id/button1")),
             on_outside=close,
         )
 
     def _chips(self) -> list[str]:
-        return [str(each) for each in self.state.get("chips", [])]
+        return [str(address) for address in self.state.get("chips", [])]
 
     def _take(self) -> None:
         """Turn what was typed into addresses."""
@@ -291,7 +291,7 @@ class ComposeScreen(Screen):
         return row
 
     def _drop(self, address: str) -> None:
-        self.state["chips"] = [each for each in self._chips() if each != address]
+        self.state["chips"] = [chip for chip in self._chips() if chip != address]
 
     def _suggestions(self) -> list[View]:
         wanted = self.field_text(_TO).strip()
@@ -299,11 +299,11 @@ class ComposeScreen(Screen):
             return []
         rows = []
         for person in find_contacts(self.store, wanted)[:3]:
-            found = self.store.rows(
+            addresses = self.store.rows(
                 "SELECT data1 FROM contact_data WHERE contact_id=? AND mimetype=?",
                 (person["_id"], EMAIL),
             )
-            rows += [self._suggestion(person["display_name"], data["data1"]) for data in found]
+            rows += [self._suggestion(person["display_name"], data["data1"]) for data in addresses]
         return rows
 
     def _suggestion(self, name: str, address: str) -> View:
@@ -341,7 +341,7 @@ class ComposeScreen(Screen):
 
     def _send(self) -> None:
         self._take()
-        wrong = [each for each in self._chips() if not _ADDRESS.fullmatch(each)]
+        wrong = [address for address in self._chips() if not _ADDRESS.fullmatch(address)]
         if not self._chips():
             self.state["problem"] = "Add at least one recipient."
         elif wrong:

@@ -27,7 +27,7 @@ _ICONS = {"Driving": "car", "Walking": "walk", "Transit": "directions"}
 
 
 def time_text(minutes: int) -> str:
-    """Give a length of time such as ``2 h 5 min`` or ``3 d 4 h``."""
+    """Return a length of time such as ``2 h 5 min`` or ``3 d 4 h``."""
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
     if days:
@@ -45,8 +45,8 @@ class MapsScreen(Screen):
         if self.state.get("directions"):
             return self._directions()
         place = self._place()
-        words = str(self.state.get("query", ""))
-        if self.state.get("focus") == _SEARCH or (words and place is None):
+        query = str(self.state.get("query", ""))
+        if self.state.get("focus") == _SEARCH or (query and place is None):
             return self._results()
         return self._map(place)
 
@@ -65,14 +65,14 @@ class MapsScreen(Screen):
 
     def submit(self, name: str) -> None:
         """Search, or take the first place that is found."""
-        found = find_places(self.field_text(name))
+        places = find_places(self.field_text(name))
         if name == _SEARCH:
             self.state["query"] = self.field_text(_SEARCH).strip()
             self.focus("")
-            if len(found) == 1:
-                self._choose(found[0])
-        elif found:
-            self._fill(name, found[0])
+            if len(places) == 1:
+                self._choose(places[0])
+        elif places:
+            self._fill(name, places[0])
         else:
             self.toast("No results")
 
@@ -246,13 +246,15 @@ class MapsScreen(Screen):
 
     def _directions(self) -> View:
         fields = []
-        for name, words, said in (
+        for name, hint, description in (
             (_FROM, "Choose start location", "Start location"),
             (_TO, "Choose destination", "Destination"),
         ):
             shown = find_place(self.field_text(name))
-            label = f"{said}, {shown.name if shown else self.field_text(name)}"
-            field = self.field(name, hint=words, label=label if self.field_text(name) else said)
+            label = f"{description}, {shown.name if shown else self.field_text(name)}"
+            field = self.field(
+                name, hint=hint, label=label if self.field_text(name) else description
+            )
             fields.append(field)
         both = self.widgets.column(*fields)
         both.weight, both.gap_px = 1, dp(6)
@@ -264,8 +266,8 @@ class MapsScreen(Screen):
         head.padding_px = (dp(4), dp(8), dp(4), dp(8))
         typed = str(self.state.get("focus") or "")
         if typed in {_FROM, _TO}:
-            found = find_places(self.field_text(typed))
-            rows = [self._result(place, self.act(self._fill, typed, place)) for place in found]
+            places = find_places(self.field_text(typed))
+            rows = [self._result(place, self.act(self._fill, typed, place)) for place in places]
             return self.widgets.column(
                 head, self.widgets.list_of("results", rows, self.offset("results"))
             )
@@ -316,9 +318,9 @@ class MapsScreen(Screen):
         more = self.widgets.button(
             "Show map" if is_open else "Steps", self.set(steps=not is_open), name="steps_button"
         )
-        words = self.widgets.column(total, note)
-        words.weight = 1
-        bottom = self.widgets.row(words, more, height_px=dp(80))
+        summary = self.widgets.column(total, note)
+        summary.weight = 1
+        bottom = self.widgets.row(summary, more, height_px=dp(80))
         bottom.padding_px = (EDGE_PX, dp(8), EDGE_PX, dp(8))
         if is_open:
             middle = self.widgets.list_of("steps", self._steps(route), self.offset("steps"))
@@ -336,13 +338,13 @@ class MapsScreen(Screen):
 
     def _steps(self, route: Route) -> list[View]:
         rows = []
-        for one, other in pairwise(route.stops):
-            km = distance_km(one, other) * route.length_km / max(1e-9, _straight(route))
-            words = f"Head {heading(one, other)} from {one.name} to {other.name}"
-            rows.append(self.widgets.item(words, summary=f"{km:,.0f} km", icon="navigation"))
+        for start, end in pairwise(route.stops):
+            km = distance_km(start, end) * route.length_km / max(1e-9, _straight(route))
+            instruction = f"Head {heading(start, end)} from {start.name} to {end.name}"
+            rows.append(self.widgets.item(instruction, summary=f"{km:,.0f} km", icon="navigation"))
         rows.append(self.widgets.item(f"Arrive at {route.stops[-1].title}", icon="place"))
         return rows
 
 
 def _straight(route: Route) -> float:
-    return sum(distance_km(one, other) for one, other in pairwise(route.stops))
+    return sum(distance_km(start, end) for start, end in pairwise(route.stops))

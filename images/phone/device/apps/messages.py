@@ -130,10 +130,10 @@ class ThreadListScreen(Screen):
             size_px=dp(12),
             ink=self.host.theme.ink_soft,
         )
-        words = f"You: {row['body']}" if row["type"] == SENT else row["body"]
+        preview = f"You: {row['body']}" if row["type"] == SENT else row["body"]
         view = self.widgets.item(
             name,
-            summary=words.replace("\n", " "),
+            summary=preview.replace("\n", " "),
             names=("conversation_name", "conversation_snippet"),
             on_tap=self.act(lambda: self.open(CONVERSATION, address=row["address"])),
             trailing=time,
@@ -171,7 +171,7 @@ class ConversationScreen(Screen):
         return self.widgets.column(bar, listed, self._compose())
 
     def _offset(self, rows: list[View]) -> int:
-        """Give how far the list is scrolled: to its end, until somebody scrolls it."""
+        """Return how far the list is scrolled: to its end, until somebody scrolls it."""
         kept = self.state.get("scroll", {})
         return int(kept["list"]) if "list" in kept else len(rows) * dp(2000)
 
@@ -187,15 +187,15 @@ class ConversationScreen(Screen):
     def _bubbles(self) -> list[View]:
         thread = find_thread(self.store, self._address)
         if thread is None:
-            words = f"Texting with {self._address} (SMS)"
-            hint = self.widgets.text(words, centered=True, ink=self.host.theme.ink_soft, lines=2)
+            intro = f"Texting with {self._address} (SMS)"
+            hint = self.widgets.text(intro, centered=True, ink=self.host.theme.ink_soft, lines=2)
             return [self.widgets.padded(hint)]
         mark_read(self.store, thread)
         day, rows = "", []
-        found = list_messages(self.store, thread)
-        for address in {row["address"] for row in found}:
+        messages = list_messages(self.store, thread)
+        for address in {row["address"] for row in messages}:
             self.host.cancel_notifications(MESSAGES, address)
-        for row in found:
+        for row in messages:
             when = datetime.fromtimestamp(row["date"] / 1000, tz=self.host.now().tzinfo)
             shown = f"{when:%A}, {when.day} {when:%B}"
             if shown != day:

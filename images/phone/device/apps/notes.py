@@ -27,7 +27,7 @@ class NotesScreen(Screen):
         wanted = self.field_text(_SEARCH).strip().casefold()
         search = self.widgets.search(self.field(_SEARCH, hint="Search your notes"))
         is_archive = bool(self.state.get("archive"))
-        found = [
+        notes = [
             row
             for row in self.store.rows(
                 "SELECT * FROM note WHERE archived=? ORDER BY pinned DESC, modified DESC, _id DESC",
@@ -35,10 +35,10 @@ class NotesScreen(Screen):
             )
             if wanted in f"{row['title']}\n{row['body']}".casefold()
         ]
-        rows = self._grid(found)
+        rows = self._grid(notes)
         if not rows:
-            words = "No matching notes" if wanted else "Notes you add appear here"
-            rows = [self.widgets.empty("archive" if is_archive else "bulb", words)]
+            message = "No matching notes" if wanted else "Notes you add appear here"
+            rows = [self.widgets.empty("archive" if is_archive else "bulb", message)]
         listed = self.widgets.list_of("notes", rows, self.offset("notes"), bottom_px=dp(96))
         chips = self.widgets.row(
             self.widgets.chip("Notes", self.set(archive=False), is_on=not is_archive),
@@ -152,7 +152,7 @@ class NoteScreen(Screen):
         return False
 
     def leave(self) -> None:
-        """Do what the arrow at the top does."""
+        """Handle the arrow at the top."""
         self._keep()
         self.finish()
 

@@ -38,7 +38,7 @@ class PhotosScreen(Screen):
         """Show the pictures as a grid, day by day."""
         rows: list[View] = []
         days: dict[str, list[FileEntry]] = {}
-        for entry in list_pictures(self.host.card):
+        for entry in list_pictures(self.host.shared_dir):
             when = datetime.fromtimestamp(entry.modified_s, tz=self.host.now().tzinfo)
             days.setdefault(f"{when:%A}, {long_date(when)}", []).append(entry)
         for day, entries in days.items():
@@ -52,8 +52,8 @@ class PhotosScreen(Screen):
         return self.widgets.column(self.widgets.bar("Photos"), listed)
 
     def stamp(self) -> object:
-        """Give what pictures there are."""
-        return list_pictures(self.host.card)
+        """Return what pictures there are."""
+        return list_pictures(self.host.shared_dir)
 
     def _grid(self, entries: list[FileEntry]) -> list[View]:
         columns = 6 if self.host.display.is_wide else 3
@@ -67,7 +67,7 @@ class PhotosScreen(Screen):
         ]
 
     def _cell(self, entry: FileEntry, side: int) -> View:
-        card, stamp = self.host.card, stamp_of(self.host.card, entry.path)
+        shared_dir, stamp = self.host.shared_dir, stamp_of(self.host.shared_dir, entry.path)
         when = datetime.fromtimestamp(entry.modified_s, tz=self.host.now().tzinfo)
         return View(
             "android.view.ViewGroup",
@@ -75,7 +75,7 @@ class PhotosScreen(Screen):
             label=f"Photo {entry.name} taken on {long_date(when)}",
             width_px=side,
             height_px=side,
-            look=Look(picture=partial(thumbnail, card, entry.path, stamp)),
+            look=Look(picture=partial(thumbnail, shared_dir, entry.path, stamp)),
             on_tap=self.act(self.open, PHOTO, path=entry.path),
         )
 
@@ -126,15 +126,15 @@ class PhotoScreen(Screen):
         return bool(was_open)
 
     def stamp(self) -> object:
-        """Give when the picture was changed."""
-        return stamp_of(self.host.card, self._path)
+        """Return when the picture was changed."""
+        return stamp_of(self.host.shared_dir, self._path)
 
     def swipe(self, dx: int, dy: int) -> None:
         """Show the details by a swipe up; turn to another picture by one across."""
         if abs(dy) > abs(dx):
             self.state["details"] = dy < 0
             return
-        paths = [entry.path for entry in list_pictures(self.host.card)]
+        paths = [entry.path for entry in list_pictures(self.host.shared_dir)]
         if self._path in paths:
             place = paths.index(self._path) + (1 if dx < 0 else -1)
             if 0 <= place < len(paths):
@@ -150,7 +150,7 @@ class PhotoScreen(Screen):
 
     def _fitted(self, ground: tuple[int, int, int], width: int, height: int) -> Image.Image:
         layer = Image.new("RGB", (width, height), ground)
-        image = read_picture(self.host.card, self._path)
+        image = read_picture(self.host.shared_dir, self._path)
         if image is not None:
             scale = min(width / image.width, height / image.height)
             size = (max(1, int(image.width * scale)), max(1, int(image.height * scale)))
@@ -159,13 +159,13 @@ class PhotoScreen(Screen):
         return layer
 
     def _details(self) -> list[View]:
-        real = resolve(self.host.card, self._path)
+        real = resolve(self.host.shared_dir, self._path)
         if real is None or not real.is_file():
             return [self.widgets.item("This photo does not exist any more")]
         info = real.stat()
         when = datetime.fromtimestamp(info.st_mtime, tz=self.host.now().tzinfo)
         time = f"{when:%b} {when.day}, {when.year}{_EN_SPACE}\u2022{_EN_SPACE}{when:%H:%M}"
-        image = read_picture(self.host.card, self._path)
+        image = read_picture(self.host.shared_dir, self._path)
         size = f"{image.width} \u00d7 {image.height}" if image is not None else "unreadable"
         date = self.widgets.item(
             time, summary=f"{when:%A}", icon="event", names=("label", "caption")
@@ -181,7 +181,7 @@ class PhotoScreen(Screen):
         return [self.widgets.line(), date, file]
 
     def _delete(self) -> None:
-        done = delete_path(self.host.card, self._path)
+        done = delete_path(self.host.shared_dir, self._path)
         self.toast("Moved to bin" if done else "Deleting failed")
         self.finish()
 

@@ -1,4 +1,4 @@
-"""What fills the screen while an alarm or a timer rings.
+"""The screens of ringing alarms and timers.
 
 Source of the names: AOSP DeskClock, ``AlarmActivity`` and ``ExpiredTimersActivity``.
 """
@@ -30,7 +30,7 @@ _NIGHT, _WHITE, _PALE = rgb("1B2A41"), (255, 255, 255), rgb("A8C7FA")
 
 
 class RingScreen(Screen):
-    """An alarm, or a timer that is over: who leaves this screen has not ended the ringing."""
+    """A ringing alarm or timer: leaving this screen does not end the ringing."""
 
     ground = _NIGHT
     kind = ""
@@ -46,7 +46,7 @@ class RingScreen(Screen):
         is_wide = self.host.display.is_wide
         row = find_row(self.store, self.ring)
         icon = self.widgets.icon(self.icon, size_px=dp(48 if is_wide else 96), ink=_PALE)
-        words = [
+        texts = [
             self._light(self._head(), "digital_clock", dp(44 if is_wide else 64)),
             self._light(title_of(self.ring, row), "title", LARGE_PX),
         ]
@@ -57,7 +57,7 @@ class RingScreen(Screen):
             "alarm_content",
             children=[
                 View(height_px=space, is_silent=True),
-                *words,
+                *texts,
                 View(weight=1, is_silent=True),
                 icon,
                 View(weight=1, is_silent=True),
@@ -82,11 +82,11 @@ class RingScreen(Screen):
         return clock_text(self.host.now(), is_24=self.host.is_24_hours())
 
     def _answers(self) -> tuple[tuple[str, str], ...]:
-        """Give text and name of each button."""
+        """Return text and name of each button."""
         raise NotImplementedError
 
     def answer(self, name: str) -> None:
-        """Do what a button says."""
+        """Handle a tap on a button."""
         raise NotImplementedError
 
     def _light(self, text: str, name: str, size_px: int) -> View:
@@ -111,7 +111,7 @@ class AlarmScreen(RingScreen):
         return ("Snooze", "snooze"), ("Dismiss", "dismiss")
 
     def answer(self, name: str) -> None:
-        """Let it ring again later, or end it."""
+        """Snooze it, or end it."""
         if name == "snooze":
             until_ms = int(self.host.now_s() + SNOOZE_MINUTES * 60) * 1000
             snooze_alarm(self.store, self.ring.row_id, until_ms)
@@ -136,7 +136,7 @@ class TimerScreen(RingScreen):
         return ("+1 min", "reset_add"), ("Stop", "fab")
 
     def answer(self, name: str) -> None:
-        """Let it run for another minute, or end it."""
+        """Extend it by a minute, or end it."""
         if name == "reset_add":
             extend_timer(self.store, self.ring.row_id, int(self.host.now_s() * 1000))
         else:
@@ -150,12 +150,12 @@ SCREENS_BY_KIND: dict[str, type[RingScreen]] = {
 
 
 def tag_of(ring: Ring) -> str:
-    """Give the tag of the notification that tells of it."""
+    """Return the tag of its notification."""
     return f"{ring.kind}-{ring.row_id}"
 
 
 def title_of(ring: Ring, row: Row | None) -> str:
-    """Give what a user calls it."""
+    """Return what a user calls it."""
     label = str(row["label"]) if row else ""
     if label or ring.kind == AlarmScreen.kind:
         return label or "Alarm"

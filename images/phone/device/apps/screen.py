@@ -1,4 +1,4 @@
-"""What an activity is: it makes views out of the state, and changes the state when touched."""
+"""The base of activities: they make views of the state, and change the state when touched."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_FIELD_CHARS = 10_000
 
 
 class Host(Protocol):
-    """What the phone offers its applications."""
+    """The interface of the phone to its applications."""
 
     @property
     def store(self) -> Store:
@@ -33,7 +33,7 @@ class Host(Protocol):
 
     @property
     def stack(self) -> Stack:
-        """What is open."""
+        """The open activities."""
         ...
 
     @property
@@ -43,32 +43,32 @@ class Host(Protocol):
 
     @property
     def display(self) -> Display:
-        """The screen as it is held."""
+        """Size, density and rotation of the screen."""
         ...
 
     @property
-    def card(self) -> Path | None:
+    def shared_dir(self) -> Path | None:
         """The folder of shared files, ``/sdcard``; None when the phone has none."""
         ...
 
     @property
     def clipboard(self) -> str:
-        """The text that was copied last."""
+        """The text on the clipboard."""
         ...
 
     @clipboard.setter
     def clipboard(self, text: str) -> None: ...
 
     def now_s(self) -> float:
-        """Give seconds since the epoch."""
+        """Return seconds since the epoch."""
         ...
 
     def now(self) -> datetime:
-        """Give the time in the phone's own zone."""
+        """Return the time in the phone's own zone."""
         ...
 
     def is_24_hours(self) -> bool:
-        """Tell whether times are shown with 24 hours."""
+        """Return whether times are shown with 24 hours."""
         ...
 
     def launch(self, package: str) -> None:
@@ -85,20 +85,20 @@ class Host(Protocol):
         activity: str = "",
         arguments: dict[str, Any] | None = None,
     ) -> int:
-        """Post a notification; gives its id."""
+        """Post a notification; return its id."""
         ...
 
     def cancel_notifications(self, package: str = "", tag: str = "") -> None:
-        """Take notifications back."""
+        """Cancel notifications."""
         ...
 
     def in_background(self, work: Callable[[], Callable[[], None]]) -> None:
-        """Do slow work beside everything; what it gives is then done as a change of the state."""
+        """Run slow work in the background; what it returns is then called as a change of the state."""
         ...
 
 
 class Screen:
-    """One activity, made anew for each picture and each touch.
+    """One activity; created for each picture and each touch.
 
     Attributes:
         activity: its class name.
@@ -128,11 +128,11 @@ class Screen:
         raise NotImplementedError
 
     def dialog(self) -> View | None:
-        """Make the views of a window above it; None when there is none."""
+        """Make the views of its dialog; None when there is none."""
         return None
 
     def popup(self) -> View | None:
-        """Make the small window above the field that is held; None when there is none."""
+        """Make the menu of the field that is held; None when there is none."""
         name = self.state.get("focus")
         if not name or self.state.get("popup") != name:
             return None
@@ -140,34 +140,34 @@ class Screen:
         if self.field_text(name):
             actions = [("Cut", self._cut), ("Copy", self._copy), *actions]
             actions.append(("Select all", self.set(marked=name, popup=name)))
-        buttons = [self.widgets.button(words, act) for words, act in actions]
+        buttons = [self.widgets.button(caption, act) for caption, act in actions]
         return self.widgets.floating(*buttons) if buttons else None
 
     def back(self) -> bool:
-        """Close what is open within the screen; False when the screen itself is to be closed."""
+        """Close what is open within the screen; return False when the screen itself shall be closed."""
         return False
 
     @property
     def is_live(self) -> bool:
-        """Tell whether what it shows changes every second."""
+        """Return whether what it shows changes every second."""
         return False
 
     def stamp(self) -> object:
-        """Give something that differs when files that it shows have changed."""
+        """Return a value that differs when files that it shows have changed."""
         return None
 
     def submit(self, name: str) -> None:
-        """Do what ENTER does in a field."""
+        """Handle ENTER in a field."""
 
     def edited(self, name: str) -> None:
-        """Take note that the content of a field has changed."""
+        """Handle a change of the content of a field."""
 
     def swipe(self, dx: int, dy: int) -> None:
-        """Do what a swipe does that scrolls nothing; px, positive is right and down."""
+        """Handle a swipe that scrolls nothing; px, positive is right and down."""
 
     @property
     def state(self) -> dict[str, Any]:
-        """What is kept of this screen."""
+        """The saved state of this screen."""
         return self.entry.state
 
     @property
@@ -212,11 +212,11 @@ class Screen:
         self.host.stack.toast = self.host.stack.last_toast = text
 
     def offset(self, name: str) -> int:
-        """Give how far something is scrolled, px."""
+        """Return how far something is scrolled, px."""
         return int(self.state.get("scroll", {}).get(name, 0))
 
     def field_text(self, name: str) -> str:
-        """Give the content of a text field."""
+        """Return the content of a text field."""
         return str(self.state.get("fields", {}).get(name, {}).get("text", ""))
 
     def put_field(self, name: str, text: str) -> None:
@@ -224,19 +224,19 @@ class Screen:
         self.state.setdefault("fields", {})[name] = {"text": text, "caret": len(text)}
 
     def focus(self, name: str) -> None:
-        """Give a field the focus; an empty name takes it from all."""
+        """Move the focus to a field; with an empty name, to none."""
         self.state["focus"] = name
         for key in ("keyboard_hidden", "keyboard", "shift", "popup", "marked"):
             self.state.pop(key, None)
 
     def drop_field(self, name: str) -> None:
-        """Forget a field."""
+        """Remove a field from the state."""
         self.state.get("fields", {}).pop(name, None)
         if self.state.get("focus") == name:
             self.focus("")
 
     def field_state(self, name: str) -> FieldState:
-        """Give what a field shows."""
+        """Return what a field shows."""
         kept = self.state.get("fields", {}).get(name, {"text": "", "caret": 0})
         has_focus = self.state.get("focus") == name
         is_marked = has_focus and self.state.get("marked") == name

@@ -39,7 +39,7 @@ ZONES = (
 
 
 def is_on(store: Store, namespace: str, key: str, on: str = "1") -> bool:
-    """Tell whether a setting is switched on."""
+    """Return whether a setting is switched on."""
     return store.setting(namespace, key) == on
 
 
@@ -85,7 +85,7 @@ class _Page(Screen):
         view.label = ""
         return view
 
-    def choice(self, words: str, on_tap: Callable[[], None], *, is_on: bool) -> View:
+    def choice(self, caption: str, on_tap: Callable[[], None], *, is_on: bool) -> View:
         """Make a row of several of which one is chosen."""
         mark = View(
             "RadioButton",
@@ -99,7 +99,7 @@ class _Page(Screen):
             ),
             traits=Traits(checkable=True, checked=is_on),
         )
-        view = self.widgets.item(words, on_tap=on_tap)
+        view = self.widgets.item(caption, on_tap=on_tap)
         view.children.insert(0, mark)
         return view
 
@@ -259,7 +259,7 @@ class DisplayScreen(_Page):
             self.toggle("Dark theme", ("secure", "ui_night_mode"), (LIGHT, DARK), icon="moon"),
             self.switch("Auto\u2011rotate screen", rotation, icon="rotate"),
             self.widgets.section("Screen timeout"),
-            *(self._timeout(seconds, words) for seconds, words in TIMEOUTS_S.items()),
+            *(self._timeout(seconds, caption) for seconds, caption in TIMEOUTS_S.items()),
         ]
 
     def _brightness(self) -> View:
@@ -290,15 +290,15 @@ class DisplayScreen(_Page):
     def _set_brightness(self, share: float) -> None:
         self.store.put_setting("system", "screen_brightness", str(round(share * MAX_BRIGHTNESS)))
 
-    def _timeout(self, seconds: int, words: str) -> View:
+    def _timeout(self, seconds: int, caption: str) -> View:
         value = str(seconds * 1000)
         checked = self.store.setting("system", "screen_off_timeout") == value
         act = self.act(self.store.put_setting, "system", "screen_off_timeout", value)
-        return self.choice(words, act, is_on=checked)
+        return self.choice(caption, act, is_on=checked)
 
 
 class LanguageScreen(_Page):
-    """Language: what the phone tells others that it speaks. Its own words stay English."""
+    """Language: the locale that the phone reports. Its own texts stay English."""
 
     activity = "com.android.settings.Settings$LocalePickerActivity"
     title = "Language"
@@ -307,8 +307,8 @@ class LanguageScreen(_Page):
         """Show the languages."""
         chosen = self.store.properties().get("persist.sys.locale", "")
         return [
-            self.choice(words, self.act(self._choose, tag), is_on=tag == chosen)
-            for tag, words in LANGUAGES.items()
+            self.choice(caption, self.act(self._choose, tag), is_on=tag == chosen)
+            for tag, caption in LANGUAGES.items()
         ]
 
     def _choose(self, tag: str) -> None:

@@ -1,4 +1,4 @@
-"""What is pulled down from the top: switches, and the notifications."""
+"""The notification shade: switches and notifications."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SWITCHES = (
 
 
 class Shade:
-    """The panel above whatever is open.
+    """The panel that is pulled down from the top.
 
     Args:
         host: the phone.
@@ -41,12 +41,12 @@ class Shade:
         rows = [self._widgets.row(*tiles[start : start + 2], gap_px=dp(8)) for start in (0, 2)]
         for row in rows:
             row.height_px = dp(64)
-        found = list_notifications(self._host.store)
-        news = [self._notification(row) for row in found]
+        notifications = list_notifications(self._host.store)
+        news = [self._notification(row) for row in notifications]
         if not news:
-            words = self._widgets.text("No notifications", "no_notifications", centered=True)
-            words.padding_px = (0, dp(24), 0, dp(24))
-            news = [words]
+            note = self._widgets.text("No notifications", "no_notifications", centered=True)
+            note.padding_px = (0, dp(24), 0, dp(24))
+            news = [note]
         else:
             clear = self._widgets.button("Clear all", self._clear, name="dismiss_text")
             news.append(self._widgets.buttons(clear))
@@ -71,14 +71,14 @@ class Shade:
         self._host.cancel_notifications()
         self._close()
 
-    def _tile(self, words: str, icon: str, key: tuple[str, str], values: tuple[str, str]) -> View:
+    def _tile(self, caption: str, icon: str, key: tuple[str, str], values: tuple[str, str]) -> View:
         theme, store = self._host.theme, self._host.store
         is_on = store.setting(*key) == values[1]
         ink = theme.on_tint if is_on else theme.ink
-        text = self._widgets.text(words, "tile_label", size_px=SMALL_PX, ink=ink)
+        text = self._widgets.text(caption, "tile_label", size_px=SMALL_PX, ink=ink)
         return View(
             "Switch",
-            label=words,
+            label=caption,
             children=[self._widgets.icon(icon, ink=ink).sized(ICON_PX), text],
             flow=Flow.ACROSS,
             align=Align.CENTER,

@@ -1,4 +1,4 @@
-"""Which activities are open: one task an application, each with its back stack."""
+"""The open activities: one task an application, each with its back stack."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Stack:
 
     @classmethod
     def of_home(cls, package: str, activity: str) -> Stack:
-        """Give the stack of a phone that was just switched on."""
+        """Return the stack of a phone that was just switched on."""
         return cls([AppTask(1, package, [Entry(activity)])], 2)
 
     @property
@@ -67,7 +67,7 @@ class Stack:
         return self.front.entries[-1]
 
     def find(self, package: str) -> AppTask | None:
-        """Give the task of an application; None when it is not open."""
+        """Return the task of an application; None when it is not open."""
         return next((task for task in self.tasks if task.package == package), None)
 
     def bring(self, package: str) -> bool:
@@ -107,7 +107,7 @@ class Stack:
         return True
 
     def to_json(self) -> str:
-        """Give the document that is kept."""
+        """Return the stack as a document to save."""
         document = {
             "tasks": [
                 {
@@ -128,7 +128,7 @@ class Stack:
 
     @classmethod
     def from_json(cls, document: Json) -> Stack:
-        """Read a document that was kept."""
+        """Read a saved document."""
         tasks = [
             AppTask(
                 int(task["id"]),

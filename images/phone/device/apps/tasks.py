@@ -15,14 +15,14 @@ _EDIT = "com.google.android.apps.tasks.ui.TaskActivity"
 
 
 def list_tasks(screen: Screen, *, completed: bool) -> list[Row]:
-    """Give the tasks that are open, or done, newest first."""
+    """Return the tasks that are open, or done, newest first."""
     return screen.store.rows(
         "SELECT * FROM task WHERE completed=? ORDER BY _id DESC", (int(completed),)
     )
 
 
 def mark(screen: Screen, row: Row, *, completed: bool) -> None:
-    """Tick a task off, or take that back."""
+    """Mark a task as completed, or as open."""
     screen.store.change("UPDATE task SET completed=? WHERE _id=?", (int(completed), row["_id"]))
     screen.toast("Task completed" if completed else "Task marked as not completed")
 
@@ -37,8 +37,8 @@ class TaskListScreen(Screen):
         rows = [self._row(row) for row in list_tasks(self, completed=False)]
         done = list_tasks(self, completed=True)
         if not rows:
-            words = "All tasks completed" if done else "No tasks yet"
-            rows = [self._empty(words)]
+            caption = "All tasks completed" if done else "No tasks yet"
+            rows = [self._empty(caption)]
         if done:
             rows.append(self._fold(len(done)))
             if self.state.get("unfolded"):
@@ -89,10 +89,10 @@ class TaskListScreen(Screen):
             )
         self.back()
 
-    def _empty(self, words: str) -> View:
+    def _empty(self, caption: str) -> View:
         icon = self.widgets.icon("tasks", size_px=dp(72), ink=self.host.theme.line)
         icon.height_px = dp(160)
-        text = self.widgets.text(words, "empty_tasks_title", centered=True)
+        text = self.widgets.text(caption, "empty_tasks_title", centered=True)
         return self.widgets.column(icon, text, padding_px=(0, dp(120), 0, dp(40)))
 
     def _fold(self, count: int) -> View:
@@ -156,9 +156,9 @@ class TaskScreen(Screen):
         notes_row = self.widgets.row(self.widgets.icon("notes").sized(dp(24)), notes)
         notes_row.padding_px = (dp(16), dp(8), 0, dp(8))
         notes.weight = 1
-        words = "Mark uncompleted" if done else "Mark completed"
+        caption = "Mark uncompleted" if done else "Mark completed"
         button = self.widgets.button(
-            words, self.act(lambda: self._toggle(done=done)), name="mark_complete_button"
+            caption, self.act(lambda: self._toggle(done=done)), name="mark_complete_button"
         )
         footer = self.widgets.row(View(weight=1, is_silent=True), button, height_px=dp(72))
         footer.padding_px = (0, 0, dp(8), 0)
@@ -166,18 +166,18 @@ class TaskScreen(Screen):
         return self.widgets.column(bar, title, notes_row, filler, self.widgets.line(), footer)
 
     def back(self) -> bool:
-        """Keep what was changed, then close."""
+        """Save changes, then close."""
         self._keep()
         return False
 
     def submit(self, name: str) -> None:
-        """Keep what was changed."""
+        """Save changes."""
         self._keep()
         if name == "edit_title":
             self.focus("edit_details")
 
     def back_and_close(self) -> None:
-        """Do what the arrow at the top does."""
+        """Handle the arrow at the top."""
         self._keep()
         self.finish()
 

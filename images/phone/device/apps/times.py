@@ -9,14 +9,14 @@ if TYPE_CHECKING:
 
 
 def clock_text(when: datetime, *, is_24: bool, gap: str = " ") -> str:
-    """Give hours and minutes, such as ``9:05`` + gap + ``AM``, or ``09:05``."""
+    """Return hours and minutes, such as ``9:05`` + gap + ``AM``, or ``09:05``."""
     if is_24:
         return f"{when:%H:%M}"
     return f"{when.hour % 12 or 12}:{when:%M}{gap}{when:%p}"
 
 
 def short_date(when: datetime, now: datetime, *, is_24: bool) -> str:
-    """Give the time of today, or the day of what is longer ago."""
+    """Return the time of today, or the day of what is longer ago."""
     if when.date() == now.date():
         return clock_text(when, is_24=is_24)
     if when.year == now.year:
@@ -25,12 +25,12 @@ def short_date(when: datetime, now: datetime, *, is_24: bool) -> str:
 
 
 def long_date(when: datetime) -> str:
-    """Give the day in full, such as ``4 June 2024``."""
+    """Return the day in full, such as ``4 June 2024``."""
     return f"{when.day} {when:%B} {when.year}"
 
 
 def length_text(seconds: int) -> str:
-    """Give a length of time as ``1:02:03`` or ``2:03``."""
+    """Return a length of time as ``1:02:03`` or ``2:03``."""
     hours, rest = divmod(max(0, seconds), 3600)
     minutes, seconds = divmod(rest, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"

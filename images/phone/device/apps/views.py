@@ -1,4 +1,4 @@
-"""What the camera of the reference phone sees: a landscape that no two pictures share."""
+"""What the camera of the reference phone sees: a landscape, another one for each picture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def landscape(seed: int, width: int, height: int) -> Image.Image:
     """Draw a landscape: RGB.
 
     Args:
-        seed: the same gives the same.
+        seed: equal seeds draw equal pictures.
         width: px.
         height: px.
     """
@@ -40,7 +40,7 @@ def landscape(seed: int, width: int, height: int) -> Image.Image:
         base = height * (0.52 + 0.13 * place)
         step = width / 6
         line = [
-            (each * step, base + (dice.random() - 0.5) * height * 0.12) for each in range(-1, 9)
+            (number * step, base + (dice.random() - 0.5) * height * 0.12) for number in range(-1, 9)
         ]
         pen.polygon([*line, (width * 1.4, height), (-width * 0.4, height)], fill=color)
     for _ in range(dice.randint(3, 9)):

@@ -1,1 +1,1 @@
-"""Android's own commands, carried out by the phone's daemon."""
+"""Android's own commands, run by the phone's daemon."""

@@ -49,7 +49,7 @@ _ONE_VALUE = frozenset(
 
 @dataclass
 class Intent:
-    """What is asked for."""
+    """A parsed request."""
 
     action: str = ""
     categories: list[str] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Intent:
     extras: dict[str, str] = field(default_factory=dict)
 
     def describe(self) -> str:
-        """Give the words that ``am`` prints."""
+        """Return the text that ``am`` prints."""
         parts = []
         if self.action:
             parts.append(f"act={self.action}")
@@ -80,26 +80,26 @@ class Intent:
 
 
 def run_am(call: Invocation) -> str:
-    """Carry out ``am``."""
-    name, *words = call.words or [""]
+    """Run ``am``."""
+    name, *args = call.args or [""]
     if name in {"start", "start-activity"}:
-        return _start(call, words)
-    if name in {"force-stop", "kill"} and words:
-        call.phone.stop(_positional(words))
+        return _start(call, args)
+    if name in {"force-stop", "kill"} and args:
+        call.phone.stop(_positional(args))
         return ""
     if name == "broadcast":
-        return _broadcast(call, words)
+        return _broadcast(call, args)
     if name in {"startservice", "start-service", "start-foreground-service", "stopservice"}:
-        intent, _ = _read_intent(words)
+        intent, _ = _read_intent(args)
         raise CommandError(f"Starting service: {intent.describe()}\nError: Not found; no service")
-    said = {"kill-all": "", "get-current-user": "0\n", "wait-for-broadcast-idle": _IDLE}
-    if name in said:
-        return said[name]
+    outputs = {"kill-all": "", "get-current-user": "0\n", "wait-for-broadcast-idle": _IDLE}
+    if name in outputs:
+        return outputs[name]
     raise CommandError(f"Error: unknown command '{name}'", 255)
 
 
-def _positional(words: list[str]) -> str:
-    rest = list(words)
+def _positional(args: list[str]) -> str:
+    rest = list(args)
     while rest and rest[0].startswith("-"):
         del rest[: 2 if rest[0] in _ONE_VALUE else 1]
     if not rest:
@@ -107,10 +107,10 @@ def _positional(words: list[str]) -> str:
     return rest[0]
 
 
-def _read_intent(words: list[str]) -> tuple[Intent, bool]:
+def _read_intent(args: list[str]) -> tuple[Intent, bool]:
     """Read the arguments of ``am start``; the second value: stop the application before."""
     intent, stop_first = Intent(), False
-    rest = list(words)
+    rest = list(args)
     while rest:
         word = rest.pop(0)
         if word == "-S":
@@ -147,7 +147,7 @@ def _set(intent: Intent, option: str, value: str) -> None:
 
 
 def _resolve(intent: Intent) -> tuple[str, str] | None:
-    """Give package and activity that an intent means."""
+    """Return package and activity that an intent means."""
     if intent.component:
         package, _, activity = intent.component.partition("/")
         activity = full_activity(package, activity)
@@ -162,8 +162,8 @@ def _resolve(intent: Intent) -> tuple[str, str] | None:
     return None
 
 
-def _broadcast(call: Invocation, words: list[str]) -> str:
-    intent, _ = _read_intent(words)
+def _broadcast(call: Invocation, args: list[str]) -> str:
+    intent, _ = _read_intent(args)
     if not intent.action and not intent.component:
         raise CommandError("Error: no intent supplied", 255)
     if intent.action == _CLOSE_DIALOGS:
@@ -177,8 +177,8 @@ def _log_start(call: Invocation, intent: Intent) -> None:
     )
 
 
-def _start(call: Invocation, words: list[str]) -> str:
-    intent, stop_first = _read_intent(words)
+def _start(call: Invocation, args: list[str]) -> str:
+    intent, stop_first = _read_intent(args)
     goal = _resolve(intent)
     _log_start(call, intent)
     if set_by_intent(call.phone, intent.action, intent.extras):
@@ -205,9 +205,9 @@ def _start(call: Invocation, words: list[str]) -> str:
         call.phone.open(package, activity)
     component = f"{package}/{short_activity(package, activity)}"
     shown = Intent(intent.action, intent.categories, component)
-    said = f"Starting: {shown.describe()}\n"
+    output = f"Starting: {shown.describe()}\n"
     if was_open and not stop_first:
-        said += "Warning: Activity not started, its current task has been brought to the front\n"
-    if "-W" in words:
-        said += f"Status: ok\nLaunchState: WARM\nActivity: {component}\nTotalTime: 1\nWaitTime: 1\nComplete\n"
-    return said
+        output += "Warning: Activity not started, its current task has been brought to the front\n"
+    if "-W" in args:
+        output += f"Status: ok\nLaunchState: WARM\nActivity: {component}\nTotalTime: 1\nWaitTime: 1\nComplete\n"
+    return output

@@ -1,4 +1,4 @@
-"""Alarms and timers in the words of ``dumpsys alarm``, and set by an intent.
+"""Alarms and timers in the format of ``dumpsys alarm``, and set by an intent.
 
 Source: AOSP ``AlarmManagerService.java``, ``android.provider.AlarmClock``.
 """
@@ -27,7 +27,7 @@ _ACTIONS = {
 
 
 def describe_alarms(phone: Phone) -> str:
-    """Give what ``dumpsys alarm`` prints: what will ring, and the next alarm clock."""
+    """Return what ``dumpsys alarm`` prints: what will ring, and the next alarm clock."""
     now = phone.now()
     rings = list_rings(phone.store, now)
     lines = [
@@ -55,7 +55,7 @@ def describe_alarms(phone: Phone) -> str:
 
 
 def set_by_intent(phone: Phone, action: str, extras: Mapping[str, str]) -> bool:
-    """Set what an intent asks for; True when its screen need not be shown.
+    """Set the alarm or timer of an intent; return whether its screen may stay hidden.
 
     Raises:
         ValueError: an extra is no number, or out of its range.
@@ -76,5 +76,5 @@ def set_by_intent(phone: Phone, action: str, extras: Mapping[str, str]) -> bool:
 
 
 def _local(at_ms: int, now: datetime) -> datetime:
-    """Give a moment in the phone's own zone."""
+    """Return a moment in the phone's own zone."""
     return datetime.fromtimestamp(at_ms / 1000, tz=now.tzinfo)

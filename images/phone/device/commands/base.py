@@ -1,4 +1,4 @@
-"""What a command is given and what it gives back."""
+"""The input and the result of a command."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 EXIT_USAGE = 255
 
 Write = Callable[[bytes], None]
-"""Takes a piece of a command's standard output."""
+"""Writes a part of a command's standard output."""
 
 
 class CommandError(Exception):
-    """A command failed; the words go to standard error.
+    """A command failed.
 
     Args:
-        words: without the newline at the end.
+        message: for standard error, without the newline at the end.
         exit_code: 1 to 255.
     """
 
-    def __init__(self, words: str, exit_code: int = 1) -> None:
-        super().__init__(words)
+    def __init__(self, message: str, exit_code: int = 1) -> None:
+        super().__init__(message)
         self.exit_code = exit_code
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a command left behind."""
+    """Exit code and output of a command."""
 
     exit_code: int = 0
     stdout: bytes = b""
@@ -50,7 +50,7 @@ class Invocation:
         phone: what it works on.
         config: where the phone's files are.
         cwd: the folder it was called in.
-        words: its arguments, without its name.
+        args: its arguments, without its name.
         machine: the phone as a whole; None when only its state is there.
         skip_input: reads so many bytes of its standard input, and drops them.
     """
@@ -58,18 +58,18 @@ class Invocation:
     phone: Phone
     config: DeviceConfig
     cwd: Path
-    words: list[str]
+    args: list[str]
     machine: PhoneMachine | None = None
     skip_input: Callable[[int], None] = lambda _: None
 
     def resolve(self, path: str) -> Path:
-        """Give the real path of a path as the caller wrote it."""
+        """Return the real path of a path as the caller wrote it."""
         return self.config.resolve(path) if path.startswith("/") else self.cwd / path
 
 
 @dataclass(frozen=True)
 class Running:
-    """A command that goes on until it is done, or its caller ends it.
+    """A command that runs until it is done or its caller ends it.
 
     Attributes:
         ended: set when the caller wants no more.
@@ -80,6 +80,6 @@ class Running:
     write: Write
 
 
-def option_value(words: list[str], name: str, default: str = "") -> str:
-    """Give the word after an option; the default when it is not there."""
-    return words[words.index(name) + 1] if name in words[:-1] else default
+def option_value(args: list[str], name: str, default: str = "") -> str:
+    """Return the word after an option; the default when it is not there."""
+    return args[args.index(name) + 1] if name in args[:-1] else default

@@ -1,4 +1,4 @@
-"""``dumpsys battery`` and ``cmd battery``: what the battery says, and what it is made to say.
+"""``dumpsys battery`` and ``cmd battery``: the state of the battery, real or simulated.
 
 Source: AOSP ``BatteryService.java``.
 """
@@ -23,7 +23,7 @@ BATTERY = {
     "present": "true",
     "status": "2",
 }
-"""What the battery says until it is changed; numbers as in ``BatteryManager``."""
+"""The initial state of the battery; numbers as in ``BatteryManager``."""
 
 _MAX_NUMBER = 100
 _TRUTH = {"0": "false", "1": "true"}
@@ -35,21 +35,21 @@ _USAGE = """Battery service (battery) commands:
 
 
 def battery(store: Store) -> dict[str, str]:
-    """Give what the battery says."""
+    """Return the state of the battery."""
     return {key: store.setting(DEVICE, f"battery.{key}", value) for key, value in BATTERY.items()}
 
 
 def put_battery(store: Store, key: str, value: str) -> None:
-    """Let the battery say something."""
+    """Set a value of the battery's state."""
     store.put_setting(DEVICE, f"battery.{key}", value)
 
 
 def run_battery(call: Invocation) -> str:
-    """Carry out the words after ``cmd battery`` or ``dumpsys battery``."""
-    words = [word for word in call.words if word != "-f"]
+    """Run the arguments of ``cmd battery`` or ``dumpsys battery``."""
+    args = [word for word in call.args if word != "-f"]
     with call.phone.event():
         store = call.phone.store
-        match words:
+        match args:
             case ["get", key] if key in BATTERY:
                 return f"{battery(store)[key]}\n"
             case ["set", "ac" | "present" as key, value] if value in _TRUTH:
@@ -67,7 +67,7 @@ def run_battery(call: Invocation) -> str:
 
 
 def describe_battery(call: Invocation) -> str:
-    """Give what ``dumpsys battery`` prints."""
+    """Return what ``dumpsys battery`` prints."""
     now = battery(call.phone.store)
     return (
         f"Current Battery Service state:\n  AC powered: {now['ac']}\n  USB powered: false\n"

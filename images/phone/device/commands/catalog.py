@@ -60,11 +60,11 @@ LIVE: dict[str, Callable[[Invocation, Running], str | bytes]] = {
     "logcat": follow_log,
     "screenrecord": run_screenrecord,
 }
-"""Commands that can go on until they are ended; only the shell's executables run them so."""
+"""Commands that can run until they are ended; only the shell's executables run them so."""
 
 
 class Commands:
-    """Carry out commands on one phone.
+    """Run commands on one phone.
 
     Args:
         phone: what they work on.
@@ -86,28 +86,28 @@ class Commands:
         return iter(COMMANDS)
 
     def is_live(self, argv: list[str]) -> bool:
-        """Tell whether a command goes on until it is ended."""
-        name, *words = argv or [""]
-        return name in LIVE and (name != "logcat" or follows(words))
+        """Return whether a command goes on until it is ended."""
+        name, *args = argv or [""]
+        return name in LIVE and (name != "logcat" or follows(args))
 
     def run(
         self, argv: list[str], cwd: Path, skip_input: Callable[[int], None] = lambda _: None
     ) -> Result:
-        """Carry out one command line; never raises.
+        """Run one command line; never raises.
 
         Args:
             argv: name and arguments.
             cwd: the folder it was called in.
             skip_input: reads so many bytes of its standard input, and drops them.
         """
-        name, *words = argv or [""]
+        name, *args = argv or [""]
         if name not in COMMANDS:
             return Result(127, b"", f"/system/bin/sh: {name}: inaccessible or not found\n".encode())
-        call = Invocation(self._phone, self._config, cwd, words, self._machine, skip_input)
+        call = Invocation(self._phone, self._config, cwd, args, self._machine, skip_input)
         return _carry_out(name, lambda: COMMANDS[name](call))
 
     def run_live(self, argv: list[str], cwd: Path, ended: threading.Event, write: Write) -> Result:
-        """Carry out a command that goes on; never raises.
+        """Run a command that continues until it is stopped; never raises.
 
         Args:
             argv: name and arguments.
@@ -115,23 +115,23 @@ class Commands:
             ended: set when the caller wants no more.
             write: takes what it writes meanwhile.
         """
-        name, *words = argv
-        call = Invocation(self._phone, self._config, cwd, words, self._machine)
+        name, *args = argv
+        call = Invocation(self._phone, self._config, cwd, args, self._machine)
         return _carry_out(name, lambda: LIVE[name](call, Running(ended, write)))
 
 
 def _carry_out(name: str, work: Callable[[], str | bytes]) -> Result:
     try:
-        said = work()
+        output = work()
     except CommandError as exc:
         return _failed(str(exc), exc.exit_code)
     except OSError as exc:
         return _failed(f"{name}: {exc.filename or ''}: {exc.strerror or exc}", 1)
     except (ValueError, sqlite3.Error, OverflowError) as exc:
         return _failed(f"{name}: {exc}", 1)
-    raw = said if isinstance(said, bytes) else said.encode(errors="surrogateescape")
+    raw = output if isinstance(output, bytes) else output.encode(errors="surrogateescape")
     return Result(0, raw)
 
 
-def _failed(words: str, exit_code: int) -> Result:
-    return Result(exit_code, b"", f"{words}\n".encode(errors="replace") if words else b"")
+def _failed(args: str, exit_code: int) -> Result:
+    return Result(exit_code, b"", f"{args}\n".encode(errors="replace") if args else b"")

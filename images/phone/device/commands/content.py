@@ -31,13 +31,13 @@ class _Request:
 
 
 def run_content(call: Invocation) -> str:
-    """Carry out ``content``."""
-    verb, *words = call.words or [""]
-    request = _read(words)
-    found = find_provider(request.uri)
-    if found is None:
+    """Run ``content``."""
+    verb, *args = call.args or [""]
+    request = _read(args)
+    match = find_provider(request.uri)
+    if match is None:
         raise CommandError(f"[ERROR] Unknown URI: {request.uri}\n{_USAGE}")
-    provider, row_id = found
+    provider, row_id = match
     phone = call.phone
     with phone.event():
         if verb == "insert":
@@ -59,8 +59,8 @@ def run_content(call: Invocation) -> str:
     raise CommandError(f"[ERROR] Unsupported operation: {verb}\n{_USAGE}")
 
 
-def _read(words: list[str]) -> _Request:
-    request, rest = _Request(), list(words)
+def _read(args: list[str]) -> _Request:
+    request, rest = _Request(), list(args)
     while rest:
         option = rest.pop(0)
         if option not in _OPTIONS:

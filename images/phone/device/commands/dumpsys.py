@@ -1,4 +1,4 @@
-"""The command ``dumpsys``: what other tools read of it, in the words of several Androids.
+"""The command ``dumpsys``: what other tools read of it, in the formats of several Android versions.
 
 Source: AOSP ``ActivityTaskManagerService.java``, ``WindowManagerService.java``,
 ``BatteryService.java``, ``WifiServiceImpl.java``, ``DisplayManagerService.java``;
@@ -32,14 +32,14 @@ _CALL_STATES = (IDLE, RINGING, OFFHOOK)  # TelephonyManager.CALL_STATE_*
 
 
 def run_dumpsys(call: Invocation) -> str:
-    """Carry out ``dumpsys``."""
-    words = list(call.words)
-    if words[:1] == ["-t"]:
-        del words[:2]
-    words = [word for word in words if word in {"-l", "--display-id"} or not word.startswith("-")]
-    if not words or words[0] == "-l":
+    """Run ``dumpsys``."""
+    args = list(call.args)
+    if args[:1] == ["-t"]:
+        del args[:2]
+    args = [word for word in args if word in {"-l", "--display-id"} or not word.startswith("-")]
+    if not args or args[0] == "-l":
         return "Currently running services:\n" + "".join(f"  {name}\n" for name in SERVICES)
-    name, *rest = words
+    name, *rest = args
     if name not in _SERVICES:
         raise CommandError(f"Can't find service: {name}")
     with call.phone.lock:
@@ -47,7 +47,7 @@ def run_dumpsys(call: Invocation) -> str:
 
 
 def _record(task: AppTask, entry: Entry) -> str:
-    """Give the words for one activity; the number in front is the same as long as it is open."""
+    """Return the description of one activity; its number stays the same while it is open."""
     place = task.entries.index(entry)
     number = zlib.crc32(f"{task.task_id}/{place}/{entry.activity}".encode()) & 0xFFFFFFF
     name = f"{task.package}/{short_activity(task.package, entry.activity)}"
@@ -110,7 +110,7 @@ def _window(call: Invocation, _: list[str]) -> str:
 
 
 def _battery(call: Invocation, rest: list[str]) -> str:
-    return run_battery(replace(call, words=rest)) if rest else describe_battery(call)
+    return run_battery(replace(call, args=rest)) if rest else describe_battery(call)
 
 
 def _display(call: Invocation, _: list[str]) -> str:
@@ -169,7 +169,7 @@ def _input(call: Invocation, _: list[str]) -> str:
 
 
 def _input_method(call: Invocation, _: list[str]) -> str:
-    shown = str(call.phone.glass.keyboard_shown).lower()
+    shown = str(call.phone.compositor.keyboard_shown).lower()
     return f"Current Input Method Manager state:\n  mInputShown={shown}\n  mCurMethodId={METHOD}\n"
 
 
@@ -192,12 +192,12 @@ def _telephony(call: Invocation, _: list[str]) -> str:
 
 
 def _reference(call: Invocation, rest: list[str]) -> str:
-    """Tell what no Android tells: digests of the state, the last toast, the picture's number.
+    """Print what no Android has: digests of the state, the last toast, the picture's number.
 
     Beside the number stands how much was begun that will still change the picture.
     """
     if rest == ["frame"]:
-        return f"frame={call.phone.glass.frame()}\npending={call.phone.pending}\n"
+        return f"frame={call.phone.compositor.frame()}\npending={call.phone.pending}\n"
     if rest == ["toast"]:
         text = call.phone.stack.last_toast
         return f"package={call.phone.stack.front.package}\ntext={text}\n" if text else ""
@@ -231,4 +231,4 @@ _SERVICES: dict[str, Callable[[Invocation, list[str]], str]] = {
     "window": _window,
 }
 SERVICES = tuple(sorted(_SERVICES))
-"""Names of the services that tell something."""
+"""Names of the services that print something."""

@@ -66,13 +66,13 @@ The commands and default sources are:
 
 
 def run_input(call: Invocation) -> str:
-    """Carry out ``input``."""
-    words = list(call.words)
-    if words and words[0] in _SOURCES:
-        del words[0]
-    if words and words[0] == "-d":
-        del words[:2]
-    name, *values = words or [""]
+    """Run ``input``."""
+    args = list(call.args)
+    if args and args[0] in _SOURCES:
+        del args[0]
+    if args and args[0] == "-d":
+        del args[:2]
+    name, *values = args or [""]
     if name == "text" and values:
         call.phone.type(values[0].replace("%s", " "))
     elif name == "keyevent" and values:
@@ -86,7 +86,7 @@ def run_input(call: Invocation) -> str:
 
 
 def _touch(call: Invocation, name: str, values: list[str]) -> None:
-    """Carry out what happens at a place."""
+    """Inject a touch at a position."""
     if name == "tap":
         x, y = _place(call, values, 2)
         call.phone.tap(x, y)
@@ -184,7 +184,7 @@ def _place(call: Invocation, values: list[str], count: int) -> list[int]:
 
 
 def _key(word: str) -> str:
-    """Give a key's name without ``KEYCODE_``."""
+    """Return a key's name without ``KEYCODE_``."""
     name = word.upper().removeprefix("KEYCODE_")
     if name.isdigit() and len(name) > 1 and int(name) in KEYS_BY_NUMBER:
         return KEYS_BY_NUMBER[int(name)]

@@ -17,8 +17,8 @@ METHOD = "org.mesocosm.keyboard/.Keyboard"
 
 
 def run_ime(call: Invocation) -> str:
-    """Carry out ``ime``."""
-    match [word for word in call.words if word not in {"--user", "0"}]:
+    """Run ``ime``."""
+    match [word for word in call.args if word not in {"--user", "0"}]:
         case ["list", *options] if set(options) <= {"-a", "-s"}:
             return f"{METHOD}\n" if "-s" in options else f"mId={METHOD} mIsDefault=true\n"
         case ["set" | "enable" | "disable" as verb, method]:

@@ -40,16 +40,16 @@ class _Request:
     tags: dict[str, int] = field(default_factory=dict)
 
     def wants(self, entry: LogEntry) -> bool:
-        """Tell whether the filters let an entry through."""
+        """Return whether the filters let an entry through."""
         if self.pattern is not None and not self.pattern.search(entry.message):
             return False
         return PRIORITIES.index(entry.priority) >= self.tags.get(entry.tag, self.default)
 
 
-def follows(words: list[str]) -> bool:
-    """Tell whether a call goes on with what comes."""
+def follows(args: list[str]) -> bool:
+    """Return whether a call goes on with what comes."""
     try:
-        request = _read(words)
+        request = _read(args)
     except CommandError:
         return False
     return not (request.is_dump or request.is_clear or request.is_size)
@@ -57,7 +57,7 @@ def follows(words: list[str]) -> bool:
 
 def run_logcat(call: Invocation) -> str:
     """Print the log as it is now."""
-    request, log = _read(call.words), call.phone.log
+    request, log = _read(call.args), call.phone.log
     if request.is_clear:
         log.clear()
         return ""
@@ -69,8 +69,8 @@ def run_logcat(call: Invocation) -> str:
 
 
 def follow_log(call: Invocation, running: Running) -> str:
-    """Print the log, and what comes to it, until the caller ends it."""
-    request, after = _read(call.words), 0
+    """Print the log, and follow it until the caller ends."""
+    request, after = _read(call.args), 0
     running.write(_BEGINNING.encode())
     while not running.ended.is_set():
         entries = call.phone.log.wait(after, _POLL_S)
@@ -83,23 +83,23 @@ def follow_log(call: Invocation, running: Running) -> str:
 
 def run_log(call: Invocation) -> str:
     """Write a line into the log."""
-    words, tag, priority = list(call.words), "log", "I"
-    while words and words[0] in {"-t", "-p"} and len(words) > 1:
-        option, value = words.pop(0), words.pop(0)
+    args, tag, priority = list(call.args), "log", "I"
+    while args and args[0] in {"-t", "-p"} and len(args) > 1:
+        option, value = args.pop(0), args.pop(0)
         if option == "-t":
             tag = value
         elif value.upper() in PRIORITIES and len(value) == 1:
             priority = value.upper()
         else:
             raise CommandError(f"log: bad -p '{value}'")
-    if not words:
+    if not args:
         raise CommandError("usage: log [-p PRIORITY] [-t TAG] MESSAGE...")
-    call.phone.log.write(priority, tag, " ".join(words), pid=2000)
+    call.phone.log.write(priority, tag, " ".join(args), pid=2000)
     return ""
 
 
-def _read(words: list[str]) -> _Request:
-    request, rest = _Request(), list(words)
+def _read(args: list[str]) -> _Request:
+    request, rest = _Request(), list(args)
     while rest:
         word = rest.pop(0)
         name, equals, value = word.partition("=")
@@ -152,15 +152,15 @@ def _set(request: _Request, option: str, value: str) -> None:
 
 
 def _filter(request: _Request, word: str) -> None:
-    found = _FILTER.fullmatch(word)
-    if found is None:
+    match = _FILTER.fullmatch(word)
+    if match is None:
         raise CommandError(f"logcat: Invalid filter expression '{word}'")
-    letter = (found[2] or "V").upper()
+    letter = (match[2] or "V").upper()
     level = _SILENT if letter == "S" else max(0, PRIORITIES.find(letter))
-    if found[1] == "*":
+    if match[1] == "*":
         request.default = level
     else:
-        request.tags[found[1]] = level
+        request.tags[match[1]] = level
 
 
 def _format(entry: LogEntry, style: str) -> str:

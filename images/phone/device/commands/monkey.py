@@ -26,7 +26,7 @@ _TAPS_RATIO, _SWIPES_RATIO = 0.75, 0.9
 def run_monkey(call: Invocation) -> str:
     """Open an allowed application with the first event; the others are touches and keys in it."""
     values: dict[str, list[str]] = {}
-    rest = list(call.words)
+    rest = list(call.args)
     while rest and rest[0].startswith("-"):
         option = rest.pop(0)
         values.setdefault(option, []).append(rest.pop(0) if option in _WITH_VALUE and rest else "")
@@ -38,8 +38,8 @@ def run_monkey(call: Invocation) -> str:
     if not known:
         raise CommandError(_NOTHING, _EXIT_NOTHING)
     _touch(call, known, random.Random(int(seed)), int(rest[0]))  # noqa: S311 - repeatable
-    said = f":Monkey: seed={seed} count={rest[0]}\n" if "-v" in values else ""
-    return f"{said}Events injected: {rest[0]}\n## Network stats: elapsed time=0ms\n"
+    head = f":Monkey: seed={seed} count={rest[0]}\n" if "-v" in values else ""
+    return f"{head}Events injected: {rest[0]}\n## Network stats: elapsed time=0ms\n"
 
 
 def _is_count(word: str) -> bool:

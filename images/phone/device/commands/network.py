@@ -37,55 +37,57 @@ class _Interface(NamedTuple):
 
 def run_ifconfig(call: Invocation) -> str:
     """Show the interfaces that are up, or one."""
-    wanted = [word for word in call.words if not word.startswith("-")]
-    found = [one for one in _interfaces(call) if not wanted or one.name == wanted[0]]
-    if wanted and not found:
+    wanted = [word for word in call.args if not word.startswith("-")]
+    interfaces = [
+        interface for interface in _interfaces(call) if not wanted or interface.name == wanted[0]
+    ]
+    if wanted and not interfaces:
         raise CommandError(f"ifconfig: {wanted[0]}: No such device")
     return "\n".join(
-        f"{one.name:<10}Link encap:{'Local Loopback' if one.name == _LOOPBACK else 'Ethernet'}\n"
-        f"          inet addr:{one.address}  Bcast:{one.broadcast}  Mask:{one.netmask}\n"
+        f"{interface.name:<10}Link encap:{'Local Loopback' if interface.name == _LOOPBACK else 'Ethernet'}\n"
+        f"          inet addr:{interface.address}  Bcast:{interface.broadcast}  Mask:{interface.netmask}\n"
         "          UP RUNNING  MTU:1500  Metric:1\n"
-        for one in found
+        for interface in interfaces
     )
 
 
 def run_ip(call: Invocation) -> str:
     """Show addresses and the route, as ``ip addr`` and ``ip route`` do."""
-    words = [word for word in call.words if not word.startswith("-")]
+    args = [word for word in call.args if not word.startswith("-")]
     interfaces = _interfaces(call)
-    kind = words[0] if words else ""
-    name = words[-1] if words[1:] and words[-1] not in {"show", "list", "dev"} else ""
+    kind = args[0] if args else ""
+    name = args[-1] if args[1:] and args[-1] not in {"show", "list", "dev"} else ""
     if name:
-        interfaces = [one for one in interfaces if one.name == name]
+        interfaces = [interface for interface in interfaces if interface.name == name]
     if kind and "address".startswith(kind):
         if name and not interfaces:
             raise CommandError(f'Device "{name}" does not exist.')
-        return "".join(_show(one) for one in interfaces)
+        return "".join(_show(interface) for interface in interfaces)
     if kind and "route".startswith(kind):
         return "".join(
-            f"{_network(one)} dev {one.name} proto kernel scope link src {one.address}\n"
-            for one in interfaces
-            if one.name != _LOOPBACK
+            f"{_network(interface)} dev {interface.name} proto kernel scope link src {interface.address}\n"
+            for interface in interfaces
+            if interface.name != _LOOPBACK
         )
     raise CommandError("usage: ip addr|route [show [dev NAME]]", 255)
 
 
-def _show(one: _Interface) -> str:
-    scope = "host" if one.name == _LOOPBACK else "global"
+def _show(interface: _Interface) -> str:
+    scope = "host" if interface.name == _LOOPBACK else "global"
     return (
-        f"{one.number}: {one.name}: <UP,LOWER_UP> mtu 1500 state UP\n"
-        f"    inet {one.address}/{one.prefix} brd {one.broadcast} scope {scope} {one.name}\n"
+        f"{interface.number}: {interface.name}: <UP,LOWER_UP> mtu 1500 state UP\n"
+        f"    inet {interface.address}/{interface.prefix} brd {interface.broadcast} scope {scope} {interface.name}\n"
     )
 
 
-def _network(one: _Interface) -> str:
-    mask = int.from_bytes(socket.inet_aton(one.netmask), "big")
-    number = int.from_bytes(socket.inet_aton(one.address), "big") & mask
-    return f"{socket.inet_ntoa(number.to_bytes(4, 'big'))}/{one.prefix}"
+def _network(interface: _Interface) -> str:
+    mask = int.from_bytes(socket.inet_aton(interface.netmask), "big")
+    number = int.from_bytes(socket.inet_aton(interface.address), "big") & mask
+    return f"{socket.inet_ntoa(number.to_bytes(4, 'big'))}/{interface.prefix}"
 
 
 def _interfaces(call: Invocation) -> list[_Interface]:
-    found = []
+    interfaces = []
     has_wifi = call.phone.store.setting("global", "wifi_on") == "1"
     is_first = True
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
@@ -98,11 +100,11 @@ def _interfaces(call: Invocation) -> list[_Interface]:
             except OSError:
                 continue  # it has no address
             if real == _LOOPBACK:
-                found.append(_Interface(real, index, *values))
+                interfaces.append(_Interface(real, index, *values))
             elif is_first and has_wifi:
-                found.append(_Interface(WIFI, index, *values))
+                interfaces.append(_Interface(WIFI, index, *values))
                 is_first = False
-    return found
+    return interfaces
 
 
 def _ask(sock: socket.socket, request: int, name: str) -> str:

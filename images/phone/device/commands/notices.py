@@ -1,4 +1,4 @@
-"""Notifications and toasts in the words of ``dumpsys``.
+"""Notifications and toasts in the format of ``dumpsys``.
 
 Source: AOSP ``NotificationManagerService.java``, ``NotificationRecord.java``.
 """
@@ -23,12 +23,12 @@ _SHELL_UID = 2000
 
 
 def notification_keys(phone: Phone) -> list[str]:
-    """Give the key of each notification, newest first."""
+    """Return the key of each notification, newest first."""
     return [_key(row) for row in list_notifications(phone.store)]
 
 
 def describe_notifications(phone: Phone) -> str:
-    """Give what ``dumpsys notification`` prints, the toast that is shown included."""
+    """Return what ``dumpsys notification`` prints, the toast that is shown included."""
     rows = list_notifications(phone.store)
     listed = "".join(_describe(row) for row in rows)
     text = phone.stack.toast

@@ -45,14 +45,14 @@ _NO_APKS = "Failure [INSTALL_FAILED_NO_MATCHING_ABIS: the reference phone runs n
 
 
 def run_pm(call: Invocation) -> str:
-    """Carry out ``pm``."""
-    name, *words = call.words or [""]
+    """Run ``pm``."""
+    name, *args = call.args or [""]
     known: dict[str, Callable[[Invocation, list[str]], str]] = {
         "clear": _clear,
-        "dump": lambda call, words: describe(call, _named(words)),
-        "enable": lambda _, words: _switch(words, "enabled"),
+        "dump": lambda call, args: describe(call, _named(args)),
+        "enable": lambda _, args: _switch(args, "enabled"),
         "get-install-location": lambda *_: "0[auto]\n",
-        "grant": lambda call, words: _grant(call, words, is_granted=True),
+        "grant": lambda call, args: _grant(call, args, is_granted=True),
         "has-feature": _has_feature,
         "install": _refuse_install,
         "install-create": _refuse_install,
@@ -61,25 +61,25 @@ def run_pm(call: Invocation) -> str:
         "list": _list,
         "path": _path,
         "resolve-activity": _resolve_activity,
-        "revoke": lambda call, words: _grant(call, words, is_granted=False),
+        "revoke": lambda call, args: _grant(call, args, is_granted=False),
         "uninstall": _refuse_uninstall,
     }
     if name not in known:
         raise CommandError(f"Unknown command: {name}", 255)
-    return known[name](call, words)
+    return known[name](call, args)
 
 
 def describe(call: Invocation, name: str) -> str:
-    """Give what ``dumpsys package`` prints of one package; of all when it is empty."""
+    """Return what ``dumpsys package`` prints of one package; of all when it is empty."""
     if not name:
-        return "Packages:\n" + "".join(_describe_one(call, each) for each in sorted(APPS))
+        return "Packages:\n" + "".join(_describe_one(call, package) for package in sorted(APPS))
     if name not in APPS:
         raise CommandError(f"Unable to find package: {name}", 0)
     return f"Packages:\n{_describe_one(call, name)}"
 
 
 def user_id(name: str) -> int:
-    """Give the number of the user that a package runs as."""
+    """Return the number of the user that a package runs as."""
     return 10001 + sorted(APPS).index(name)
 
 
@@ -106,15 +106,15 @@ def _describe_one(call: Invocation, name: str) -> str:
     )
 
 
-def _named(words: list[str]) -> str:
-    """Give the first word that is no option, nor the user after one."""
-    rest = [word for word in words if word != option_value(words, "--user", "\0")]
+def _named(args: list[str]) -> str:
+    """Return the first word that is no option, nor the user after one."""
+    rest = [word for word in args if word != option_value(args, "--user", "\0")]
     names = [word for word in rest if not word.startswith("-")]
     return names[0] if names else ""
 
 
-def _list(call: Invocation, words: list[str]) -> str:
-    what, *rest = words or [""]
+def _list(call: Invocation, args: list[str]) -> str:
+    what, *rest = args or [""]
     if what in {"packages", "package"}:
         return _list_packages(rest)
     if what == "features":
@@ -132,30 +132,30 @@ def _list(call: Invocation, words: list[str]) -> str:
     raise CommandError(f"Error: unknown list type '{what}'", 255)
 
 
-def _list_packages(words: list[str]) -> str:
-    user = option_value(words, "--user")
-    wanted = [word for word in words if not word.startswith("-") and word != user]
-    if "-3" in words or "-d" in words:
+def _list_packages(args: list[str]) -> str:
+    user = option_value(args, "--user")
+    wanted = [word for word in args if not word.startswith("-") and word != user]
+    if "-3" in args or "-d" in args:
         return ""
     names = sorted(name for name in APPS if all(word in name for word in wanted))
     lines = []
     for name in names:
-        place = f"/system/app/{APPS[name].label}.apk=" if "-f" in words else ""
-        uid = f" uid:{user_id(name)}" if "-U" in words else ""
-        version = " versionCode:1" if "--show-versioncode" in words else ""
+        place = f"/system/app/{APPS[name].label}.apk=" if "-f" in args else ""
+        uid = f" uid:{user_id(name)}" if "-U" in args else ""
+        version = " versionCode:1" if "--show-versioncode" in args else ""
         lines.append(f"package:{place}{name}{version}{uid}\n")
     return "".join(lines)
 
 
-def _path(_: Invocation, words: list[str]) -> str:
-    name = _named(words)
+def _path(_: Invocation, args: list[str]) -> str:
+    name = _named(args)
     if name not in APPS:
         raise CommandError("")
     return f"package:/system/app/{APPS[name].label}.apk\n"
 
 
-def _clear(call: Invocation, words: list[str]) -> str:
-    name = _named(words)
+def _clear(call: Invocation, args: list[str]) -> str:
+    name = _named(args)
     if name not in APPS:
         raise CommandError("Failed")
     store = call.phone.store
@@ -171,8 +171,8 @@ def _clear(call: Invocation, words: list[str]) -> str:
     return "Success\n"
 
 
-def _grant(call: Invocation, words: list[str], *, is_granted: bool) -> str:
-    names = [word for word in words if word != option_value(words, "--user", "\0")]
+def _grant(call: Invocation, args: list[str], *, is_granted: bool) -> str:
+    names = [word for word in args if word != option_value(args, "--user", "\0")]
     names = [word for word in names if not word.startswith("-")]
     if len(names) != 2:  # noqa: PLR2004
         raise CommandError("Error: no package or permission specified", 255)
@@ -195,35 +195,35 @@ def _grant(call: Invocation, words: list[str], *, is_granted: bool) -> str:
     return ""
 
 
-def _has_feature(_: Invocation, words: list[str]) -> str:
-    if _named(words) in _FEATURES:
+def _has_feature(_: Invocation, args: list[str]) -> str:
+    if _named(args) in _FEATURES:
         return "true\n"
     raise CommandError("false")
 
 
-def _resolve_activity(_: Invocation, words: list[str]) -> str:
-    name = words[-1] if words else ""
+def _resolve_activity(_: Invocation, args: list[str]) -> str:
+    name = args[-1] if args else ""
     if name not in APPS:
         return "No activity found\n"
     main = full_activity(name, APPS[name].main)
     head = "priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n"
-    return f"{head if '--brief' in words else ''}{name}/{main}\n"
+    return f"{head if '--brief' in args else ''}{name}/{main}\n"
 
 
-def _switch(words: list[str], state: str) -> str:
-    name = _named(words)
+def _switch(args: list[str], state: str) -> str:
+    name = _named(args)
     if name not in APPS:
         raise CommandError(f"Error: java.lang.IllegalArgumentException: Unknown package: {name}", 1)
     return f"Package {name} new state: {state}\n"
 
 
-def _refuse_install(call: Invocation, words: list[str]) -> str:
-    size = option_value(words, "-S")
+def _refuse_install(call: Invocation, args: list[str]) -> str:
+    size = option_value(args, "-S")
     if size.isascii() and size.isdigit():
         call.skip_input(int(size))
     raise CommandError(_NO_APKS)
 
 
-def _refuse_uninstall(_: Invocation, words: list[str]) -> str:
-    del words
+def _refuse_uninstall(_: Invocation, args: list[str]) -> str:
+    del args
     raise CommandError("Failure [DELETE_FAILED_INTERNAL_ERROR]")

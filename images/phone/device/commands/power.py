@@ -22,8 +22,8 @@ _USAGE = """Available commands:
 
 
 def run_svc(call: Invocation) -> str:
-    """Switch radios on and off, keep the screen on, or start the phone anew."""
-    match call.words:
+    """Switch radios on and off, keep the screen on, or reboot the phone."""
+    match call.args:
         case [radio, state] if radio in _RADIOS and state in _STATES:
             key, value = _RADIOS[radio], _STATES[state]
         case ["power", "stayon", state] if state in _STAY_ON:
@@ -38,8 +38,8 @@ def run_svc(call: Invocation) -> str:
 
 
 def run_reboot(call: Invocation) -> str:
-    """Start the phone anew: nothing is left running, and every host is cut off."""
-    target = "".join(word for word in call.words if word not in {"power", "reboot"})
+    """Reboot the phone: all processes end and every host is disconnected."""
+    target = "".join(word for word in call.args if word not in {"power", "reboot"})
     if target or call.machine is None:
         raise CommandError(f"reboot: the reference phone has no mode '{target}'")
     call.machine.reboot()

@@ -1,4 +1,4 @@
-"""What a ``content://`` address leads to."""
+"""A provider behind a ``content://`` address."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Provider:
     """One table of a provider.
 
     Attributes:
-        columns: that a query gives.
-        rows: gives all rows.
+        columns: that a query returns.
+        rows: returns all rows.
         insert: adds one.
         update: changes one, by its id.
         delete: removes one, by its id.

@@ -1,4 +1,4 @@
-"""What ``content://`` addresses lead to.
+"""The providers behind ``content://`` addresses.
 
 Source: Android's ``ContactsContract``. Google Tasks has no public provider; this phone's own is
 ``content://com.google.android.apps.tasks/tasks`` (also ``content://org.mesocosm.tasks/tasks``).
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def find_provider(uri: str) -> tuple[Provider, int | None] | None:
-    """Give the provider of an address, and the row's id if the address ends in one."""
+    """Return the provider of an address, and the row's id if the address ends in one."""
     path = uri.removeprefix("content://").split("?")[0].strip("/")
     if not uri.startswith("content://"):
         return None

@@ -36,26 +36,28 @@ _USAGE = "Usage: screenrecord [--time-limit SECONDS] [--size WIDTHxHEIGHT] [--bi
 def run_screenrecord(call: Invocation, running: Running | None) -> str:
     """Film the screen until the time is up or the caller ends it."""
     options = ("--time-limit", "--size", "--bit-rate", "-o", "--display-id", "-d")
-    values = {option_value(call.words, name, "\0") for name in options}
-    paths = [word for word in call.words if not word.startswith("-") and word not in values]
+    values = {option_value(call.args, name, "\0") for name in options}
+    paths = [word for word in call.args if not word.startswith("-") and word not in values]
     if len(paths) != 1:
         raise CommandError(f"Must specify output file (see --help).\n{_USAGE}", 2)
-    limit_text = option_value(call.words, "--time-limit", str(MAX_LENGTH_S))
+    limit_text = option_value(call.args, "--time-limit", str(MAX_LENGTH_S))
     limit = int(limit_text) if limit_text.isascii() and limit_text.isdigit() else 0
     if not 1 <= limit <= MAX_LENGTH_S:
         raise CommandError(f"Time limit {limit_text}s outside acceptable range [1,180]", 2)
-    size = _SIZE.fullmatch(option_value(call.words, "--size", "540x1200"))
+    size = _SIZE.fullmatch(option_value(call.args, "--size", "540x1200"))
     if size is None:
-        raise CommandError(f"Invalid size '{option_value(call.words, '--size')}'", 2)
+        raise CommandError(f"Invalid size '{option_value(call.args, '--size')}'", 2)
     if running is None:
         raise CommandError("screenrecord: it goes on, so a shell has to run it", 2)
     film = Film(call.resolve(paths[0]), (int(size[1]), int(size[2])))
     began_s, shown = time.monotonic(), -1
     try:
         while not running.ended.is_set() and time.monotonic() - began_s < limit:
-            if (frame := call.phone.glass.frame()) != shown and film.size_bytes < _MAX_FILE_BYTES:
+            if (
+                frame := call.phone.compositor.frame()
+            ) != shown and film.size_bytes < _MAX_FILE_BYTES:
                 shown = frame
-                film.add(call.phone.glass.picture(), time.monotonic() - began_s)
+                film.add(call.phone.compositor.picture(), time.monotonic() - began_s)
             running.ended.wait(_FRAME_S)
     finally:
         film.close(time.monotonic() - began_s)
@@ -82,7 +84,7 @@ class Film:
 
     @property
     def size_bytes(self) -> int:
-        """What is written so far."""
+        """Bytes of the frames written so far."""
         return sum(self._sizes)
 
     def add(self, picture: tuple[int, int, bytes], time_s: float) -> None:
@@ -155,7 +157,7 @@ class Film:
 
 
 def _descriptor() -> bytes:
-    """Say that frames are JPEG pictures."""
+    """Declare that frames are JPEG pictures."""
     config = struct.pack(">BBI", _OBJECT_TYPE_JPEG, 0x11, 0)[:5] + struct.pack(">II", 0, 0)
     decoder = struct.pack(">BB", 4, len(config)) + config
     layer = struct.pack(">BBB", 6, 1, 2)

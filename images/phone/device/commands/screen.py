@@ -24,20 +24,20 @@ _ROTATIONS = frozenset("0123")
 
 
 def run_screencap(call: Invocation) -> bytes:
-    """Give the screen, as a PNG or as raw pixels, or write it to a file."""
-    words = [word for word in call.words if word not in {"-p", "--png"}]
-    if words[:1] == ["-d"]:
-        del words[:2]
-    if any(word.startswith("-") for word in words):
+    """Return the screen, as a PNG or as raw pixels, or write it to a file."""
+    args = [word for word in call.args if word not in {"-p", "--png"}]
+    if args[:1] == ["-d"]:
+        del args[:2]
+    if any(word.startswith("-") for word in args):
         raise CommandError("usage: screencap [-hp] [-d display-id] [FILENAME]", EXIT_USAGE)
-    if len(words) < len(call.words) or (words and words[0].endswith(".png")):
-        data = call.phone.glass.screenshot()
+    if len(args) < len(call.args) or (args and args[0].endswith(".png")):
+        data = call.phone.compositor.screenshot()
     else:
-        width, height, pixels = call.phone.glass.picture()
+        width, height, pixels = call.phone.compositor.picture()
         data = struct.pack("<4I", width, height, _RGBA_8888, _SRGB) + pixels
-    if not words:
+    if not args:
         return data
-    call.resolve(words[0]).write_bytes(data)
+    call.resolve(args[0]).write_bytes(data)
     return b""
 
 
@@ -46,26 +46,30 @@ def run_uiautomator(call: Invocation) -> str:
 
     The closing words hold Android's own spelling mistake: tools compare them.
     """
-    name, *words = call.words or [""]
+    name, *args = call.args or [""]
     if name != "dump":
         raise CommandError("Usage: uiautomator <subcommand> [options]", 1)
-    paths = [word for word in words if not word.startswith("-")]
+    paths = [word for word in args if not word.startswith("-")]
     path = paths[0] if paths else _DEFAULT_DUMP
-    xml = call.phone.glass.dump_windows() if "--windows" in words else call.phone.glass.dump()
-    said = f"UI hierchary dumped to: {path}\n"
+    xml = (
+        call.phone.compositor.dump_windows()
+        if "--windows" in args
+        else call.phone.compositor.dump()
+    )
+    message = f"UI hierchary dumped to: {path}\n"
     if path == "/dev/tty":
-        return xml + said
+        return xml + message
     call.resolve(path).write_text(xml, encoding="utf-8")
-    return said
+    return message
 
 
 def run_wm(call: Invocation) -> str:
-    """Tell and force size and density of the screen, and turn it."""
-    match [word for word in call.words if word not in {"-d", "0"}]:
-        case ["size", *words] if len(words) < 2:  # noqa: PLR2004
-            return _size(call, *words)
-        case ["density", *words] if len(words) < 2:  # noqa: PLR2004
-            return _density(call, *words)
+    """Print and force size and density of the screen, and rotate it."""
+    match [word for word in call.args if word not in {"-d", "0"}]:
+        case ["size", *args] if len(args) < 2:  # noqa: PLR2004
+            return _size(call, *args)
+        case ["density", *args] if len(args) < 2:  # noqa: PLR2004
+            return _density(call, *args)
         case ["user-rotation"]:
             is_free = call.phone.store.setting("system", "accelerometer_rotation") == "1"
             state = "free" if is_free else f"lock {call.phone.display.rotation}"
@@ -77,7 +81,7 @@ def run_wm(call: Invocation) -> str:
             return _rotate(call, {"accelerometer_rotation": "0", "user_rotation": turn})
         case ["dismiss-keyguard"]:
             return ""  # the reference phone is never locked
-    raise CommandError(f"Unknown command: {' '.join(call.words[:1])}", EXIT_USAGE)
+    raise CommandError(f"Unknown command: {' '.join(call.args[:1])}", EXIT_USAGE)
 
 
 def _size(call: Invocation, wanted: str = "") -> str:
@@ -86,10 +90,10 @@ def _size(call: Invocation, wanted: str = "") -> str:
         own = f"Physical size: {WIDTH_PX}x{HEIGHT_PX}\n"
         is_forced = size_px != (WIDTH_PX, HEIGHT_PX)
         return own + (f"Override size: {size_px[0]}x{size_px[1]}\n" if is_forced else "")
-    found = _SIZE.fullmatch(wanted)
-    if found is None and wanted != "reset":
+    match = _SIZE.fullmatch(wanted)
+    if match is None and wanted != "reset":
         raise CommandError(f"Error: bad size {wanted}", EXIT_USAGE)
-    size_px = (int(found[1]), int(found[2])) if found else (WIDTH_PX, HEIGHT_PX)
+    size_px = (int(match[1]), int(match[2])) if match else (WIDTH_PX, HEIGHT_PX)
     if not is_size(size_px):
         raise CommandError(
             f"Error: bad size {wanted}: the reference phone takes {MIN_SIDE_PX} px a side and "
@@ -97,7 +101,7 @@ def _size(call: Invocation, wanted: str = "") -> str:
             EXIT_USAGE,
         )
     with call.phone.event():
-        force_size(call.phone.store, size_px if found else None)
+        force_size(call.phone.store, size_px if match else None)
     return ""
 
 

@@ -31,7 +31,7 @@ _FUNCTIONS = frozenset(
 
 
 def select(rows: list[Row], columns: Sequence[str], where: str, sort: str) -> list[Row]:
-    """Give the rows that meet a condition, in an order.
+    """Return the rows that meet a condition, in an order.
 
     Args:
         rows: each with all columns.
@@ -65,7 +65,7 @@ def select(rows: list[Row], columns: Sequence[str], where: str, sort: str) -> li
 
 
 def _affinity(rows: list[Row], name: str) -> str:
-    """Give a column's type: numbers compare with quoted numbers only in a column of numbers."""
+    """Return a column's type: numbers compare with quoted numbers only in a column of numbers."""
     kinds = {type(row[name]) for row in rows if row[name] is not None}
     if kinds <= {int, bool}:
         return "INTEGER"

@@ -29,9 +29,9 @@ _NO_SERVICE = 20
 
 
 def run_cmd(call: Invocation) -> str:
-    """Carry out ``cmd``."""
-    name, *words = call.words or [""]
-    inner = replace(call, words=words)
+    """Run ``cmd``."""
+    name, *args = call.args or [""]
+    inner = replace(call, args=args)
     known: dict[str, Callable[[Invocation], str]] = {
         "activity": run_am,
         "battery": run_battery,
@@ -48,29 +48,31 @@ def run_cmd(call: Invocation) -> str:
         "window": run_wm,
     }
     if name in {"-l", ""}:
-        return "Currently running services:\n" + "".join(f"  {each}\n" for each in sorted(known))
+        return "Currently running services:\n" + "".join(
+            f"  {service}\n" for service in sorted(known)
+        )
     if name not in known:
         raise CommandError(f"cmd: Can't find service: {name}", _NO_SERVICE)
     return known[name](inner)
 
 
 def run_service(call: Invocation) -> str:
-    """Carry out ``service list`` and ``service check``."""
-    if call.words == ["list"]:
+    """Run ``service list`` and ``service check``."""
+    if call.args == ["list"]:
         head = f"Found {len(SERVICES)} services:\n"
         return head + "".join(f"{index}\t{name}: []\n" for index, name in enumerate(SERVICES))
-    if call.words[:1] == ["check"] and call.words[1:]:
-        state = "found" if call.words[1] in SERVICES else "not found"
-        return f"Service {call.words[1]}: {state}\n"
+    if call.args[:1] == ["check"] and call.args[1:]:
+        state = "found" if call.args[1] in SERVICES else "not found"
+        return f"Service {call.args[1]}: {state}\n"
     raise CommandError("usage: service list|check NAME", 10)
 
 
 def _night(call: Invocation) -> str:
-    if call.words[:1] != ["night"]:
+    if call.args[:1] != ["night"]:
         raise CommandError("UiModeManager service (uimode) commands:\n  night [yes|no]", 255)
     values = {"yes": DARK, "no": LIGHT}
     with call.phone.event():
-        for word in call.words[1:2]:
+        for word in call.args[1:2]:
             if word not in values:
                 raise CommandError("Error: mode must be yes or no", 255)
             call.phone.store.put_setting("secure", "ui_night_mode", values[word])
@@ -80,43 +82,43 @@ def _night(call: Invocation) -> str:
 
 def _switch(call: Invocation, key: str, values: dict[str, str]) -> str:
     with call.phone.event():
-        call.phone.store.put_setting("global", key, values[call.words[-1]])
+        call.phone.store.put_setting("global", key, values[call.args[-1]])
     return ""
 
 
 def _wifi(call: Invocation) -> str:
     values = {"enabled": "1", "disabled": "0"}
-    if call.words == ["status"]:
+    if call.args == ["status"]:
         is_on = call.phone.store.setting("global", "wifi_on") == "1"
         return f"Wifi is {'enabled' if is_on else 'disabled'}\n"
-    if len(call.words) == 2 and call.words[0] == "set-wifi-enabled" and call.words[1] in values:  # noqa: PLR2004
+    if len(call.args) == 2 and call.args[0] == "set-wifi-enabled" and call.args[1] in values:  # noqa: PLR2004
         return _switch(call, "wifi_on", values)
     raise CommandError("Wi-Fi (wifi) commands:\n  status\n  set-wifi-enabled enabled|disabled", 255)
 
 
 def _bluetooth(call: Invocation) -> str:
     values = {"enable": "1", "disable": "0"}
-    if len(call.words) == 1 and call.words[0] in values:
+    if len(call.args) == 1 and call.args[0] in values:
         return _switch(call, "bluetooth_on", values)
     raise CommandError("Bluetooth Manager Commands:\n  enable\n  disable", 255)
 
 
 def _connectivity(call: Invocation) -> str:
     values = {"enable": "1", "disable": "0"}
-    if call.words == ["airplane-mode"]:
+    if call.args == ["airplane-mode"]:
         is_on = call.phone.store.setting("global", "airplane_mode_on") == "1"
         return f"{'enabled' if is_on else 'disabled'}\n"
-    if len(call.words) == 2 and call.words[0] == "airplane-mode" and call.words[1] in values:  # noqa: PLR2004
+    if len(call.args) == 2 and call.args[0] == "airplane-mode" and call.args[1] in values:  # noqa: PLR2004
         return _switch(call, "airplane_mode_on", values)
     raise CommandError("Connectivity service commands:\n  airplane-mode [enable|disable]", 255)
 
 
 def _clipboard(call: Invocation) -> str:
-    match call.words:
+    match call.args:
         case ["get-primary-clip" | "get"]:
             return f"{call.phone.clipboard}\n"
-        case ["set-primary-clip" | "set", *words] if words:
-            call.phone.clipboard = " ".join(words)
+        case ["set-primary-clip" | "set", *args] if args:
+            call.phone.clipboard = " ".join(args)
             return ""
         case ["clear-primary-clip" | "clear"]:
             call.phone.clipboard = ""
@@ -129,13 +131,13 @@ def _clipboard(call: Invocation) -> str:
 
 
 def _notification(call: Invocation) -> str:
-    name, *words = call.words or [""]
+    name, *args = call.args or [""]
     if name == "list":
         return "".join(f"{key}\n" for key in notification_keys(call.phone))
-    if name == "post" and len(words) > 1:
-        title = option_value(words, "-t") or option_value(words, "--title")
-        values = {option_value(words, key) for key in ("-t", "--title", "-S", "--style", "-i")}
-        rest = [word for word in words if not word.startswith("-") and word not in values]
+    if name == "post" and len(args) > 1:
+        title = option_value(args, "-t") or option_value(args, "--title")
+        values = {option_value(args, key) for key in ("-t", "--title", "-S", "--style", "-i")}
+        rest = [word for word in args if not word.startswith("-") and word not in values]
         if len(rest) < 2:  # noqa: PLR2004
             raise CommandError("usage: cmd notification post [-t TITLE] TAG TEXT", 255)
         call.phone.notify(SHELL, title or rest[0], " ".join(rest[1:]), tag=rest[0])
@@ -144,7 +146,7 @@ def _notification(call: Invocation) -> str:
 
 
 def _status_bar(call: Invocation) -> str:
-    name = "".join(call.words[:1])
+    name = "".join(call.args[:1])
     if name in {"expand-notifications", "expand-settings"}:
         call.phone.expand_shade()
     elif name == "collapse":

@@ -17,12 +17,12 @@ _MAX_CHARS = 4096
 
 
 def run_settings(call: Invocation) -> str:
-    """Carry out ``settings``."""
-    words = list(call.words)
-    while "--user" in words:
-        place = words.index("--user")
-        del words[place : place + 2]
-    verb, namespace, *rest = [*words, "", ""][: max(2, len(words))]
+    """Run ``settings``."""
+    args = list(call.args)
+    while "--user" in args:
+        place = args.index("--user")
+        del args[place : place + 2]
+    verb, namespace, *rest = [*args, "", ""][: max(2, len(args))]
     if namespace not in _NAMESPACES:
         raise CommandError(
             f"Invalid namespace '{namespace}'\nusage: settings get|put|list ...", 255
@@ -48,20 +48,20 @@ def run_settings(call: Invocation) -> str:
 
 
 def run_getprop(call: Invocation) -> str:
-    """Give one property, or all."""
+    """Return one property, or all."""
     with call.phone.lock:
         known = call.phone.store.properties()
-    if call.words:
-        default = call.words[1] if len(call.words) > 1 else ""
-        return f"{known.get(call.words[0], default)}\n"
+    if call.args:
+        default = call.args[1] if len(call.args) > 1 else ""
+        return f"{known.get(call.args[0], default)}\n"
     return "".join(f"[{key}]: [{value}]\n" for key, value in sorted(known.items()))
 
 
 def run_setprop(call: Invocation) -> str:
     """Set one property; those that begin with ``ro.`` cannot be set."""
-    if len(call.words) != 2:  # noqa: PLR2004
+    if len(call.args) != 2:  # noqa: PLR2004
         raise CommandError("usage: setprop NAME VALUE")
-    key, value = call.words
+    key, value = call.args
     if key.startswith("ro."):
         raise CommandError(f"Failed to set property '{key}' to '{value}'.")
     with call.phone.event():

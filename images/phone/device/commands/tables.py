@@ -56,7 +56,7 @@ def table(
 
     Args:
         name: of the table.
-        columns: that a query gives; all but ``_id`` can be set.
+        columns: that a query returns; all but ``_id`` can be set.
         defaults: of an inserted row; a missing value without one is empty.
         only: a condition that all its rows meet; a constant of this module.
     """
@@ -143,11 +143,11 @@ def _media(kind: str) -> Provider:
 
 
 def _files(kind: str, phone: Phone) -> list[Row]:
-    """Give the files below /sdcard of one kind, such as ``image``; of all when it is empty."""
+    """Return the files below /sdcard of one kind, such as ``image``; of all when it is empty."""
     rows: list[Row] = []
-    if phone.card is None:
+    if phone.shared_dir is None:
         return rows
-    for folder, folders, names in os.walk(phone.card):
+    for folder, folders, names in os.walk(phone.shared_dir):
         folders.sort()
         for name in sorted(names):
             path = os.path.join(folder, name)  # noqa: PTH118 - many files
@@ -158,7 +158,7 @@ def _files(kind: str, phone: Phone) -> list[Row]:
                 info = os.stat(path, follow_symlinks=False)  # noqa: PTH116
             except OSError:
                 continue
-            inner = os.path.relpath(path, phone.card)
+            inner = os.path.relpath(path, phone.shared_dir)
             width, height = _size_px(path) if mime_type.startswith("image/") else (None, None)
             rows.append(
                 {
@@ -187,25 +187,25 @@ def _size_px(path: str) -> tuple[int | None, int | None]:
 
 
 def _path_of(phone: Phone, path: str) -> Path:
-    """Give the real path of a file of the shared folder."""
+    """Return the real path of a file of the shared folder."""
     for prefix in (_CARD, "/sdcard"):
         inner = os.path.normpath(path.removeprefix(f"{prefix}/"))
-        if phone.card is not None and path.startswith(f"{prefix}/") and inner[:2] != "..":
-            return phone.card / inner
+        if phone.shared_dir is not None and path.startswith(f"{prefix}/") and inner[:2] != "..":
+            return phone.shared_dir / inner
     raise CommandError(f"[ERROR] java.lang.IllegalArgumentException: {path} is not in {_CARD}")
 
 
 def _insert_media(phone: Phone, values: Mapping[str, Value]) -> None:
-    """Take note of a file; where only its name is told, an empty one is made, as on Android."""
+    """Register a file; one that does not exist is created empty, as on Android."""
     path = str(values.get("_data") or "")
     if not path:
         folder = str(values.get("relative_path") or "Pictures").strip("/")
         path = f"{_CARD}/{folder}/{values.get('_display_name') or ''}"
-    found = _path_of(phone, path)
-    if "_data" in values and not found.is_file():
+    real = _path_of(phone, path)
+    if "_data" in values and not real.is_file():
         raise CommandError(f"[ERROR] java.io.FileNotFoundException: {path}")
-    found.parent.mkdir(parents=True, exist_ok=True)
-    found.touch()
+    real.parent.mkdir(parents=True, exist_ok=True)
+    real.touch()
 
 
 def _rename_media(phone: Phone, row_id: int, values: Mapping[str, Value]) -> None:
@@ -222,10 +222,10 @@ def _setting_provider(namespace: str) -> Provider:
     """Make the provider of a namespace of settings; a row's id comes of its name."""
 
     def rows(phone: Phone) -> list[Row]:
-        found = phone.store.rows(
+        settings = phone.store.rows(
             "SELECT key AS name, value FROM setting WHERE namespace=? ORDER BY key", (namespace,)
         )
-        return [{"_id": zlib.crc32(row["name"].encode()) & 0x7FFFFFFF, **row} for row in found]
+        return [{"_id": zlib.crc32(row["name"].encode()) & 0x7FFFFFFF, **row} for row in settings]
 
     def name_of(phone: Phone, row_id: int) -> str:
         return next(str(row["name"]) for row in rows(phone) if row["_id"] == row_id)
@@ -247,7 +247,7 @@ def _setting_provider(namespace: str) -> Provider:
 
 def _delete_media(phone: Phone, row_id: int) -> None:
     for row in _files("", phone):
-        if row["_id"] == row_id and phone.card is not None:
+        if row["_id"] == row_id and phone.shared_dir is not None:
             _path_of(phone, row["_data"]).unlink(missing_ok=True)
 
 

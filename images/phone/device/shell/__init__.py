@@ -1,1 +1,1 @@
-"""Shells of the phone, what they may run, and how all of it is ended."""
+"""Shells of the phone: start, input and output, end."""

@@ -1,4 +1,4 @@
-"""Let executables of the phone's shell reach the daemon over a unix socket."""
+"""Connect executables of the phone's shell with the daemon over a Unix socket."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def install(names: Iterable[str], folder: Path, socket_path: Path) -> None:
 
 
 class ControlServer:
-    """Carry out commands that come over the unix socket.
+    """Serve commands that arrive over the Unix socket.
 
     Args:
         path: of the socket.
@@ -104,11 +104,11 @@ class ControlServer:
         self._sock.listen(64)
 
     def start(self) -> None:
-        """Begin to accept."""
+        """Start accepting connections."""
         threading.Thread(target=self._accept, name="control", daemon=True).start()
 
     def stop(self) -> None:
-        """Accept no more."""
+        """Stop accepting connections."""
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
         self._sock.close()
@@ -130,11 +130,11 @@ class ControlServer:
             (length,) = struct.unpack("<I", _take(sock, 4))
             if length > _MAX_REQUEST_BYTES:
                 return
-            cwd, *words = _take(sock, length).decode(errors="surrogateescape").split("\0")
-            if self._commands.is_live(words):
-                result = self._run_live(sock, words, Path(cwd))
+            cwd, *argv = _take(sock, length).decode(errors="surrogateescape").split("\0")
+            if self._commands.is_live(argv):
+                result = self._run_live(sock, argv, Path(cwd))
             else:
-                result = self._commands.run(words, Path(cwd))
+                result = self._commands.run(argv, Path(cwd))
             reply = [
                 encode(kind, data)
                 for kind, data in ((STDOUT, result.stdout), (STDERR, result.stderr))
@@ -142,8 +142,8 @@ class ControlServer:
             ]
             sock.sendall(b"".join([*reply, encode(EXIT, bytes([result.exit_code & 0xFF]))]))
 
-    def _run_live(self, sock: socket.socket, words: list[str], cwd: Path) -> Result:
-        """Run a command that writes as it goes on, until it is done or its caller ends it."""
+    def _run_live(self, sock: socket.socket, argv: list[str], cwd: Path) -> Result:
+        """Run a command that writes while it runs, until it is done or its caller ends it."""
         sock.settimeout(None)
         ended = threading.Event()
 
@@ -155,7 +155,7 @@ class ControlServer:
 
         threading.Thread(target=watch, name="control-watch", daemon=True).start()
         return self._commands.run_live(
-            words, cwd, ended, lambda data: sock.sendall(encode(STDOUT, data))
+            argv, cwd, ended, lambda data: sock.sendall(encode(STDOUT, data))
         )
 
 

@@ -1,4 +1,4 @@
-"""Where commands run: paths, variables, processes, and Android's own commands."""
+"""The environment of commands: paths, variables, processes, Android's own commands."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ShellEnvironment:
     commands: Commands
 
     def variables(self, terminal: str = "") -> dict[str, str]:
-        """Give the variables of a new shell; nothing of the daemon's own is handed on.
+        """Return the environment of a new shell; it inherits nothing of the daemon's.
 
         Args:
             terminal: type of the terminal; none when empty.

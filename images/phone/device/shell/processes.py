@@ -1,4 +1,4 @@
-"""Start processes for shells, and end every one of them, however it tried to get away."""
+"""Start processes for shells, and end all of them, including those that try to escape."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Session:
 
 
 def become_subreaper() -> None:
-    """Let orphans of this process' children become its own children, not those of init."""
+    """Make this process the parent of orphans among its descendants, instead of init."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 

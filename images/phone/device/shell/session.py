@@ -21,11 +21,11 @@ from images.phone.device.adb.shell_protocol import (
     encode,
 )
 from images.phone.device.adb.stream import Stream, StreamClosedError
+from images.phone.device.shell.command_line import split_plain
 from images.phone.device.shell.environment import SHELL, ShellEnvironment
 from images.phone.device.shell.inputs import Feeder, PipeInput
 from images.phone.device.shell.terminal import Terminal
 from images.phone.device.shell.wakeup import Wakeup
-from images.phone.device.shell.words import split_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ _Output = tuple[int, bytes]
 
 @dataclass(frozen=True)
 class ShellRequest:
-    """What a host asks for.
+    """A request of a host to run a command.
 
     Attributes:
         command: the line; an empty one starts an interactive shell.
@@ -71,12 +71,12 @@ def run_session(request: ShellRequest, stream: Stream, environment: ShellEnviron
     Raises:
         StreamClosedError: the host went away.
     """
-    words = split_plain(request.command)
-    is_plain = words and words[0] in environment.commands and not request.has_terminal
-    if words and is_plain and not environment.commands.is_live(words):
+    argv = split_plain(request.command)
+    is_plain = argv and argv[0] in environment.commands and not request.has_terminal
+    if argv and is_plain and not environment.commands.is_live(argv):
         # Without a detour over /bin/sh and the command's executable: the same code answers.
         skip = partial(_skip, stream, request)
-        result = environment.commands.run(words, environment.config.root, skip)
+        result = environment.commands.run(argv, environment.config.root, skip)
         _put(stream, request, STDOUT, result.stdout)
         _put(stream, request, STDERR, result.stderr)
         code = result.exit_code
@@ -89,7 +89,7 @@ def run_session(request: ShellRequest, stream: Stream, environment: ShellEnviron
 
 
 def _skip(stream: Stream, request: ShellRequest, count: int) -> None:
-    """Read so much of what the host sends and drop it, so that it goes on to read the answer."""
+    """Discard this many bytes from the host, so that it proceeds to read the reply."""
     reader = PacketReader()
     while count > 0 and (data := stream.read()):
         if request.has_packets:
@@ -221,7 +221,7 @@ class _Pipes:
         return None
 
     def drain(self, feeder: Feeder) -> None:
-        """Let a command whose host went away work off the input that it was sent, for 2 s."""
+        """Give a command whose host has gone 2 s to process the input that it was sent."""
         deadline_s = time.monotonic() + _INPUT_GRACE_S
         while (feeder.is_running or feeder.has_input) and time.monotonic() < deadline_s:
             if self.read(timeout_ms=_DRAIN_POLL_MS) is None:

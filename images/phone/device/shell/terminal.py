@@ -79,7 +79,7 @@ class Terminal:
         return b""
 
     def write(self, data: bytes) -> None:
-        """Type."""
+        """Write to the terminal as if typed."""
         with self._lock:
             if self._master >= 0:
                 write_all(self._master, data, self._over)

@@ -17,7 +17,7 @@ _MINUTE_S = 60
 
 @dataclass(frozen=True)
 class Ring:
-    """Something that rings at a moment.
+    """A due alarm or timer.
 
     Attributes:
         kind: ``alarm`` or ``timer``, which is its table too.
@@ -31,19 +31,19 @@ class Ring:
 
 
 def list_alarms(store: Store) -> list[Row]:
-    """Give all alarms in the order of the day."""
+    """Return all alarms in the order of the day."""
     return store.rows("SELECT * FROM alarm ORDER BY hour, minutes, _id")
 
 
 def add_alarm(store: Store, hour: int, minutes: int, label: str = "") -> int:
-    """Add an alarm that is on; gives the row's id."""
+    """Add an alarm that is on; return the row's id."""
     return store.insert(
         "INSERT INTO alarm (hour, minutes, label) VALUES (?, ?, ?)", (hour, minutes, label)
     )
 
 
 def next_time(row: Row, now: datetime) -> datetime:
-    """Give when an alarm rings next, were it on."""
+    """Return when an alarm rings next, were it on."""
     for ahead in range(8):
         day = now + timedelta(days=ahead)
         when = day.replace(hour=row["hour"], minute=row["minutes"], second=0, microsecond=0)
@@ -53,17 +53,17 @@ def next_time(row: Row, now: datetime) -> datetime:
 
 
 def list_cities(store: Store) -> list[Row]:
-    """Give the cities of the world clock, first added first."""
+    """Return the cities of the world clock, first added first."""
     return store.rows("SELECT * FROM city ORDER BY _id")
 
 
 def list_timers(store: Store) -> list[Row]:
-    """Give all timers, newest first. ``ends`` is ms since the epoch, None while it stands."""
+    """Return all timers, newest first. ``ends`` is ms since the epoch, None while it stands."""
     return store.rows("SELECT * FROM timer ORDER BY _id DESC")
 
 
 def add_timer(store: Store, length_s: int, now_ms: int, label: str = "") -> int:
-    """Start a timer; gives the row's id."""
+    """Start a timer; return the row's id."""
     return store.insert(
         "INSERT INTO timer (length, ends, left, label) VALUES (?, ?, ?, ?)",
         (length_s, now_ms + length_s * 1000, length_s, label),
@@ -71,21 +71,21 @@ def add_timer(store: Store, length_s: int, now_ms: int, label: str = "") -> int:
 
 
 def left_s(row: Row, now_ms: int) -> int:
-    """Give how much of a timer is left, s; below 0 when it is over."""
+    """Return how much of a timer is left, s; below 0 when it is over."""
     return int(row["left"]) if row["ends"] is None else -((now_ms - row["ends"]) // 1000)
 
 
 def toggle_timer(store: Store, row: Row, now_ms: int) -> None:
-    """Pause a timer, or let it go on."""
+    """Pause or resume a timer."""
     left = left_s(row, now_ms)
     ends = now_ms + left * 1000 if row["ends"] is None else None
     store.change("UPDATE timer SET ends=?, left=? WHERE _id=?", (ends, left, row["_id"]))
 
 
 def list_rings(store: Store, after: datetime) -> list[Ring]:
-    """Give when each alarm that is on, and each timer that runs, rings next, soonest first."""
+    """Return the next due time of each active alarm and running timer, soonest first."""
     after_ms = after.timestamp() * 1000
-    found = [
+    rings = [
         Ring("timer", row["_id"], row["ends"])
         for row in list_timers(store)
         if row["ends"] is not None and row["ends"] > after_ms
@@ -95,24 +95,24 @@ def list_rings(store: Store, after: datetime) -> list[Ring]:
             at_ms = int(next_time(row, after).timestamp() * 1000)
             if row["snoozed"] is not None and row["snoozed"] > after_ms:
                 at_ms = min(at_ms, row["snoozed"])
-            found.append(Ring("alarm", row["_id"], at_ms))
-    return sorted(found, key=lambda ring: ring.at_ms)
+            rings.append(Ring("alarm", row["_id"], at_ms))
+    return sorted(rings, key=lambda ring: ring.at_ms)
 
 
 def find_row(store: Store, ring: Ring) -> Row | None:
-    """Give the alarm or the timer; None when it was deleted."""
+    """Return the alarm or the timer; None when it was deleted."""
     # The kind is one of two words.
-    found = store.rows(f"SELECT * FROM {ring.kind} WHERE _id=?", (ring.row_id,))  # noqa: S608
-    return found[0] if found else None
+    rows = store.rows(f"SELECT * FROM {ring.kind} WHERE _id=?", (ring.row_id,))  # noqa: S608
+    return rows[0] if rows else None
 
 
 def snooze_alarm(store: Store, row_id: int, until_ms: int) -> None:
-    """Let an alarm ring again at a moment."""
+    """Snooze an alarm until a time."""
     store.change("UPDATE alarm SET snoozed=? WHERE _id=?", (until_ms, row_id))
 
 
 def dismiss_alarm(store: Store, row_id: int) -> None:
-    """End an alarm; one that does not repeat is off from now on."""
+    """End an alarm; one that does not repeat is switched off."""
     store.change(
         "UPDATE alarm SET snoozed=NULL, enabled=(enabled AND daysofweek != 0) WHERE _id=?",
         (row_id,),
@@ -120,11 +120,11 @@ def dismiss_alarm(store: Store, row_id: int) -> None:
 
 
 def reset_timer(store: Store, row_id: int) -> None:
-    """Put a timer back to its full length; it stands."""
+    """Reset a timer to its full length, stopped."""
     store.change("UPDATE timer SET ends=NULL, left=length WHERE _id=?", (row_id,))
 
 
 def extend_timer(store: Store, row_id: int, now_ms: int) -> None:
-    """Let a timer run for another minute."""
+    """Extend a timer by a minute."""
     ends_ms = now_ms + _MINUTE_S * 1000
     store.change("UPDATE timer SET ends=?, left=? WHERE _id=?", (ends_ms, _MINUTE_S, row_id))

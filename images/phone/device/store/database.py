@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 
 class Store:
-    """The state of one phone; its callers take turns (see `Phone.lock`).
+    """The state of one phone; callers hold `Phone.lock`.
 
     Args:
         path: of the database; made when it is not there.
@@ -36,20 +36,20 @@ class Store:
 
     @property
     def version(self) -> tuple[int, int]:
-        """Something that differs whenever the state may have changed."""
+        """A value that differs whenever the state may have changed."""
         return self._epoch, self._db.total_changes
 
     def close(self) -> None:
-        """Write everything to the one file and close it."""
+        """Write everything to the database file and close it."""
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._db.close()
 
     def rows(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
-        """Give the rows of a query."""
+        """Return the rows of a query."""
         return [dict(row) for row in self._db.execute(sql, values)]
 
     def change(self, sql: str, values: Sequence[Value] = ()) -> int:
-        """Change rows and give how many.
+        """Change rows and return how many.
 
         Raises:
             sqlite3.Error: the change breaks a rule of the tables.
@@ -57,7 +57,7 @@ class Store:
         return self._db.execute(sql, values).rowcount
 
     def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
-        """Insert a row and give its id.
+        """Insert a row and return its id.
 
         Raises:
             sqlite3.Error: the row breaks a rule of the tables.
@@ -65,12 +65,12 @@ class Store:
         return int(self._db.execute(sql, values).lastrowid or 0)
 
     def setting(self, namespace: str, key: str, default: str = "") -> str:
-        """Give a setting's value."""
+        """Return a setting's value."""
         rows = self.rows("SELECT value FROM setting WHERE namespace=? AND key=?", (namespace, key))
         return str(rows[0]["value"]) if rows else default
 
     def has_setting(self, namespace: str, key: str) -> bool:
-        """Tell whether a setting has a value."""
+        """Return whether a setting has a value."""
         return bool(
             self.rows("SELECT 1 FROM setting WHERE namespace=? AND key=?", (namespace, key))
         )
@@ -80,11 +80,11 @@ class Store:
         self.change("INSERT OR REPLACE INTO setting VALUES (?, ?, ?)", (namespace, key, value))
 
     def delete_setting(self, namespace: str, key: str) -> int:
-        """Remove a setting; gives how many were there."""
+        """Remove a setting; return how many were there."""
         return self.change("DELETE FROM setting WHERE namespace=? AND key=?", (namespace, key))
 
     def properties(self) -> dict[str, str]:
-        """Give all system properties."""
+        """Return all system properties."""
         return {row["key"]: row["value"] for row in self.rows("SELECT * FROM property")}
 
     def put_property(self, key: str, value: str) -> None:
@@ -92,22 +92,22 @@ class Store:
         self.change("INSERT OR REPLACE INTO property VALUES (?, ?)", (key, value))
 
     def load_interface(self) -> dict[str, Any] | None:
-        """Give the document of what is on the screen; None on a new phone."""
+        """Return the document that describes the open activities; None on a new phone."""
         rows = self.rows("SELECT document FROM interface")
         return dict(json.loads(rows[0]["document"])) if rows else None
 
     def save_interface(self, document: str) -> None:
-        """Keep the document of what is on the screen."""
+        """Save the document that describes the open activities."""
         self.change("INSERT OR REPLACE INTO interface VALUES (1, ?)", (document,))
 
     def digest(self) -> dict[str, str]:
-        """Give the SHA-256 of the rows of each table."""
-        found = {}
+        """Return the SHA-256 of the rows of each table."""
+        digests = {}
         for table in TABLES:
             rows = self.rows(f"SELECT * FROM {table} ORDER BY 1, 2")  # noqa: S608 - a constant
             text = json.dumps([list(row.values()) for row in rows])
-            found[table] = hashlib.sha256(text.encode()).hexdigest()
-        return found
+            digests[table] = hashlib.sha256(text.encode()).hexdigest()
+        return digests
 
     def copy_to(self, path: Path) -> None:
         """Write the whole state to another file."""
@@ -115,7 +115,7 @@ class Store:
             self._db.backup(other)
 
     def load_from(self, path: Path) -> None:
-        """Replace the whole state by that of another file; all of it, or nothing.
+        """Replace the whole state by that of another file, atomically.
 
         Raises:
             sqlite3.Error: the file is no such state; this one stays as it was.

@@ -1,4 +1,4 @@
-"""How the screen is held, and the size and density that were forced on it.
+"""Rotation of the screen, and forced size and density.
 
 Source of the keys: ``Settings.Global.DISPLAY_SIZE_FORCED``, ``Settings.Secure.DISPLAY_DENSITY_FORCED``.
 """
@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"\d{1,5}", re.ASCII)
 
 
 def load_display(store: Store) -> Display:
-    """Give the screen as it is; a size or density that it cannot have, or no number, is none."""
+    """Return the screen; an invalid forced size or density is ignored."""
     is_free = store.setting(*_IS_FREE) == "1"
     turn = store.setting(*(_TURN if is_free else _LOCKED_TURN), "0")
     size, density = _SIZE_WORDS.fullmatch(store.setting(*_SIZE)), store.setting(*_DENSITY)
@@ -48,12 +48,12 @@ def load_display(store: Store) -> Display:
 
 
 def is_size(size_px: tuple[int, int]) -> bool:
-    """Tell whether the screen can have this width and height."""
+    """Return whether the screen can have this width and height."""
     return min(size_px) >= MIN_SIDE_PX and size_px[0] * size_px[1] <= MAX_PIXELS
 
 
 def densities(size_px: tuple[int, int]) -> tuple[int, int]:
-    """Give the least and the greatest density that a screen of some size can have.
+    """Return the least and the greatest density that a screen of some size can have.
 
     The least keeps the canvas within its bounds; the greatest, a tenth of an inch a side, leaves
     room for an icon.
@@ -63,12 +63,12 @@ def densities(size_px: tuple[int, int]) -> tuple[int, int]:
 
 
 def turn_display(store: Store) -> None:
-    """Turn the phone in the hand by a quarter."""
+    """Rotate the phone by a quarter turn."""
     store.put_setting(*_TURN, str((int(store.setting(*_TURN, "0")) + 1) % 4))
 
 
 def force_size(store: Store, size_px: tuple[int, int] | None) -> None:
-    """Force a size, width and height as the phone stands; with None it has its own again."""
+    """Force a size, width and height in portrait; None restores the phone's own."""
     if size_px is None:
         store.delete_setting(*_SIZE)
     else:
@@ -76,7 +76,7 @@ def force_size(store: Store, size_px: tuple[int, int] | None) -> None:
 
 
 def force_density(store: Store, density_dpi: int | None) -> None:
-    """Force a density; with None the screen has its own again."""
+    """Force a density; None restores the phone's own."""
     if density_dpi is None:
         store.delete_setting(*_DENSITY)
     else:

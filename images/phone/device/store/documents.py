@@ -11,7 +11,7 @@ FOLDER, DOCUMENT = "folder", "document"
 
 
 def list_documents(store: Store, parent: int | None, text: str = "") -> list[Row]:
-    """Give what lies in a folder, folders first; with a text, what is called so anywhere."""
+    """Return what lies in a folder, folders first; with a text, what is called so anywhere."""
     order = " ORDER BY kind='document', name COLLATE NOCASE, _id"
     if text:
         rows = store.rows(f"SELECT * FROM document{order}")  # noqa: S608 - a constant
@@ -21,14 +21,14 @@ def list_documents(store: Store, parent: int | None, text: str = "") -> list[Row
 
 
 def recent_documents(store: Store) -> list[Row]:
-    """Give the texts, changed last first."""
+    """Return the texts, changed last first."""
     return store.rows(
         "SELECT * FROM document WHERE kind='document' ORDER BY modified DESC, _id DESC"
     )
 
 
 def load_document(store: Store, number: int) -> Row | None:
-    """Give one folder or document; None when there is none."""
+    """Return one folder or document; None when there is none."""
     rows = store.rows("SELECT * FROM document WHERE _id=?", (number,))
     return rows[0] if rows else None
 
@@ -36,7 +36,7 @@ def load_document(store: Store, number: int) -> Row | None:
 def add_document(
     store: Store, name: str, kind: str, now_ms: int, *, parent: int | None = None, body: str = ""
 ) -> int:
-    """Make a folder or document; gives its id.
+    """Make a folder or document; return its id.
 
     Args:
         store: the state.
@@ -53,7 +53,7 @@ def add_document(
 
 
 def rename_document(store: Store, number: int, name: str) -> None:
-    """Give a folder or document another name."""
+    """Rename a folder or document."""
     store.change("UPDATE document SET name=? WHERE _id=?", (name, number))
 
 
@@ -63,5 +63,5 @@ def write_document(store: Store, number: int, body: str, now_ms: int) -> None:
 
 
 def delete_document(store: Store, number: int) -> int:
-    """Delete a folder with all in it, or a document; gives how many there were."""
+    """Delete a folder with all in it, or a document; return how many there were."""
     return store.change("DELETE FROM document WHERE _id=?", (number,))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class EventDraft(NamedTuple):
-    """What is known of an event.
+    """The details of an event.
 
     Attributes:
         title: what it is.
@@ -33,7 +33,7 @@ class EventDraft(NamedTuple):
 
 
 def save_event(store: Store, draft: EventDraft, event_id: int | None = None) -> int:
-    """Write an event, over an old one if its id is given; gives the id."""
+    """Write an event, over an old one if its id is given; return the id."""
     values = (
         draft.title,
         draft.start_ms,
@@ -57,7 +57,7 @@ def save_event(store: Store, draft: EventDraft, event_id: int | None = None) -> 
 
 
 def list_events(store: Store, start_ms: int, end_ms: int) -> list[Row]:
-    """Give the events that touch a span of time, in the order of their starts."""
+    """Return the events that touch a span of time, in the order of their starts."""
     return store.rows(
         "SELECT * FROM event WHERE dtstart < ? AND max(dtend, dtstart + 1) > ?"
         " ORDER BY dtstart, allDay DESC, _id",
@@ -66,6 +66,6 @@ def list_events(store: Store, start_ms: int, end_ms: int) -> list[Row]:
 
 
 def load_event(store: Store, event_id: int) -> Row | None:
-    """Give one event; None when there is none."""
+    """Return one event; None when there is none."""
     rows = store.rows("SELECT * FROM event WHERE _id=?", (event_id,))
     return rows[0] if rows else None

@@ -1,4 +1,4 @@
-"""Keep and put back the phone's files.
+"""Save and restore the phone's files.
 
 A snapshot's files lie in an SQLite file of their own, with content. To put them back, only what
 changed since is written: a file whose inode number, change time and size are those noted when it
@@ -28,7 +28,7 @@ _MAX_FILE_BYTES = 512 << 20
 
 
 class _Mark(NamedTuple):
-    """What tells an untouched file: only the kernel sets the change time."""
+    """Identifies an unchanged file: only the kernel sets the change time."""
 
     inode: int
     ctime_ns: int
@@ -61,7 +61,7 @@ def save_files(root: Path, folders: tuple[str, ...], database: Path) -> None:
 
 
 def restore_files(root: Path, folders: tuple[str, ...], database: Path) -> int:
-    """Put the files back as they were; gives how many differed.
+    """Restore the files; return how many differed.
 
     Args:
         root: of the phone.
@@ -100,7 +100,7 @@ def restore_files(root: Path, folders: tuple[str, ...], database: Path) -> int:
 
 
 def _walk(root: Path, folders: tuple[str, ...], *, unlock: bool = False) -> Iterator[Path]:
-    """Give what lies below the folders, folders before what is in them; no link is followed.
+    """Return what lies below the folders, folders before what is in them; no link is followed.
 
     Args:
         root: of the phone.
@@ -118,7 +118,7 @@ def _walk(root: Path, folders: tuple[str, ...], *, unlock: bool = False) -> Iter
 
 
 def _name(path: Path, root: Path) -> bytes:
-    """Give the path from the root; names of files are bytes."""
+    """Return the path from the root; names of files are bytes."""
     return os.fsencode(path.relative_to(root))
 
 
@@ -141,12 +141,12 @@ def _remove(path: Path) -> None:
 
 
 def _read(db: sqlite3.Connection, name: bytes) -> tuple[int, int, bytes | None]:
-    found = db.execute("SELECT mode, mtime_ns, content FROM file WHERE path=?", (name,)).fetchone()
-    return int(found[0]), int(found[1]), found[2]
+    row = db.execute("SELECT mode, mtime_ns, content FROM file WHERE path=?", (name,)).fetchone()
+    return int(row[0]), int(row[1]), row[2]
 
 
 def _restore(path: Path, mode: int, mtime_ns: int, content: bytes | None) -> bool:
-    """Make one entry anew; True when it is no folder that was there."""
+    """Create one entry; return True unless it is a folder that existed."""
     is_folder = path.is_dir() and not path.is_symlink()
     if stat.S_ISDIR(mode) and is_folder:
         path.chmod(0o700)

@@ -26,7 +26,7 @@ class MailDraft(NamedTuple):
 
 
 def add_mail(store: Store, folder: str, sender: str, draft: MailDraft, date_ms: int) -> int:
-    """Put a mail into a folder; gives the row's id.
+    """Put a mail into a folder; return the row's id.
 
     Args:
         store: the state.
@@ -43,7 +43,7 @@ def add_mail(store: Store, folder: str, sender: str, draft: MailDraft, date_ms: 
 
 
 def list_mails(store: Store, folder: str, text: str = "") -> list[Row]:
-    """Give the mails of a folder that hold a text, newest first."""
+    """Return the mails of a folder that hold a text, newest first."""
     rows = store.rows("SELECT * FROM mail WHERE folder=? ORDER BY date DESC, _id DESC", (folder,))
     wanted = text.casefold()
     names = ("sender", "recipients", "subject", "body")
@@ -51,7 +51,7 @@ def list_mails(store: Store, folder: str, text: str = "") -> list[Row]:
 
 
 def load_mail(store: Store, number: int) -> Row | None:
-    """Give one mail; None when there is none."""
+    """Return one mail; None when there is none."""
     rows = store.rows("SELECT * FROM mail WHERE _id=?", (number,))
     return rows[0] if rows else None
 

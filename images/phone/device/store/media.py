@@ -43,16 +43,16 @@ class FileEntry(NamedTuple):
 
     @property
     def is_picture(self) -> bool:
-        """Tell whether its name is that of a picture."""
+        """Return whether its name is that of a picture."""
         return f".{self.name.rpartition('.')[2].lower()}" in PICTURES
 
 
-def list_folder(card: Path | None, folder: str) -> list[FileEntry]:
-    """Give what lies in a folder, folders first, by name; hidden files are left out."""
-    path = resolve(card, folder)
-    if card is None or path is None or not path.is_dir():
+def list_folder(shared_dir: Path | None, folder: str) -> list[FileEntry]:
+    """Return what lies in a folder, folders first, by name; hidden files are left out."""
+    path = resolve(shared_dir, folder)
+    if shared_dir is None or path is None or not path.is_dir():
         return []
-    found = []
+    files = []
     with os.scandir(path) as entries:
         for entry in entries:
             if entry.name.startswith(".") or entry.is_symlink():
@@ -60,44 +60,45 @@ def list_folder(card: Path | None, folder: str) -> list[FileEntry]:
             info = entry.stat(follow_symlinks=False)
             name = entry.name.encode(errors="replace").decode()
             inner = f"{folder}/{name}" if folder else name
-            found.append(FileEntry(inner, entry.is_dir(), info.st_size, info.st_mtime))
-    return sorted(found, key=lambda each: (not each.is_folder, each.name.casefold()))[:_MAX_SHOWN]
+            files.append(FileEntry(inner, entry.is_dir(), info.st_size, info.st_mtime))
+    files.sort(key=lambda file: (not file.is_folder, file.name.casefold()))
+    return files[:_MAX_SHOWN]
 
 
-def list_pictures(card: Path | None) -> list[FileEntry]:
-    """Give all pictures, newest first."""
-    found: list[FileEntry] = []
+def list_pictures(shared_dir: Path | None) -> list[FileEntry]:
+    """Return all pictures, newest first."""
+    entries: list[FileEntry] = []
     folders = list(_PHOTO_FOLDERS)
-    while folders and len(found) < _MAX_SHOWN:
-        for entry in list_folder(card, folders.pop()):
+    while folders and len(entries) < _MAX_SHOWN:
+        for entry in list_folder(shared_dir, folders.pop()):
             if entry.is_folder:
                 folders.append(entry.path)
             elif entry.is_picture:
-                found.append(entry)
-    return sorted(found, key=lambda each: (-each.modified_s, each.path))
+                entries.append(entry)
+    return sorted(entries, key=lambda entry: (-entry.modified_s, entry.path))
 
 
-def resolve(card: Path | None, path: str) -> Path | None:
-    """Give the real path of a shared file; None when it would lie elsewhere."""
-    if card is None or "\0" in path:
+def resolve(shared_dir: Path | None, path: str) -> Path | None:
+    """Return the real path of a shared file; None when it would lie elsewhere."""
+    if shared_dir is None or "\0" in path:
         return None
-    real = card / path
-    base, found = os.path.realpath(card), os.path.realpath(real)
-    return real if found == base or found.startswith(f"{base}{os.sep}") else None
+    real = shared_dir / path
+    base, target = os.path.realpath(shared_dir), os.path.realpath(real)
+    return real if target == base or target.startswith(f"{base}{os.sep}") else None
 
 
-def stamp_of(card: Path | None, path: str) -> int:
-    """Give the time of the last change, ns; 0 when there is no such file."""
-    real = resolve(card, path)
+def stamp_of(shared_dir: Path | None, path: str) -> int:
+    """Return the time of the last change, ns; 0 when there is no such file."""
+    real = resolve(shared_dir, path)
     try:
         return real.stat().st_mtime_ns if real is not None else 0
     except OSError:
         return 0
 
 
-def read_picture(card: Path | None, path: str) -> Image.Image | None:
-    """Give a picture as RGB; None when it cannot be read."""
-    real = resolve(card, path)
+def read_picture(shared_dir: Path | None, path: str) -> Image.Image | None:
+    """Return a picture as RGB; None when it cannot be read."""
+    real = resolve(shared_dir, path)
     if real is None:
         return None
     try:
@@ -109,9 +110,9 @@ def read_picture(card: Path | None, path: str) -> Image.Image | None:
         return None
 
 
-def read_text(card: Path | None, path: str) -> str | None:
-    """Give the content of a text file; None when it is no text, or cannot be read."""
-    real = resolve(card, path)
+def read_text(shared_dir: Path | None, path: str) -> str | None:
+    """Return the content of a text file; None when it is no text, or cannot be read."""
+    real = resolve(shared_dir, path)
     if real is None:
         return None
     try:
@@ -122,19 +123,19 @@ def read_text(card: Path | None, path: str) -> str | None:
     return None if b"\0" in raw else raw.decode("utf-8", errors="replace")
 
 
-def free_name(card: Path, folder: str, name: str) -> str:
-    """Give a path in a folder that nothing has: the name, or the name with a number."""
+def free_name(shared_dir: Path, folder: str, name: str) -> str:
+    """Return a path in a folder that nothing has: the name, or the name with a number."""
     stem, dot, end = name.partition(".") if not name.startswith(".") else (name, "", "")
     number, path = 0, f"{folder}/{name}".lstrip("/")
-    while (card / path).exists():
+    while (shared_dir / path).exists():
         number += 1
         path = f"{folder}/{stem} ({number}){dot}{end}".lstrip("/")
     return path
 
 
-def delete_path(card: Path | None, path: str) -> bool:
+def delete_path(shared_dir: Path | None, path: str) -> bool:
     """Delete a file, or a folder with all in it."""
-    real = resolve(card, path)
+    real = resolve(shared_dir, path)
     if real is None or not path.strip("/"):
         return False
     try:
@@ -147,22 +148,22 @@ def delete_path(card: Path | None, path: str) -> bool:
     return True
 
 
-def transfer(card: Path | None, path: str, folder: str, *, keep: bool) -> bool:
-    """Copy or move a file or folder into a folder; False when that cannot be.
+def transfer(shared_dir: Path | None, path: str, folder: str, *, keep: bool) -> bool:
+    """Copy or move a file or folder into a folder; return False when that is impossible.
 
     Args:
-        card: the folder of shared files.
+        shared_dir: the folder of shared files.
         path: what is moved.
         folder: where to.
         keep: copy, do not move.
     """
-    source, goal = resolve(card, path), resolve(card, folder)
-    if card is None or source is None or goal is None or not source.exists():
+    source, goal = resolve(shared_dir, path), resolve(shared_dir, folder)
+    if shared_dir is None or source is None or goal is None or not source.exists():
         return False
     if folder == path or folder.startswith(f"{path}/"):
         return False
     try:
-        target = card / free_name(card, folder, source.name)
+        target = shared_dir / free_name(shared_dir, folder, source.name)
         if not keep:
             shutil.move(source, target)
         elif source.is_dir():
@@ -174,11 +175,11 @@ def transfer(card: Path | None, path: str, folder: str, *, keep: bool) -> bool:
     return True
 
 
-def make_folder(card: Path | None, folder: str, name: str) -> bool:
-    """Make a folder; False when the name is none, or is taken."""
+def make_folder(shared_dir: Path | None, folder: str, name: str) -> bool:
+    """Make a folder; return False when the name is invalid or taken."""
     if not is_name(name):
         return False
-    real = resolve(card, f"{folder}/{name}".lstrip("/"))
+    real = resolve(shared_dir, f"{folder}/{name}".lstrip("/"))
     try:
         if real is None or real.exists():
             return False
@@ -188,12 +189,12 @@ def make_folder(card: Path | None, folder: str, name: str) -> bool:
     return True
 
 
-def rename_path(card: Path | None, path: str, name: str) -> bool:
-    """Give a file or folder another name; False when that cannot be."""
+def rename_path(shared_dir: Path | None, path: str, name: str) -> bool:
+    """Rename a file or folder; return False when that is impossible."""
     if not is_name(name):
         return False
     head = path.rpartition("/")[0]
-    source, goal = resolve(card, path), resolve(card, f"{head}/{name}".lstrip("/"))
+    source, goal = resolve(shared_dir, path), resolve(shared_dir, f"{head}/{name}".lstrip("/"))
     try:
         if source is None or goal is None or goal.exists():
             return False
@@ -204,12 +205,12 @@ def rename_path(card: Path | None, path: str, name: str) -> bool:
 
 
 def is_name(name: str) -> bool:
-    """Tell whether a text can name a file."""
+    """Return whether a text can name a file."""
     return bool(name) and name not in {".", ".."} and not set(name) & {"/", "\0"}
 
 
 def size_text(size_bytes: int) -> str:
-    """Give a size as Android writes it, in decimal units."""
+    """Return a size as Android writes it, in decimal units."""
     value, unit = float(size_bytes), "B"
     for larger in ("kB", "MB", "GB"):
         if value < 1000:  # noqa: PLR2004 - decimal units

@@ -18,21 +18,21 @@ _OWN_DIGITS = 9
 
 
 def plain_number(text: str) -> str:
-    """Give a number without the signs that only group its digits."""
+    """Return a number without the signs that only group its digits."""
     return _NOT_DIALLED.sub("", text)
 
 
-def is_same_number(one: str, other: str) -> bool:
-    """Tell whether two numbers lead to the same telephone, written with or without the country."""
-    one, other = plain_number(one), plain_number(other)
-    if one == other:
+def is_same_number(number: str, other: str) -> bool:
+    """Return whether two numbers are the same, with or without country code."""
+    number, other = plain_number(number), plain_number(other)
+    if number == other:
         return True
-    tails = one[-_OWN_DIGITS:], other[-_OWN_DIGITS:]
+    tails = number[-_OWN_DIGITS:], other[-_OWN_DIGITS:]
     return tails[0] == tails[1] and len(tails[0]) == _OWN_DIGITS
 
 
 def name_of(store: Store, number: str) -> str:
-    """Give the name of the contact with a number; the number itself when there is none."""
+    """Return the name of the contact with a number; the number itself when there is none."""
     for row in store.rows(
         "SELECT c.display_name, d.data1 FROM contact_data d JOIN contact c ON c._id=d.contact_id"
         " WHERE d.mimetype LIKE '%phone%' ORDER BY d._id"
@@ -43,7 +43,7 @@ def name_of(store: Store, number: str) -> str:
 
 
 def find_thread(store: Store, address: str) -> int | None:
-    """Give the id of the conversation with a number; None when there is none."""
+    """Return the id of the conversation with a number; None when there is none."""
     for row in store.rows("SELECT DISTINCT thread_id, address FROM sms ORDER BY thread_id"):
         if is_same_number(row["address"], address):
             return int(row["thread_id"])
@@ -51,7 +51,7 @@ def find_thread(store: Store, address: str) -> int | None:
 
 
 def add_message(store: Store, address: str, body: str, kind: int, date_ms: int) -> int:
-    """Add a message to the conversation with a number; gives the row's id.
+    """Add a message to the conversation with a number; return the row's id.
 
     Args:
         store: the state.
@@ -70,7 +70,7 @@ def add_message(store: Store, address: str, body: str, kind: int, date_ms: int) 
 
 
 def list_threads(store: Store) -> list[Row]:
-    """Give the last message of each conversation with its count of unread ones, newest first."""
+    """Return the last message of each conversation with its count of unread ones, newest first."""
     return store.rows(
         "SELECT s.*, (SELECT count(*) FROM sms u WHERE u.thread_id=s.thread_id AND u.read=0)"
         " AS unread FROM sms s WHERE s._id=(SELECT t._id FROM sms t WHERE t.thread_id=s.thread_id"
@@ -79,7 +79,7 @@ def list_threads(store: Store) -> list[Row]:
 
 
 def list_messages(store: Store, thread: int) -> list[Row]:
-    """Give the messages of a conversation, oldest first."""
+    """Return the messages of a conversation, oldest first."""
     return store.rows("SELECT * FROM sms WHERE thread_id=? ORDER BY date, _id", (thread,))
 
 
@@ -89,7 +89,7 @@ def mark_read(store: Store, thread: int) -> None:
 
 
 def log_call(store: Store, number: str, kind: int, now_s: float, since_s: int | None) -> int:
-    """Write a call that has ended into the log; gives the row's id.
+    """Write a call that has ended into the log; return the row's id.
 
     Args:
         store: the state.
@@ -107,5 +107,5 @@ def log_call(store: Store, number: str, kind: int, now_s: float, since_s: int | 
 
 
 def list_calls(store: Store) -> list[Row]:
-    """Give all calls, newest first."""
+    """Return all calls, newest first."""
     return store.rows("SELECT * FROM call ORDER BY date DESC, _id DESC")

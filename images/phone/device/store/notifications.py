@@ -1,4 +1,4 @@
-"""Notifications as rows: what an application has to tell."""
+"""Notifications as rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def list_notifications(store: Store) -> list[Row]:
-    """Give all notifications, newest first."""
+    """Return all notifications, newest first."""
     return store.rows("SELECT * FROM notification ORDER BY posted DESC, _id DESC")
 
 
@@ -25,7 +25,7 @@ def post_notification(  # noqa: PLR0913 - the columns of the row
     activity: str,
     arguments: dict[str, Any],
 ) -> int:
-    """Post a notification and give its id; an older one of the same package and tag goes."""
+    """Post a notification and return its id; an older one of the same package and tag goes."""
     if tag:
         cancel_notifications(store, package, tag)
     return store.insert(
@@ -36,7 +36,7 @@ def post_notification(  # noqa: PLR0913 - the columns of the row
 
 
 def cancel_notifications(store: Store, package: str = "", tag: str = "") -> int:
-    """Take notifications back; gives how many. Empty words stand for any."""
+    """Cancel notifications; return how many. An empty package or tag matches any."""
     return store.change(
         "DELETE FROM notification WHERE (?1='' OR package=?1) AND (?2='' OR tag=?2)",
         (package, tag),
@@ -44,5 +44,5 @@ def cancel_notifications(store: Store, package: str = "", tag: str = "") -> int:
 
 
 def arguments_of(row: Row) -> dict[str, Any]:
-    """Give what the activity is opened with that a notification leads to."""
+    """Return the arguments of the activity that a notification opens."""
     return dict(json.loads(row["arguments"]))

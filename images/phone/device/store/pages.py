@@ -48,7 +48,7 @@ class Page(NamedTuple):
 
 
 class _Reader(HTMLParser):
-    """Take the text out of HTML."""
+    """Extract the text of HTML."""
 
     def __init__(self, url: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -61,7 +61,7 @@ class _Reader(HTMLParser):
         self._text: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin what a tag begins."""
+        """Handle a start tag."""
         if tag == "title":
             self._in_title = True
         elif tag in _SKIPPED:
@@ -77,7 +77,7 @@ class _Reader(HTMLParser):
             self._text.append(dict(attrs).get("alt") or "")
 
     def handle_endtag(self, tag: str) -> None:
-        """End what a tag ends."""
+        """Handle an end tag."""
         if tag == "title":
             self._in_title = False
         elif tag in _SKIPPED:
@@ -90,14 +90,14 @@ class _Reader(HTMLParser):
             self._kind = "p"
 
     def handle_data(self, data: str) -> None:
-        """Take text."""
+        """Handle text."""
         if self._in_title:
             self.title += data
         elif not self._skipped:
             self._text.append(data)
 
     def flush(self) -> None:
-        """End the block that was begun."""
+        """End the current block."""
         text = " ".join("".join(self._text).split())
         self._text = []
         if not text or len(self.blocks) >= _MAX_BLOCKS:
@@ -108,7 +108,7 @@ class _Reader(HTMLParser):
 
 
 def read_html(url: str, text: str) -> Page:
-    """Give the readable part of HTML."""
+    """Return the readable part of HTML."""
     reader = _Reader(url)
     reader.feed(text)
     reader.close()
@@ -117,19 +117,19 @@ def read_html(url: str, text: str) -> Page:
     return Page(url, title, tuple(reader.blocks))
 
 
-def full_url(words: str) -> str | None:
-    """Give the address that was typed; None when it is none."""
-    words = words.strip()
-    if not words or any(char.isspace() for char in words):
+def full_url(text: str) -> str | None:
+    """Return the address that was typed; None when it is none."""
+    text = text.strip()
+    if not text or any(char.isspace() for char in text):
         return None
-    if not words.lower().startswith(("http://", "https://")):
-        words = f"http://{words}"
-    host = urllib.parse.urlsplit(words).hostname or ""
-    return words if "." in host or host == "localhost" or ":" in words[7:] else None
+    if not text.lower().startswith(("http://", "https://")):
+        text = f"http://{text}"
+    host = urllib.parse.urlsplit(text).hostname or ""
+    return text if "." in host or host == "localhost" or ":" in text[7:] else None
 
 
 def fetch_page(url: str) -> Page:
-    """Fetch a page, or tell on a page why that cannot be. Only http and https are fetched."""
+    """Fetch a page over http or https; on failure, return a page that names the reason."""
     if not url.lower().startswith(("http://", "https://")):
         return _problem(url, "This address cannot be opened")
     request = urllib.request.Request(url, headers={"User-Agent": "MesocosmPhone/1.0"})  # noqa: S310 - checked above
@@ -157,12 +157,12 @@ def fetch_page(url: str) -> Page:
     return _problem(url, f"Files of the kind {kind} cannot be shown")
 
 
-def _problem(url: str, words: str) -> Page:
-    return Page(url, "Page not available", (Block("h2", "Page not available"), Block("p", words)))
+def _problem(url: str, message: str) -> Page:
+    return Page(url, "Page not available", (Block("h2", "Page not available"), Block("p", message)))
 
 
 def keep_page(store: Store, page: Page, now_ms: int) -> None:
-    """Keep a page, and forget those visited longest ago."""
+    """Save a page, and drop those visited longest ago."""
     store.change("DELETE FROM page WHERE url=?", (page.url,))
     blocks = json.dumps([list(block) for block in page.blocks])
     store.insert(
@@ -177,7 +177,7 @@ def keep_page(store: Store, page: Page, now_ms: int) -> None:
 
 
 def load_page(store: Store, url: str) -> Page | None:
-    """Give a page that was kept; None when it was not."""
+    """Return a saved page; None when there is none."""
     rows = store.rows("SELECT * FROM page WHERE url=?", (url,))
     if not rows:
         return None
@@ -186,17 +186,17 @@ def load_page(store: Store, url: str) -> Page | None:
 
 
 def list_history(store: Store) -> list[Row]:
-    """Give the pages that are kept, visited last first."""
+    """Return the saved pages, visited last first."""
     return store.rows("SELECT _id, url, title FROM page ORDER BY visited DESC, _id DESC")
 
 
 def list_bookmarks(store: Store) -> list[Row]:
-    """Give all bookmarks, by title."""
+    """Return all bookmarks, by title."""
     return store.rows("SELECT * FROM bookmark ORDER BY title COLLATE NOCASE, _id")
 
 
 def has_bookmark(store: Store, url: str) -> bool:
-    """Tell whether an address is among the bookmarks."""
+    """Return whether an address is among the bookmarks."""
     return bool(store.rows("SELECT 1 FROM bookmark WHERE url=?", (url,)))
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 _DATA = Path(__file__).parents[1] / "data"
 _EARTH_KM = 6371.0
 _WAY_RATIO = 1.25
-"""How much longer roads are than the straight line, about."""
+"""Approximate ratio of road length to the straight line."""
 _CORRIDOR_RATIO = 1.06
 _MAX_STOPS = 5
 SPEEDS_KMH = {"Driving": 80.0, "Walking": 5.0, "Transit": 60.0}
@@ -57,20 +57,20 @@ class Route(NamedTuple):
     length_km: float
 
     def minutes(self, means: str) -> int:
-        """Give how long it takes by one of the means of `SPEEDS_KMH`."""
+        """Return the travel time by one of the means of `SPEEDS_KMH`."""
         return max(1, round(self.length_km / SPEEDS_KMH[means] * 60))
 
 
 @lru_cache(maxsize=1)
 def all_places() -> tuple[Place, ...]:
-    """Give all places, large cities first."""
+    """Return all places, large cities first."""
     rows = json.loads((_DATA / "places.json").read_text(encoding="utf-8"))
     return tuple(Place(*row) for row in rows)
 
 
 @lru_cache(maxsize=1)
 def land() -> tuple[tuple[float, ...], ...]:
-    """Give the outlines of the continents: longitude and latitude by turns, degrees."""
+    """Return the outlines of the continents: longitude and latitude by turns, degrees."""
     return tuple(tuple(ring) for ring in json.loads((_DATA / "land.json").read_text()))
 
 
@@ -80,14 +80,14 @@ def _index() -> tuple[tuple[str, Place], ...]:
 
 
 def _folded(text: str) -> str:
-    """Give a text without accents and letter case."""
+    """Return a text without accents and letter case."""
     parts = unicodedata.normalize("NFKD", text.casefold())
     return "".join(char for char in parts if not unicodedata.combining(char))
 
 
 @lru_cache(maxsize=64)
 def find_places(text: str, limit: int = 12) -> tuple[Place, ...]:
-    """Give the places whose name or region holds all words of a text, best first."""
+    """Return the places whose name or region holds all words of a text, best first."""
     words = _folded(text).replace(",", " ").split()
     if not words:
         return ()
@@ -104,23 +104,23 @@ def find_places(text: str, limit: int = 12) -> tuple[Place, ...]:
 
 
 def find_place(title: str) -> Place | None:
-    """Give the place of a title or a name; None when there is none."""
-    found = find_places(title, 1)
-    return found[0] if found else None
+    """Return the place of a title or a name; None when there is none."""
+    places = find_places(title, 1)
+    return places[0] if places else None
 
 
-def distance_km(one: Place, other: Place) -> float:
-    """Give the length of the straight line over the ground."""
-    lat1, lat2 = math.radians(one.latitude), math.radians(other.latitude)
+def distance_km(start: Place, end: Place) -> float:
+    """Return the length of the straight line over the ground."""
+    lat1, lat2 = math.radians(start.latitude), math.radians(end.latitude)
     dlat = lat2 - lat1
-    dlon = math.radians(other.longitude - one.longitude)
+    dlon = math.radians(end.longitude - start.longitude)
     part = math.sin(dlat / 2) ** 2 + math.cos(lat1) * math.cos(lat2) * math.sin(dlon / 2) ** 2
     return 2 * _EARTH_KM * math.asin(math.sqrt(min(1.0, part)))
 
 
 @lru_cache(maxsize=64)
 def find_route(start: Place, end: Place) -> Route:
-    """Estimate a way: the straight line, through the large cities beside it, made longer."""
+    """Estimate a route: the straight line through large cities near it, lengthened."""
     straight = distance_km(start, end)
     near = []
     for place in all_places():
@@ -136,14 +136,14 @@ def find_route(start: Place, end: Place) -> Route:
             stops.append(place)
             last_km = before
     stops.append(end)
-    legs = sum(distance_km(one, other) for one, other in pairwise(stops))
+    legs = sum(distance_km(stop, following) for stop, following in pairwise(stops))
     return Route(tuple(stops), legs * _WAY_RATIO)
 
 
-def heading(one: Place, other: Place) -> str:
-    """Give the direction in words, such as ``northeast``."""
+def heading(start: Place, end: Place) -> str:
+    """Return the direction in words, such as ``northeast``."""
     names = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest")
-    across = (other.longitude - one.longitude + 180) % 360 - 180
-    across *= math.cos(math.radians((one.latitude + other.latitude) / 2))
-    angle = math.degrees(math.atan2(across, other.latitude - one.latitude)) % 360
+    across = (end.longitude - start.longitude + 180) % 360 - 180
+    across *= math.cos(math.radians((start.latitude + end.latitude) / 2))
+    angle = math.degrees(math.atan2(across, end.latitude - start.latitude)) % 360
     return names[round(angle / 45) % 8]

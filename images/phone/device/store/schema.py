@@ -1,4 +1,4 @@
-"""What the state's database holds, and what is in it on a new phone.
+"""The schema of the state's database, and its content on a new phone.
 
 The database's ``user_version`` counts the migrations that it has seen; a database, or a snapshot,
 of an older phone is brought up to date when it is opened.
@@ -148,7 +148,7 @@ PROPERTIES = {
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Make the tables of a new database, and those that an older one lacks.
+    """Create the tables of a new database, or migrate an older one.
 
     Raises:
         ValueError: the database is of a newer phone.

@@ -27,11 +27,11 @@ _VERSION_PREFIX = ".version-"
 
 
 class SnapshotRefusedError(Exception):
-    """The snapshot cannot be saved, loaded or deleted; the words are for the console."""
+    """The snapshot cannot be saved, loaded or deleted; the message is for the console."""
 
 
 class SnapshotStore:
-    """The snapshots of one phone; its callers take turns.
+    """The snapshots of one phone; callers hold `Phone.lock`.
 
     Args:
         folder: where they lie.
@@ -46,9 +46,11 @@ class SnapshotStore:
         self._remove_leftovers()
 
     def names(self) -> list[str]:
-        """Give the names of all snapshots, sorted."""
+        """Return the names of all snapshots, sorted."""
         entries = self._folder.iterdir()
-        return sorted(each.name for each in entries if each.is_symlink() and each.name[0] != ".")
+        return sorted(
+            entry.name for entry in entries if entry.is_symlink() and entry.name[0] != "."
+        )
 
     def save(self, name: str, store: Store) -> None:
         """Save the phone; an older snapshot of that name is replaced.
@@ -71,7 +73,7 @@ class SnapshotStore:
         self._remove_leftovers()
 
     def load(self, name: str, store: Store) -> int:
-        """Put the phone back; gives how many files differed.
+        """Restore the phone; return how many files differed.
 
         Raises:
             SnapshotRefusedError: there is no such snapshot, or it is damaged.

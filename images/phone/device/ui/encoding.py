@@ -16,7 +16,7 @@ _BAND_ROWS = 16
 
 
 def encode_png(image: Image.Image) -> bytes:
-    """Give the PNG of an RGB image; several times as fast as Pillow's own, which tries filters.
+    """Return the PNG of an RGB image; several times as fast as Pillow's own, which tries filters.
 
     It goes band by band, so that what is packed was just written and is in the processor's cache.
     """
@@ -41,7 +41,7 @@ def encode_png(image: Image.Image) -> bytes:
 
 
 def encode_rgba(image: Image.Image) -> bytes:
-    """Give 8 bits of red, green, blue and full alpha for each pixel of an RGB image."""
+    """Return 8 bits of red, green, blue and full alpha for each pixel of an RGB image."""
     return image.convert("RGBA").tobytes()
 
 

@@ -129,7 +129,7 @@ ICONS = {
 
 @lru_cache(maxsize=64)
 def load_font(names: tuple[str, ...], size_px: int) -> Font:
-    """Give the first of some fonts that is installed; Pillow's own when none is."""
+    """Return the first of some fonts that is installed; Pillow's own when none is."""
     for name in names:
         if (_FONTS / name).is_file():
             return ImageFont.truetype(str(_FONTS / name), size_px)
@@ -140,12 +140,12 @@ def load_font(names: tuple[str, ...], size_px: int) -> Font:
 
 
 def icon_font(size_px: int) -> Font:
-    """Give the font of `ICONS`."""
+    """Return the font of `ICONS`."""
     return load_font((_ICONS,), size_px)
 
 
 def text_font(size_px: int, *, bold: bool) -> Font:
-    """Give the font of text."""
+    """Return the font of text."""
     return load_font(_BOLD if bold else _REGULAR, size_px)
 
 
@@ -183,7 +183,7 @@ def split_runs(text: str, size_px: int, *, bold: bool) -> tuple[tuple[str, Font,
 
 
 def measure(text: str, size_px: int, *, bold: bool = False) -> float:
-    """Give the width of one line of text, px."""
+    """Return the width of one line of text, px."""
     return sum(width for _, _, width in split_runs(text, size_px, bold=bold))
 
 

@@ -1,4 +1,4 @@
-"""Describe views as ``uiautomator dump`` does.
+"""Format views as ``uiautomator dump`` does.
 
 Source: AOSP ``AccessibilityNodeInfoDumper.java``.
 """
@@ -21,7 +21,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def dump(window: View, package: str, display: Display) -> str:
-    """Give the XML of a window; only nodes that can be seen are in it.
+    """Return the XML of a window; only nodes that can be seen are in it.
 
     Args:
         window: laid out.
@@ -33,7 +33,7 @@ def dump(window: View, package: str, display: Display) -> str:
 
 
 def dump_windows(windows: list[tuple[str, str, View]], display: Display) -> str:
-    """Give the XML of all windows, as ``uiautomator dump --windows`` does.
+    """Return the XML of all windows, as ``uiautomator dump --windows`` does.
 
     Args:
         windows: title, package and views of each, the one in front first.
@@ -53,12 +53,12 @@ def dump_windows(windows: list[tuple[str, str, View]], display: Display) -> str:
 
 
 def full_class(kind: str) -> str:
-    """Give the whole name of an Android class."""
+    """Return the whole name of an Android class."""
     return kind if "." in kind else f"android.widget.{kind}"
 
 
 def full_id(name: str, package: str) -> str:
-    """Give the whole resource id."""
+    """Return the whole resource id."""
     if not name or ":" in name:
         return name
     return f"{package}:id/{name}"

@@ -30,7 +30,7 @@ _INK_PX = dp(20)
 
 
 def keyboard_height_px(display: Display) -> int:
-    """Give how high the keyboard is, without the bar below it."""
+    """Return how high the keyboard is, without the bar below it."""
     return _HEIGHTS_PX[display.is_wide]
 
 
@@ -49,7 +49,7 @@ def make_keyboard(
         theme: its colours.
         page: of keys.
         is_upper: letters are capitals.
-        on_key: is told the character, ``DEL``, ``ENTER``, ``HIDE``, `SHIFT`, or a page's name.
+        on_key: called with the character, ``DEL``, ``ENTER``, ``HIDE``, `SHIFT`, or a page's name.
     """
     maker = _Maker(theme, on_key)
     rows = maker.digits() if page == DIGITS else maker.page(page, is_upper=is_upper)

@@ -25,7 +25,7 @@ _BASE_DPI = 160
 
 
 def dp(value: float) -> int:
-    """Give the px of a length in density-independent px."""
+    """Return the px of a length in density-independent px."""
     return round(value * DENSITY_DPI / _BASE_DPI)
 
 
@@ -49,15 +49,15 @@ class Box(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nothing is inside."""
+        """Return whether nothing is inside."""
         return self.right <= self.left or self.bottom <= self.top
 
     def holds(self, x: int, y: int) -> bool:
-        """Tell whether a point is inside."""
+        """Return whether a point is inside."""
         return self.left <= x < self.right and self.top <= y < self.bottom
 
     def cut(self, other: Box) -> Box:
-        """Give what both have in common; empty when they have nothing."""
+        """Return what both have in common; empty when they have nothing."""
         return Box(
             max(self.left, other.left),
             max(self.top, other.top),
@@ -71,7 +71,7 @@ NOWHERE = Box(0, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Display:
-    """The screen as it is held.
+    """Size, density and rotation of the screen.
 
     Attributes:
         rotation: quarter turns from upright, 0 to 3, as Android's ``Surface.ROTATION_*``.
@@ -85,7 +85,7 @@ class Display:
 
     @property
     def is_wide(self) -> bool:
-        """Tell whether it lies on its side."""
+        """Return whether it lies on its side."""
         return self.rotation % 2 == 1
 
     @property
@@ -110,11 +110,11 @@ class Display:
         return round(self.seen_px[1] / self.scale_ratio)
 
     def to_canvas(self, x: int, y: int) -> tuple[int, int]:
-        """Give the place on the canvas that tools call so."""
+        """Return the place on the canvas that tools call so."""
         return int(x / self.scale_ratio), int(y / self.scale_ratio)
 
     def to_seen(self, box: Box) -> Box:
-        """Give what tools call a box of the canvas."""
+        """Return what tools call a box of the canvas."""
         if self.density_dpi == DENSITY_DPI:
             return box
         return Box(*(round(side * self.scale_ratio) for side in box))

@@ -139,7 +139,7 @@ class Painter:
             self._paint_caret(view, box, lines)
 
     def _lead(self, view: View, box: Box, height: float) -> float:
-        """Give what is left above the text."""
+        """Return what is left above the text."""
         return 0.0 if view.look.is_at_top else max(0.0, (box.height - height) / 2)
 
     def _paint_line(self, line: str, x: float, y: float, view: View) -> None:

@@ -8,7 +8,7 @@ Color = tuple[int, int, int]
 
 
 def rgb(text: str) -> Color:
-    """Give the colour of six hex digits."""
+    """Return the colour of six hex digits."""
     return int(text[0:2], 16), int(text[2:4], 16), int(text[4:6], 16)
 
 

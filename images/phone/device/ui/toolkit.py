@@ -1,4 +1,4 @@
-"""What several widgets make together: tabs, chips, cards, questions, menus, pickers."""
+"""Compound widgets: tabs, chips, cards, questions, menus, pickers."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class Toolkit(Widgets):
             ),
             is_silent=True,
         )
-        words = self.text(tab.label, size_px=dp(12), bold=is_on, ink=theme.ink)
-        words.is_silent = True
+        label = self.text(tab.label, size_px=dp(12), bold=is_on, ink=theme.ink)
+        label.is_silent = True
         return View(
             "FrameLayout",
             label=tab.label,
-            children=[pill, words],
+            children=[pill, label],
             align=Align.CENTER,
             weight=1,
             gap_px=dp(2),
@@ -125,11 +125,11 @@ class Toolkit(Widgets):
             look=Look(fill=self.theme.surface, outline=self.theme.line, radius_px=dp(20)),
         )
 
-    def empty(self, icon: str, words: str) -> View:
+    def empty(self, icon: str, message: str) -> View:
         """Show that there is nothing to list."""
         picture = self.icon(icon, size_px=dp(64), ink=self.theme.line)
         picture.height_px = dp(120)
-        text = self.text(words, "empty_text", centered=True, lines=3, ink=self.theme.ink_soft)
+        text = self.text(message, "empty_text", centered=True, lines=3, ink=self.theme.ink_soft)
         return self.column(picture, text, padding_px=(EDGE_PX, dp(80), EDGE_PX, dp(24)))
 
     def search(self, field: View) -> View:
@@ -142,10 +142,10 @@ class Toolkit(Widgets):
         """Put a dialog's buttons side by side at its right."""
         return self.row(View(weight=1, is_silent=True), *buttons, height_px=dp(56))
 
-    def question(self, words: str, yes: str, on_yes: Act, on_no: Act) -> View:
+    def question(self, message: str, yes: str, on_yes: Act, on_no: Act) -> View:
         """Ask before something is done."""
         return self.dialog(
-            self.text(words, "android:id/message", lines=4),
+            self.text(message, "android:id/message", lines=4),
             self.space(dp(8)),
             self.buttons(
                 self.button("Cancel", on_no, name="android:id/button2"),
@@ -156,7 +156,7 @@ class Toolkit(Widgets):
 
     def menu(self, title: str, entries: Sequence[tuple[str, Act]], on_outside: Act) -> View:
         """Show a list to choose from."""
-        rows = [self.item(words, on_tap=act) for words, act in entries]
+        rows = [self.item(caption, on_tap=act) for caption, act in entries]
         for row in rows:
             row.padding_px = (0, dp(8), 0, dp(8))
         head = [self.text(title, "android:id/alertTitle", size_px=dp(20), lines=2)] if title else []
@@ -190,8 +190,8 @@ class Toolkit(Widgets):
             year: shown.
             month: shown, 1 to 12.
             chosen: marked if it is in that month.
-            on_day: is told the day of the month that is tapped.
-            on_turn: is told how many months to go on.
+            on_day: called with the day of the month that is tapped.
+            on_turn: called with the number of months to go forward.
         """
         name = f"{calendar.month_name[month]} {year}"
         title = self.text(name, "date_picker_header", bold=True, centered=True)
@@ -229,27 +229,27 @@ class Toolkit(Widgets):
             hour: chosen, 0 to 23.
             minute: chosen.
             is_24: hours are shown from 0 to 23.
-            on_pick: is told the hour and the minute.
+            on_pick: called with the hour and the minute.
         """
         half = hour // 12 * 12
         hours = range(24) if is_24 else [12, *range(1, 12)]
         cells = [
             self._cell(
-                f"{each:02d}" if is_24 else str(each),
-                partial(on_pick, each if is_24 else half + each % 12, minute),
-                is_on=hour == each if is_24 else hour % 12 == each % 12,
-                label=f"{each} hours",
+                f"{choice:02d}" if is_24 else str(choice),
+                partial(on_pick, choice if is_24 else half + choice % 12, minute),
+                is_on=hour == choice if is_24 else hour % 12 == choice % 12,
+                label=f"{choice} hours",
             )
-            for each in hours
+            for choice in hours
         ]
         minutes = [
             self._cell(
-                f"{each:02d}",
-                partial(on_pick, hour, each),
-                is_on=each == minute,
-                label=f"{each} minutes",
+                f"{choice:02d}",
+                partial(on_pick, hour, choice),
+                is_on=choice == minute,
+                label=f"{choice} minutes",
             )
-            for each in range(0, 60, 5)
+            for choice in range(0, 60, 5)
         ]
         shown = f"{hour:02d}:{minute:02d}" if is_24 else f"{hour % 12 or 12}:{minute:02d}"
         title = self.text(shown, "time_header", size_px=dp(36), centered=True)
@@ -270,9 +270,9 @@ class Toolkit(Widgets):
             )
         columns = 6
         for title_words, group in (("Hour", cells), ("Minute", minutes)):
-            words = self.text(title_words, size_px=SMALL_PX, ink=self.theme.ink_soft)
-            words.padding_px = (0, dp(8), 0, dp(4))
-            parts.append(words)
+            heading = self.text(title_words, size_px=SMALL_PX, ink=self.theme.ink_soft)
+            heading.padding_px = (0, dp(8), 0, dp(4))
+            parts.append(heading)
             parts += [
                 self.row(*group[start : start + columns], height_px=_CELL_PX)
                 for start in range(0, len(group), columns)

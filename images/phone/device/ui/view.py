@@ -20,7 +20,7 @@ LINE_HEIGHT = 1.3
 
 
 class Flow(Enum):
-    """How a view's children lie."""
+    """The layout of a view's children."""
 
     DOWN = "down"
     ACROSS = "across"
@@ -74,7 +74,7 @@ class Look:
 
 @dataclass
 class Traits:
-    """What the UI hierarchy says of a view beside its class, id, text and place."""
+    """Attributes of a view in the UI hierarchy, besides class, id, text and bounds."""
 
     checkable: bool = False
     checked: bool = False
@@ -149,39 +149,39 @@ class View:
 
     @property
     def is_clickable(self) -> bool:
-        """Tell whether a tap does something."""
+        """Return whether a tap does something."""
         return self.on_tap is not None
 
     def styled(self, **changes: object) -> View:
-        """Give itself after changing how it looks."""
+        """Return itself after changing how it looks."""
         self.look = replace(self.look, **changes)  # type: ignore[arg-type]
         return self
 
     def sized(self, width_px: int, height_px: int | None = None) -> View:
-        """Give itself after setting its size."""
+        """Return itself after setting its size."""
         self.width_px = width_px
         self.height_px = self.height_px if height_px is None else height_px
         return self
 
     def at_least(self, height_px: int) -> View:
-        """Give itself after setting the least height it takes."""
+        """Return itself after setting the least height it takes."""
         self.least_px = height_px
         return self
 
     def walk(self) -> Iterator[View]:
-        """Give this view and all below it, in document order."""
+        """Return this view and all below it, in document order."""
         yield self
         for child in self.children:
             yield from child.walk()
 
     def inner(self) -> Box:
-        """Give the box without its padding."""
+        """Return the box without its padding."""
         left, top, right, bottom = self.padding_px
         box = self.box
         return Box(box.left + left, box.top + top, box.right - right, box.bottom - bottom)
 
     def lines(self, width_px: int) -> tuple[str, ...]:
-        """Give the lines in which the text is shown."""
+        """Return the lines in which the text is shown."""
         text = self.text or self.hint
         look = self.look
         if look.caret is not None and look.max_lines == 1 and self.text:
@@ -189,7 +189,7 @@ class View:
         return wrap(text, look.size_px, width_px, look.max_lines, bold=look.is_bold)
 
     def caret_place(self, width_px: int) -> tuple[int, float]:
-        """Give the line in which the caret stands, and how far from its start, px."""
+        """Return the line in which the caret stands, and how far from its start, px."""
         look, before = self.look, self.text[: self.look.caret]
         if look.max_lines == 1:
             left = len(self.text) - len(self._around_caret(width_px))
@@ -198,7 +198,7 @@ class View:
         return len(lines) - 1, measure(lines[-1], look.size_px, bold=look.is_bold)
 
     def _around_caret(self, width_px: int) -> str:
-        """Give the end of a line that does not fit, so that the caret can be seen."""
+        """Return the end of a line that does not fit, so that the caret can be seen."""
         look, start = self.look, 0
         caret = look.caret or 0
         while start < caret and measure(self.text[start:caret], look.size_px) > width_px:
@@ -206,7 +206,7 @@ class View:
         return self.text[start:]
 
     def measure(self, width_px: int) -> tuple[int, int]:
-        """Give the width and height that the view wants.
+        """Return the width and height that the view wants.
 
         Args:
             width_px: the most it can have.

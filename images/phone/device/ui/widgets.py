@@ -364,4 +364,4 @@ _DISC_COLORS: tuple[Color, ...] = (
 
 
 def _do_nothing() -> None:
-    """Swallow a tap."""
+    """Ignore a tap."""

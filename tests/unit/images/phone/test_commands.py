@@ -235,9 +235,9 @@ class TestInput:
         raw = phone.commands.run(["screencap"], phone.config.root).stdout
         assert struct.unpack_from("<2I", raw) == (720, 1600)
         assert 'bounds="[0,0][720,1600]"' in phone("uiautomator", "dump", "/dev/tty")
-        x, y = center_of(phone.phone.glass.dump(), "About phone")
+        x, y = center_of(phone.phone.compositor.dump(), "About phone")
         phone("input", "tap", str(x), str(y))
-        assert "Model" in phone.phone.glass.dump()
+        assert "Model" in phone.phone.compositor.dump()
         phone("wm", "user-rotation", "lock", "1")
         raw = phone.commands.run(["screencap"], phone.config.root).stdout
         assert struct.unpack_from("<2I", raw) == (1600, 720)
@@ -341,11 +341,11 @@ class TestSmallServices:
 class TestFingers:
     def test_a_finger_is_put_down_moved_and_lifted(self, phone: Shell) -> None:
         phone("am", "start", "-p", SETTINGS)
-        x, y = center_of(phone.phone.glass.dump(), "About phone")
+        x, y = center_of(phone.phone.compositor.dump(), "About phone")
         phone("input", "motionevent", "DOWN", str(x), str(y))
-        assert "Model" not in phone.phone.glass.dump()
+        assert "Model" not in phone.phone.compositor.dump()
         phone("input", "motionevent", "UP", str(x), str(y))
-        assert "Model" in phone.phone.glass.dump()
+        assert "Model" in phone.phone.compositor.dump()
 
     def test_a_finger_that_moves_pulls(self, phone: Shell) -> None:
         for kind, y in (("DOWN", 10), ("MOVE", 400), ("UP", 900)):
@@ -369,11 +369,11 @@ class TestFingers:
                 f"title:s:T{number}.",
             )
         phone("am", "start", "-p", TASKS)
-        before = phone.phone.glass.dump()
+        before = phone.phone.compositor.dump()
         phone("input", "scroll", "540", "1200", "--axis", "VSCROLL,-3")
-        assert phone.phone.glass.dump() != before
+        assert phone.phone.compositor.dump() != before
         phone("input", "scroll", "540", "1200", "--axis", "VSCROLL,3")
-        assert phone.phone.glass.dump() == before
+        assert phone.phone.compositor.dump() == before
 
     def test_a_trackball_is_taken_and_does_nothing(self, phone: Shell) -> None:
         for words in ("press", "roll 1 -1"):
@@ -396,7 +396,7 @@ class TestConsole:
 
     def test_a_message_comes_in(self, phone: Shell) -> None:
         self.say(phone, r"sms send +1555 hello  w\u00f6rld\n2")
-        phone.phone.glass.screenshot()
+        phone.phone.compositor.screenshot()
         (row,) = phone.phone.store.rows("SELECT address, body, type FROM sms")
         assert row == {"address": "+1555", "body": "hello  wörld\n2", "type": 1}
         assert "hello  wörld" in phone("dumpsys", "notification")

@@ -11,7 +11,7 @@ from evaluators.phone.view import PhoneView
 from images.phone.device.commands.catalog import Commands
 from images.phone.device.config import DeviceConfig
 from images.phone.device.phone import Phone
-from images.phone.device.shell.words import split_plain
+from images.phone.device.shell.command_line import split_plain
 from images.phone.device.store.database import Store
 
 if TYPE_CHECKING:

@@ -97,7 +97,7 @@ def test_a_contact_is_added_changed_found_and_deleted(user: User) -> None:
 
 
 def test_dark_theme_and_device_name_are_set(user: User) -> None:
-    light = user.phone.glass.screenshot()
+    light = user.phone.compositor.screenshot()
     user.run("am", "start", "-a", "android.settings.DISPLAY_SETTINGS")
     user.tap("Dark theme")
     assert user.run("settings", "get", "secure", "ui_night_mode") == "2\n"
@@ -109,7 +109,7 @@ def test_dark_theme_and_device_name_are_set(user: User) -> None:
     user.tap("Rename")
     assert user.run("settings", "get", "secure", "bluetooth_name") == "Reference phone 2\n"
     assert user.sees("Reference phone 2")
-    assert user.phone.glass.screenshot() != light
+    assert user.phone.compositor.screenshot() != light
 
 
 def test_back_leads_through_the_screens_and_home(user: User) -> None:
@@ -158,7 +158,7 @@ def test_a_list_scrolls_and_only_what_can_be_seen_is_told(user: User) -> None:
         user.phone.swipe((540, 2000), (540, 300), 200)
     assert user.sees("Task 0.")
     assert not user.sees("Task 39.")
-    for node in ElementTree.fromstring(user.phone.glass.dump()).iter("node"):
+    for node in ElementTree.fromstring(user.phone.compositor.dump()).iter("node"):
         left, top, right, bottom = (
             int(number)
             for number in node.get("bounds", "").replace("][", ",").strip("[]").split(",")
@@ -169,7 +169,7 @@ def test_a_list_scrolls_and_only_what_can_be_seen_is_told(user: User) -> None:
 
 def test_the_brightness_follows_the_finger(user: User) -> None:
     user.run("am", "start", "-a", "android.settings.DISPLAY_SETTINGS")
-    x, y = center_of(user.phone.glass.dump(), "Brightness level")
+    x, y = center_of(user.phone.compositor.dump(), "Brightness level")
     user.phone.swipe((x, y), (1079, y), 200)
     assert user.run("settings", "get", "system", "screen_brightness") == "255\n"
 
@@ -275,14 +275,16 @@ def test_no_input_breaks_the_phone(user: User, events: list[tuple[str, int | str
             user.phone.launch(str(values[0]))
         elif kind == "view":
             views = [
-                view for view in user.phone.glass.scene().window.walk() if view.on_tap is not None
+                view
+                for view in user.phone.compositor.scene().window.walk()
+                if view.on_tap is not None
             ]
             box = views[int(values[0]) % len(views)].clip if views else None
             if box is not None and not box.is_empty:
                 user.phone.tap((box.left + box.right) // 2, (box.top + box.bottom) // 2)
         else:
             user.phone.swipe((540, int(values[0])), (540, int(values[1])), 100)
-        ElementTree.fromstring(user.phone.glass.dump())
-    user.phone.glass.screenshot()
+        ElementTree.fromstring(user.phone.compositor.dump())
+    user.phone.compositor.screenshot()
     user.phone.press("HOME")
     assert user.front() == LAUNCHER

@@ -43,7 +43,7 @@ def begin_note(user: User, text: str) -> None:
 
 
 def has_keyboard(user: User) -> bool:
-    return user.phone.glass.keyboard_shown
+    return user.phone.compositor.keyboard_shown
 
 
 class TestKeyboard:
@@ -75,22 +75,22 @@ class TestKeyboard:
 
     def test_it_is_no_part_of_the_applications_window_but_of_all_windows(self, user: User) -> None:
         begin_note(user, "")
-        assert "Keyboard.Key" not in user.phone.glass.dump()
-        root = ElementTree.fromstring(user.phone.glass.dump_windows())
+        assert "Keyboard.Key" not in user.phone.compositor.dump()
+        root = ElementTree.fromstring(user.phone.compositor.dump_windows())
         keys = [node for node in root.iter("node") if "Keyboard.Key" in node.get("class", "")]
         assert {node.get("content-desc") for node in keys} >= {"q", "Space", "Enter", "Delete"}
         assert [each.get("active") for each in root.iter("window")] == ["true", "false"]
 
     def test_nothing_of_the_application_lies_below_it(self, user: User) -> None:
         begin_note(user, "line\n" * 60)
-        keyboard = user.phone.glass.scene().keyboard
+        keyboard = user.phone.compositor.scene().keyboard
         assert keyboard is not None
-        for view in user.phone.glass.scene().content.children[0].walk():
+        for view in user.phone.compositor.scene().content.children[0].walk():
             assert view.clip.is_empty or view.clip.bottom <= keyboard.box.top
 
     def test_the_end_of_a_long_text_is_in_sight(self, user: User) -> None:
         begin_note(user, "line\n" * 60)
-        (field,) = (v for v in user.phone.glass.scene().window.walk() if v.traits.focused)
+        (field,) = (v for v in user.phone.compositor.scene().window.walk() if v.traits.focused)
         line = field.caret_place(field.inner().width)[0]
         height = field.look.size_px * 1.3
         caret_y = int(field.inner().top + line * height)
@@ -101,21 +101,21 @@ class TestKeyboard:
 class TestSelection:
     def test_text_is_copied_and_pasted_elsewhere(self, user: User) -> None:
         begin_note(user, "forty-two")
-        place = center_of(user.phone.glass.dump(), "edit_note_text")
+        place = center_of(user.phone.compositor.dump(), "edit_note_text")
         user.phone.swipe(place, place, 800)
         user.tap("Select all", "Copy")
         assert user.phone.clipboard == "forty-two"
         user.phone.launch(MAIL)
         user.tap("Compose")
         user.phone.type("a@b.example\n")
-        place = center_of(user.phone.glass.dump(), "subject")
+        place = center_of(user.phone.compositor.dump(), "subject")
         user.phone.swipe(place, place, 800)
         user.tap("Paste")
         assert user.sees("forty-two")
 
     def test_typing_replaces_what_is_selected(self, user: User) -> None:
         begin_note(user, "old")
-        place = center_of(user.phone.glass.dump(), "edit_note_text")
+        place = center_of(user.phone.compositor.dump(), "edit_note_text")
         user.phone.swipe(place, place, 800)
         user.tap("Select all")
         user.phone.type("new")
@@ -127,11 +127,11 @@ class TestNotifications:
     def test_a_message_is_told_and_its_notification_leads_to_it(self, user: User) -> None:
         user.phone.telephony.receive_sms("+41 44 555 01 73", "Where are you?")
         user.phone.swipe((540, 10), (540, 900), 300)
-        assert 'package="com.android.systemui"' in user.phone.glass.dump()
+        assert 'package="com.android.systemui"' in user.phone.compositor.dump()
         user.tap("Where are you?")
         assert user.front() == MESSAGES
         assert user.sees("+41 44 555 01 73")
-        user.phone.glass.screenshot()
+        user.phone.compositor.screenshot()
         user.phone.expand_shade()
         assert user.sees("No notifications")
         rows = user.phone.store.rows("SELECT type, read FROM sms")
@@ -142,7 +142,7 @@ class TestNotifications:
         user.tap("Dark theme")
         assert user.run("settings", "get", "secure", "ui_night_mode") == "2\n"
         user.phone.press("BACK")
-        assert 'package="com.android.systemui"' not in user.phone.glass.dump()
+        assert 'package="com.android.systemui"' not in user.phone.compositor.dump()
 
     def test_one_is_dismissed_and_the_others_cleared(self, user: User) -> None:
         for title in ("One", "Two", "Three"):
@@ -185,9 +185,9 @@ class TestRotation:
     def test_picture_and_hierarchy_turn(self, user: User) -> None:
         user.phone.launch(SETTINGS)
         user.run("settings", "put", "system", "user_rotation", "1")
-        with Image.open(io.BytesIO(user.phone.glass.screenshot())) as image:
+        with Image.open(io.BytesIO(user.phone.compositor.screenshot())) as image:
             assert image.size == (2400, 1080)
-        root = ElementTree.fromstring(user.phone.glass.dump())
+        root = ElementTree.fromstring(user.phone.compositor.dump())
         assert root.get("rotation") == "1"
         assert next(root.iter("node")).get("bounds") == "[0,0][2400,1080]"
         user.phone.tap(1200, 1040)  # HOME

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from appliance.base.errors import InvalidActionError, LinkProtocolError
 from appliance.base.process import CommandResult
-from images.phone.device.shell.words import split_plain
+from images.phone.device.shell.command_line import split_plain
 from provisioning.phone.adb.input import PhoneInput, PhoneTree, parse_hierarchy
 from provisioning.phone.adb.screen import PhoneScreen
 from provisioning.phone.reference.digest import PhoneDigest

@@ -1,4 +1,4 @@
-"""What the phone shows, made when the state has changed and kept until it changes again."""
+"""Compose what the phone shows; kept until the state changes."""
 
 from __future__ import annotations
 
@@ -14,23 +14,38 @@ from images.phone.device.ui.keyboard import PACKAGE as KEYBOARD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from typing import Protocol
 
     from PIL import Image
 
-    from images.phone.device.phone import Phone
+    from images.phone.device.apps.screen import Host, Screen
+
+    class ScreenHost(Host, Protocol):
+        """A phone with an activity in front."""
+
+        @property
+        def lock(self) -> AbstractContextManager[object]:
+            """Held while the state is read or changed."""
+            ...
+
+        def screen(self) -> Screen:
+            """Make the activity in front."""
+            ...
+
 
 _MAX_NEWS = 4
 
 
-class Glass:
-    """The front of a phone. Any thread may look.
+class Compositor:
+    """Compose the picture and the UI hierarchy of a phone; any thread may ask for them.
 
     Args:
-        phone: that it belongs to.
-        on_key: is told the keys of the soft keyboard.
+        phone: whose state is shown.
+        on_key: called with the keys of the soft keyboard.
     """
 
-    def __init__(self, phone: Phone, on_key: Callable[[str], None]) -> None:
+    def __init__(self, phone: ScreenHost, on_key: Callable[[str], None]) -> None:
         self._phone = phone
         self._on_key = on_key
         self._frame: tuple[object, int] = (None, 0)
@@ -40,7 +55,7 @@ class Glass:
         self._pixels: tuple[int, tuple[int, int, bytes]] | None = None
 
     def scene(self) -> Scene:
-        """Give what is on the screen, laid out."""
+        """Return the laid out views of the screen."""
         phone = self._phone
         with phone.lock:
             version = self._version()
@@ -52,11 +67,11 @@ class Glass:
 
     @property
     def keyboard_shown(self) -> bool:
-        """Tell whether the soft keyboard can be seen."""
+        """Return whether the soft keyboard can be seen."""
         return self.scene().keyboard is not None
 
     def dump(self) -> str:
-        """Give the UI hierarchy as XML."""
+        """Return the UI hierarchy as XML."""
         with self._phone.lock:
             version = self._version()
             if self._xml is None or self._xml[0] != version:
@@ -66,7 +81,7 @@ class Glass:
             return self._xml[1]
 
     def dump_windows(self) -> str:
-        """Give the UI hierarchy of all windows as XML, the soft keyboard's too."""
+        """Return the UI hierarchy of all windows as XML, the soft keyboard's too."""
         with self._phone.lock:
             scene, stack = self.scene(), self._phone.stack
             windows = [
@@ -79,7 +94,7 @@ class Glass:
             return hierarchy.dump_windows(shown, scene.display)
 
     def screenshot(self) -> bytes:
-        """Give a PNG of the screen."""
+        """Return a PNG of the screen."""
         with self._phone.lock:
             number = self.frame()
             if self._png is None or self._png[0] != number:
@@ -87,7 +102,7 @@ class Glass:
             return self._png[1]
 
     def picture(self) -> tuple[int, int, bytes]:
-        """Give the screen as it is: width and height in px, and 8 bits of R, G, B, A a pixel."""
+        """Return the screen as it is: width and height in px, and 8 bits of R, G, B, A a pixel."""
         with self._phone.lock:
             number = self.frame()
             if self._pixels is None or self._pixels[0] != number:
@@ -96,7 +111,7 @@ class Glass:
             return self._pixels[1]
 
     def frame(self) -> int:
-        """Give a number that grows whenever picture or hierarchy may have changed."""
+        """Return a number that grows whenever picture or hierarchy may have changed."""
         with self._phone.lock:
             version = (self._version(), self._status_bar())
             if version != self._frame[0]:
@@ -108,7 +123,7 @@ class Glass:
         return draw(self.scene(), phone.theme, self._status_bar(), phone.stack.toast)
 
     def _version(self) -> tuple[object, ...]:
-        """Give what differs whenever another scene may be shown.
+        """Return a value that differs whenever another scene may be shown.
 
         What is open is kept in the state at the end of each event, and so counts as its change.
         """
@@ -128,6 +143,6 @@ class Glass:
         if store.setting("global", "wifi_on") == "1" and not is_offline:
             icons.append("wifi")
         packages = dict.fromkeys(row["package"] for row in list_notifications(store))
-        news = [APPS[each].icon if each in APPS else "notifications" for each in packages]
+        news = [APPS[name].icon if name in APPS else "notifications" for name in packages]
         shown = (*icons, "airplane" if is_offline else "signal", "battery")
         return StatusBar(clock, shown, tuple(news[:_MAX_NEWS]))

@@ -1,4 +1,4 @@
-"""Tell a plain command from one that needs a shell."""
+"""Parse command lines that need no shell."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _MAX_CHARS = 64 << 10
 
 
 def split_plain(command: str) -> list[str] | None:
-    """Give the words of a command line in which a shell would expand and redirect nothing.
+    """Split a command line in which a shell would expand and redirect nothing.
 
     Returns:
-        The words, or None when only a shell can tell what the line means.
+        The words, or None when only a shell can interpret the line.
     """
     line = command.strip(" \t\n")
     if not line or len(line) > _MAX_CHARS:
