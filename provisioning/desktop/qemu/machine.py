@@ -236,7 +236,7 @@ class DesktopVm(ProbedDesktop):
         start_domain(self._hypervisor, self.spec, paused=True)
         address = self._folder.path / "incoming.sock"
         name = self.info.machine_id
-        load_stream(self._hypervisor, name, template.devices, address, clock=self._clock)
+        load_stream(self._hypervisor, name, template.devices(), address, clock=self._clock)
         self._folder.mark(MachineState.WAITING)
 
     def wake(self, template: Template) -> ResetReport:
@@ -250,6 +250,10 @@ class DesktopVm(ProbedDesktop):
             MachineError: QEMU is gone or refused.
         """
         phases = Phases(self._clock)
+        self._wake(template, phases)
+        return ResetReport(path="fork", seconds=phases.total_s(), phases_s=phases.seconds)
+
+    def _wake(self, template: Template, phases: Phases) -> None:
         name = self.info.machine_id
         with phases.part("resume"):
             before = template.saved()
@@ -267,7 +271,6 @@ class DesktopVm(ProbedDesktop):
             clock=self._clock,
             identity=identity.for_probe(),
         )
-        return ResetReport(path="fork", seconds=phases.total_s(), phases_s=phases.seconds)
 
     def _require_backing(self) -> None:
         """Refuse to start on a disk that is not the one that its own lies on.

@@ -7,13 +7,14 @@ shared, whose file then is the RAM's saved state.
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
 import socket
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import SnapshotError
+from appliance.base.errors import MesocosmError, SnapshotError
+from appliance.base.files import digest_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,10 +28,22 @@ _PIECE_BYTES = 1 << 20
 _CAPABILITIES = {"capabilities": [{"capability": "x-ignore-shared", "state": True}]}
 
 
+class StreamMark(NamedTuple):
+    """What a stream was when QEMU sent it.
+
+    Attributes:
+        size_bytes: of all of it.
+        digest: SHA-256, 64 hexadecimal digits.
+    """
+
+    size_bytes: int
+    digest: str
+
+
 def save_stream(
     hypervisor: Hypervisor, name: str, file: Path, *, clock: Clock = SYSTEM_CLOCK
-) -> None:
-    """Write the state of a paused domain's devices to a file.
+) -> StreamMark:
+    """Write the state of a paused domain's devices to a file, and verify what was written.
 
     Args:
         hypervisor: where the domain runs.
@@ -38,8 +51,11 @@ def save_stream(
         file: to be written; a socket is made beside it for as long as this takes.
         clock: waits.
 
+    Returns:
+        What QEMU sent, which `load_stream` requires.
+
     Raises:
-        SnapshotError: QEMU did not send all of it in time.
+        SnapshotError: QEMU did not send all of it in time, or the file does not hold all of it.
         MachineError: QEMU is gone or refused.
     """
     address = file.with_suffix(".sock")
@@ -49,26 +65,59 @@ def save_stream(
             server.bind(str(address))
             server.listen(1)
             server.settimeout(_TIMEOUT_S)
-            receiver = threading.Thread(target=_receive, args=(server, file), daemon=True)
+            receiver = _Receiver(server, file)
             receiver.start()
-            hypervisor.qmp(name, "migrate-set-capabilities", _CAPABILITIES)
-            hypervisor.qmp(name, "migrate", {"uri": f"unix:{address}"})
-            # QEMU that ends earlier leaves a stream that cannot be loaded.
-            _wait(hypervisor, name, clock)
-            receiver.join(_TIMEOUT_S)
+            try:
+                hypervisor.qmp(name, "migrate-set-capabilities", _CAPABILITIES)
+                hypervisor.qmp(name, "migrate", {"uri": f"unix:{address}"})
+                # QEMU that ends earlier leaves a stream that cannot be loaded.
+                _wait(hypervisor, name, clock)
+            except MesocosmError:
+                server.close()
+                receiver.require_no_error()  # what broke the stream off is the cause
+                raise
+            mark = receiver.finish()
     finally:
         address.unlink(missing_ok=True)
+    require_mark(file, mark)
+    return mark
+
+
+def require_mark(file: Path, mark: StreamMark) -> bytes:
+    """Return the content of a file, which must be what QEMU sent.
+
+    Raises:
+        SnapshotError: it is not, or cannot be read.
+    """
+    try:
+        data = file.read_bytes()
+    except OSError as exc:
+        raise SnapshotError(f"{file} cannot be read.", str(exc)) from exc
+    found = StreamMark(len(data), digest_bytes(data))
+    if found != mark:
+        raise SnapshotError(
+            f"{file} is not the state that QEMU sent.",
+            details=f"It has {found.size_bytes} bytes of {mark.size_bytes}, "
+            f"digest {found.digest[:12]} instead of {mark.digest[:12]}.",
+            resolution="Check the free space of the state folder with `mesocosm doctor`.",
+        )
+    return data
 
 
 def load_stream(
-    hypervisor: Hypervisor, name: str, file: Path, address: Path, *, clock: Clock = SYSTEM_CLOCK
+    hypervisor: Hypervisor,
+    name: str,
+    data: bytes,
+    address: Path,
+    *,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> None:
     """Load a stream into a domain that was started to wait for one; it is paused afterwards.
 
     Args:
         hypervisor: where the domain runs.
         name: of the domain.
-        file: what `save_stream` wrote.
+        data: what `require_mark` returned.
         address: of the socket to be made; QEMU and this process can reach its folder.
         clock: waits.
 
@@ -81,7 +130,6 @@ def load_stream(
     hypervisor.qmp(name, "migrate-set-parameters", {"announce-rounds": 0})
     hypervisor.qmp(name, "migrate-incoming", {"uri": f"unix:{address}"})
     try:
-        data = file.read_bytes()
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(_TIMEOUT_S)
             client.connect(str(address))
@@ -93,12 +141,64 @@ def load_stream(
         address.unlink(missing_ok=True)
 
 
-def _receive(server: socket.socket, file: Path) -> None:
-    with contextlib.suppress(OSError), file.open("wb") as out:
-        client, _address = server.accept()
-        with client:
+class _Receiver(threading.Thread):
+    """Writes what QEMU sends to a file, and notes what was sent.
+
+    Args:
+        server: listens where QEMU connects.
+        file: to be written.
+    """
+
+    def __init__(self, server: socket.socket, file: Path) -> None:
+        super().__init__(name="migration", daemon=True)
+        self._server = server
+        self._file = file
+        self._error: OSError | None = None
+        self._size_bytes = 0
+        self._digest = hashlib.sha256()
+
+    def run(self) -> None:
+        """Receive until QEMU closes the stream."""
+        try:
+            self._receive()
+        except OSError as exc:
+            self._error = exc
+
+    def require_no_error(self) -> None:
+        """Wait for the end, and require that it went well.
+
+        Raises:
+            SnapshotError: it did not.
+        """
+        self.join(_TIMEOUT_S)
+        if self._error is not None:
+            raise SnapshotError(
+                f"The state of QEMU could not be written to {self._file}.",
+                details=str(self._error),
+                resolution="Check the free space of the state folder with `mesocosm doctor`.",
+            ) from self._error
+
+    def finish(self) -> StreamMark:
+        """Wait for the end of the stream and return what it was.
+
+        Raises:
+            SnapshotError: it was not received or written in full.
+        """
+        self.require_no_error()
+        if self.is_alive():
+            raise SnapshotError(
+                f"QEMU did not end its stream within {_TIMEOUT_S:g} s.",
+                details=f"{self._size_bytes} bytes came.",
+            )
+        return StreamMark(self._size_bytes, self._digest.hexdigest())
+
+    def _receive(self) -> None:
+        client, _address = self._server.accept()
+        with client, self._file.open("wb") as out:
             client.settimeout(_TIMEOUT_S)
             while data := client.recv(_PIECE_BYTES):
+                self._size_bytes += len(data)
+                self._digest.update(data)
                 out.write(data)
 
 

@@ -19,7 +19,8 @@ import errno
 import os
 import shutil
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -28,7 +29,7 @@ from appliance.base.errors import MesocosmError, SnapshotError
 from appliance.base.files import FileLock, locked, write_atomic
 from appliance.base.process import run
 from provisioning.desktop.qemu.identity import new_port
-from provisioning.desktop.qemu.migration import save_stream
+from provisioning.desktop.qemu.migration import StreamMark, require_mark, save_stream
 from provisioning.desktop.qemu.starting import start_domain
 from provisioning.protocols import READY
 from provisioning.reset.saved_state import SavedState, picture_path
@@ -44,6 +45,7 @@ RAM, DEVICES, DISK, DIGEST, RECORD = "ram", "devices", "disk.qcow2", "digest.jso
 TEMPLATE_PREFIX = "template-"
 """Of the name of the domain that a template is made with."""
 
+TEMPLATE_VERSION: Literal[2] = 2
 _STAMP_DIGITS = 16
 _LOCK = ".lock"
 _BUILD = ".build"
@@ -81,15 +83,18 @@ class TemplateRecord(BaseModel):
         backing: path of the image's disk, under the template's own.
         files: size in bytes and time of the last change, ns, of every file that forks are made of,
             by name, or by path outside of the template; others mean that it was altered.
+        stream: what QEMU sent as the state of its devices.
         seconds: how long it took to make.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
+    schema_version: Literal[2] = TEMPLATE_VERSION
     stamp: str
     image: str
     backing: str
     files: dict[str, FileMark]
+    stream: StreamMark
     seconds: float
 
 
@@ -110,10 +115,13 @@ class Template:
         """The RAM."""
         return self.path / RAM
 
-    @property
-    def devices(self) -> Path:
-        """The stream of everything else."""
-        return self.path / DEVICES
+    def devices(self) -> bytes:
+        """Read the stream of everything else, verified.
+
+        Raises:
+            SnapshotError: it is not what QEMU sent.
+        """
+        return require_mark(self.path / DEVICES, self.record.stream)
 
     @property
     def disk(self) -> Path:
@@ -126,8 +134,9 @@ class Template:
         Raises:
             SnapshotError: it is gone or damaged.
         """
+        path = self.path / DIGEST
         try:
-            return SavedState.read(self.path / DIGEST)
+            return _read_saved(path, mark_of(path))
         except (OSError, ValueError) as exc:
             raise SnapshotError(f"The template {self.path.name} is damaged.", str(exc)) from exc
 
@@ -143,6 +152,13 @@ class Template:
             if wrong := altered(self.path / name, mark):
                 return wrong
         return ""
+
+
+@lru_cache(maxsize=4)
+def _read_saved(path: Path, mark: FileMark) -> SavedState:
+    """Read a saved state, once for as long as its file stays the same."""
+    del mark
+    return SavedState.read(path)
 
 
 def _extents(fd: int) -> Iterator[tuple[int, int]]:
@@ -270,7 +286,7 @@ def _make(vm: DesktopVm, folder: Path, stamp: str) -> TemplateRecord:
     try:
         if words := hypervisor.monitor(spec.name, f"loadvm {READY}"):
             raise SnapshotError("The saved desktop could not be loaded.", details=words)
-        save_stream(hypervisor, spec.name, folder / DEVICES)
+        stream = save_stream(hypervisor, spec.name, folder / DEVICES)
     finally:
         hypervisor.destroy(spec.name)
     backing = vm.backing
@@ -290,6 +306,7 @@ def _make(vm: DesktopVm, folder: Path, stamp: str) -> TemplateRecord:
             **{name: mark_of(folder / name) for name in (RAM, DEVICES, DISK, DIGEST)},
             str(backing): mark_of(backing),
         },
+        stream=stream,
         seconds=round(SYSTEM_CLOCK.monotonic_s() - start_s, 3),
     )
 

@@ -1,0 +1,108 @@
+"""Streams of QEMU's device state: complete, or refused."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from appliance.base.errors import SnapshotError
+from appliance.base.files import digest_bytes
+from provisioning.desktop.qemu import migration
+from provisioning.desktop.qemu.migration import StreamMark, require_mark, save_stream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from provisioning.desktop.qemu.connection import Hypervisor
+
+DATA = bytes(range(256)) * 4096
+
+
+class Sender:
+    """A hypervisor whose QEMU sends `data` and says that it is done.
+
+    Args:
+        data: what is sent.
+        closes: whether the stream is ended.
+    """
+
+    def __init__(self, data: bytes, *, closes: bool = True) -> None:
+        self._data = data
+        self._closes = closes
+        self._thread: threading.Thread | None = None
+        self._open: socket.socket | None = None
+        self._status = "active"
+
+    def qmp(self, _name: str, command: str, arguments: dict[str, Any] | None = None) -> object:
+        if command == "migrate":
+            address = str((arguments or {})["uri"]).removeprefix("unix:")
+            self._thread = threading.Thread(target=self._send, args=(address,))
+            self._thread.start()
+        if command == "query-migrate":
+            return {"status": self._status, "error-desc": "Broken pipe"}
+        return None
+
+    def _send(self, address: str) -> None:
+        client = socket.socket(socket.AF_UNIX)
+        try:
+            client.connect(address)
+            client.sendall(self._data)
+            self._status = "completed"
+        except OSError:
+            self._status = "failed"
+        if self._closes:
+            client.close()
+        self._open = client
+
+    def end(self) -> None:
+        if self._thread is not None:
+            self._thread.join()
+        if self._open is not None:
+            self._open.close()
+
+
+def save(sender: Sender, file: Path) -> StreamMark:
+    try:
+        return save_stream(cast("Hypervisor", sender), "template-1", file)
+    finally:
+        sender.end()
+
+
+def test_what_was_sent_is_in_the_file_and_known_by_size_and_digest(tmp_path: Path) -> None:
+    file = tmp_path / "devices"
+    mark = save(Sender(DATA), file)
+    assert mark == StreamMark(len(DATA), digest_bytes(DATA))
+    assert file.read_bytes() == DATA == require_mark(file, mark)
+    assert sorted(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("size", [1000, len(DATA)])
+def test_a_full_disk_is_named_and_nothing_is_accepted(tmp_path: Path, size: int) -> None:
+    file = tmp_path / "devices"
+    file.symlink_to("/dev/full")  # every write ends with ENOSPC
+    with pytest.raises(SnapshotError, match="could not be written") as caught:
+        save(Sender(DATA[:size]), file)
+    assert "No space left" in caught.value.details
+
+
+def test_a_stream_that_does_not_end_is_not_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migration, "_TIMEOUT_S", 0.2)
+    with pytest.raises(SnapshotError, match=r"did not end its stream|could not be written"):
+        save(Sender(DATA, closes=False), tmp_path / "devices")
+
+
+@pytest.mark.parametrize("damage", [DATA[:-1], DATA[:-1] + b"x", DATA + b"x", b""])
+def test_a_file_that_is_not_what_was_sent_is_refused(tmp_path: Path, damage: bytes) -> None:
+    file = tmp_path / "devices"
+    mark = save(Sender(DATA), file)
+    file.write_bytes(damage)
+    with pytest.raises(SnapshotError, match="not the state that QEMU sent"):
+        require_mark(file, mark)
+    file.unlink()
+    with pytest.raises(SnapshotError, match="cannot be read"):
+        require_mark(file, mark)
