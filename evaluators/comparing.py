@@ -1,4 +1,4 @@
-"""Compare values and pictures, with what does not count written down."""
+"""Compare values and pictures, ignoring defined differences."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DECIMAL = re.compile(r"[-+]?[0-9]{1,30}(\.[0-9]{1,30})?")
 
 
 def is_same(left: str, right: str, way: Way) -> bool:
-    """Tell whether two texts are the same in a way; empty ones never are."""
+    """Return whether two texts are equal in a way; empty ones never are."""
     one, two = _key(left, way), _key(right, way)
     return one is not None and one == two
 
@@ -51,9 +51,9 @@ def _key(text: str, way: Way) -> str | float | None:
 
 
 def is_same_picture(one: Picture, two: Picture, *, proportion: float = 0.02) -> bool:
-    """Tell whether two pictures look the same, be one of them scaled or compressed.
+    """Return whether two pictures look the same; one may be scaled or compressed.
 
-    Both are brought to 64 by 64 px. Their colours must correlate at least 0.96 in each channel and
+    Both are scaled to 64 by 64 px. Their colours must correlate at least 0.96 in each channel and
     differ by no more than 12 of 255 in the mean.
 
     Args:
@@ -76,17 +76,17 @@ def is_same_picture(one: Picture, two: Picture, *, proportion: float = 0.02) -> 
 
 
 def resized(grey: Grey) -> Grey:
-    """Bring a channel to 64 by 64 px by area, float32 array."""
+    """Scale a channel to 64 by 64 px by area, float32 array."""
     image = Image.fromarray(np.ascontiguousarray(grey, dtype=np.float32), mode="F")
     scaled = image.resize((_SIDE_PX, _SIDE_PX), Image.Resampling.BOX)
     return np.asarray(scaled, dtype=np.float32)
 
 
 def structure(one: Grey, two: Grey) -> float:
-    """Give Pearson's correlation of two channels of one size, -1 to 1.
+    """Return Pearson's correlation of two channels of one size, -1 to 1.
 
-    Two channels without structure (standard deviation below 2 of 255) are alike; one without
-    structure is like nothing that has some.
+    Two channels without structure (standard deviation below 2 of 255) have 1; one with and one
+    without structure have 0.
     """
     deviations = float(one.std()), float(two.std())
     if max(deviations) < _FLAT:

@@ -1,4 +1,4 @@
-"""See a machine from outside: its files and its screen, each thing read once a wave."""
+"""The view of a machine's files and screen; each is read once in a wave."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from provisioning.protocols import Files, Frame, MachineInfo, Screen
 
 MAX_FILE_BYTES = 32 << 20
-"""Most that is fetched of one file; a larger one counts as none."""
+"""Limit of a fetched file; a larger one is treated as missing."""
 
 shared_reader = once(ChildReader)
-"""Gives the reader of this process, which remembers what it has read."""
+"""Return the reader of this process, which caches its results."""
 
 
 class Watched(Protocol):
-    """What is looked at: a `provisioning.protocols.Machine` or a part of one."""
+    """A `provisioning.protocols.Machine`, or a part of one."""
 
     @property
     def info(self) -> MachineInfo:
-        """Says where the home folder of the agent's user is."""
+        """Names the home folder of the agent's user."""
         ...
 
     @property
@@ -53,13 +53,13 @@ class StraightFiles(Protocol):
 
 
 class MachineView:
-    """What evaluators of documents and of the screen see of a machine; made anew for each wave.
+    """The view that evaluators of documents and of the screen get; created for each wave.
 
     Args:
-        machine: looked at.
-        timeout_s: bound of all that is read through this view.
-        reader: of documents; the process' own by default.
-        clock: whose time counts.
+        machine: the machine.
+        timeout_s: time limit of all reads through this view.
+        reader: of documents; that of the process by default.
+        clock: measures the time left.
     """
 
     def __init__(
@@ -79,24 +79,24 @@ class MachineView:
         self.clock = clock
 
     def left_s(self, what: str) -> float:
-        """Give the seconds left for this wave.
+        """Return the seconds left for this wave.
 
         Raises:
-            EvaluationError: there are none; `what` is not begun.
+            EvaluationError: there are none left for `what`.
         """
         left_s = self._deadline_s - self.clock.monotonic_s()
         if left_s <= 0:
-            raise EvaluationError(f"There was no time left to look at {what}.")
+            raise EvaluationError(f"No time was left to read {what}.")
         return left_s
 
     def fetch(self, path: str) -> bytes | None:
-        """Give a file's content; None when it counts as none.
+        """Return a file's content; None when it is treated as missing.
 
-        A file that is missing, no regular file, larger than 32 MiB or reached over a symbolic
-        link counts as none.
+        These are files that are missing, not regular, larger than 32 MiB or reached over a symbolic
+        link.
 
         Args:
-            path: absolute, or ``~/`` and on.
+            path: absolute, or starting with ``~/``.
 
         Raises:
             LinkError: the machine does not answer.
@@ -104,14 +104,14 @@ class MachineView:
         """
         full = f"{self._home}/{path[2:]}" if path.startswith("~/") else path
         if not full.startswith("/"):
-            raise EvaluationError(f"{path!r} is no absolute path and does not start with ~/.")
+            raise EvaluationError(f"{path!r} is not an absolute path and does not start with ~/.")
         if full not in self._files:
             self.left_s(full)
             self._files[full] = _fetch(self._machine.files, full)
         return self._files[full]
 
     def picture(self, source: str) -> Picture | None:
-        """Give a picture; None when it is none or broken.
+        """Return a picture; None when it is missing or broken.
 
         Args:
             source: path of its file on the machine, or ``data:image/png;base64,...``.
@@ -140,17 +140,17 @@ class MachineView:
         return found
 
     def frame(self) -> Frame:
-        """Give the screen as it is in this wave: uint8 array (H, W, 3), RGB.
+        """Return the screen in this wave: uint8 array (H, W, 3), RGB.
 
         Raises:
-            LinkError: the machine shows nothing.
+            LinkError: the machine does not show its screen.
         """
         if self._frame is None:
             self._frame = self.fresh_frame()
         return self._frame
 
     def fresh_frame(self) -> Frame:
-        """Take a new picture of the screen."""
+        """Capture the screen again."""
         self.left_s("the screen")
         return self._machine.screen.capture()
 

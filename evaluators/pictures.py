@@ -26,10 +26,10 @@ class Picture:
     """A decoded picture.
 
     Attributes:
-        pixels: uint8 array (H, W, 3), RGB, origin top left, as it is shown: turned as its EXIF
-            orientation says, transparency over white.
+        pixels: uint8 array (H, W, 3), RGB, origin top left, as shown: in its EXIF orientation, with
+            transparency over white.
         format: of its file, one of `FORMATS`.
-        mode: Pillow's word for its colours: ``L`` for grey, ``RGB``, ``RGBA``, ``P`` ...
+        mode: Pillow's mode: ``L`` for grey, ``RGB``, ``RGBA``, ``P`` ...
     """
 
     pixels: Pixels
@@ -42,20 +42,20 @@ class Picture:
         return int(self.pixels.shape[1]), int(self.pixels.shape[0])
 
     def with_pixels(self, pixels: Pixels) -> Picture:
-        """Give a picture of other pixels."""
+        """Return a copy with other pixels."""
         return replace(self, pixels=np.ascontiguousarray(pixels))
 
     def grey(self) -> npt.NDArray[np.float32]:
-        """Give the brightness of each pixel (ITU-R BT.601), 0 to 255, float32 array (H, W)."""
+        """Return the brightness of each pixel (ITU-R BT.601), 0 to 255, float32 array (H, W)."""
         weights = np.array([0.299, 0.587, 0.114], dtype=np.float32)
         return np.asarray(self.pixels.astype(np.float32) @ weights, dtype=np.float32)
 
 
 def decode_picture(data: bytes) -> Picture | None:
-    """Decode a picture's first frame; None for what is broken, no picture or over 40 megapixels.
+    """Decode a picture's first frame; None when it is broken, not a picture or over 40 megapixels.
 
     Args:
-        data: the file; its content tells its format.
+        data: the file; the format is recognised by content.
     """
     try:
         with Image.open(io.BytesIO(data), formats=FORMATS) as opened:
@@ -73,7 +73,7 @@ def decode_picture(data: bytes) -> Picture | None:
 
 
 def picture_of_url(url: str) -> bytes | None:
-    """Give the file in a ``data:image/...;base64,`` address; None when it is none."""
+    """Return the file in a ``data:image/...;base64,`` URL; None when it is not one."""
     head, comma, body = url.partition(",")
     if not head.startswith(_DATA_URL) or not head.endswith(";base64") or not comma:
         return None

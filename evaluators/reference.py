@@ -68,12 +68,12 @@ def example_of(tool: Tool) -> dict[str, Any] | None:
 
 
 def summary_of(tool: Tool) -> str:
-    """Return the first line of an evaluator's description, without ``Tell whether``."""
-    return tool.description.split("\n")[0].removeprefix("Tell whether ")
+    """Return the first line of an evaluator's description, without ``Return whether``."""
+    return tool.description.split("\n")[0].removeprefix("Return whether ")
 
 
 def raises_of(tool: Tool) -> str:
-    """Return when an evaluator cannot decide, by its docstring; empty when it always can."""
+    """Return when an evaluator is inconclusive, by its docstring; empty when it says nothing."""
     return _section_text(tool, "Raises:").partition(": ")[2]
 
 
@@ -108,8 +108,8 @@ def _section(tool: Tool) -> str:
         default = "" if name in required else f", by default `{json.dumps(entry.get('default'))}`"
         lines.append(f"- `{name}` ({_type(entry)}{default}): {entry.get('description', '')}")
     lines.append("")
-    if words := raises_of(tool):
-        lines += [f"Cannot decide: {words}", ""]
+    if condition := raises_of(tool):
+        lines += [f"Inconclusive: {condition}", ""]
     if text := _example_text(tool):
         lines += ["```yaml", f"- {text}", "```", ""]
     if counts := kind_counts(f"{tool.on}.{tool.name}"):

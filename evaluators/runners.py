@@ -1,4 +1,4 @@
-"""Run waves of evaluators: in a guest over its link, or here on what was read from a machine."""
+"""Run waves of evaluators: in a guest over its link, or on the host on data read from a machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _GRACE_S = 5.0
 
 
 class _Reply(BaseModel):
-    """What the probe says of one call."""
+    """Reply of the probe to one call."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -48,8 +48,8 @@ _REPLIES = TypeAdapter(list[_Reply])
 class BundleRunner:
     """Runs desktop evaluators in the guest's probe, one request a wave.
 
-    The probe gets the evaluators' sources when it does not know them: the first time, and after
-    every rewind to a state from before.
+    The probe gets the evaluators' sources when it does not have them: the first time, and after
+    every rewind to an earlier state.
 
     Args:
         link: to the probe.
@@ -62,14 +62,16 @@ class BundleRunner:
         self._is_loaded = False
 
     def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
-        """Run `calls`; trouble with the link makes all of them inconclusive."""
+        """Run `calls`; an error of the link makes all of them inconclusive."""
         try:
             reply = self._ask(calls, timeout_s)
             rows = _REPLIES.validate_python(reply)
         except LinkError as exc:
-            return undecided(calls, _said(exc), _cause_of(exc))
+            return undecided(calls, _message_of(exc), _cause_of(exc))
         except ValidationError as exc:
-            return undecided(calls, f"the probe gave no list of outcomes: {exc.errors()[0]['msg']}")
+            return undecided(
+                calls, f"the probe returned no list of outcomes: {exc.errors()[0]['msg']}"
+            )
         return [Outcome(row.node, row.met, row.reason) for row in rows]
 
     def _ask(self, calls: Sequence[Call], timeout_s: float) -> Json:
@@ -99,12 +101,12 @@ class BundleRunner:
 
 
 class HostRunner(Generic[S]):
-    """Runs evaluators in this process, on one subject made anew for each wave.
+    """Runs evaluators in this process, on one subject created for each wave.
 
     Args:
-        tools: the evaluators it knows, by name.
-        subject: makes what they look at; is given the wave's time in s, which it must keep to.
-        clock: whose time counts.
+        tools: the evaluators, by name.
+        subject: creates their first argument; gets the time limit of the wave in s.
+        clock: measures the time of a wave.
     """
 
     def __init__(
@@ -119,9 +121,9 @@ class HostRunner(Generic[S]):
         self._clock = clock
 
     def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
-        """Run `calls` one after the other; one that raises is inconclusive, the others go on.
+        """Run `calls` one after the other; one that raises is inconclusive, the others continue.
 
-        None is begun after the wave's time; those are inconclusive.
+        Calls that cannot start within the wave's time are inconclusive.
         """
         deadline_s = self._clock.monotonic_s() + timeout_s
         subject = self._subject(timeout_s)
@@ -129,33 +131,32 @@ class HostRunner(Generic[S]):
 
     def _run(self, call: Call, subject: S, deadline_s: float, timeout_s: float) -> Outcome:
         if self._clock.monotonic_s() > deadline_s:
-            words = f"the wave's time of {timeout_s:g} s was up before {call.check}"
-            return Outcome(call.node, None, words)
+            reason = f"the wave's time of {timeout_s:g} s was up before {call.check}"
+            return Outcome(call.node, None, reason)
         tool = self._tools.get(call.check)
         if tool is None:
             return Outcome(call.node, None, f"there is no evaluator called {call.check!r}")
         try:
             met = tool.mark.function(subject, **tool.check(call.args))
         except MesocosmError as exc:
-            return Outcome(call.node, None, _said(exc), _cause_of(exc))
+            return Outcome(call.node, None, _message_of(exc), _cause_of(exc))
         except Exception as exc:  # noqa: BLE001  (an evaluator's fault must not end the trial)
             return Outcome(call.node, None, f"{call.check} raised {type(exc).__name__}: {exc}")
         if not isinstance(met, bool):
-            return Outcome(call.node, None, f"{call.check} gave {met!r}, which is no bool")
+            return Outcome(call.node, None, f"{call.check} returned {met!r}, which is not a bool")
         return Outcome(call.node, met)
 
 
 class SplitRunner:
-    """Runs each evaluator where it belongs: in the guest or on what is seen of the machine.
+    """Runs each evaluator in the guest or on the host.
 
-    A wave costs one round trip to each of the two that it needs. A runner that has no place for
-    an evaluator's name gives the other's word for it.
+    A wave costs one round trip to each of the two that it needs.
 
     Args:
-        inside: knows all names that `outside` does not.
-        outside: runs on the host.
+        inside: runs all evaluators that `outside` does not.
+        outside: runs evaluators on the host.
         names: the evaluators of `outside`.
-        clock: whose time counts.
+        clock: measures the time of a wave.
     """
 
     def __init__(
@@ -172,14 +173,14 @@ class SplitRunner:
         self._clock = clock
 
     def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
-        """Run `calls`, those in the guest first; all of them share the time."""
+        """Run `calls`, those in the guest first; all of them share the time limit."""
         deadline_s = self._clock.monotonic_s() + timeout_s
         outcomes: list[Outcome] = []
         for runner, is_outside in ((self._inside, False), (self._outside, True)):
             share = [call for call in calls if (call.check in self._names) is is_outside]
             left_s = deadline_s - self._clock.monotonic_s()
             if share and left_s <= 0:
-                outcomes += undecided(share, f"there was no time left of {timeout_s:g} s")
+                outcomes += undecided(share, f"no time was left of {timeout_s:g} s")
             elif share:
                 outcomes += runner.evaluate(share, timeout_s=left_s)
         return outcomes
@@ -252,5 +253,5 @@ def _cause_of(exc: MesocosmError) -> Cause:
     return Cause.MACHINE if isinstance(exc, LinkError | MachineError) else Cause.EVALUATOR
 
 
-def _said(exc: MesocosmError) -> str:
+def _message_of(exc: MesocosmError) -> str:
     return f"{exc.brief} {exc.details}".strip()

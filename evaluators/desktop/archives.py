@@ -1,7 +1,7 @@
-"""Archives: zip, and tar with or without gzip, bzip2 or xz; paths are as for files.
+"""Archives: zip, and tar with or without gzip, bzip2 or xz. Paths are as for files.
 
-An archive that is missing, broken, above 64 MiB, or of more than 10 000 members is unmet. Members
-are never unpacked to disk, and no more than 1 MiB of one is read.
+An archive that is missing, broken, larger than 64 MiB, or has more than 10 000 members is unmet.
+Members are never unpacked to disk, and at most 1 MiB of one is read.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _BROKEN = (
 
 @evaluator(on="desktop")
 def archive_lists(guest: Guest, path: str, names: list[str]) -> bool:
-    """Tell whether an archive holds exactly these files, no fewer and no more.
+    """Return whether an archive holds exactly these files, no fewer and no more.
 
-    Folders do not count; a leading ``./`` of a member's name does not either.
+    Folders and a leading ``./`` in names are ignored.
 
     Example:
         ``{on: desktop, check: archive_lists, with: {path: ~/out.zip, names: [a.txt, d/b.txt]}}``
@@ -49,10 +49,10 @@ def archive_lists(guest: Guest, path: str, names: list[str]) -> bool:
 
 @evaluator(on="desktop")
 def archive_member_equals(guest: Guest, path: str, member: str, text: str) -> bool:
-    """Tell whether a file in an archive holds exactly this text, in UTF-8.
+    """Return whether a file in an archive holds exactly this text, in UTF-8.
 
-    One newline at the end does not count. A member that is there twice, above 1 MiB, encrypted or
-    a link is unmet.
+    One newline at the end is ignored. A member that occurs twice, is larger than 1 MiB, is
+    encrypted or is a link is unmet.
 
     Example:
         ``{on: desktop, check: archive_member_equals, with: {path: ~/out.zip, member: a.txt, text:
@@ -75,7 +75,7 @@ def archive_member_equals(guest: Guest, path: str, member: str, text: str) -> bo
 
 
 def _members(guest: Guest, path: str, wanted: str) -> list[tuple[str, bytes | None]] | None:
-    """Give names of files and, of the wanted one, the content; None for what is no archive."""
+    """Return names of files, and the content of the wanted one; None when it is not an archive."""
     with opened(guest, path) as file:
         if file is None or file.seek(0, 2) > _MAX_ARCHIVE_BYTES:
             return None
@@ -119,4 +119,4 @@ def _bounded(data: bytes) -> bytes | None:
 
 def _require(is_bounded: bool) -> None:  # noqa: FBT001
     if not is_bounded:
-        raise ValueError("the archive is larger than any that a task asks for")
+        raise ValueError("the archive is too large")

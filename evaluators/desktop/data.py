@@ -1,6 +1,6 @@
-"""Structured data in files: JSON, CSV, INI, XML; paths are as for files.
+"""Structured data in files: JSON, CSV, INI, XML. Paths are as for files.
 
-A file that is missing, above 1 MiB, or not of its format is unmet.
+A file that is missing, larger than 1 MiB, or not in its format is unmet.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _NOTHING = object()
 
 @evaluator(on="desktop")
 def json_value_equals(guest: Guest, path: str, pointer: str, value: object) -> bool:
-    """Tell whether a JSON file has this value at a place.
+    """Return whether a JSON file has this value at a position.
 
     Numbers are compared by value and type: 1 is neither 1.0 nor true. Objects and lists must be
-    equal as wholes. A file in which an object has one key twice is unmet.
+    entirely equal. A file in which an object has a key twice is unmet.
 
     Source: RFC 6901 for the pointer.
 
@@ -41,7 +41,7 @@ def json_value_equals(guest: Guest, path: str, pointer: str, value: object) -> b
         value: any JSON value.
 
     Raises:
-        ValueError: `pointer` neither is empty nor begins with a slash.
+        ValueError: `pointer` is neither empty nor begins with a slash.
     """
     if pointer and pointer[0] != "/":
         raise ValueError(f"a JSON pointer begins with a slash, not {pointer!r}")
@@ -56,9 +56,9 @@ def json_value_equals(guest: Guest, path: str, pointer: str, value: object) -> b
 def csv_cell_equals(
     guest: Guest, path: str, row: int, column: str, text: str, *, delimiter: str = ","
 ) -> bool:
-    """Tell whether a cell of a CSV file holds this text; its first line names the columns.
+    """Return whether a cell of a CSV file holds this text; the first line names the columns.
 
-    White space around the cell's text does not count. A column name that stands twice is unmet.
+    White space around the cell's text is ignored. A column name that occurs twice is unmet.
 
     Example:
         ``{on: desktop, check: csv_cell_equals, with: {path: ~/pay.csv, row: 1, column: name, text:
@@ -67,9 +67,9 @@ def csv_cell_equals(
     Args:
         guest: the desktop.
         path: of the file.
-        row: from 1, the line with the columns' names not counted.
+        row: from 1, the line with the columns' names excluded.
         column: its name.
-        text: what must stand there.
+        text: the cell's whole text.
         delimiter: between cells, one character.
     """
     rows = _rows(guest, path, delimiter)
@@ -83,9 +83,9 @@ def csv_cell_equals(
 def csv_rows_equal(
     guest: Guest, path: str, rows: list[list[str]], *, delimiter: str = ",", ordered: bool = True
 ) -> bool:
-    """Tell whether a CSV file holds exactly these rows, the line with names included.
+    """Return whether a CSV file holds exactly these rows, the line with column names included.
 
-    White space around cells and lines without any cell do not count.
+    White space around cells, and lines without cells, are ignored.
 
     Example:
         ``{on: desktop, check: csv_rows_equal, with: {path: ~/pay.csv, rows: [[name, sum], [Ann,
@@ -110,10 +110,10 @@ def csv_rows_equal(
 
 @evaluator(on="desktop")
 def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str) -> bool:
-    """Tell whether a section of an INI file has a key with this value.
+    """Return whether a section of an INI file has a key with this value.
 
-    Names of sections and keys count with their letter case. White space around the value does not
-    count. A key or section that stands twice makes the file unmet.
+    Names of sections and keys are case-sensitive. White space around the value is
+    ignored. A key or section that occurs twice makes the file unmet.
 
     Example:
         ``{on: desktop, check: ini_value_equals, with: {path: ~/.config/app.conf, section: Window,
@@ -124,7 +124,7 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
         path: of the file.
         section: its name, without brackets.
         key: its name.
-        value: what must stand behind ``=``.
+        value: what follows ``=``.
     """
     found = parse_ini(read_text(guest, path)).get(section, key, fallback=None)
     return found is not None and found == value.strip()
@@ -132,9 +132,9 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
 
 @evaluator(on="desktop")
 def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
-    """Tell whether exactly one element of an XML file is at a place, and holds this text.
+    """Return whether exactly one element of an XML file matches a path, and holds this text.
 
-    White space around the text does not count. A document with a DTD is unmet: entities can hide
+    White space around the text is ignored. A document with a DTD is unmet: entities can hide
     anything and grow without bounds.
 
     Example:
@@ -144,8 +144,8 @@ def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
     Args:
         guest: the desktop.
         path: of the file.
-        element: in the part of XPath that Python's ElementTree knows, from the root element.
-        text: of the element, without that of elements in it.
+        element: path from the root element, in the subset of XPath that ElementTree supports.
+        text: of the element, without that of its children.
     """
     content = read_text(guest, path)
     if content is None or "<!DOCTYPE" in content:
@@ -158,19 +158,19 @@ def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
 
 
 def json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of JSON; for `json.loads`.
+    """Build an object of JSON; for `json.loads`.
 
     Raises:
-        ValueError: a key stands twice.
+        ValueError: a key occurs twice.
     """
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key occurs twice")
     return found
 
 
 def resolve(document: object, pointer: str) -> object:
-    """Give what a JSON pointer leads to; something that equals no JSON when it leads nowhere."""
+    """Return the value at a JSON pointer; when there is none, a value that equals no JSON."""
     found = document
     for token in pointer.split("/")[1:]:
         name = token.replace("~1", "/").replace("~0", "~")
@@ -184,7 +184,7 @@ def resolve(document: object, pointer: str) -> object:
 
 
 def exactly(found: object, wanted: object) -> bool:
-    """Tell whether JSON values are equal, their types included."""
+    """Return whether JSON values are equal, their types included."""
     if isinstance(found, dict) and isinstance(wanted, dict):
         return found.keys() == wanted.keys() and all(exactly(found[k], wanted[k]) for k in wanted)
     if isinstance(found, list) and isinstance(wanted, list):
@@ -193,7 +193,7 @@ def exactly(found: object, wanted: object) -> bool:
 
 
 def _rows(guest: Guest, path: str, delimiter: str) -> list[list[str]]:
-    """Give the rows of a CSV file; none for what is no CSV."""
+    """Return the rows of a CSV file; an empty list for other files."""
     content = (read_text(guest, path) or "").removeprefix("\ufeff")
     reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
     try:

@@ -1,7 +1,7 @@
-"""SQLite databases on a desktop; paths are as for files.
+"""SQLite databases on a desktop. Paths are as for files.
 
-A database is copied, with its write-ahead log, to a folder only the evaluators' user can enter, and
-read there: the original may be locked, and is never written to.
+A database is copied, with its write-ahead log, to a folder that only the evaluators' user can enter,
+and read there: the original may be locked, and is never written to.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _HEAD = b"SQLite format 3\0"
 
 @evaluator(on="desktop")
 def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[object]]) -> bool:
-    """Tell whether a query on an SQLite database gives exactly these rows, in their order.
+    """Return whether a query on an SQLite database returns exactly these rows, in this order.
 
-    Texts and numbers are told apart, whole numbers and decimal ones are not. What the query looks at
-    must be a table: a view of that name can say anything. A database that is missing, broken or
-    above 128 MiB, or has no such tables or columns, is unmet.
+    A text is not a number; 1 equals 1.0. The query must read tables: a view of that name could
+    return anything. A database that is missing, broken or larger than 128 MiB, or has no such tables
+    or columns, is unmet.
 
     Example:
         ``{on: desktop, check: sqlite_query_equals, with: {path: ~/shop.db, query: "SELECT name FROM
@@ -43,10 +43,10 @@ def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[obj
         guest: the desktop.
         path: of the database.
         query: one SELECT, with ORDER BY if there is more than one row.
-        rows: what it must give, cell by cell.
+        rows: what it must return, cell by cell.
 
     Raises:
-        ValueError: `query` is no SELECT.
+        ValueError: `query` is not a SELECT.
     """
     if not query.lstrip().upper().startswith(("SELECT ", "WITH ")):
         raise ValueError("the query must be a SELECT")
@@ -56,10 +56,10 @@ def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[obj
 
 @evaluator(on="desktop")
 def sqlite_row_count(guest: Guest, path: str, table: str, count: int) -> bool:
-    """Tell whether a table of an SQLite database has this many rows.
+    """Return whether a table of an SQLite database has this many rows.
 
-    A database that is missing, broken or above 128 MiB, or has no such table, is unmet; a view is
-    no table.
+    A database that is missing, broken or larger than 128 MiB, or has no such table, is unmet. A view
+    is not a table.
 
     Example:
         ``{on: desktop, check: sqlite_row_count, with: {path: ~/shop.db, table: item, count: 2}}``
@@ -82,7 +82,7 @@ def query_rows(
     Args:
         guest: the desktop.
         path: of the database.
-        query: one SELECT of tables; views are as good as not there.
+        query: one SELECT of tables; views cannot be read.
         values: for its question marks.
 
     Returns:
@@ -109,7 +109,7 @@ def query_rows(
 
 
 def _page_bytes(data: bytes) -> int:
-    """Give the size of a page; a file that is no multiple of it was cut off.
+    """Return the size of a page in bytes; the size of a complete file is a multiple of it.
 
     Source: SQLite's file format, section 1.3: two bytes at 16, big-endian, 1 meaning 65536.
     """
@@ -133,7 +133,7 @@ def _select(
 
 
 def _may(asked: tuple[object, ...], views: set[str]) -> int:
-    """Let SQLite read tables and nothing else."""
+    """Allow SQLite to read tables and nothing else."""
     action, first, *_, inner = asked
     allowed = {
         sqlite3.SQLITE_SELECT,

@@ -1,7 +1,7 @@
-"""Calendars and address books on a server, read over CalDAV and CardDAV from the desktop.
+"""Calendars and address books on a server, read from the desktop over CalDAV and CardDAV.
 
-Source: RFC 4791 (``calendar-query``), RFC 6352 (``addressbook-query``), RFC 5545 and RFC 6350 for
-what comes back.
+Source: RFC 4791 (``calendar-query``), RFC 6352 (``addressbook-query``), RFC 5545 and RFC 6350
+(the data returned).
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Property(NamedTuple):
 
     Attributes:
         name: upper case, without a group.
-        options: such as ``TZID``, upper case, to their value.
-        value: with its escapes undone.
+        options: value by name, such as ``TZID``, upper case.
+        value: unescaped.
     """
 
     name: str
@@ -56,11 +56,10 @@ class Property(NamedTuple):
 def calendar_has_event(
     guest: Guest, calendar: str, summary: str, start: str, *, end: str = "", location: str = ""
 ) -> bool:
-    """Tell whether a calendar on a server has an event of this title that starts then.
+    """Return whether a calendar on a server has an event with this title and start.
 
-    A time with an offset is compared as an instant. A time without is compared with what the clock
-    at the event's own place shows; events whose time is in UTC do not count then. A date means an
-    event of the whole day.
+    A time with an offset is compared as an instant. A time without one is compared with the event's
+    local time, and events whose time is in UTC are then ignored. A date means an all-day event.
 
     Example:
         ``{on: desktop, check: calendar_has_event, with: {calendar: "http://ann:pass@dav.test/ann/office/",
@@ -69,13 +68,13 @@ def calendar_has_event(
     Args:
         guest: the desktop.
         calendar: address of the collection, with user and password.
-        summary: the whole title; white space around it does not count.
+        summary: the whole title; white space around it is ignored.
         start: in ISO 8601: ``2026-11-24``, ``2026-11-24T09:30``, ``2026-11-24T09:30+01:00``.
-        end: likewise; any when empty. Of whole days it is the day after the last.
+        end: likewise; any when empty. For all-day events it is the day after the last.
         location: the whole place; any when empty.
 
     Raises:
-        ValueError: `start` or `end` is no time, or the server does not answer as CalDAV.
+        ValueError: `start` or `end` is not a time, or the server does not speak CalDAV.
     """
     first, last = _time(start), _time(end) if end else None
     for event in _components(_collection(calendar, _EVENTS), "VEVENT"):
@@ -92,7 +91,7 @@ def calendar_has_event(
 
 @evaluator(on="desktop")
 def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
-    """Tell whether a calendar on a server is there and has no event of this title.
+    """Return whether a calendar on a server exists and has no event with this title.
 
     Example:
         ``{on: desktop, check: calendar_lacks_event, with: {calendar:
@@ -101,10 +100,10 @@ def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
     Args:
         guest: the desktop.
         calendar: address of the collection, with user and password.
-        summary: the whole title; white space around it does not count.
+        summary: the whole title; white space around it is ignored.
 
     Raises:
-        ValueError: there is no such calendar, or the server does not answer as CalDAV.
+        ValueError: there is no such calendar, or the server does not speak CalDAV.
     """
     texts = _collection(calendar, _EVENTS)
     if texts is None:
@@ -122,7 +121,7 @@ def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
 def address_book_has(
     guest: Guest, address_book: str, name: str, email: str = "", phone: str = ""
 ) -> bool:
-    """Tell whether an address book on a server has a card of this name.
+    """Return whether an address book on a server has a card with this name.
 
     Example:
         ``{on: desktop, check: address_book_has, with: {address_book: "http://ann:pass@dav.test/ann/people/",
@@ -131,12 +130,12 @@ def address_book_has(
     Args:
         guest: the desktop.
         address_book: address of the collection, with user and password.
-        name: the whole formatted name; white space around it does not count.
-        email: one of the card's addresses, letter case not counting; any when empty.
+        name: the whole formatted name; white space around it is ignored.
+        email: one of the card's addresses, case-insensitive; any when empty.
         phone: one of the card's numbers; only its digits and a leading ``+`` count; any when empty.
 
     Raises:
-        ValueError: the server does not answer as CardDAV.
+        ValueError: the server does not speak CardDAV.
     """
     for card in _components(_collection(address_book, _CARDS), "VCARD"):
         emails = {each.value.strip().lower() for each in card if each.name == "EMAIL"}
@@ -151,7 +150,7 @@ def address_book_has(
 
 
 def _collection(address: str, query: str) -> list[str] | None:
-    """Give the texts of a collection's members; None when there is no such collection."""
+    """Return the texts of a collection's members; None when there is no such collection."""
     parts = urlsplit(address)
     user = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
     headers = {
@@ -163,17 +162,17 @@ def _collection(address: str, query: str) -> list[str] | None:
     if answer.status == _NOT_FOUND:
         return None
     if answer.status != _MULTI_STATUS or answer.body is None or b"<!DOCTYPE" in answer.body:
-        raise ValueError(f"the server answers {answer.status}, not as a collection does")
+        raise ValueError(f"the server replied with status {answer.status} instead of a collection")
     try:
         root = ET.fromstring(answer.body)  # noqa: S314  (without a DTD no entities)
     except ET.ParseError as exc:
-        raise ValueError(f"the server answers with broken XML: {exc}") from exc
+        raise ValueError(f"the server replied with broken XML: {exc}") from exc
     tags = {f"{{{_CALDAV}}}calendar-data", f"{{{_CARDDAV}}}address-data"}
     return [each.text or "" for each in root.iter() if each.tag in tags]
 
 
 def _components(texts: list[str] | None, wanted: str) -> Iterator[list[Property]]:
-    """Give the components of a name, each as its properties, without those of parts within it."""
+    """Return the properties of each component with a name, without those of nested components."""
     for text in texts or ():
         inside: list[str] = []
         found: list[Property] = []
@@ -201,7 +200,7 @@ def _property(line: str) -> Property:
 
 
 def _time(text: str) -> date:
-    """Read a date, or a time (which is a date, too)."""
+    """Parse a date, or a time (a `datetime` is a date as well)."""
     if len(text) == len("2026-11-24"):
         return date.fromisoformat(text)
     return datetime.fromisoformat(text.replace("Z", "+00:00"))

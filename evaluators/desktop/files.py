@@ -1,8 +1,8 @@
 """Single files of a desktop.
 
-Paths are absolute, or start with ``~/`` for the agent's home folder. Symbolic links do not count,
-neither at the end of a path nor below the home folder on the way: a link to the right thing is
-not the right thing.
+Paths are absolute, or start with ``~/`` for the agent's home folder. Symbolic links are not followed,
+neither at the end of a path nor on the way below the home folder: a link to the right file is not
+the right file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PERMISSIONS = 0o7777
 
 @evaluator(on="desktop")
 def file_exists(guest: Guest, path: str) -> bool:
-    """Tell whether a regular file stands at this path; it may be empty.
+    """Return whether there is a regular file at this path; it may be empty.
 
     Example:
         ``{on: desktop, check: file_exists, with: {path: ~/Documents/report.odt}}``
@@ -35,23 +35,23 @@ def file_exists(guest: Guest, path: str) -> bool:
 
 @evaluator(on="desktop")
 def path_absent(guest: Guest, path: str) -> bool:
-    """Tell whether nothing stands at this path: no file, no folder, not even a dangling link.
+    """Return whether there is nothing at this path: no file, no folder, not even a dangling link.
 
     Example:
         ``{on: desktop, check: path_absent, with: {path: ~/Desktop/old.txt}}``
 
     Args:
         guest: the desktop.
-        path: where nothing should be.
+        path: the path.
     """
     return look(guest, path) is None
 
 
 @evaluator(on="desktop")
 def file_moved(guest: Guest, source: str, target: str, sha256: str) -> bool:
-    """Tell whether a file has gone from one path and stands, unchanged, at another.
+    """Return whether a file is no longer at one path and is, unchanged, at another.
 
-    A copy whose original is still there is unmet, and so is a file that only bears the name.
+    A copy whose original still exists is unmet, and so is another file with the same name.
 
     Example:
         ``{on: desktop, check: file_moved, with: {source: ~/a.txt, target: ~/old/a.txt, sha256:
@@ -68,7 +68,7 @@ def file_moved(guest: Guest, source: str, target: str, sha256: str) -> bool:
 
 @evaluator(on="desktop")
 def file_sha256_equals(guest: Guest, path: str, sha256: str) -> bool:
-    """Tell whether a file's content has this digest; one above 256 MiB is unmet.
+    """Return whether a file's content has this digest; a file larger than 256 MiB is unmet.
 
     Example:
         ``{on: desktop, check: file_sha256_equals, with: {path: ~/photo.jpg, sha256:
@@ -77,14 +77,14 @@ def file_sha256_equals(guest: Guest, path: str, sha256: str) -> bool:
     Args:
         guest: the desktop.
         path: of the file.
-        sha256: 64 hex digits; letter case does not count.
+        sha256: 64 hex digits; case-insensitive.
     """
     return sha256_of(guest, path) == sha256.lower()
 
 
 @evaluator(on="desktop")
 def file_size_between(guest: Guest, path: str, least_bytes: int, most_bytes: int) -> bool:
-    """Tell whether a file's size is within bounds, both included.
+    """Return whether a file's size is within bounds, both included.
 
     Example:
         ``{on: desktop, check: file_size_between, with: {path: ~/out.png, least_bytes: 1000,
@@ -93,8 +93,8 @@ def file_size_between(guest: Guest, path: str, least_bytes: int, most_bytes: int
     Args:
         guest: the desktop.
         path: of the file.
-        least_bytes: no smaller than this.
-        most_bytes: no larger than this.
+        least_bytes: smallest size.
+        most_bytes: largest size.
     """
     found = look(guest, path)
     if found is None or not stat.S_ISREG(found.st_mode):
@@ -104,7 +104,7 @@ def file_size_between(guest: Guest, path: str, least_bytes: int, most_bytes: int
 
 @evaluator(on="desktop")
 def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
-    """Tell whether a file or folder has exactly these permissions.
+    """Return whether a file or folder has exactly these permissions.
 
     Example:
         ``{on: desktop, check: file_mode_equals, with: {path: ~/run.sh, mode: "755"}}``
@@ -112,7 +112,7 @@ def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
     Args:
         guest: the desktop.
         path: of the file or folder; a link has none.
-        mode: in octal digits as for ``chmod``, such as ``644`` or ``4755``.
+        mode: octal digits as for ``chmod``, such as ``644`` or ``4755``.
 
     Raises:
         ValueError: `mode` is not octal.
@@ -126,7 +126,7 @@ def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
 
 @evaluator(on="desktop")
 def symlink_leads_to(guest: Guest, path: str, target: str) -> bool:
-    """Tell whether a symbolic link stands at a path and leads to another; that may be missing.
+    """Return whether there is a symbolic link at a path, to another path that may be missing.
 
     Example:
         ``{on: desktop, check: symlink_leads_to, with: {path: ~/latest, target: ~/runs/7}}``
@@ -134,10 +134,10 @@ def symlink_leads_to(guest: Guest, path: str, target: str) -> bool:
     Args:
         guest: the desktop.
         path: of the link.
-        target: where it should lead; a relative link is taken from the folder it stands in.
+        target: where it should lead; a relative link is resolved from the folder it is in.
     """
-    words = link_target(guest, path)
-    if words is None:
+    link = link_target(guest, path)
+    if link is None:
         return False
     folder = guest.path(path).rpartition("/")[0]
-    return guest.path(f"{folder}/{words}" if words[0] != "/" else words) == guest.path(target)
+    return guest.path(f"{folder}/{link}" if link[0] != "/" else link) == guest.path(target)

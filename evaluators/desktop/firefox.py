@@ -1,7 +1,7 @@
-"""What Firefox keeps in the user's default profile: history, bookmarks, downloads, tabs, settings.
+"""The default profile of Firefox: history, bookmarks, downloads, tabs, settings.
 
-No profile, or a broken file in it, is unmet. Firefox writes its session some 15 s after a change,
-and settings when it feels like it: let a task allow for that.
+A missing profile, or a broken file in it, is unmet. Firefox writes its session some 15 s after a
+change, and settings at irregular times: a task must allow for that.
 
 Source: Mozilla's ``profiles.ini``, ``places.sqlite`` (tables ``moz_places``, ``moz_bookmarks``,
 ``moz_annos``), ``sessionstore-backups/recovery.jsonlz4`` and ``prefs.js``, as Firefox 128 ESR
@@ -46,21 +46,21 @@ _DOWNLOADED = """
 
 @evaluator(on="desktop")
 def firefox_visited(guest: Guest, url: str) -> bool:
-    """Tell whether Firefox' history holds a visit to exactly this address.
+    """Return whether Firefox's history has a visit to exactly this address.
 
     Example:
         ``{on: desktop, check: firefox_visited, with: {url: "http://news.test/today"}}``
 
     Args:
         guest: the desktop.
-        url: the whole address, as Firefox writes it (a host alone ends with a slash).
+        url: the whole address, as Firefox stores it (a host alone ends with a slash).
     """
     return bool(_places(guest, _VISITED, url))
 
 
 @evaluator(on="desktop")
 def firefox_bookmarked(guest: Guest, url: str, title: str = "", folder: str = "") -> bool:
-    """Tell whether an address is bookmarked in Firefox, under a title and in a folder if given.
+    """Return whether an address is bookmarked in Firefox, under a title and in a folder if given.
 
     Example:
         ``{on: desktop, check: firefox_bookmarked, with: {url: "http://news.test/", folder: toolbar}}``
@@ -69,8 +69,8 @@ def firefox_bookmarked(guest: Guest, url: str, title: str = "", folder: str = ""
         guest: the desktop.
         url: the whole address.
         title: of the bookmark, whole; any when empty.
-        folder: title of the folder it stands in, or ``toolbar``, ``menu``, ``other`` for Firefox'
-            own ones; any when empty.
+        folder: title of the folder it is in, or ``toolbar``, ``menu``, ``other`` for Firefox's
+            own folders; any when empty.
     """
     return any(
         title in {"", own}
@@ -81,7 +81,7 @@ def firefox_bookmarked(guest: Guest, url: str, title: str = "", folder: str = ""
 
 @evaluator(on="desktop")
 def firefox_downloaded(guest: Guest, url: str, path: str) -> bool:
-    """Tell whether Firefox has loaded down an address to a file, and the file is there.
+    """Return whether Firefox has downloaded an address to a file, and the file exists.
 
     Example:
         ``{on: desktop, check: firefox_downloaded, with: {url: "http://files.test/form.pdf", path:
@@ -99,9 +99,9 @@ def firefox_downloaded(guest: Guest, url: str, path: str) -> bool:
 
 @evaluator(on="desktop")
 def firefox_tab_open(guest: Guest, url: str) -> bool:
-    """Tell whether a running Firefox has a tab open that shows exactly this address.
+    """Return whether a running Firefox has an open tab at exactly this address.
 
-    Where the tab has been before does not count.
+    The tab's history is ignored.
 
     Example:
         ``{on: desktop, check: firefox_tab_open, with: {url: "http://news.test/today"}}``
@@ -115,23 +115,23 @@ def firefox_tab_open(guest: Guest, url: str) -> bool:
 
 @evaluator(on="desktop")
 def firefox_tab_count(guest: Guest, count: int) -> bool:
-    """Tell whether a running Firefox has this many tabs open, in all its windows together.
+    """Return whether a running Firefox has this many tabs open, in all its windows together.
 
     Example:
         ``{on: desktop, check: firefox_tab_count, with: {count: 3}}``
 
     Args:
         guest: the desktop.
-        count: how many, one at least.
+        count: how many, at least 1.
     """
     return count > 0 and sum(len(window["tabs"]) for window in _windows(guest)) == count
 
 
 @evaluator(on="desktop")
 def firefox_pref_equals(guest: Guest, name: str, value: str | int | bool) -> bool:  # noqa: FBT001
-    """Tell whether a setting of Firefox was changed to this value.
+    """Return whether a setting of Firefox was changed to this value.
 
-    One that still has its default is not written down, and unmet.
+    Firefox stores only changed settings; one that still has its default is unmet.
 
     Example:
         ``{on: desktop, check: firefox_pref_equals, with: {name: browser.startup.homepage, value:
@@ -152,7 +152,7 @@ def firefox_pref_equals(guest: Guest, name: str, value: str | int | bool) -> boo
 
 
 def _profile(guest: Guest) -> str | None:
-    """Give the default profile's folder: that of the installation, else the marked or only one."""
+    """Return the default profile's folder: the installation's, else the marked or first one."""
     parser = parse_ini(read_text(guest, f"{_ROOT}/profiles.ini"))
     sections = [(name, parser[name]) for name in parser.sections()]
     installed = [
@@ -177,7 +177,7 @@ def _places(guest: Guest, query: str, url: str) -> list[tuple[Any, ...]]:
 
 
 def _windows(guest: Guest) -> list[dict[str, Any]]:
-    """Give the windows of the running Firefox, each with its tabs; none when it does not run."""
+    """Return the windows of the running Firefox, each with its tabs; none when it does not run."""
     profile = _profile(guest)
     if profile is None:
         return []
@@ -192,7 +192,7 @@ def _windows(guest: Guest) -> list[dict[str, Any]]:
 
 
 def _shown(tab: dict[str, Any]) -> str | None:
-    """Give the address a tab shows: ``index`` counts its entries from 1."""
+    """Return the address a tab shows: ``index`` counts its entries from 1."""
     try:
         index = int(tab["index"])
         return str(tab["entries"][index - 1]["url"]) if index > 0 else None

@@ -1,4 +1,4 @@
-"""Folders of a desktop, and whole trees of them; paths are as for files."""
+"""Folders of a desktop, and whole trees of them. Paths are as for files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @evaluator(on="desktop")
 def directory_exists(guest: Guest, path: str) -> bool:
-    """Tell whether a folder stands at this path; it may be empty.
+    """Return whether there is a folder at this path; it may be empty.
 
     Example:
         ``{on: desktop, check: directory_exists, with: {path: ~/Projects}}``
@@ -27,9 +27,9 @@ def directory_exists(guest: Guest, path: str) -> bool:
 
 @evaluator(on="desktop")
 def directory_lists(guest: Guest, path: str, names: list[str]) -> bool:
-    """Tell whether a folder holds exactly these entries, no fewer and no more.
+    """Return whether a folder holds exactly these entries, no fewer and no more.
 
-    Entries whose name begins with a dot do not count. A folder that is missing, or holds more than
+    Entries whose name begins with a dot are ignored. A folder that is missing, or holds more than
     10 000 entries, is unmet.
 
     Example:
@@ -46,9 +46,9 @@ def directory_lists(guest: Guest, path: str, names: list[str]) -> bool:
 
 @evaluator(on="desktop")
 def directory_counts(guest: Guest, path: str, count: int, suffix: str = "") -> bool:
-    """Tell whether a folder holds this many entries whose names end so.
+    """Return whether a folder holds this many entries whose names end with a suffix.
 
-    Entries whose name begins with a dot do not count. A folder that is missing, or holds more than
+    Entries whose name begins with a dot are ignored. A folder that is missing, or holds more than
     10 000 entries, is unmet.
 
     Example:
@@ -57,8 +57,8 @@ def directory_counts(guest: Guest, path: str, count: int, suffix: str = "") -> b
     Args:
         guest: the desktop.
         path: of the folder.
-        count: how many there must be.
-        suffix: the end of names that count, letter case counting; all when empty.
+        count: how many.
+        suffix: case-sensitive; all entries count when empty.
     """
     seen = _shown(guest, path)
     return seen is not None and sum(name.endswith(suffix) for name in seen) == count
@@ -66,19 +66,19 @@ def directory_counts(guest: Guest, path: str, count: int, suffix: str = "") -> b
 
 @evaluator(on="desktop")
 def directories_equal(guest: Guest, source: str, target: str) -> bool:
-    """Tell whether two folders hold the same files with the same content, in the same subfolders.
+    """Return whether two folders hold the same files with the same content, in the same subfolders.
 
-    Times, owners and permissions do not count; entries whose name begins with a dot do. Links must
-    have the same words. An empty source is unmet, for nothing shows that it was copied; so are
-    folders above 10 000 entries or 256 MiB, and a target that is the source or lies within it.
+    Times, owners and permissions are ignored; entries whose name begins with a dot are compared. Links
+    must have the same target text. An empty source is unmet, as nothing shows that it was copied; so are
+    folders with more than 10 000 entries or 256 MiB, and a target that is the source or is within it.
 
     Example:
         ``{on: desktop, check: directories_equal, with: {source: ~/work, target: /srv/backup/work}}``
 
     Args:
         guest: the desktop.
-        source: the one folder.
-        target: the other.
+        source: the original folder.
+        target: the copy.
     """
     if f"{guest.path(target)}/".startswith(f"{guest.path(source)}/"):
         return False

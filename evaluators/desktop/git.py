@@ -1,8 +1,8 @@
 """Git repositories on a desktop; paths are those of work trees.
 
-Objects and references are read by git's plumbing alone, as the repository's owner, with no
-configuration but the repository's own, no hooks, no replacements and no network. Paths are as for
-files; a folder without a repository of its own is unmet.
+Objects and references are read with git's plumbing commands, as the repository's owner, with only the
+repository's own configuration, and without hooks, replacements and network. Paths are as for files; a
+folder without a repository of its own is unmet.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CANNOT_RUN = (126, 127)
 
 @evaluator(on="desktop")
 def git_branch_is(guest: Guest, path: str, branch: str) -> bool:
-    """Tell whether a repository has this branch checked out.
+    """Return whether a repository has this branch checked out.
 
     Example:
         ``{on: desktop, check: git_branch_is, with: {path: ~/project, branch: main}}``
@@ -36,12 +36,12 @@ def git_branch_is(guest: Guest, path: str, branch: str) -> bool:
         path: of the work tree.
         branch: its name.
     """
-    return _said(guest, path, "symbolic-ref", "--quiet", "HEAD") == f"refs/heads/{branch}"
+    return _git_output(guest, path, "symbolic-ref", "--quiet", "HEAD") == f"refs/heads/{branch}"
 
 
 @evaluator(on="desktop")
 def git_branch_exists(guest: Guest, path: str, branch: str) -> bool:
-    """Tell whether a repository has a branch of this name, with a commit.
+    """Return whether a repository has a branch of this name, with a commit.
 
     Example:
         ``{on: desktop, check: git_branch_exists, with: {path: ~/project, branch: fix}}``
@@ -56,7 +56,7 @@ def git_branch_exists(guest: Guest, path: str, branch: str) -> bool:
 
 @evaluator(on="desktop")
 def git_tag_at(guest: Guest, path: str, tag: str, ref: str = "HEAD") -> bool:
-    """Tell whether a tag names the same commit as a reference.
+    """Return whether a tag names the same commit as a reference.
 
     Example:
         ``{on: desktop, check: git_tag_at, with: {path: ~/project, tag: v1.0, ref: refs/heads/main}}``
@@ -73,7 +73,7 @@ def git_tag_at(guest: Guest, path: str, tag: str, ref: str = "HEAD") -> bool:
 
 @evaluator(on="desktop")
 def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEAD") -> bool:
-    """Tell whether a commit has exactly this message; white space at its ends does not count.
+    """Return whether a commit has exactly this message; white space at its ends is ignored.
 
     Example:
         ``{on: desktop, check: git_commit_message_is, with: {path: ~/project, message: Fix typo}}``
@@ -85,13 +85,13 @@ def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEA
         ref: a branch, tag or commit.
     """
     commit = _commit(guest, path, ref)
-    content = commit and _said(guest, path, "cat-file", "commit", commit)
+    content = commit and _git_output(guest, path, "cat-file", "commit", commit)
     return bool(content) and str(content).partition("\n\n")[2].strip() == message.strip()
 
 
 @evaluator(on="desktop")
 def git_commit_count(guest: Guest, path: str, count: int, ref: str = "HEAD") -> bool:
-    """Tell whether this many commits lead to a reference, merged ones included.
+    """Return whether a reference has this many commits in its history, merged ones included.
 
     Example:
         ``{on: desktop, check: git_commit_count, with: {path: ~/project, count: 4}}``
@@ -99,16 +99,18 @@ def git_commit_count(guest: Guest, path: str, count: int, ref: str = "HEAD") -> 
     Args:
         guest: the desktop.
         path: of the work tree.
-        count: how many, one at least.
+        count: how many, at least 1.
         ref: a branch, tag or commit.
     """
     commit = _commit(guest, path, ref)
-    return bool(commit) and _said(guest, path, "rev-list", "--count", str(commit)) == str(count)
+    return bool(commit) and _git_output(guest, path, "rev-list", "--count", str(commit)) == str(
+        count
+    )
 
 
 @evaluator(on="desktop")
 def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HEAD") -> bool:
-    """Tell whether a commit adds, changes or deletes exactly these files.
+    """Return whether a commit adds, changes or deletes exactly these files.
 
     A merge has no changes of its own, and is unmet.
 
@@ -118,20 +120,20 @@ def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HE
     Args:
         guest: the desktop.
         path: of the work tree.
-        files: their paths in the repository, at least one; a renamed file is two.
+        files: paths in the repository, at least one; a renamed file counts as two.
         ref: a branch, tag or commit.
     """
     commit = _commit(guest, path, ref)
-    words = ("diff-tree", "--no-commit-id", "--root", "-r", "-z", "--name-only", "--no-renames")
-    said = commit and _said(guest, path, *words, commit)
-    return bool(said) and str(said).strip("\0").split("\0") == sorted(files)
+    arguments = ("diff-tree", "--no-commit-id", "--root", "-r", "-z", "--name-only", "--no-renames")
+    output = commit and _git_output(guest, path, *arguments, commit)
+    return bool(output) and str(output).strip("\0").split("\0") == sorted(files)
 
 
 @evaluator(on="desktop")
 def git_file_equals(guest: Guest, path: str, file: str, text: str, ref: str = "HEAD") -> bool:
-    """Tell whether a file, as it was committed, holds exactly this text.
+    """Return whether a file of a commit holds exactly this text.
 
-    One newline at the end does not count. What stands in the work tree does not either.
+    One newline at the end and the state of the work tree are ignored.
 
     Example:
         ``{on: desktop, check: git_file_equals, with: {path: ~/project, file: NAME, text: Mesocosm}}``
@@ -144,23 +146,23 @@ def git_file_equals(guest: Guest, path: str, file: str, text: str, ref: str = "H
         ref: a branch, tag or commit.
     """
     commit = _commit(guest, path, ref)
-    content = _said(guest, path, "cat-file", "blob", f"{commit}:{file}") if commit else None
+    content = _git_output(guest, path, "cat-file", "blob", f"{commit}:{file}") if commit else None
     return content is not None and content == text.removesuffix("\n")
 
 
 def _commit(guest: Guest, path: str, ref: str) -> str | None:
-    """Give the digest of the commit that a reference leads to; None when it leads to none.
+    """Return the digest of the commit of a reference; None when there is none.
 
     Raises:
         ValueError: `ref` is an option.
     """
     if ref.startswith("-"):
-        raise ValueError(f"{ref!r} is no branch, tag or commit")
-    return _said(guest, path, "rev-parse", "--verify", f"{ref}^{{commit}}")
+        raise ValueError(f"{ref!r} is not a branch, tag or commit")
+    return _git_output(guest, path, "rev-parse", "--verify", f"{ref}^{{commit}}")
 
 
-def _said(guest: Guest, path: str, *words: str) -> str | None:
-    """Give what git prints, without one newline at its end; None when it fails or is no UTF-8.
+def _git_output(guest: Guest, path: str, *arguments: str) -> str | None:
+    """Return git's output without one newline at its end; None when it fails or is not UTF-8.
 
     Raises:
         ValueError: git is not installed.
@@ -168,7 +170,7 @@ def _said(guest: Guest, path: str, *words: str) -> str | None:
     folder = f"{guest.path(path)}/.git"
     if not is_folder(guest, folder):
         return None
-    code, out, _ = guest.run_as_user([*GIT, f"--git-dir={folder}", *words])
+    code, out, _ = guest.run_as_user([*GIT, f"--git-dir={folder}", *arguments])
     if code in _CANNOT_RUN:
         raise ValueError("git is not installed on the desktop")
     try:

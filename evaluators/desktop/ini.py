@@ -1,4 +1,4 @@
-"""Read INI files and their kin: desktop entries, Firefox' profiles, NetworkManager's connections."""
+"""Parse INI files and similar: desktop entries, Firefox's profiles, NetworkManager's connections."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import configparser
 
 
 def parse_ini(text: str | None) -> configparser.RawConfigParser:
-    """Read sections and keys, both with their letter case, values as they stand.
+    """Parse sections, keys and values, with their letter case and without interpolation.
 
-    No section gives its keys to the others. A file that is missing (None), broken, or has a
-    section or key twice reads as one without sections.
+    No section provides defaults for others. A file that is missing (None), broken, or has a
+    section or key twice is parsed as one without sections.
     """
     parser = configparser.RawConfigParser(default_section="\0")
     parser.optionxform = str  # type: ignore[assignment,method-assign]

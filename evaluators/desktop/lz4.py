@@ -1,7 +1,8 @@
-"""Unpack Mozilla's own compressed files (mozLz4): a head, the size, one LZ4 block.
+"""Unpack Mozilla's own compressed files (mozLz4): a header, the size, one LZ4 block.
 
-Source: the LZ4 block format description (lz4_Block_format.md of the LZ4 project); Firefox'
-``toolkit/components/lz4`` for the head ``mozLz40`` (with a NUL behind it) and the size as 32 bits, little-endian.
+Source: the LZ4 block format description (lz4_Block_format.md of the LZ4 project); Firefox's
+``toolkit/components/lz4`` for the header ``mozLz40`` (followed by a NUL) and the size as 32 bits,
+little-endian.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ _MAX_BYTES = 1 << 25
 
 
 def unpack(data: bytes) -> bytes:
-    """Give the content of a mozLz4 file.
+    """Return the content of a mozLz4 file.
 
     Raises:
-        ValueError: it is none, is broken, or holds more than 32 MiB.
+        ValueError: it is not one, is broken, or holds more than 32 MiB.
     """
     size = int.from_bytes(data[8:12], "little")
     if not data.startswith(_HEAD) or size > _MAX_BYTES:
-        raise ValueError("this is no mozLz4 file, or a very large one")
+        raise ValueError("this is not a mozLz4 file, or it is too large")
     out = bytearray()
     try:
         _unpack_block(memoryview(data)[12:], out, size)
     except IndexError as exc:
-        raise ValueError("the LZ4 block ends in the middle") from exc
+        raise ValueError("the LZ4 block is truncated") from exc
     if len(out) != size:
         raise ValueError(f"the LZ4 block holds {len(out)} bytes instead of {size}")
     return bytes(out)
@@ -44,7 +45,7 @@ def _unpack_block(block: memoryview, out: bytearray, size: int) -> None:
         count, at = _length(block, at + 2, token & _LONG)
         count += _LEAST_MATCH
         if not 0 < back <= len(out) or len(out) + count > size:
-            raise ValueError("the LZ4 block refers to what is not there")
+            raise ValueError("the LZ4 block has an invalid reference")
         out += (out[-back:] * (count // back + 1))[:count]
 
 

@@ -1,7 +1,7 @@
 """Messages in mailboxes, read over IMAP from the desktop.
 
-Folders are opened for reading only: no message becomes seen by being looked at. Of each message at
-most 1 MiB is read, and of a folder the 500 newest messages.
+Folders are opened read-only, so that reading does not mark messages as seen. At most 1 MiB of each
+message is read, and the 500 newest messages of a folder.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Message(NamedTuple):
     r"""One message of a folder.
 
     Attributes:
-        content: as it was parsed.
+        content: the parsed message.
         flags: such as ``\Seen``, lower case.
     """
 
@@ -44,7 +44,7 @@ class Message(NamedTuple):
 def mail_in_folder(
     guest: Guest, account: str, folder: str, subject: str, *, sender: str = "", text: str = ""
 ) -> bool:
-    """Tell whether a message is in a folder: its subject, and sender and text if given.
+    """Return whether a folder has a message with this subject, and with a sender and text if given.
 
     Example:
         ``{on: desktop, check: mail_in_folder, with: {account: "imap://ann:pass@mail.test", folder:
@@ -53,10 +53,10 @@ def mail_in_folder(
     Args:
         guest: the desktop.
         account: ``imap://USER:PASSWORD@HOST:PORT``, or ``imaps:`` with TLS.
-        folder: its name, such as ``INBOX``; one that is not there is unmet.
+        folder: its name, such as ``INBOX``; a missing one is unmet.
         subject: the whole subject.
-        sender: the address it is from, without the name; any when empty.
-        text: the whole plain text, white space at its ends not counting; any when empty.
+        sender: the sender's address, without the name; any when empty.
+        text: the whole plain text, white space at its ends ignored; any when empty.
     """
     return any(
         _header(each, "Subject") == subject.strip()
@@ -70,7 +70,7 @@ def mail_in_folder(
 def mail_sent_to(
     guest: Guest, account: str, folder: str, subject: str, recipients: list[str]
 ) -> bool:
-    """Tell whether a message of this subject is addressed to exactly these people.
+    """Return whether a message with this subject is addressed to exactly these people.
 
     Example:
         ``{on: desktop, check: mail_sent_to, with: {account: "imap://bob:pass@mail.test", folder:
@@ -79,9 +79,9 @@ def mail_sent_to(
     Args:
         guest: the desktop.
         account: ``imap://USER:PASSWORD@HOST:PORT``, or ``imaps:`` with TLS.
-        folder: its name; one that is not there is unmet.
+        folder: its name; a missing one is unmet.
         subject: the whole subject.
-        recipients: addresses without names, To and Cc together; letter case does not count.
+        recipients: addresses without names, To and Cc together; case-insensitive.
     """
     wanted = sorted(each.lower() for each in recipients)
     return any(
@@ -93,7 +93,7 @@ def mail_sent_to(
 
 @evaluator(on="desktop")
 def mail_flagged(guest: Guest, account: str, folder: str, subject: str, flag: str) -> bool:
-    r"""Tell whether all messages of this subject in a folder have a flag, and there is one.
+    r"""Return whether all messages with this subject in a folder have a flag; there must be one.
 
     Example:
         ``{on: desktop, check: mail_flagged, with: {account: "imap://ann:pass@mail.test", folder:
@@ -102,7 +102,7 @@ def mail_flagged(guest: Guest, account: str, folder: str, subject: str, flag: st
     Args:
         guest: the desktop.
         account: ``imap://USER:PASSWORD@HOST:PORT``, or ``imaps:`` with TLS.
-        folder: its name; one that is not there is unmet.
+        folder: its name; a missing one is unmet.
         subject: the whole subject.
         flag: ``\Seen``, ``\Answered``, ``\Flagged``, or a keyword.
     """
@@ -113,12 +113,12 @@ def mail_flagged(guest: Guest, account: str, folder: str, subject: str, flag: st
 
 
 def _messages(account: str, folder: str) -> list[Message]:
-    """Give the newest messages of a folder; none when it is not there.
+    """Return the newest messages of a folder; an empty list when there is no such folder.
 
     Raises:
-        ValueError: `account` is no address of IMAP.
-        OSError: nobody answers.
-        imaplib.IMAP4.error: the server refuses the login, or breaks off.
+        ValueError: `account` is not an address of IMAP.
+        OSError: the server does not answer.
+        imaplib.IMAP4.error: the server refuses the login, or closes the connection.
     """
     with _connection(account) as server:
         quoted = folder.replace("\\", "\\\\").replace('"', '\\"')
@@ -142,7 +142,7 @@ def _parse(row: tuple[bytes, bytes]) -> Message:
 def _connection(account: str) -> Iterator[imaplib.IMAP4]:
     parts = urlsplit(account)
     if parts.scheme not in {"imap", "imaps"} or not parts.hostname:
-        raise ValueError("an account is imap://USER:PASSWORD@HOST:PORT")
+        raise ValueError("an account must be imap://USER:PASSWORD@HOST:PORT")
     is_safe = parts.scheme == "imaps"
     port = parts.port or (_PORT_TLS if is_safe else _PORT)
     server = (imaplib.IMAP4_SSL if is_safe else imaplib.IMAP4)(

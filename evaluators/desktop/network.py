@@ -20,24 +20,24 @@ _ANY = "00000000"
 
 @evaluator(on="desktop")
 def hosts_entry(guest: Guest, name: str, address: str) -> bool:
-    """Tell whether ``/etc/hosts`` gives a name this address, and no other of its kind.
+    """Return whether ``/etc/hosts`` maps a name to this address, and to no other of its version.
 
     Example:
         ``{on: desktop, check: hosts_entry, with: {name: printer, address: 192.0.2.7}}``
 
     Args:
         guest: the desktop.
-        name: host name; letter case does not count.
+        name: host name; case-insensitive.
         address: IPv4 or IPv6.
 
     Raises:
-        ValueError: `address` is none.
+        ValueError: `address` is not an address.
     """
     wanted = ipaddress.ip_address(address)
     found = []
     for line in lines_of(guest, "/etc/hosts"):
-        words = line.partition("#")[0].lower().split()
-        given = _address(words[0]) if name.lower() in words[1:] else None
+        fields = line.partition("#")[0].lower().split()
+        given = _address(fields[0]) if name.lower() in fields[1:] else None
         if given and given.version == wanted.version:
             found.append(given)
     return set(found) == {wanted}
@@ -45,9 +45,9 @@ def hosts_entry(guest: Guest, name: str, address: str) -> bool:
 
 @evaluator(on="desktop")
 def dns_servers_are(guest: Guest, addresses: list[str]) -> bool:
-    """Tell whether exactly these name servers are set, in this order.
+    """Return whether exactly these name servers are configured, in this order.
 
-    Source: ``/etc/resolv.conf``, if it is a file of its own.
+    Source: ``/etc/resolv.conf``, when it is a regular file.
 
     Example:
         ``{on: desktop, check: dns_servers_are, with: {addresses: [192.0.2.53]}}``
@@ -57,7 +57,7 @@ def dns_servers_are(guest: Guest, addresses: list[str]) -> bool:
         addresses: IPv4 or IPv6, at least one.
 
     Raises:
-        ValueError: there are none, or one is no address.
+        ValueError: there are none, or one is not an address.
     """
     if not addresses:
         raise ValueError("give at least one address")
@@ -68,9 +68,9 @@ def dns_servers_are(guest: Guest, addresses: list[str]) -> bool:
 
 @evaluator(on="desktop")
 def default_gateway_is(guest: Guest, address: str) -> bool:
-    """Tell whether the kernel's IPv4 default route goes by this gateway.
+    """Return whether the kernel's IPv4 default route uses this gateway.
 
-    With several default routes the one of the least metric counts.
+    Of several default routes, the one with the lowest metric is compared.
 
     Source: ``/proc/net/route``, addresses as hexadecimal numbers of the host's byte order.
 
@@ -82,7 +82,7 @@ def default_gateway_is(guest: Guest, address: str) -> bool:
         address: IPv4.
 
     Raises:
-        ValueError: `address` is no IPv4 address.
+        ValueError: `address` is not an IPv4 address.
     """
     wanted = ipaddress.IPv4Address(address)
     routes = []
@@ -95,9 +95,9 @@ def default_gateway_is(guest: Guest, address: str) -> bool:
 
 @evaluator(on="desktop")
 def port_listening(guest: Guest, port: int) -> bool:
-    """Tell whether something listens on a TCP port, over IPv4 or IPv6.
+    """Return whether something listens on a TCP port, over IPv4 or IPv6.
 
-    Who it is does not show: ask for the service's answer, too.
+    This does not show which program it is: check the service's reply as well.
 
     Source: ``/proc/net/tcp`` and ``/proc/net/tcp6``.
 
@@ -119,7 +119,7 @@ def port_listening(guest: Guest, port: int) -> bool:
 def connection_setting_equals(
     guest: Guest, connection: str, section: str, key: str, value: str
 ) -> bool:
-    """Tell whether a connection of NetworkManager has a setting of this value.
+    """Return whether a connection of NetworkManager has a setting with this value.
 
     Source: NetworkManager's keyfile format, ``/etc/NetworkManager/system-connections``.
 
@@ -129,10 +129,10 @@ def connection_setting_equals(
 
     Args:
         guest: the desktop.
-        connection: its ``id``; two of that name are unmet.
+        connection: its ``id``; two connections with that name are unmet.
         section: such as ``ipv4``.
         key: such as ``method``.
-        value: as it stands in the file.
+        value: as written in the file.
     """
     found = []
     for name in names_in(guest, _CONNECTIONS) or []:

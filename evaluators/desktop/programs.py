@@ -1,4 +1,4 @@
-"""What runs on a desktop."""
+"""Running programs of a desktop."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @evaluator(on="desktop")
 def process_running(guest: Guest, program: str) -> bool:
-    """Tell whether the agent's user runs a program.
+    """Return whether the agent's user runs a program.
 
-    The kernel's own link to the program's file is looked at, not the name that a process gives
-    itself. Of a script that is the interpreter.
+    The kernel's link to the program's file is compared, not the name that a process gives itself.
+    For a script, that is the interpreter.
 
     Example:
         ``{on: desktop, check: process_running, with: {program: /usr/bin/gedit}}``
@@ -31,9 +31,9 @@ def process_running(guest: Guest, program: str) -> bool:
 
 @evaluator(on="desktop")
 def process_absent(guest: Guest, program: str) -> bool:
-    """Tell whether the agent's user runs no process of a program.
+    """Return whether the agent's user runs no process of a program.
 
-    A program that is not there at all cannot be decided: its name may be misspelt.
+    A program that does not exist makes the result inconclusive: its path may be misspelt.
 
     Example:
         ``{on: desktop, check: process_absent, with: {program: /usr/bin/gedit}}``
@@ -51,7 +51,7 @@ def process_absent(guest: Guest, program: str) -> bool:
 
 
 def _file_of(pid: int) -> str:
-    """Give the path of a process' program; empty when it is gone or not ours to see."""
+    """Return the path of a process's program; empty when it is gone or cannot be read."""
     try:
         return str(Path(f"/proc/{pid}/exe").readlink())
     except OSError:

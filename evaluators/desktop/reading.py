@@ -1,8 +1,8 @@
-"""Read what stands on a desktop without being led astray, choked or kept waiting.
+"""Read files of a desktop safely: without following links, with bounds, without blocking.
 
 Below the agent's home folder no symbolic link is followed, neither at the end of a path nor on the
 way; elsewhere none at the end. Each folder on the way is opened from the one above it, so that a
-link put in place between look and read changes nothing. All reads are bounded.
+link created between two accesses changes nothing. All reads are bounded.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
 
 MAX_BYTES = 1 << 20
-"""Of a text; larger files hold no text that a task asks for."""
+"""Limit of a text file."""
 
 MAX_HASHED_BYTES = 1 << 28
-"""Of a file, or of all files of a tree together, whose content is compared by digest."""
+"""Limit of a file, or of all files of a tree together, compared by digest."""
 
 MAX_ENTRIES = 10_000
-"""Of a folder, or of a tree."""
+"""Limit of a folder, or of a tree."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -35,10 +35,10 @@ _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errn
 
 
 def look(guest: Guest, path: str) -> os.stat_result | None:
-    """Give what stands at a path, which may be a link; None when nothing is there.
+    """Return the status of a path without following a link; None when there is nothing.
 
     Raises:
-        OSError: it cannot be looked at.
+        OSError: the status cannot be read.
     """
     with _Absence(), _parent(guest, path) as (folder, name):
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -46,19 +46,19 @@ def look(guest: Guest, path: str) -> os.stat_result | None:
 
 
 def is_file(guest: Guest, path: str) -> bool:
-    """Tell whether a regular file stands at a path."""
+    """Return whether there is a regular file at a path."""
     found = look(guest, path)
     return found is not None and stat.S_ISREG(found.st_mode)
 
 
 def is_folder(guest: Guest, path: str) -> bool:
-    """Tell whether a folder stands at a path."""
+    """Return whether there is a folder at a path."""
     found = look(guest, path)
     return found is not None and stat.S_ISDIR(found.st_mode)
 
 
 def link_target(guest: Guest, path: str) -> str | None:
-    """Give the words of a symbolic link; None for all else."""
+    """Return the target text of a symbolic link; None for everything else."""
     found = look(guest, path)
     if found is None or not stat.S_ISLNK(found.st_mode):
         return None
@@ -69,7 +69,7 @@ def link_target(guest: Guest, path: str) -> str | None:
 
 @contextlib.contextmanager
 def opened(guest: Guest, path: str) -> Iterator[BinaryIO | None]:
-    """Open a regular file; None when there is none, a pipe or device stands there, or a link.
+    """Open a regular file; None when there is none, or a pipe, device or link.
 
     Raises:
         OSError: it cannot be opened.
@@ -88,7 +88,7 @@ def opened(guest: Guest, path: str) -> Iterator[BinaryIO | None]:
 
 
 def read_bytes(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> bytes | None:
-    """Give a file's content; None when there is no regular file, or a larger one.
+    """Return a file's content; None when there is no regular file, or a larger one.
 
     Raises:
         OSError: it cannot be read.
@@ -99,7 +99,7 @@ def read_bytes(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> bytes | N
 
 
 def read_text(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> str | None:
-    """Give a file's content as `read_bytes` does; None also for what is not UTF-8."""
+    """Return a file's content as `read_bytes` does; None also when it is not UTF-8."""
     data = read_bytes(guest, path, max_bytes)
     try:
         return None if data is None else data.decode("utf-8")
@@ -108,20 +108,20 @@ def read_text(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> str | None
 
 
 def lines_of(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> list[str]:
-    """Give the lines of a file that `read_text` gives; none when it gives none."""
+    """Return the lines of a file read by `read_text`; an empty list when it returns None."""
     text = read_text(guest, path, max_bytes)
     return [] if text is None else text.splitlines()
 
 
 def sha256_of(guest: Guest, path: str) -> str | None:
-    """Give the SHA-256 of a file, 64 hex digits; None when it is missing or above 256 MiB."""
+    """Return the SHA-256 of a file, 64 hex digits; None when it is missing or above 256 MiB."""
     with opened(guest, path) as file:
         found = None if file is None else _digest(file, MAX_HASHED_BYTES)
     return None if found is None else found[0]
 
 
 def names_in(guest: Guest, path: str) -> list[str] | None:
-    """Give the names in a folder, sorted; None when it is missing or holds more than 10 000."""
+    """Return the names in a folder, sorted; None when it is missing or holds more than 10 000."""
     with _Absence(), _folder(guest, path) as folder, os.scandir(folder) as entries:
         names = sorted(entry.name for entry in itertools.islice(entries, MAX_ENTRIES + 1))
         return names if len(names) <= MAX_ENTRIES else None
@@ -129,10 +129,10 @@ def names_in(guest: Guest, path: str) -> list[str] | None:
 
 
 def tree_of(guest: Guest, path: str) -> dict[str, str] | None:
-    """Give all below a folder, by path relative to it.
+    """Return everything below a folder, by relative path.
 
-    Of a file its SHA-256, of a folder ``folder``, of a link ``link TARGET``, of all else ``other``.
-    None when the folder is missing, or holds more than 10 000 entries or 256 MiB.
+    The SHA-256 of a file, ``folder``, ``link TARGET``, or ``other``. None when the folder is
+    missing, or holds more than 10 000 entries or 256 MiB.
     """
     with _Absence(), _folder(guest, path) as top:
         found: dict[str, str] = {}
@@ -149,7 +149,7 @@ def tree_of(guest: Guest, path: str) -> dict[str, str] | None:
 
 
 def _describe(folder: int, name: str, max_bytes: int) -> tuple[str, int]:
-    """Say what an entry is, and how many bytes were read for it; more than allowed if too many."""
+    """Return what an entry is, and the bytes read for it; more than allowed if there are too many."""
     mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
     if stat.S_ISLNK(mode):
         return f"link {os.readlink(name, dir_fd=folder)}", 0
@@ -174,7 +174,7 @@ def _digest(file: BinaryIO, max_bytes: int) -> tuple[str, int] | None:
 
 
 class _Absence:
-    """Goes on behind its block when nothing, or the wrong kind of thing, stands there."""
+    """Suppresses the errors of paths with nothing, or the wrong kind of file, at them."""
 
     def __enter__(self) -> None:
         pass
@@ -195,7 +195,7 @@ def _folder(guest: Guest, path: str) -> Iterator[int]:
 
 @contextlib.contextmanager
 def _parent(guest: Guest, path: str) -> Iterator[tuple[int, str]]:
-    """Open the folder in which an entry stands, and give the entry's name."""
+    """Open the folder of an entry; return the folder and the entry's name."""
     full = guest.path(path)
     home = os.path.normpath(guest.home)
     start = home if os.path.commonpath([home, full]) == home else full.rpartition("/")[0] or "/"

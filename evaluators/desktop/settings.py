@@ -1,4 +1,4 @@
-"""How a desktop is set: GSettings, dconf, wallpaper, default applications, autostart."""
+"""Settings of a desktop: GSettings, dconf, wallpaper, default applications, autostart."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _ENTRY = "Desktop Entry"
 
 @evaluator(on="desktop")
 def gsetting_equals(guest: Guest, schema: str, key: str, value: str) -> bool:
-    """Tell whether a setting of the user's session has exactly this value.
+    """Return whether a setting of the user's session has exactly this value.
 
-    An unknown schema or key cannot be decided.
+    An unknown schema or key makes the result inconclusive.
 
     Example:
         ``{on: desktop, check: gsetting_equals, with: {schema: org.gnome.desktop.interface, key:
@@ -43,9 +43,9 @@ def gsetting_equals(guest: Guest, schema: str, key: str, value: str) -> bool:
 
 @evaluator(on="desktop")
 def dconf_equals(guest: Guest, key: str, value: str) -> bool:
-    """Tell whether a key of the user's dconf database has exactly this value.
+    """Return whether a key of the user's dconf database has exactly this value.
 
-    A key that is not set is unmet, even if its default is the value: dconf knows no defaults.
+    A key that is not set is unmet, even if its default is the value: dconf has no defaults.
 
     Example:
         ``{on: desktop, check: dconf_equals, with: {key: /org/gnome/terminal/legacy/theme-variant,
@@ -57,7 +57,7 @@ def dconf_equals(guest: Guest, key: str, value: str) -> bool:
         value: as ``dconf read`` prints it, texts with their quotes.
 
     Raises:
-        ValueError: dconf could not read; the key is no path, for example.
+        ValueError: dconf could not read the key, for example because it is not a path.
     """
     code, out, err = guest.run_as_user([_DCONF, "read", key])
     if code != 0:
@@ -67,10 +67,10 @@ def dconf_equals(guest: Guest, key: str, value: str) -> bool:
 
 @evaluator(on="desktop")
 def wallpaper_is(guest: Guest, path: str) -> bool:
-    """Tell whether the desktop's background shows this picture file.
+    """Return whether the desktop's background shows this picture file.
 
-    The setting of the style in use counts (light or dark), the file must be there, and the
-    background must show pictures at all.
+    The setting of the current style (light or dark) is compared, the file must exist, and the
+    background must show pictures.
 
     Source: GNOME's schema ``org.gnome.desktop.background``.
 
@@ -92,7 +92,7 @@ def wallpaper_is(guest: Guest, path: str) -> bool:
 
 @evaluator(on="desktop")
 def default_app_is(guest: Guest, mime: str, app: str) -> bool:
-    """Tell whether files of a type, or links of a scheme, open with this application.
+    """Return whether files of a type, or links with a scheme, open with this application.
 
     Example:
         ``{on: desktop, check: default_app_is, with: {mime: text/plain, app: org.gnome.gedit.desktop}}``
@@ -103,20 +103,20 @@ def default_app_is(guest: Guest, mime: str, app: str) -> bool:
         app: name of the application's desktop file.
 
     Raises:
-        ValueError: gio could not tell.
+        ValueError: gio failed.
     """
     code, out, err = guest.run_as_user([_GIO, "mime", mime])
     if code != 0:
-        raise ValueError(f"gio could not tell: {err.decode('utf-8', 'replace').strip()}")
+        raise ValueError(f"gio failed: {err.decode('utf-8', 'replace').strip()}")
     found = _DEFAULT_APP.search(out.decode("utf-8", "replace"))
     return found is not None and found[1] == app
 
 
 @evaluator(on="desktop")
 def autostart_runs(guest: Guest, program: str) -> bool:
-    """Tell whether a program is started when the user logs in.
+    """Return whether a program is started when the user logs in.
 
-    Looks at ``~/.config/autostart``; an entry that is hidden or switched off does not count.
+    Reads ``~/.config/autostart``; an entry that is hidden or disabled is ignored.
 
     Source: freedesktop.org's Desktop Application Autostart Specification.
 
@@ -125,7 +125,7 @@ def autostart_runs(guest: Guest, program: str) -> bool:
 
     Args:
         guest: the desktop.
-        program: the first word of the entry's ``Exec``, as it stands there.
+        program: the first word of the entry's ``Exec``, as written.
     """
     folder = "~/.config/autostart"
     names = names_in(guest, folder) or []
@@ -138,7 +138,7 @@ def autostart_runs(guest: Guest, program: str) -> bool:
 def _runs(content: str | None, program: str) -> bool:
     parser = parse_ini(content)
     try:
-        words = shlex.split(parser.get(_ENTRY, "Exec", fallback=""))
+        arguments = shlex.split(parser.get(_ENTRY, "Exec", fallback=""))
     except ValueError:
         return False
     is_on = (
@@ -146,4 +146,4 @@ def _runs(content: str | None, program: str) -> bool:
         and parser.get(_ENTRY, "X-GNOME-Autostart-enabled", fallback=None) != "false"
         and parser.get(_ENTRY, "Type", fallback=None) == "Application"
     )
-    return is_on and words[:1] == [program]
+    return is_on and arguments[:1] == [program]

@@ -19,7 +19,7 @@ _CRON_FIELDS = 5
 
 @evaluator(on="desktop")
 def package_installed(guest: Guest, name: str, version: str = "") -> bool:
-    """Tell whether a Debian package is installed; one that was removed or half installed is not.
+    """Return whether a Debian package is installed; a removed or half-installed one is not.
 
     Source: dpkg's status file, ``/var/lib/dpkg/status``.
 
@@ -37,9 +37,9 @@ def package_installed(guest: Guest, name: str, version: str = "") -> bool:
 
 @evaluator(on="desktop")
 def package_absent(guest: Guest, name: str) -> bool:
-    """Tell whether a Debian package is not installed.
+    """Return whether a Debian package is not installed.
 
-    Where dpkg's list of packages is missing or empty, nothing can be decided.
+    A missing or empty list of packages makes the result inconclusive.
 
     Example:
         ``{on: desktop, check: package_absent, with: {name: gnome-calculator}}``
@@ -53,13 +53,13 @@ def package_absent(guest: Guest, name: str) -> bool:
     """
     packages = _packages(guest)
     if not packages:
-        raise ValueError(f"{_STATUS} names no package")
+        raise ValueError(f"{_STATUS} lists no package")
     return name not in packages
 
 
 @evaluator(on="desktop")
 def user_exists(guest: Guest, name: str, shell: str = "", home: str = "") -> bool:
-    """Tell whether there is a user of this name, with a shell and a home folder if given.
+    """Return whether there is a user with this name, and with a shell and home folder if given.
 
     Example:
         ``{on: desktop, check: user_exists, with: {name: bob, shell: /bin/bash}}``
@@ -78,14 +78,14 @@ def user_exists(guest: Guest, name: str, shell: str = "", home: str = "") -> boo
 
 @evaluator(on="desktop")
 def user_in_group(guest: Guest, user: str, group: str) -> bool:
-    """Tell whether a user is in a group, be it the user's first one or a further one.
+    """Return whether a user is in a group, primary or supplementary.
 
     Example:
         ``{on: desktop, check: user_in_group, with: {user: bob, group: audio}}``
 
     Args:
         guest: the desktop.
-        user: login name of a user that exists.
+        user: login name of an existing user.
         group: name of the group.
     """
     first = {row[3] for row in _rows(guest, "/etc/passwd", 7) if row[0] == user}
@@ -97,10 +97,9 @@ def user_in_group(guest: Guest, user: str, group: str) -> bool:
 
 @evaluator(on="desktop")
 def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> bool:
-    """Tell whether a user's crontab runs a command at these times.
+    """Return whether a user's crontab runs a command at these times.
 
-    Lines that are commented out do not count. Times are compared as they are written: ``0 8 * * *``
-    is not ``00 8 * * *``.
+    Comments are ignored. Times are compared as written: ``0 8 * * *`` is not ``00 8 * * *``.
 
     Example:
         ``{on: desktop, check: cron_has_job, with: {schedule: 0 8 * * *, command: /usr/bin/backup}}``
@@ -108,15 +107,15 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
     Args:
         guest: the desktop.
         schedule: five fields, or a word such as ``@daily``.
-        command: the rest of the line; white space around it does not count.
-        user: login name; the agent's own when empty.
+        command: the rest of the line; white space around it is ignored.
+        user: login name; the agent's user when empty.
 
     Raises:
         ValueError: `schedule` has neither five fields nor one word.
     """
     fields = schedule.split()
     if len(fields) != (1 if schedule.startswith("@") else _CRON_FIELDS):
-        raise ValueError("a schedule is five fields, or a word with @")
+        raise ValueError("a schedule must be five fields, or a word that begins with @")
     lines = lines_of(guest, f"/var/spool/cron/crontabs/{user or guest.user}")
     return any(
         [*line.split(None, len(fields))] == [*fields, command.strip()]
@@ -127,14 +126,14 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
 
 @evaluator(on="desktop")
 def hostname_is(guest: Guest, name: str) -> bool:
-    """Tell whether the desktop's host name, as it will be after the next start, is this.
+    """Return whether the configured host name, used after the next boot, is this.
 
     Example:
         ``{on: desktop, check: hostname_is, with: {name: atelier}}``
 
     Args:
         guest: the desktop.
-        name: what ``/etc/hostname`` must hold, without comments.
+        name: the content of ``/etc/hostname``, without comments.
     """
     lines = lines_of(guest, "/etc/hostname")
     return [line.strip() for line in lines if line.strip() and line[0] != "#"] == [name]
@@ -142,14 +141,14 @@ def hostname_is(guest: Guest, name: str) -> bool:
 
 @evaluator(on="desktop")
 def timezone_is(guest: Guest, zone: str) -> bool:
-    """Tell whether the system's time zone is this one.
+    """Return whether the system's time zone is this one.
 
     Example:
         ``{on: desktop, check: timezone_is, with: {zone: Europe/Zurich}}``
 
     Args:
         guest: the desktop.
-        zone: its name in the tz database; another name of the same zone is unmet.
+        zone: its name in the tz database; an alias of the zone is unmet.
     """
     target = link_target(guest, "/etc/localtime")
     return bool(zone) and target in {_ZONES + zone, f"..{_ZONES}{zone}"}
@@ -157,17 +156,17 @@ def timezone_is(guest: Guest, zone: str) -> bool:
 
 @evaluator(on="desktop")
 def shell_history_has(guest: Guest, command: str) -> bool:
-    """Tell whether the user's bash history holds exactly this command as a line.
+    """Return whether the user's bash history has exactly this command as a line.
 
-    Bash writes it when a shell ends. It is a file of the user's like any other: ask for what the
-    command has done, too.
+    Bash writes it when a shell exits. The user can edit it like any other file: check what the
+    command has done as well.
 
     Example:
         ``{on: desktop, check: shell_history_has, with: {command: ls -l}}``
 
     Args:
         guest: the desktop.
-        command: the whole line; white space around it does not count.
+        command: the whole line; white space around it is ignored.
     """
     lines = lines_of(guest, "~/.bash_history")
     return bool(command.strip()) and command.strip() in {
@@ -176,7 +175,7 @@ def shell_history_has(guest: Guest, command: str) -> bool:
 
 
 def _packages(guest: Guest) -> dict[str, str | None]:
-    """Give the versions of the packages that are installed, by name."""
+    """Return the versions of the installed packages, by name."""
     found: dict[str, str | None] = {}
     fields: dict[str, str] = {}
     for line in [*lines_of(guest, _STATUS, _MAX_STATUS_BYTES), ""]:

@@ -1,6 +1,6 @@
-"""What is written in plain text files; paths are as for files.
+"""The content of plain text files. Paths are as for files.
 
-A file that is missing, no regular file, not UTF-8 or larger than 1 MiB is unmet.
+A file that is missing, not a regular file, not UTF-8 or larger than 1 MiB is unmet.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @evaluator(on="desktop")
 def file_text_equals(guest: Guest, path: str, text: str) -> bool:
-    """Tell whether a file holds exactly this text, in UTF-8.
+    """Return whether a file holds exactly this text, in UTF-8.
 
-    One newline at the end, as editors add it, does not count; nothing else is forgiven. A file
-    that is missing, no regular file, not UTF-8 or larger than 1 MiB is unmet.
+    One newline at the end, as editors add it, is ignored. A file that is missing, not a regular
+    file, not UTF-8 or larger than 1 MiB is unmet.
 
     Example:
         ``{on: desktop, check: file_text_equals, with: {path: ~/note.txt, text: Buy milk}}``
@@ -36,9 +36,9 @@ def file_text_equals(guest: Guest, path: str, text: str) -> bool:
 
 @evaluator(on="desktop")
 def file_has_line(guest: Guest, path: str, line: str) -> bool:
-    """Tell whether one line of a file is exactly this, beside any others.
+    """Return whether a file has a line that is exactly this.
 
-    White space at the ends of lines does not count. A file that is missing, no regular file, not
+    White space at the ends of lines is ignored. A file that is missing, not a regular file, not
     UTF-8 or larger than 1 MiB is unmet.
 
     Example:
@@ -55,9 +55,9 @@ def file_has_line(guest: Guest, path: str, line: str) -> bool:
 
 @evaluator(on="desktop")
 def file_text_contains(guest: Guest, path: str, text: str) -> bool:
-    """Tell whether a text stands somewhere in a file, letter case and white space counting.
+    """Return whether a file contains a text; letter case and white space are significant.
 
-    Prefer `file_text_equals` or `file_has_line`: this one is met by a file that holds everything.
+    Prefer `file_text_equals` or `file_has_line`: a file that lists all possible texts meets this one.
 
     Example:
         ``{on: desktop, check: file_text_contains, with: {path: ~/letter.txt, text: Dear Ann}}``
@@ -65,22 +65,22 @@ def file_text_contains(guest: Guest, path: str, text: str) -> bool:
     Args:
         guest: the desktop.
         path: of the file.
-        text: what must stand there; never empty.
+        text: must not be empty.
 
     Raises:
         ValueError: `text` is empty.
     """
     if not text:
-        raise ValueError("every file contains the empty text; give another")
+        raise ValueError("the text must not be empty")
     return text in (read_text(guest, path) or "")
 
 
 @evaluator(on="desktop")
 def file_text_matches(guest: Guest, path: str, pattern: str) -> bool:
-    r"""Tell whether the whole of a file is as a regular expression says.
+    r"""Return whether a regular expression matches the whole of a file.
 
-    One newline at the end of the file does not count. An expression that takes too long on what
-    the agent wrote misses the wave's deadline, which is inconclusive: avoid nested repetitions.
+    One newline at the end of the file is ignored. An expression that takes too long on what
+    the agent wrote misses the deadline, which is inconclusive: avoid nested repetitions.
 
     Example:
         ``{on: desktop, check: file_text_matches, with: {path: ~/date.txt, pattern:
@@ -92,7 +92,7 @@ def file_text_matches(guest: Guest, path: str, pattern: str) -> bool:
         pattern: in Python's syntax; ``.`` does not match a newline.
 
     Raises:
-        re.error: `pattern` is no regular expression.
+        re.error: `pattern` is not a regular expression.
     """
     wanted = re.compile(pattern)
     content = read_text(guest, path)
@@ -101,7 +101,7 @@ def file_text_matches(guest: Guest, path: str, pattern: str) -> bool:
 
 @evaluator(on="desktop")
 def file_line_count(guest: Guest, path: str, count: int) -> bool:
-    """Tell whether a file has this many lines.
+    """Return whether a file has this many lines.
 
     A last line without a newline counts as one; an empty file has none.
 

@@ -1,7 +1,7 @@
-"""What services answer over HTTP, asked from the desktop.
+"""HTTP services, requested from the desktop.
 
-No redirect is followed and no proxy used. A service that refuses the connection is unmet; one that
-does not answer in 5 s, or not in HTTP, cannot be decided.
+No redirect is followed and no proxy is used. A service that refuses the connection is unmet; one that
+does not reply within 5 s, or not in HTTP, makes the result inconclusive.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _OK = 200
 
 
 class Answer(NamedTuple):
-    """What a service says.
+    """The reply of a service.
 
     Attributes:
-        status: HTTP's; 0 when the connection was refused.
-        body: None when there is more than 4 MiB.
+        status: of HTTP; 0 when the connection was refused.
+        body: None when it is larger than 4 MiB.
     """
 
     status: int
@@ -39,7 +39,7 @@ class Answer(NamedTuple):
 
 @evaluator(on="desktop")
 def http_status_is(guest: Guest, url: str, status: int) -> bool:
-    """Tell whether a service answers a GET with this status.
+    """Return whether a service replies to a GET with this status.
 
     Example:
         ``{on: desktop, check: http_status_is, with: {url: "http://localhost:8080/health", status:
@@ -48,16 +48,16 @@ def http_status_is(guest: Guest, url: str, status: int) -> bool:
     Args:
         guest: the desktop.
         url: the whole address, ``http`` or ``https``.
-        status: such as 200; of a redirect, its own.
+        status: such as 200; for a redirect, the redirect's own.
     """
     return ask("GET", url).status == status
 
 
 @evaluator(on="desktop")
 def http_text_equals(guest: Guest, url: str, text: str) -> bool:
-    """Tell whether a service answers a GET with status 200 and exactly this text.
+    """Return whether a service replies to a GET with status 200 and exactly this text.
 
-    White space at the ends does not count.
+    White space at the ends is ignored.
 
     Example:
         ``{on: desktop, check: http_text_equals, with: {url: "http://localhost:8080/", text: Hello}}``
@@ -75,7 +75,7 @@ def http_text_equals(guest: Guest, url: str, text: str) -> bool:
 
 @evaluator(on="desktop")
 def http_json_equals(guest: Guest, url: str, pointer: str, value: object) -> bool:
-    """Tell whether a service answers a GET with JSON that has this value at a place.
+    """Return whether a service replies to a GET with JSON that has this value at a position.
 
     Values are compared as by `json_value_equals`.
 
@@ -105,13 +105,13 @@ def ask(
     """Send one request.
 
     Raises:
-        ValueError: `url` is no address of HTTP.
-        OSError: nobody answers.
-        http.client.HTTPException: the answer is no HTTP.
+        ValueError: `url` is not an HTTP address.
+        OSError: the service does not answer.
+        http.client.HTTPException: the reply is not HTTP.
     """
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError(f"{url!r} is no address of HTTP")
+        raise ValueError(f"{url!r} is not an HTTP address")
     is_safe = parts.scheme == "https"
     kind = http.client.HTTPSConnection if is_safe else http.client.HTTPConnection
     connection = kind(parts.hostname, parts.port, timeout=_TIMEOUT_S)

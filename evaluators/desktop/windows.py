@@ -1,10 +1,10 @@
-"""Windows of a desktop, as its window manager tells of them.
+"""Windows of a desktop, as its window manager reports them.
 
-A window's class counts only for a program that may bear it, and its title is what that program tells
-over accessibility, whatever somebody else wrote there (docs/red-team.md). A title tells what the program
-shows: a page's own words in a browser, a file's name in an editor. Ask for the file or the address, too.
-Terminals show what is printed in them; whoever asks for the title of a terminal, or of a program that is
-not on the accessibility bus, gets no verdict.
+A window's class counts only for a program that may use it, and its title is the one that the program
+reports over accessibility, whatever another program wrote there (docs/red-team.md). A title describes what
+the program shows: a page's title in a browser, a file's name in an editor. Check the file or the address as
+well. Terminals show what is printed in them; the title of a terminal, or of a program that is not on the
+accessibility bus, makes the result inconclusive.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _GEOMETRY = 4
 
 @evaluator(on="desktop")
 def window_in_front(guest: Guest, app: str, title_contains: str = "") -> bool:
-    """Tell whether the window in front belongs to an application and has a title.
+    """Return whether the window in front belongs to an application, with a title if given.
 
-    A title tells what the program shows: ask for what was done, too.
+    A title describes what the program shows: check what was done as well.
 
     Example:
         ``{on: desktop, check: window_in_front, with: {app: Gedit, title_contains: notes.txt}}``
 
     Args:
         guest: the desktop.
-        app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
-        title_contains: what its title must hold, letter case counting; any title when empty.
+        app: the window's X11 class or instance (``WM_CLASS``), whole; case-insensitive.
+        title_contains: part of its title, case-sensitive; any title when empty.
     """
     return any(
         window["active"] and _has(guest, window, title_contains) for window in _of(guest, app)
@@ -40,35 +40,35 @@ def window_in_front(guest: Guest, app: str, title_contains: str = "") -> bool:
 
 @evaluator(on="desktop")
 def window_open(guest: Guest, app: str, title_contains: str = "") -> bool:
-    """Tell whether an application has a window, in front or not, with a title.
+    """Return whether an application has a window, in front or not, with a title if given.
 
     Example:
         ``{on: desktop, check: window_open, with: {app: Gedit, title_contains: notes.txt}}``
 
     Args:
         guest: the desktop.
-        app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
-        title_contains: what its title must hold, letter case counting; any title when empty.
+        app: the window's X11 class or instance (``WM_CLASS``), whole; case-insensitive.
+        title_contains: part of its title, case-sensitive; any title when empty.
     """
     return any(_has(guest, window, title_contains) for window in _of(guest, app))
 
 
 @evaluator(on="desktop")
 def window_closed(guest: Guest, app: str, title_contains: str = "") -> bool:
-    """Tell whether an application has no window, or none with a title.
+    """Return whether an application has no window, or none with a title if given.
 
-    Met before anything was opened, too: let it come after a node for the open window. Of a program that
-    may bear the name all windows count, whatever class somebody wrote there; but LibreOffice is several
-    applications, each by its own class. A window hidden from the window manager counts as closed: ask
-    for the process, too, where that matters.
+    It is also met before the window was opened: put it after a node for the open window. All windows of a
+    program that may use the class count, whatever class was written there; but LibreOffice is several
+    applications, each with its own class. A window hidden from the window manager counts as closed: check
+    the process as well where that matters.
 
     Example:
         ``{on: desktop, check: window_closed, with: {app: Gedit}}``
 
     Args:
         guest: the desktop.
-        app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
-        title_contains: windows without this in their title do not count; all do when empty.
+        app: the window's X11 class or instance (``WM_CLASS``), whole; case-insensitive.
+        title_contains: windows without this in their title are ignored; none is when empty.
     """
     open_ones = _of(guest, app) + _disputed(guest, app)
     return not any(_has(guest, window, title_contains) for window in open_ones)
@@ -76,14 +76,14 @@ def window_closed(guest: Guest, app: str, title_contains: str = "") -> bool:
 
 @evaluator(on="desktop")
 def window_title_equals(guest: Guest, app: str, title: str) -> bool:
-    """Tell whether an application has a window with exactly this title.
+    """Return whether an application has a window with exactly this title.
 
     Example:
         ``{on: desktop, check: window_title_equals, with: {app: Gnome-calculator, title: Calculator}}``
 
     Args:
         guest: the desktop.
-        app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
+        app: the window's X11 class or instance (``WM_CLASS``), whole; case-insensitive.
         title: the whole title.
     """
     return any(guest.title_of(window) == title for window in _of(guest, app))
@@ -91,18 +91,18 @@ def window_title_equals(guest: Guest, app: str, title: str) -> bool:
 
 @evaluator(on="desktop")
 def window_count(guest: Guest, app: str, count: int) -> bool:
-    """Tell whether an application has this many windows.
+    """Return whether an application has this many windows.
 
     Example:
         ``{on: desktop, check: window_count, with: {app: Gnome-terminal, count: 2}}``
 
     Args:
         guest: the desktop.
-        app: the windows' X11 class or instance (``WM_CLASS``), whole; letter case does not count.
+        app: the windows' X11 class or instance (``WM_CLASS``), whole; case-insensitive.
         count: how many, minimised ones included.
 
     Raises:
-        LookupError: a program that may bear the name has a window with another class.
+        LookupError: a program that may use the class has a window with another class.
     """
     if _disputed(guest, app):
         raise LookupError(f"a program that may be {app} has a window with another class")
@@ -111,24 +111,24 @@ def window_count(guest: Guest, app: str, count: int) -> bool:
 
 @evaluator(on="desktop")
 def window_at(guest: Guest, app: str, geometry: list[int], tolerance_px: int = 40) -> bool:
-    """Tell whether an application has a window at a place, of a size.
+    """Return whether an application has a window at a position, with a size.
 
-    The place is that of the window's content, without the frame that the window manager draws.
+    The position is that of the window's content, without the frame that the window manager draws.
 
     Example:
         ``{on: desktop, check: window_at, with: {app: Gedit, geometry: [0, 0, 640, 800]}}``
 
     Args:
         guest: the desktop.
-        app: the window's X11 class or instance (``WM_CLASS``), whole; letter case does not count.
+        app: the window's X11 class or instance (``WM_CLASS``), whole; case-insensitive.
         geometry: left, top, width and height, px.
-        tolerance_px: how far each of the four may be off.
+        tolerance_px: how far each of the four may differ.
 
     Raises:
         ValueError: `geometry` is not four numbers.
     """
     if len(geometry) != _GEOMETRY:
-        raise ValueError("geometry is left, top, width and height")
+        raise ValueError("geometry must be left, top, width and height")
     return any(
         all(abs(window["geometry"][n] - geometry[n]) <= tolerance_px for n in range(_GEOMETRY))
         for window in _of(guest, app)
@@ -136,7 +136,7 @@ def window_at(guest: Guest, app: str, geometry: list[int], tolerance_px: int = 4
 
 
 def _has(guest: Guest, window: dict[str, Any], part: str) -> bool:
-    """Tell whether a window's title holds some words; titles are not asked for when none are."""
+    """Return whether a window's title contains a text; the title is not read for an empty one."""
     return not part or part in guest.title_of(window)
 
 
@@ -150,6 +150,6 @@ def _of(guest: Guest, app: str) -> list[dict[str, Any]]:
 
 
 def _disputed(guest: Guest, app: str) -> list[dict[str, Any]]:
-    """Give the windows of programs that may be the application, with other names on them."""
+    """Return the windows, with another class, of programs that may be the application."""
     of = _of(guest, app)
     return [one for one in guest.windows() if one not in of and guest.may_bear(one, app)]

@@ -1,7 +1,7 @@
 """Picture files: their size and format, and how they differ from an original.
 
-An original that is missing or broken leaves the evaluator undecided: without it nothing can be
-said of the picture. Originals should lie where the agent cannot write, or be given inline.
+An original that is missing or broken makes the result inconclusive. Originals should be stored where
+the agent cannot write, or be given inline.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CROP_SLACK_PX = 2
 
 @evaluator(on="documents")
 def image_size_equals(view: MachineView, path: str, width: Px, height: Px) -> bool:
-    """Tell whether a picture file has exactly this size, turned as its EXIF data say.
+    """Return whether a picture file has exactly this size, in its EXIF orientation.
 
     Args:
         view: the machine.
@@ -50,12 +50,12 @@ def image_format_is(
     path: str,
     format: Literal["PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP"],  # noqa: A002
 ) -> bool:
-    """Tell whether a picture file really is of this format, whatever its name says.
+    """Return whether a picture file has this format, by its content and not its name.
 
     Args:
         view: the machine.
         path: of the file.
-        format: as its content has it.
+        format: the format.
 
     Example:
         ``{on: desktop, check: image_format_is, with: {path: ~/a.jpg, format: JPEG}}``
@@ -66,9 +66,9 @@ def image_format_is(
 
 @evaluator(on="documents")
 def image_same_as(view: MachineView, path: str, original: str) -> bool:
-    """Tell whether a picture file looks like an original, be it scaled or saved otherwise.
+    """Return whether a picture file looks like an original, which may be scaled or saved differently.
 
-    Its sides must be in the original's proportion, to one part in fifty.
+    Its aspect ratio must be that of the original, to one part in fifty.
 
     Args:
         view: the machine.
@@ -86,16 +86,16 @@ def image_same_as(view: MachineView, path: str, original: str) -> bool:
 def image_brightness_changed(
     view: MachineView, path: str, original: str, direction: Literal["brighter", "darker"]
 ) -> bool:
-    """Tell whether a picture is an original made brighter or darker, and still shows the same.
+    """Return whether a picture is an original made brighter or darker, with the same content.
 
-    Its mean brightness must differ by at least 3 of 255 that way, its size must be the
+    Its mean brightness must differ by at least 3 of 255 in that direction, its size must be the
     original's, and its structure must be kept (correlation of brightness at least 0.9).
 
     Args:
         view: the machine.
         path: of the picture.
         original: path of the original, or ``data:image/png;base64,...``.
-        direction: which way.
+        direction: of the change.
 
     Example:
         ``{on: desktop, check: image_brightness_changed,
@@ -113,16 +113,16 @@ def image_brightness_changed(
 def image_contrast_changed(
     view: MachineView, path: str, original: str, direction: Literal["more", "less"]
 ) -> bool:
-    """Tell whether a picture is an original with more or less contrast, and still shows the same.
+    """Return whether a picture is an original with more or less contrast, and the same content.
 
-    The standard deviation of its brightness must differ by at least a twentieth that way, its
-    size must be the original's, and its structure must be kept (correlation at least 0.9).
+    The standard deviation of its brightness must differ by at least a twentieth in that direction,
+    its size must be the original's, and its structure must be kept (correlation at least 0.9).
 
     Args:
         view: the machine.
         path: of the picture.
         original: path of the original, or ``data:image/png;base64,...``.
-        direction: which way.
+        direction: of the change.
 
     Example:
         ``{on: desktop, check: image_contrast_changed,
@@ -138,7 +138,7 @@ def image_contrast_changed(
 
 @evaluator(on="documents")
 def image_made_grey(view: MachineView, path: str, original: str) -> bool:
-    """Tell whether a picture is a coloured original without its colours.
+    """Return whether a picture is a coloured original without its colours.
 
     Args:
         view: the machine.
@@ -150,7 +150,7 @@ def image_made_grey(view: MachineView, path: str, original: str) -> bool:
     """
     source = _original(view, original)
     if _is_grey(source):
-        raise EvaluationError("The original has no colours that could be taken away.")
+        raise EvaluationError("The original has no colours to remove.")
     found = _kept(view, path, source)
     return found is not None and _is_grey(found)
 
@@ -162,13 +162,13 @@ def image_turned(
     original: str,
     how: Literal["clockwise", "counterclockwise", "upside_down", "mirrored", "flipped"],
 ) -> bool:
-    """Tell whether a picture is an original that was turned or mirrored so.
+    """Return whether a picture is an original, rotated or mirrored in a given way.
 
     Args:
         view: the machine.
         path: of the picture.
         original: path of the original, or ``data:image/png;base64,...``.
-        how: by a quarter or a half turn, ``mirrored`` left to right, ``flipped`` top to bottom.
+        how: rotated by 90 or 180 degrees, ``mirrored`` left to right, ``flipped`` top to bottom.
 
     Example:
         ``{on: desktop, check: image_turned,
@@ -205,7 +205,7 @@ def image_cropped(
     width: Px,
     height: Px,
 ) -> bool:
-    """Tell whether a picture is exactly this part of an original, to 2 px each way.
+    """Return whether a picture is exactly this part of an original, to 2 px in each direction.
 
     Args:
         view: the machine.
@@ -222,7 +222,7 @@ def image_cropped(
     """
     source = _original(view, original)
     if left < 0 or top < 0 or left + width > source.size[0] or top + height > source.size[1]:
-        raise EvaluationError("The part reaches out of the original.")
+        raise EvaluationError("The part exceeds the original.")
     found = view.picture(path)
     if found is None or any(
         abs(seen - wanted) > _CROP_SLACK_PX
@@ -241,10 +241,10 @@ def images_side_by_side(
     second: str,
     direction: Literal["horizontal", "vertical"] = "horizontal",
 ) -> bool:
-    """Tell whether a picture is made of two originals, one beside or above the other.
+    """Return whether a picture consists of two originals, one beside or above the other.
 
-    Each original must fill its share of the picture, scaled as one likes but in proportion to
-    one part in ten, and look as it did. The first stands left or above.
+    Each original must fill its share of the picture at any scale, with its aspect ratio kept to one part
+    in ten and its look unchanged. The first one is left or above.
 
     Args:
         view: the machine.
@@ -282,7 +282,7 @@ def _original(view: MachineView, source: str) -> Picture:
 
 
 def _kept(view: MachineView, path: str, source: Picture) -> Picture | None:
-    """Give the picture when it has the original's size and structure; None otherwise."""
+    """Return the picture if it has the original's size and structure; None otherwise."""
     found = view.picture(path)
     if found is None or found.size != source.size:
         return None

@@ -1,4 +1,4 @@
-"""PDFs: what their pages read and their form fields hold."""
+"""PDFs: text of their pages, form fields and title."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Number = Annotated[int, Field(ge=1)]
 
 @evaluator(on="documents")
 def pdf_page_count_equals(view: MachineView, path: str, count: Number) -> bool:
-    """Tell whether a PDF has exactly so many pages.
+    """Return whether a PDF has exactly this many pages.
 
     Args:
         view: the machine.
@@ -32,15 +32,15 @@ def pdf_page_count_equals(view: MachineView, path: str, count: Number) -> bool:
 
 @evaluator(on="documents")
 def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1) -> bool:
-    """Tell whether a page of a PDF contains a text, as whole words in a row.
+    """Return whether a page of a PDF contains a text, as whole words in a row.
 
-    White space runs count as one blank, as PDFs do not keep lines. Text in pictures is not seen.
+    Runs of white space count as one blank, as PDFs do not store lines. Text in pictures is not read.
 
     Args:
         view: the machine.
         path: of the PDF.
-        text: must not be empty; letter case counts.
-        page: which one, from 1.
+        text: must not be empty; case-sensitive.
+        page: its number, from 1.
 
     Example:
         ``{on: desktop, check: pdf_page_has_text, with: {path: ~/a.pdf, text: Invoice 7}}``
@@ -54,13 +54,13 @@ def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1)
 
 @evaluator(on="documents")
 def pdf_field_equals(view: MachineView, path: str, field: str, value: str) -> bool:
-    """Tell whether a form field of a PDF holds exactly this; white space at its ends is ignored.
+    """Return whether a form field of a PDF holds exactly this; white space at its ends is ignored.
 
     Args:
         view: the machine.
         path: of the PDF.
         field: full name of the field.
-        value: a text; of a check box the name of its state, such as ``/Yes``; must not be empty.
+        value: the text, or the state of a check box, such as ``/Yes``; must not be empty.
 
     Example:
         ``{on: desktop, check: pdf_field_equals, with: {path: ~/a.pdf, field: name, value: Ann}}``
@@ -71,7 +71,7 @@ def pdf_field_equals(view: MachineView, path: str, field: str, value: str) -> bo
 
 @evaluator(on="documents")
 def pdf_title_equals(view: MachineView, path: str, title: str) -> bool:
-    """Tell whether the title in a PDF's document information is exactly this.
+    """Return whether the title in a PDF's document information is exactly this.
 
     Args:
         view: the machine.

@@ -1,4 +1,4 @@
-"""Presentations: OpenDocument (.odp) and PowerPoint (.pptx), told apart by content."""
+"""Presentations: OpenDocument (.odp) and PowerPoint (.pptx), recognised by content."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOW, _HIGH = 0.4, 0.6
 
 @evaluator(on="documents")
 def slide_count_equals(view: MachineView, path: str, count: Number) -> bool:
-    """Tell whether a presentation has exactly so many slides.
+    """Return whether a presentation has exactly this many slides.
 
     Args:
         view: the machine.
@@ -37,15 +37,14 @@ def slide_count_equals(view: MachineView, path: str, count: Number) -> bool:
 
 @evaluator(on="documents")
 def slide_title_equals(view: MachineView, path: str, slide: Number, title: str) -> bool:
-    """Tell whether a slide's title is exactly this.
+    """Return whether a slide's title is exactly this.
 
-    The title is what stands in the slide's title placeholder, not merely something large. White
-    space at its ends does not count.
+    The title is the text of the slide's title placeholder. White space at its ends is ignored.
 
     Args:
         view: the machine.
         path: of the .odp or .pptx file.
-        slide: which one, from 1.
+        slide: its number, from 1.
         title: the whole title.
 
     Example:
@@ -58,14 +57,14 @@ def slide_title_equals(view: MachineView, path: str, slide: Number, title: str) 
 
 @evaluator(on="documents")
 def slide_has_line(view: MachineView, path: str, slide: Number, text: str) -> bool:
-    """Tell whether one line (paragraph) on a slide, its title apart, is exactly this.
+    """Return whether a line (paragraph) of a slide, other than its title, is exactly this.
 
-    White space at its ends does not count. Speaker notes are not looked at.
+    White space at its ends and speaker notes are ignored.
 
     Args:
         view: the machine.
         path: of the .odp or .pptx file.
-        slide: which one, from 1.
+        slide: its number, from 1.
         text: the whole line.
 
     Example:
@@ -78,15 +77,15 @@ def slide_has_line(view: MachineView, path: str, slide: Number, text: str) -> bo
 
 @evaluator(on="documents")
 def slide_notes_equal(view: MachineView, path: str, slide: Number, text: str) -> bool:
-    """Tell whether a slide's speaker notes are exactly this.
+    """Return whether a slide's speaker notes are exactly this.
 
-    White space at the ends does not count.
+    White space at the ends is ignored.
 
     Args:
         view: the machine.
         path: of the .odp or .pptx file.
-        slide: which one, from 1.
-        text: all of the notes, lines separated by newlines; must not be empty.
+        slide: its number, from 1.
+        text: the whole notes, lines separated by newlines; must not be empty.
 
     Example:
         ``{on: desktop, check: slide_notes_equal, with: {path: ~/a.odp, slide: 1, text: Smile}}``
@@ -97,12 +96,12 @@ def slide_notes_equal(view: MachineView, path: str, slide: Number, text: str) ->
 
 @evaluator(on="documents")
 def slide_layout_is(view: MachineView, path: str, slide: Number, layout: str) -> bool:
-    """Tell whether a slide uses a layout (.pptx) or master page (.odp) of this name.
+    """Return whether a slide uses the layout (.pptx) or master page (.odp) with this name.
 
     Args:
         view: the machine.
         path: of the .odp or .pptx file.
-        slide: which one, from 1.
+        slide: its number, from 1.
         layout: the whole name.
 
     Example:
@@ -120,18 +119,18 @@ def slide_has_picture(
     picture: str,
     place: Literal["anywhere", "left", "right", "top", "bottom", "center", "full"] = "anywhere",
 ) -> bool:
-    """Tell whether a slide shows a picture, and where.
+    """Return whether a slide shows a picture at a position.
 
-    The picture is compared as it looks: it may have been scaled or saved in another format.
-    ``left`` means that its middle lies in the left two fifths of the slide, and so on; ``center``
-    is the fifth between them both ways; ``full`` covers the slide but for a twentieth each way.
+    The picture may have been scaled or saved in another format. ``left`` means that its centre is in
+    the left two fifths of the slide, and so on; ``center`` is the fifth between them in both directions;
+    ``full`` covers the slide but for a twentieth on each side.
 
     Args:
         view: the machine.
         path: of the .odp or .pptx file.
-        slide: which one, from 1.
+        slide: its number, from 1.
         picture: path of the original on the machine, or ``data:image/png;base64,...``.
-        place: where on the slide.
+        place: position on the slide.
 
     Example:
         ``{on: desktop, check: slide_has_picture,

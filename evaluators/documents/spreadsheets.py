@@ -1,6 +1,6 @@
-"""Spreadsheets: OpenDocument (.ods) and Excel (.xlsx), told apart by content.
+"""Spreadsheets: OpenDocument (.ods) and Excel (.xlsx), recognised by content.
 
-Values are those that the last program stored; a formula that nobody calculated has none.
+Values are those that the last program stored; a formula that was not calculated has none.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Place = Annotated[str, Field(pattern=r"^[A-Z]{1,3}[1-9][0-9]{0,6}$")]
 Value = str | bool | float
-"""What a cell can be asked to hold; an int is a float."""
+"""Value of a cell; an int is a float."""
 _QUOTED = re.compile(r'("[^"]*")')
 
 
@@ -32,9 +32,9 @@ def cell_equals(
     sheet: str = "",
     tolerance: Annotated[float, Field(ge=0)] = 0.0,
 ) -> bool:
-    """Tell whether a cell of a spreadsheet holds exactly this value, typed in or calculated.
+    """Return whether a cell of a spreadsheet holds exactly this value, entered or calculated.
 
-    A number is not a text that reads like one. White space at the ends of texts does not count.
+    A number does not equal a text that looks like it. White space at the ends of texts is ignored.
 
     Args:
         view: the machine.
@@ -42,7 +42,7 @@ def cell_equals(
         cell: such as ``B7``.
         value: a text, a number, true or false; dates are texts such as ``2026-11-21``.
         sheet: its name; the first one when empty.
-        tolerance: how far a number may be from `value`.
+        tolerance: how far a number may differ from `value`.
 
     Example:
         ``{on: desktop, check: cell_equals, with: {path: ~/a.ods, cell: B7, value: 41.5}}``
@@ -55,10 +55,10 @@ def cell_equals(
 def cell_has_formula(
     view: MachineView, path: str, cell: Place, formula: str, sheet: str = ""
 ) -> bool:
-    """Tell whether a cell of a spreadsheet has this formula.
+    """Return whether a cell of a spreadsheet has this formula.
 
-    Letter case and blanks outside quotes do not count, nor do ``$`` signs; arguments may be
-    separated by commas or semicolons.
+    Letter case and blanks outside quotes, and ``$`` signs, are ignored; arguments may be separated by
+    commas or semicolons.
 
     Args:
         view: the machine.
@@ -79,14 +79,14 @@ def cell_has_formula(
 def cell_calculated(
     view: MachineView, path: str, cell: Place, value: Value, function: str, *, sheet: str = ""
 ) -> bool:
-    """Tell whether a cell holds a value that a formula with this function has calculated.
+    """Return whether a cell holds a value that a formula with this function calculated.
 
     Args:
         view: the machine.
         path: of the .ods or .xlsx file.
         cell: such as ``B7``.
-        value: what must have come out; numbers to one part in a billion.
-        function: one that the formula must call, such as ``AVERAGE``; letter case does not count.
+        value: the result; numbers to one part in a billion.
+        function: called by the formula, such as ``AVERAGE``; case-insensitive.
         sheet: its name; the first one when empty.
 
     Example:
@@ -104,7 +104,7 @@ def cell_calculated(
 def cells_equal(
     view: MachineView, path: str, first: Place, rows: list[list[Value | None]], sheet: str = ""
 ) -> bool:
-    """Tell whether a block of cells of a spreadsheet holds exactly these values.
+    """Return whether a block of cells of a spreadsheet holds exactly these values.
 
     Numbers may differ by one part in a billion.
 
@@ -134,7 +134,7 @@ def cells_equal(
 def sheet_size_equals(
     view: MachineView, path: str, rows: int, columns: int, sheet: str = ""
 ) -> bool:
-    """Tell whether what a sheet holds reaches exactly so far to the right and down.
+    """Return whether the last used row and column of a sheet are exactly these.
 
     Args:
         view: the machine.
@@ -155,12 +155,12 @@ def sheet_size_equals(
 
 @evaluator(on="documents")
 def sheet_names_equal(view: MachineView, path: str, names: list[str]) -> bool:
-    """Tell whether a spreadsheet has exactly these sheets, in this order.
+    """Return whether a spreadsheet has exactly these sheets, in this order.
 
     Args:
         view: the machine.
         path: of the .ods or .xlsx file.
-        names: as their tabs show them, from the left.
+        names: as on their tabs, from the left.
 
     Example:
         ``{on: desktop, check: sheet_names_equal, with: {path: ~/a.ods, names: [Data, Sums]}}``
@@ -179,15 +179,15 @@ def sheet_has_chart(
     title: str = "",
     sheet: str = "",
 ) -> bool:
-    """Tell whether a sheet has a chart of a kind that shows exactly these ranges.
+    """Return whether a sheet has a chart of a kind with exactly these ranges.
 
     Args:
         view: the machine.
         path: of the .ods or .xlsx file.
-        kind: ``bar`` lies, ``column`` stands.
+        kind: ``bar`` is horizontal, ``column`` is vertical.
         series: ranges of the values, such as ``B2:B6`` or ``Data!B2:B6``, in any order; ``$``
-            signs do not count, nor does the name of the chart's own sheet.
-        title: the chart's whole title; any or none when empty.
+            signs and the name of the chart's own sheet are ignored.
+        title: the chart's whole title; any when empty.
         sheet: its name; the first one when empty.
 
     Example:
@@ -208,12 +208,12 @@ def sheet_has_chart(
 
 @evaluator(on="documents")
 def cells_bold(view: MachineView, path: str, cells: list[Place], sheet: str = "") -> bool:
-    """Tell whether these cells of a spreadsheet are bold and not every other one is as well.
+    """Return whether these cells of a spreadsheet are bold, and not all others as well.
 
     Args:
         view: the machine.
         path: of the .ods or .xlsx file.
-        cells: such as ``A1``; each must hold something.
+        cells: such as ``A1``; none may be empty.
         sheet: its name; the first one when empty.
 
     Example:
@@ -231,13 +231,13 @@ def cells_bold(view: MachineView, path: str, cells: list[Place], sheet: str = ""
 
 @evaluator(on="documents")
 def cell_filled(view: MachineView, path: str, cell: Place, colour: str, sheet: str = "") -> bool:
-    """Tell whether a cell of a spreadsheet has a background colour; it must hold something.
+    """Return whether a cell of a spreadsheet, which is not empty, has a background colour.
 
     Args:
         view: the machine.
         path: of the .ods or .xlsx file.
         cell: such as ``B7``.
-        colour: as ``rrggbb``, hexadecimal; letter case does not count.
+        colour: as ``rrggbb``, hexadecimal; case-insensitive.
         sheet: its name; the first one when empty.
 
     Example:
@@ -274,7 +274,7 @@ def _is_value(seen: object, wanted: Value, tolerance: float | None = None) -> bo
 
 
 def _plain(formula: str) -> str:
-    """Give a formula without blanks, ``$`` and letter case, texts in quotes kept as they are."""
+    """Normalise a formula: no blanks and ``$``, upper case, except in quotes."""
     pieces = _QUOTED.split(formula)
     for index in range(0, len(pieces), 2):
         pieces[index] = re.sub(r"[\s$]", "", pieces[index]).upper().replace(";", ",")
@@ -282,13 +282,13 @@ def _plain(formula: str) -> str:
 
 
 def _range(reference: str, own: str) -> str:
-    """Give ``Sheet!A1:A2`` with quotes and ``$`` gone; the sheet is `own` when none is named."""
+    """Normalise a range to ``Sheet!A1:A2`` without quotes and ``$``; `own` is the default sheet."""
     sheet, mark, cells = reference.replace("$", "").rpartition("!")
     return f"{sheet.strip(chr(39)) if mark else own}!{cells.upper()}"
 
 
 def _numbers(place: str) -> tuple[int, int]:
-    """Give column and row of ``B7``, both from 1."""
+    """Return column and row of ``B7``, both from 1."""
     letters = place.rstrip("0123456789")
     column = 0
     for letter in letters:

@@ -1,4 +1,4 @@
-"""Text documents: OpenDocument (.odt) and Word (.docx), told apart by content."""
+"""Text documents: OpenDocument (.odt) and Word (.docx), recognised by content."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Level = Annotated[int, Field(ge=1, le=9)]
 
 @evaluator(on="documents")
 def document_text_equals(view: MachineView, path: str, text: str) -> bool:
-    """Tell whether a text document's body reads exactly so.
+    """Return whether a text document's body has exactly this text.
 
-    Paragraphs are separated by newlines, as are lines within one; empty ones do not count, nor
-    does white space at their ends. Tables, frames, notes and headers are not looked at.
+    Paragraphs, and lines within them, are separated by newlines; empty ones, and white space at their
+    ends, are ignored. Tables, frames, notes and headers are ignored.
 
     Args:
         view: the machine.
@@ -41,9 +41,9 @@ def document_text_equals(view: MachineView, path: str, text: str) -> bool:
 
 @evaluator(on="documents")
 def document_has_paragraph(view: MachineView, path: str, text: str) -> bool:
-    """Tell whether one paragraph of a text document is exactly this.
+    """Return whether a text document has a paragraph that is exactly this.
 
-    White space at its ends does not count. Paragraphs in tables are not looked at.
+    White space at its ends, and paragraphs in tables, are ignored.
 
     Args:
         view: the machine.
@@ -59,15 +59,15 @@ def document_has_paragraph(view: MachineView, path: str, text: str) -> bool:
 
 @evaluator(on="documents")
 def document_has_heading(view: MachineView, path: str, text: str, level: Level) -> bool:
-    """Tell whether a text document has a heading of a level with exactly this text.
+    """Return whether a text document has a heading of a level with exactly this text.
 
-    A paragraph that only looks like a heading is none.
+    A paragraph that is only formatted like a heading is not one.
 
     Args:
         view: the machine.
         path: of the .odt or .docx file.
         text: the whole heading.
-        level: 1 for the highest.
+        level: 1 is the highest.
 
     Example:
         ``{on: desktop, check: document_has_heading, with: {path: ~/a.odt, text: Aim, level: 1}}``
@@ -82,16 +82,16 @@ def document_has_heading(view: MachineView, path: str, text: str, level: Level) 
 def document_text_styled(
     view: MachineView, path: str, text: str, look: Literal["bold", "italic", "underline"]
 ) -> bool:
-    """Tell whether all of a passage of a text document is bold, italic or underlined.
+    """Return whether all of a passage of a text document is bold, italic or underlined.
 
-    The passage must occur once, within one paragraph, and nothing next to it may have that look,
-    so that a whole document made bold does not count.
+    The passage must occur once, within one paragraph, and the text next to it must not have that
+    style, so that a document that is entirely bold is unmet.
 
     Args:
         view: the machine.
         path: of the .odt or .docx file.
         text: the passage; must not be empty.
-        look: what it must have.
+        look: the style.
 
     Example:
         ``{on: desktop, check: document_text_styled, with: {path: ~/a.odt, text: now, look: bold}}``
@@ -111,13 +111,13 @@ def document_text_styled(
 
 @evaluator(on="documents")
 def document_text_coloured(view: MachineView, path: str, text: str, colour: str) -> bool:
-    """Tell whether all of a passage of a text document has a colour; every occurrence must.
+    """Return whether all of a passage of a text document has a colour; every occurrence must.
 
     Args:
         view: the machine.
         path: of the .odt or .docx file.
         text: the passage, within one paragraph; must not be empty.
-        colour: as ``rrggbb``, hexadecimal; letter case does not count.
+        colour: as ``rrggbb``, hexadecimal; case-insensitive.
 
     Example:
         ``{on: desktop, check: document_text_coloured,
@@ -128,9 +128,9 @@ def document_text_coloured(view: MachineView, path: str, text: str, colour: str)
 
 @evaluator(on="documents")
 def document_text_size(view: MachineView, path: str, text: str, size_pt: float) -> bool:
-    """Tell whether all of a passage of a text document has a font size; every occurrence must.
+    """Return whether all of a passage of a text document has a font size; every occurrence must.
 
-    A size that nothing in the document sets cannot be met.
+    A size that the document does not set is unmet.
 
     Args:
         view: the machine.
@@ -155,15 +155,15 @@ def document_paragraph_aligned(
     text: str,
     alignment: Literal["left", "center", "right", "justify"],
 ) -> bool:
-    """Tell whether a paragraph of a text document is aligned so.
+    """Return whether a paragraph of a text document has this alignment.
 
-    Where nothing sets an alignment it is ``left``. Every paragraph of that text must be so.
+    Without a set alignment it is ``left``. Every paragraph with that text must have it.
 
     Args:
         view: the machine.
         path: of the .odt or .docx file.
         text: the whole paragraph.
-        alignment: where its lines stand.
+        alignment: of its lines.
 
     Example:
         ``{on: desktop, check: document_paragraph_aligned,
@@ -178,15 +178,15 @@ def document_paragraph_aligned(
 def document_table_equals(
     view: MachineView, path: str, rows: list[list[str]], table: Count = 1
 ) -> bool:
-    """Tell whether a table of a text document holds exactly these texts.
+    """Return whether a table of a text document holds exactly these texts.
 
-    White space at the ends of cells does not count.
+    White space at the ends of cells is ignored.
 
     Args:
         view: the machine.
         path: of the .odt or .docx file.
         rows: cells by row, from the top.
-        table: which one, from 1.
+        table: its number, from 1.
 
     Example:
         ``{on: desktop, check: document_table_equals, with: {path: ~/a.odt, rows: [[a, b]]}}``
@@ -200,7 +200,7 @@ def document_table_equals(
 
 @evaluator(on="documents")
 def document_picture_count(view: MachineView, path: str, count: Count) -> bool:
-    """Tell whether a text document shows exactly so many pictures, stored in the file itself.
+    """Return whether a text document has exactly this many pictures, stored in the file itself.
 
     Args:
         view: the machine.
@@ -224,13 +224,13 @@ def _find(paragraphs: Sequence[Paragraph], text: str) -> list[Paragraph]:
 
 
 def _letters(paragraph: Paragraph) -> tuple[str, list[Run]]:
-    """Give a paragraph's text and, for each letter, the run it is of."""
+    """Return a paragraph's text and the run of each of its letters."""
     runs = [run for run in paragraph.runs for _ in run.text]
     return "".join(run.text for run in paragraph.runs), runs
 
 
 def _around(letters: str, start: int, end: int) -> list[int]:
-    """Give the places of the letters right before and right after a passage, blanks passed over."""
+    """Return the positions of the letters before and after a passage, blanks skipped."""
     before = letters[:start].rstrip()
     after = letters[end:].lstrip()
     places = [len(before) - 1] if before else []

@@ -1,4 +1,4 @@
-"""What a phone tells its user by itself: notifications and toasts."""
+"""Notifications and toasts of a phone."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 @evaluator(on="phone")
 def notification_posted(phone: PhoneView, package: str, title: str, text: str = "") -> bool:
-    """Tell whether a notification of an application is there and was not dismissed.
+    """Return whether a notification of an application is posted and not dismissed.
 
     Args:
         phone: the phone.
         package: of the application that posted it.
-        title: its whole title; white space around it does not count.
+        title: its whole title; white space around it is ignored.
         text: its whole text; any when empty.
 
     Example:
@@ -34,11 +34,11 @@ def notification_posted(phone: PhoneView, package: str, title: str, text: str = 
 
 @evaluator(on="phone")
 def notifications_cleared(phone: PhoneView, package: str) -> bool:
-    """Tell whether an application has no notification left.
+    """Return whether an application has no posted notification.
 
     Args:
         phone: the phone.
-        package: of the application; must be installed.
+        package: of the application, which must be installed.
 
     Example:
         ``{on: phone, check: notifications_cleared, with: {package: com.google.android.gm}}``
@@ -50,13 +50,13 @@ def notifications_cleared(phone: PhoneView, package: str) -> bool:
 
 @evaluator(on="phone")
 def toast_shown(phone: PhoneView, text: str, package: str = "") -> bool:
-    """Tell whether the last toast said exactly this.
+    """Return whether the last toast showed exactly this text.
 
-    Android forgets a toast once it is gone, so on real phones only one that still stands counts.
+    Android forgets a toast once it is gone, so on real phones only one that is still shown counts.
 
     Args:
         phone: the phone.
-        text: all it said; white space around it does not count; must not be empty.
+        text: its whole text, not empty; white space around it is ignored.
         package: of the application that showed it; any when empty.
 
     Example:

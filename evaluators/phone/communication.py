@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @evaluator(on="phone")
 def message_sent(phone: PhoneView, number: str, text: str) -> bool:
-    """Tell whether a text message went out: it is in the sent box, not a draft or on its way.
+    """Return whether a text message was sent: it is in the sent box, not a draft or in the outbox.
 
     Args:
         phone: the phone.
-        number: of the receiver; blanks, hyphens and brackets do not count, a leading ``+`` does.
-        text: the whole message; white space around it does not count.
+        number: of the receiver; blanks, hyphens and brackets are ignored, a leading ``+`` is not.
+        text: the whole message; white space around it is ignored.
 
     Example:
         ``{on: phone, check: message_sent, with: {number: "555 0199", text: On my way}}``
@@ -30,13 +30,13 @@ def message_sent(phone: PhoneView, number: str, text: str) -> bool:
 def message_received(
     phone: PhoneView, number: str, text: str, *, state: Literal["any", "read", "unread"] = "any"
 ) -> bool:
-    """Tell whether a text message is in the inbox.
+    """Return whether a text message is in the inbox.
 
     Args:
         phone: the phone.
         number: of the sender; compared as by ``message_sent``.
-        text: the whole message; white space around it does not count.
-        state: whether the user must have seen it.
+        text: the whole message; white space around it is ignored.
+        state: whether the user has read it.
 
     Example:
         ``{on: phone, check: message_received,
@@ -47,12 +47,12 @@ def message_received(
 
 @evaluator(on="phone")
 def message_drafted(phone: PhoneView, number: str, text: str) -> bool:
-    """Tell whether a text message was written and kept as a draft, and not sent.
+    """Return whether a text message is stored as a draft and was not sent.
 
     Args:
         phone: the phone.
         number: of the receiver; compared as by ``message_sent``.
-        text: the whole message; white space around it does not count.
+        text: the whole message; white space around it is ignored.
 
     Example:
         ``{on: phone, check: message_drafted, with: {number: "555 0199", text: On my way}}``
@@ -70,13 +70,13 @@ def call_logged(
     kind: Literal["incoming", "outgoing", "missed", "rejected", "voicemail", "blocked"],
     least_s: int = 0,
 ) -> bool:
-    """Tell whether the call log has a call with a number.
+    """Return whether the call log has a call with a number.
 
     Args:
         phone: the phone.
         number: of the other party; compared as by ``message_sent``.
-        kind: which sort of call.
-        least_s: how long it lasted at least, in seconds.
+        kind: of the call.
+        least_s: minimum duration, in seconds.
 
     Example:
         ``{on: phone, check: call_logged, with: {number: "555 0199", kind: outgoing}}``
@@ -89,11 +89,11 @@ def call_logged(
 
 @evaluator(on="phone")
 def call_state_is(phone: PhoneView, state: Literal["ringing", "offhook"]) -> bool:
-    """Tell whether a call rings or goes on right now.
+    """Return whether a call is ringing or active now.
 
     Args:
         phone: the phone.
-        state: ``ringing`` for one that comes in, ``offhook`` for one that goes on or out.
+        state: ``ringing`` for an incoming call, ``offhook`` for an active or outgoing one.
 
     Example:
         ``{on: phone, check: call_state_is, with: {state: offhook}}``

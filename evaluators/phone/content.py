@@ -1,7 +1,7 @@
-"""What a phone's applications keep: tasks, contacts, settings.
+"""Data of a phone's applications: tasks, contacts, settings.
 
 Source: Android's ``ContactsContract`` for contacts. Google Tasks has no public provider; the
-reference phone offers one under ``content://com.google.android.apps.tasks/tasks``.
+reference phone provides one at ``content://com.google.android.apps.tasks/tasks``.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ CONTACTS = "content://com.android.contacts/contacts"
 
 @evaluator(on="phone")
 def task_listed(phone: PhoneView, title: str) -> bool:
-    """Tell whether the Tasks app has an open task with exactly this title.
+    """Return whether the Tasks application has an open task with exactly this title.
 
     Args:
         phone: the phone.
-        title: of the task; white space around it does not count, letter case does.
+        title: of the task, case-sensitive; white space around it is ignored.
 
     Example:
         ``{on: phone, check: task_listed, with: {title: Buy milk}}``
@@ -40,13 +40,13 @@ def task_listed(phone: PhoneView, title: str) -> bool:
 
 @evaluator(on="phone")
 def task_completed(phone: PhoneView, title: str) -> bool:
-    """Tell whether the task of this title is marked as completed, and no open one is left.
+    """Return whether the task with this title is marked as completed, and no open one is left.
 
-    A deleted task is not a completed one.
+    A deleted task is not completed.
 
     Args:
         phone: the phone.
-        title: of the task; white space around it does not count, letter case does.
+        title: of the task, case-sensitive; white space around it is ignored.
 
     Example:
         ``{on: phone, check: task_completed, with: {title: Buy milk}}``
@@ -56,14 +56,14 @@ def task_completed(phone: PhoneView, title: str) -> bool:
 
 @evaluator(on="phone")
 def contact_exists(phone: PhoneView, name: str, number: str = "", email: str = "") -> bool:
-    """Tell whether one contact has this name, and this number and e-mail address if given.
+    """Return whether a contact has this name, and this number and e-mail address if given.
 
     Args:
         phone: the phone.
-        name: the whole display name; white space around it does not count.
-        number: one of the contact's phone numbers; blanks, dots, hyphens, slashes and brackets do
-            not count, a leading ``+`` does.
-        email: one of the contact's addresses; letter case does not count.
+        name: the whole display name; white space around it is ignored.
+        number: one of the contact's phone numbers; blanks, dots, hyphens, slashes and brackets are
+            ignored, a leading ``+`` is not.
+        email: one of the contact's addresses; case-insensitive.
 
     Example:
         ``{on: phone, check: contact_exists, with: {name: Ann, number: "+41 44 555 01 73"}}``
@@ -87,13 +87,13 @@ def contact_exists(phone: PhoneView, name: str, number: str = "", email: str = "
 def setting_equals(
     phone: PhoneView, namespace: Literal["system", "secure", "global"], key: str, value: str
 ) -> bool:
-    """Tell whether a system setting has exactly this value; one not set is unmet.
+    """Return whether a system setting has exactly this value; an unset one is unmet.
 
     Args:
         phone: the phone.
         namespace: table of the setting.
         key: its name, such as ``device_name``.
-        value: what ``settings get`` prints.
+        value: as ``settings get`` prints it.
 
     Example:
         ``{on: phone, check: setting_equals,
@@ -104,12 +104,12 @@ def setting_equals(
 
 @evaluator(on="phone")
 def content_row_exists(phone: PhoneView, uri: str, where: dict[str, str]) -> bool:
-    """Tell whether a content provider has a row in which all these columns have these values.
+    """Return whether a content provider has a row with these values in these columns.
 
     Args:
         phone: the phone.
         uri: of the table, such as ``content://sms``.
-        where: values by column, at least one; SQL's NULL is an empty text.
+        where: values by column, at least one; NULL is an empty text.
 
     Example:
         ``{on: phone, check: content_row_exists,
@@ -122,13 +122,13 @@ def content_row_exists(phone: PhoneView, uri: str, where: dict[str, str]) -> boo
 def content_row_count_equals(
     phone: PhoneView, uri: str, where: dict[str, str], count: Annotated[int, Field(ge=0)]
 ) -> bool:
-    """Tell whether so many rows of a content provider have these values in these columns.
+    """Return whether exactly this many rows of a content provider have these values in these columns.
 
     Args:
         phone: the phone.
         uri: of the table, such as ``content://sms``.
         where: values by column, at least one.
-        count: how many rows there must be, no more and no fewer.
+        count: how many rows.
 
     Example:
         ``{on: phone, check: content_row_count_equals,
@@ -139,7 +139,7 @@ def content_row_count_equals(
 
 @evaluator(on="phone")
 def package_installed(phone: PhoneView, package: str) -> bool:
-    """Tell whether an application is installed.
+    """Return whether an application is installed.
 
     Args:
         phone: the phone.

@@ -1,4 +1,4 @@
-"""Read what ``uiautomator dump`` prints."""
+"""Parse the output of ``uiautomator dump``."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class UiNode:
         text: what it shows.
         description: its content description.
         resource_id: such as ``com.android.settings:id/title``; empty when it has none.
-        package: whose window it is in.
+        package: application of its window.
         role: its class.
-        is_checked: of switches and check boxes.
-        bounds: where it is, screen px; all 0 when the phone does not say.
-        states: those of `STATES` that hold.
-        index: its place in document order, from 0.
-        parent: `index` of the node around it; -1 for roots.
+        is_checked: whether a switch or check box is on.
+        bounds: in screen px; all 0 when not reported.
+        states: those of `STATES` that it has.
+        index: its position in document order, from 0.
+        parent: `index` of its parent; -1 for roots.
     """
 
     text: str
@@ -62,30 +62,30 @@ class UiNode:
     parent: int = -1
 
     def has_id(self, resource_id: str) -> bool:
-        """Tell whether it has this id, given with or without its ``package:id/``."""
+        """Return whether it has this id, with or without ``package:id/``."""
         return resource_id in {self.resource_id, self.resource_id.rpartition(":id/")[2]}
 
 
-def parse_hierarchy(said: str) -> list[UiNode]:
-    """Read XML that other words may follow; gives the nodes in document order.
+def parse_hierarchy(output: str) -> list[UiNode]:
+    """Parse XML, which other text may follow; return the nodes in document order.
 
-    Source: ``uiautomator dump /dev/tty`` prints the XML and then its own closing words.
+    Source: ``uiautomator dump /dev/tty`` prints the XML and then a message.
 
     Raises:
-        EvaluationError: there is no hierarchy in it, or it is too large or broken.
+        EvaluationError: it contains no hierarchy, is too large or is broken.
     """
-    start, end = said.find("<"), said.rfind(_END)
-    if start < 0 or end < 0 or len(said) > _MAX_XML_CHARS:
-        raise EvaluationError("uiautomator gave no hierarchy.", details=said[:400])
+    start, end = output.find("<"), output.rfind(_END)
+    if start < 0 or end < 0 or len(output) > _MAX_XML_CHARS:
+        raise EvaluationError("uiautomator printed no hierarchy.", details=output[:400])
     try:
-        root = ElementTree.fromstring(said[start : end + len(_END)])
+        root = ElementTree.fromstring(output[start : end + len(_END)])
     except (ElementTree.ParseError, DefusedXmlException, ValueError) as exc:
-        raise EvaluationError("uiautomator gave broken XML.", details=str(exc)) from exc
+        raise EvaluationError("uiautomator printed broken XML.", details=str(exc)) from exc
     return list(_read(root))
 
 
 def _read(root: XmlElement) -> Iterator[UiNode]:
-    """Give the nodes in document order; no recursion, so that no depth is too deep."""
+    """Return the nodes in document order, without recursion, whatever their depth."""
     waiting = [(node, -1) for node in reversed(root.findall("node"))]
     index = 0
     while waiting:

@@ -1,4 +1,4 @@
-"""Read what a phone has told its user: notifications and toasts, from ``dumpsys notification``.
+"""Parse notifications and toasts in the output of ``dumpsys notification``.
 
 Source: AOSP ``NotificationManagerService.java`` (``dumpImpl``), ``NotificationRecord.java``
 (``dump``, ``dumpNotification``) and ``TextToastRecord.java`` (``toString``).
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 _RECORD = re.compile(r"^ {2,6}NotificationRecord\(0x[0-9a-f]+:? pkg=([\w.]+) (.*)$", re.MULTILINE)
 _CHANNEL = re.compile(r"\bNotification\(channel=(\S+)")
 _EXTRA = re.compile(r"^ +android\.(title|text)=\w+ \(", re.MULTILINE)
-# What follows a value: another one of the extras, or the bracket that ends them.
+# What follows a value: another extra, or the closing bracket.
 _AFTER_EXTRA = re.compile(r"\)\n(?= +(?:[\w.]+=|\}))")
 _TOAST = re.compile(
     r"^ +TextToastRecord\{\S+ \d+:([\w.]+)/\S+ .*?\btext=(.*?) duration=\d+\}$",
     re.MULTILINE | re.DOTALL,
 )
 _KEPT = re.compile(r"package=([\w.]*)\ntext=(.*)", re.DOTALL)
-# Headlines and fields of the service itself; records are indented further.
+# Headings and fields of the service itself; records are indented further.
 _NEXT_SECTION = re.compile(r"^ {2}(?:[A-Z][\w ]*:$|m[A-Z]\w*=)", re.MULTILINE)
 
 
@@ -28,10 +28,10 @@ class Notification:
     """A notification that has not been dismissed.
 
     Attributes:
-        package: who posted it.
+        package: the application that posted it.
         channel: its channel's id.
-        title: what stands above; empty when it has none.
-        text: what stands below.
+        title: empty when it has none.
+        text: empty when it has none.
     """
 
     package: str
@@ -45,20 +45,20 @@ class Toast:
     """A short message at the bottom of the screen.
 
     Attributes:
-        package: who showed it.
-        text: what it said.
+        package: the application that showed it.
+        text: its whole text.
     """
 
     package: str
     text: str
 
 
-def parse_notifications(said: str) -> list[Notification]:
-    """Read ``dumpsys notification --noredact``, in the phone's order.
+def parse_notifications(output: str) -> list[Notification]:
+    """Parse ``dumpsys notification --noredact``; return notifications in the phone's order.
 
-    Only the list of posted notifications counts, not those that wait, sleep or were dismissed.
+    Only posted notifications are included, not enqueued, snoozed or dismissed ones.
     """
-    block = _section(said, "  Notification List:\n")
+    block = _section(output, "  Notification List:\n")
     heads = list(_RECORD.finditer(block))
     ends = [*(head.start() for head in heads), len(block)][1:]
     found = []
@@ -69,20 +69,20 @@ def parse_notifications(said: str) -> list[Notification]:
     return found
 
 
-def parse_toasts(said: str) -> list[Toast]:
-    """Read the toasts that are shown or wait out of ``dumpsys notification``, the shown first."""
-    return [Toast(*found) for found in _TOAST.findall(_section(said, "  Toast Queue:\n"))]
+def parse_toasts(output: str) -> list[Toast]:
+    """Parse the toasts in ``dumpsys notification``: the shown one first, then those queued."""
+    return [Toast(*found) for found in _TOAST.findall(_section(output, "  Toast Queue:\n"))]
 
 
-def parse_kept_toast(said: str) -> Toast | None:
-    """Read ``dumpsys reference_phone toast``: the last toast; None when there was none."""
-    found = _KEPT.match(said.removesuffix("\n"))
+def parse_kept_toast(output: str) -> Toast | None:
+    """Parse ``dumpsys reference_phone toast``: the last toast; None when there was none."""
+    found = _KEPT.match(output.removesuffix("\n"))
     return Toast(found[1], found[2]) if found else None
 
 
-def _section(said: str, headline: str) -> str:
-    """Give what stands between a headline and the next one; empty when it is not there."""
-    _, found, rest = said.partition(headline)
+def _section(output: str, heading: str) -> str:
+    """Return the text between a heading and the next one; empty when there is no such heading."""
+    _, found, rest = output.partition(heading)
     end = _NEXT_SECTION.search(rest) if found else None
     return rest[: end.start()] if end else rest
 

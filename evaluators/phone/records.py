@@ -1,7 +1,7 @@
-"""What a phone has on record: messages, calls, settings, files.
+"""Records of a phone: messages, calls, settings, files.
 
 Source: Android's ``Telephony.TextBasedSmsColumns`` and ``CallLog.Calls`` for the numbers of
-types; ``TelephonyManager.CALL_STATE_*`` for calls that go on.
+types; ``TelephonyManager.CALL_STATE_*`` for the state of calls.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Message:
     """A text message.
 
     Attributes:
-        address: of the other party, as the phone keeps it.
+        address: of the other party, as stored.
         body: the text.
         box: ``inbox``, ``sent``, ``draft``, ``outbox``, ``failed`` or ``queued``.
         date_ms: since the epoch.
-        is_read: whether the user has seen it.
+        is_read: whether the user has read it.
     """
 
     address: str
@@ -56,10 +56,10 @@ class Message:
 
     @classmethod
     def of_row(cls, row: Mapping[str, str]) -> Self:
-        """Read a row of `MESSAGE_COLUMNS`.
+        """Parse a row of `MESSAGE_COLUMNS`.
 
         Raises:
-            EvaluationError: a number is none.
+            EvaluationError: a numeric column holds no number.
         """
         return cls(
             address=row["address"],
@@ -75,11 +75,11 @@ class Call:
     """An entry of the call log.
 
     Attributes:
-        number: of the other party, as the phone keeps it.
+        number: of the other party, as stored.
         kind: ``incoming``, ``outgoing``, ``missed``, ``voicemail``, ``rejected``, ``blocked`` or
             ``answered_externally``.
         date_ms: since the epoch.
-        duration_s: 0 when nobody answered.
+        duration_s: 0 when not answered.
     """
 
     number: str
@@ -89,10 +89,10 @@ class Call:
 
     @classmethod
     def of_row(cls, row: Mapping[str, str]) -> Self:
-        """Read a row of `CALL_COLUMNS`.
+        """Parse a row of `CALL_COLUMNS`.
 
         Raises:
-            EvaluationError: a number is none.
+            EvaluationError: a numeric column holds no number.
         """
         return cls(
             number=row["number"],
@@ -104,7 +104,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class PhoneFile:
-    """What is known of a file.
+    """Status of a file.
 
     Attributes:
         size_bytes: of its content.
@@ -122,38 +122,40 @@ class PhoneFile:
         return stat.S_ISDIR(self.mode)
 
 
-def parse_stat(said: str) -> PhoneFile:
-    """Read ``stat -c '%s %f %Y'``: size, mode in hexadecimal, time of the last change.
+def parse_stat(output: str) -> PhoneFile:
+    """Parse ``stat -c '%s %f %Y'``: size, mode in hexadecimal, time of the last change.
 
     Raises:
-        EvaluationError: it is something else.
+        EvaluationError: the output has another form.
     """
     try:
-        size, mode, mtime = said.split()
+        size, mode, mtime = output.split()
         return PhoneFile(int(size), int(mode, 16), int(mtime))
     except ValueError as exc:
-        raise EvaluationError("The phone does not tell about a file.", details=said[:200]) from exc
+        raise EvaluationError(
+            "The phone does not report the status of a file.", details=output[:200]
+        ) from exc
 
 
-def parse_settings(said: str) -> dict[str, str]:
-    """Read ``settings list``: a line a key; a value may span lines."""
-    heads = list(_SETTING.finditer(said))
-    ends = [*(head.start() for head in heads), len(said)][1:]
+def parse_settings(output: str) -> dict[str, str]:
+    """Parse ``settings list``: one line for each key; a value may span lines."""
+    heads = list(_SETTING.finditer(output))
+    ends = [*(head.start() for head in heads), len(output)][1:]
     return {
-        head[1]: said[head.end() : end].removesuffix("\n")
+        head[1]: output[head.end() : end].removesuffix("\n")
         for head, end in zip(heads, ends, strict=True)
     }
 
 
-def parse_call_state(said: str) -> str:
-    """Read ``dumpsys telephony.registry``; with several SIM cards any call counts.
+def parse_call_state(output: str) -> str:
+    """Parse ``dumpsys telephony.registry``; with several SIM cards, any call counts.
 
     Raises:
-        EvaluationError: it does not say.
+        EvaluationError: the output has no call state.
     """
-    found = _CALL_STATE.findall(said)
+    found = _CALL_STATE.findall(output)
     if not found or any(state not in _CALL_STATES for state in found):
-        raise EvaluationError("The phone does not tell about calls.", details=said[:200])
+        raise EvaluationError("The phone does not report its call state.", details=output[:200])
     return _CALL_STATES[max(found)]
 
 

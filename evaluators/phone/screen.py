@@ -1,4 +1,4 @@
-"""What a phone shows."""
+"""The screen of a phone: applications and elements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ State = Literal["checked", "selected", "focused", "enabled", "scrollable", "pass
 
 @evaluator(on="phone")
 def app_in_front(phone: PhoneView, package: str) -> bool:
-    """Tell whether an application is in front.
+    """Return whether an application is in front.
 
     Args:
         phone: the phone.
@@ -30,12 +30,12 @@ def app_in_front(phone: PhoneView, package: str) -> bool:
 
 @evaluator(on="phone")
 def ui_text_shown(phone: PhoneView, text: str, package: str, resource_id: str = "") -> bool:
-    """Tell whether an application shows an element with exactly this text.
+    """Return whether an application shows an element with exactly this text.
 
     Args:
         phone: the phone.
         text: the element's whole text or content description.
-        package: of the application; the same text in another one does not count.
+        package: of the application; the same text in another one is ignored.
         resource_id: if given, the element's id, with or without its ``package:id/``.
 
     Example:
@@ -51,12 +51,12 @@ def ui_text_shown(phone: PhoneView, text: str, package: str, resource_id: str = 
 
 @evaluator(on="phone")
 def activity_in_front(phone: PhoneView, package: str, activity: str) -> bool:
-    """Tell whether an activity, that is one screen of an application, is in front.
+    """Return whether an activity (one screen of an application) is in front.
 
     Args:
         phone: the phone.
         package: the whole package name.
-        activity: its class, whole or beginning with the dot after the package.
+        activity: its class, whole or starting with the dot after the package.
 
     Example:
         ``{on: phone, check: activity_in_front,
@@ -80,9 +80,9 @@ def ui_element_shown(
     resource_id: str = "",
     state: State | None = None,
 ) -> bool:
-    """Tell whether an application shows one element of which all that is given is so.
+    """Return whether an application shows an element with all the given properties.
 
-    Without a text, description or id nothing is sought and nothing found.
+    Without a text, description or id it is unmet.
 
     Args:
         phone: the phone.
@@ -90,7 +90,7 @@ def ui_element_shown(
         text: the element's whole text.
         description: its whole content description.
         resource_id: its id, with or without its ``package:id/``.
-        state: one that it must have, such as ``selected``.
+        state: a state that it must have, such as ``selected``.
 
     Example:
         ``{on: phone, check: ui_element_shown, with: {package: com.android.settings,
@@ -109,15 +109,14 @@ def ui_element_shown(
 
 @evaluator(on="phone")
 def ui_element_gone(phone: PhoneView, package: str, text: str) -> bool:
-    """Tell whether an application is in front and shows no element with this text.
+    """Return whether an application is in front and shows no element with this text.
 
-    An application that is not in front shows nothing and is unmet; so is one of which nothing
-    is seen.
+    An application that is not in front, or that shows no elements, is unmet.
 
     Args:
         phone: the phone.
         package: of the application.
-        text: the whole text or content description that must be gone.
+        text: whole text or content description of the element.
 
     Example:
         ``{on: phone, check: ui_element_gone, with: {package: com.android.settings, text: Error}}``
@@ -129,16 +128,16 @@ def ui_element_gone(phone: PhoneView, package: str, text: str) -> bool:
 
 @evaluator(on="phone")
 def ui_switch_is(phone: PhoneView, package: str, label: str, on: Literal["on", "off"]) -> bool:
-    """Tell whether the switch or check box of a label is on or off.
+    """Return whether the switch or check box with a label is on or off.
 
-    The switch is the element of that text or description itself, or the only one that can be
-    checked within the nearest box around the label.
+    The switch is the element with that text or description itself, or the only checkable one in
+    the nearest enclosing element of the label that has any.
 
     Args:
         phone: the phone.
         package: of the application.
         label: the whole text or description beside the switch.
-        on: how it must be.
+        on: the expected state.
 
     Example:
         ``{on: phone, check: ui_switch_is,
@@ -159,7 +158,7 @@ def _whole(activity: str, package: str) -> str:
 
 
 def _switch_of(label: UiNode, nodes: list[UiNode]) -> list[UiNode]:
-    """Give the switches of the nearest box around a label that has any."""
+    """Return the checkable elements of the nearest element around a label that has any."""
     parents = {node.index: node.parent for node in nodes}
     box = label.index
     while box in parents:

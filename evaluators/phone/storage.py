@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @evaluator(on="phone")
 def phone_file_exists(phone: PhoneView, path: str) -> bool:
-    """Tell whether a file stands at this path of a phone; it may be empty, and be no folder.
+    """Return whether there is a file, not a folder, at this path of a phone; it may be empty.
 
     Args:
         phone: the phone.
@@ -27,9 +27,9 @@ def phone_file_exists(phone: PhoneView, path: str) -> bool:
 
 @evaluator(on="phone")
 def phone_path_absent(phone: PhoneView, path: str) -> bool:
-    """Tell whether nothing stands at this path of a phone, in a folder that exists.
+    """Return whether there is nothing at this path of a phone, in a folder that exists.
 
-    Without the folder around it the path was perhaps misspelt, and nothing is decided by it.
+    A missing parent folder is unmet: the path may be misspelt.
 
     Args:
         phone: the phone.
@@ -44,9 +44,9 @@ def phone_path_absent(phone: PhoneView, path: str) -> bool:
 
 @evaluator(on="phone")
 def phone_file_text_equals(phone: PhoneView, path: str, text: str) -> bool:
-    """Tell whether a file of a phone holds exactly this text, in UTF-8.
+    """Return whether a file of a phone holds exactly this text, in UTF-8.
 
-    One newline at the end does not count.
+    One newline at the end is ignored.
 
     Args:
         phone: the phone.
@@ -62,9 +62,9 @@ def phone_file_text_equals(phone: PhoneView, path: str, text: str) -> bool:
 
 @evaluator(on="phone")
 def phone_folder_lists(phone: PhoneView, path: str, names: list[str]) -> bool:
-    """Tell whether a folder of a phone holds exactly these entries, no fewer and no more.
+    """Return whether a folder of a phone holds exactly these entries, no fewer and no more.
 
-    Entries whose name begins with a dot do not count. A folder that is missing is unmet.
+    Entries whose name begins with a dot are ignored. A folder that is missing is unmet.
 
     Args:
         phone: the phone.

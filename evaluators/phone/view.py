@@ -1,4 +1,4 @@
-"""Read a phone's state over its shell, each thing once a wave."""
+"""Read a phone's state through its shell, each value once in a wave."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _MAX_FILE_BYTES = 16 << 20
 
 
 class PhoneView:
-    """What evaluators see of a phone; made anew for each wave, remembers what it has read.
+    """The view of a phone that evaluators get; created for each wave, caches what it reads.
 
     Args:
         commands: the phone's.
-        timeout_s: bound of all that is read through this view.
-        clock: whose time counts.
+        timeout_s: time limit of all reads through this view.
+        clock: measures the time left.
     """
 
     def __init__(
@@ -62,33 +62,33 @@ class PhoneView:
         self._nodes: tuple[UiNode, ...] | None = None
 
     def front_activity(self) -> tuple[str, str]:
-        """Give package and activity in front, two empty texts when nothing is resumed.
+        """Return package and activity in front; two empty texts when none is resumed.
 
         Source: ``dumpsys activity activities``; Android 10 and later say ``topResumedActivity``
         or ``ResumedActivity``, older ones ``mResumedActivity``.
 
         Raises:
-            EvaluationError: the phone does not say.
+            EvaluationError: the phone's output has another form.
         """
-        said = self.read("dumpsys", "activity", "activities")
-        if "ctivit" not in said:
-            raise EvaluationError("dumpsys says nothing about activities.", details=said[:400])
+        output = self.read("dumpsys", "activity", "activities")
+        if "ctivit" not in output:
+            raise EvaluationError("dumpsys printed no activities.", details=output[:400])
         for pattern in _RESUMED:
-            if found := pattern.search(said):
+            if found := pattern.search(output):
                 return found[1], found[2]
         return "", ""
 
     def hierarchy(self) -> Sequence[UiNode]:
-        """Give the nodes on the screen in document order.
+        """Return the nodes on the screen in document order.
 
-        Source: ``uiautomator dump /dev/tty`` prints XML and then its own closing words.
+        Source: ``uiautomator dump /dev/tty`` prints XML and then a message.
 
         Raises:
-            EvaluationError: the phone gives no hierarchy, for example while the screen moves.
+            EvaluationError: there is no hierarchy, for example while the screen moves.
         """
         if self._nodes is None:
-            said = self.read("uiautomator", "dump", "/dev/tty")
-            self._nodes = tuple(parse_hierarchy(said))
+            output = self.read("uiautomator", "dump", "/dev/tty")
+            self._nodes = tuple(parse_hierarchy(output))
         return self._nodes
 
     def nodes(
@@ -100,7 +100,7 @@ class PhoneView:
         package: str = "",
         role: str = "",
     ) -> list[UiNode]:
-        """Give the nodes on the screen that agree with all that is given, in document order.
+        """Return the nodes on the screen with all the given properties, in document order.
 
         Args:
             resource_id: the whole id, with or without its ``package:id/``.
@@ -110,7 +110,7 @@ class PhoneView:
             role: the whole class name.
 
         Raises:
-            EvaluationError: the phone gives no hierarchy.
+            EvaluationError: there is no hierarchy.
         """
         return [
             node
@@ -123,53 +123,53 @@ class PhoneView:
         ]
 
     def children(self, node: UiNode) -> list[UiNode]:
-        """Give the nodes right below one, in document order."""
+        """Return the children of a node, in document order."""
         return [other for other in self.hierarchy() if other.parent == node.index]
 
     def siblings(self, node: UiNode) -> list[UiNode]:
-        """Give the nodes below the same parent, the node itself among them."""
+        """Return the children of a node's parent, the node itself included."""
         return [other for other in self.hierarchy() if other.parent == node.parent]
 
     def setting(self, namespace: str, key: str) -> str | None:
-        """Give a setting's value; None when it is not set.
+        """Return a setting's value; None when it is not set.
 
         Raises:
-            EvaluationError: the phone does not say.
+            EvaluationError: the phone's output has another form.
         """
         value = self.read("settings", "get", namespace, key).rstrip("\r\n")
         return None if value == "null" else value
 
     def settings(self, namespace: str) -> Mapping[str, str]:
-        """Give all values of a table of settings, by key.
+        """Return all values of a table of settings, by key.
 
         Raises:
-            EvaluationError: the phone does not say.
+            EvaluationError: the phone's output has another form.
         """
         return parse_settings(self.read("settings", "list", namespace))
 
     def content(self, uri: str, column: str) -> Mapping[int, str]:
-        """Give one column of a content provider's rows, by row id.
+        """Return one column of a content provider's rows, by row id.
 
-        Only one column is asked for at a time: ``content query`` puts ``, `` between columns and
-        does not quote, so values with commas could not be told from further columns.
+        Only one column is queried at a time: ``content query`` separates columns by ``, `` without
+        quoting, so that values with commas would be ambiguous.
 
         Args:
             uri: such as ``content://com.android.contacts/data/phones``.
-            column: its name; SQL's NULL reads as an empty text.
+            column: its name; NULL is returned as an empty text.
 
         Raises:
-            EvaluationError: the phone does not say, or not in rows.
+            EvaluationError: the phone's output is not rows.
         """
-        said = self.read("content", "query", "--uri", uri, "--projection", f"_id:{column}")
-        return parse_rows(said.replace("\r\n", "\n"), column)
+        output = self.read("content", "query", "--uri", uri, "--projection", f"_id:{column}")
+        return parse_rows(output.replace("\r\n", "\n"), column)
 
     def rows(self, uri: str, *columns: str) -> list[dict[str, str]]:
-        """Give several columns of a content provider's rows, by ``_id``; NULL is an empty text.
+        """Return several columns of a content provider's rows, by ``_id``; NULL is an empty text.
 
-        A row that comes or goes between the queries, one a column, is left out.
+        Rows that are added or deleted between the queries, one for each column, are left out.
 
         Raises:
-            EvaluationError: the phone does not say, or not in rows.
+            EvaluationError: the phone's output is not rows.
         """
         values = {column: self.content(uri, column) for column in columns}
         common = set.intersection(*(set(column) for column in values.values()))
@@ -179,45 +179,45 @@ class PhoneView:
         ]
 
     def messages(self) -> list[Message]:
-        """Give the text messages, oldest row first.
+        """Return the text messages, oldest row first.
 
         Raises:
-            EvaluationError: the phone does not say.
+            EvaluationError: the phone's output has another form.
         """
         return [Message.of_row(row) for row in self.rows(MESSAGES, *MESSAGE_COLUMNS)]
 
     def calls(self) -> list[Call]:
-        """Give the call log, oldest row first.
+        """Return the call log, oldest row first.
 
         Raises:
-            EvaluationError: the phone does not say.
+            EvaluationError: the phone's output has another form.
         """
         return [Call.of_row(row) for row in self.rows(CALLS, *CALL_COLUMNS)]
 
     def call_state(self) -> str:
-        """Tell whether a call goes on: ``idle``, ``ringing`` or ``offhook``.
+        """Return the state of calls: ``idle``, ``ringing`` or ``offhook``.
 
         Raises:
-            EvaluationError: the phone does not say.
+            EvaluationError: the phone's output has another form.
         """
         return parse_call_state(self.read("dumpsys", "telephony.registry"))
 
     def notifications(self) -> Sequence[Notification]:
-        """Give the notifications that have not been dismissed.
+        """Return the notifications that have not been dismissed.
 
         Raises:
-            EvaluationError: the phone does not say.
+            EvaluationError: the phone's output has another form.
         """
         return parse_notifications(self.read("dumpsys", "notification", "--noredact"))
 
     def last_toast(self) -> Toast | None:
-        """Give the last toast; None when there was none.
+        """Return the last toast; None when there was none.
 
-        Android forgets a toast when it vanishes, so there only the one that is shown is known;
-        the reference phone keeps the last one.
+        Android forgets a toast once it is gone, so only one that is shown is known there; the
+        reference phone keeps the last one.
 
         Raises:
-            EvaluationError: the phone does not say.
+            EvaluationError: the phone's output has another form.
         """
         kept = self._run("dumpsys", "reference_phone", "toast")
         if kept.exit_code == 0 and "Can't find service" not in _text(kept):
@@ -226,10 +226,10 @@ class PhoneView:
         return shown[0] if shown else None
 
     def file(self, path: str) -> bytes | None:
-        """Give the content of a file; None when there is none.
+        """Return the content of a file; None when there is none.
 
         Args:
-            path: absolute; nothing in it means anything to the shell.
+            path: absolute; it is quoted for the shell.
 
         Raises:
             EvaluationError: it cannot be read, or has more than 16 MiB.
@@ -238,11 +238,11 @@ class PhoneView:
         if found is None or found.is_folder:
             return None
         if found.size_bytes > _MAX_FILE_BYTES:
-            raise EvaluationError(f"{path} has {found.size_bytes} bytes: too large to be read.")
+            raise EvaluationError(f"{path} has {found.size_bytes} bytes, which is too large.")
         return self._require("cat", "--", path).stdout
 
     def file_text(self, path: str) -> str | None:
-        """Give a file's content as UTF-8; None when there is none, or when it is no UTF-8.
+        """Return a file's content as UTF-8 text; None when there is no file, or it is not UTF-8.
 
         Raises:
             EvaluationError: it cannot be read.
@@ -254,79 +254,81 @@ class PhoneView:
             return None
 
     def file_stat(self, path: str) -> PhoneFile | None:
-        """Tell about a file or folder, links followed; None when there is none.
+        """Return the status of a file or folder, following links; None when there is none.
 
         Raises:
-            EvaluationError: the phone does not say.
+            EvaluationError: the phone's output has another form.
         """
         if self._run("test", "-e", path).exit_code == 1:
             return None
         return parse_stat(self.read("stat", "-L", "-c", "%s %f %Y", "--", path))
 
     def folder(self, path: str) -> list[str] | None:
-        """Give the names in a folder, sorted; None when there is no such folder.
+        """Return the names in a folder, sorted; None when there is no such folder.
 
         Raises:
             EvaluationError: it cannot be read.
         """
         if self._run("test", "-d", path).exit_code == 1:
             return None
-        said = self.read("find", "-H", path, "-mindepth", "1", "-maxdepth", "1", "-print0")
-        return sorted(entry.rpartition("/")[2] for entry in said.split("\0") if entry)
+        output = self.read("find", "-H", path, "-mindepth", "1", "-maxdepth", "1", "-print0")
+        return sorted(entry.rpartition("/")[2] for entry in output.split("\0") if entry)
 
-    def read(self, *words: str) -> str:
-        """Give what a command prints, from memory when it was run before.
+    def read(self, *argv: str) -> str:
+        """Return the output of a command, cached when it was run before.
 
         Args:
-            words: the command; each is quoted.
+            argv: the command; each element is quoted.
 
         Raises:
             EvaluationError: it failed, or the view's time is up.
         """
-        return _text(self._require(*words))
+        return _text(self._require(*argv))
 
-    def _require(self, *words: str) -> CommandResult:
-        result = self._run(*words)
+    def _require(self, *argv: str) -> CommandResult:
+        result = self._run(*argv)
         if result.exit_code != 0:
             raise EvaluationError(
-                f"{words[0]} ended with exit code {result.exit_code}.", details=_text(result)[:400]
+                f"{argv[0]} ended with exit code {result.exit_code}.", details=_text(result)[:400]
             )
         return result
 
-    def _run(self, *words: str) -> CommandResult:
+    def _run(self, *argv: str) -> CommandResult:
         """Run a command unless it was run before; a non-zero exit code is a result."""
-        if words not in self._read:
+        if argv not in self._read:
             left_s = self._deadline_s - self._clock.monotonic_s()
             if left_s <= 0:
-                raise EvaluationError(f"There was no time left for {words[0]}.")
-            self._read[words] = self._commands.run(words, timeout_s=left_s)
-        return self._read[words]
+                raise EvaluationError(f"No time was left for {argv[0]}.")
+            self._read[argv] = self._commands.run(argv, timeout_s=left_s)
+        return self._read[argv]
 
 
 def _text(result: CommandResult) -> str:
     return result.stdout.decode(errors="replace")
 
 
-def parse_rows(said: str, column: str) -> dict[int, str]:
-    """Read what ``content query --projection _id:COLUMN`` printed.
+def parse_rows(output: str, column: str) -> dict[int, str]:
+    """Parse the output of ``content query --projection _id:COLUMN``.
 
     Args:
-        said: lines such as ``Row: 0 _id=7, title=Milk, eggs``; values may span lines.
+        output: lines such as ``Row: 0 _id=7, title=Milk, eggs``; values may span lines.
         column: the second column.
 
     Raises:
-        EvaluationError: these are no such rows, numbered from 0, each id once.
+        EvaluationError: the output is not rows numbered from 0, each id once.
     """
-    if said.strip() in {"", "No result found."}:
+    if output.strip() in {"", "No result found."}:
         return {}
-    heads = list(_ROW.finditer(said))
+    heads = list(_ROW.finditer(output))
     rows: dict[int, str] = {}
     for number, head in enumerate(heads):
-        end = heads[number + 1].start() - 1 if number + 1 < len(heads) else len(said.rstrip("\n"))
-        label, _, value = said[head.end() : end].partition("=")
+        end = heads[number + 1].start() - 1 if number + 1 < len(heads) else len(output.rstrip("\n"))
+        label, _, value = output[head.end() : end].partition("=")
         if int(head[1]) != number or label != column or int(head[2]) in rows:
-            raise EvaluationError("A content provider's rows are out of order.", details=said[:400])
+            raise EvaluationError(
+                "A content provider's rows are out of order.", details=output[:400]
+            )
         rows[int(head[2])] = "" if value == "NULL" else value
     if not heads or heads[0].start() != 0:
-        raise EvaluationError("A content provider gave no rows.", details=said[:400])
+        raise EvaluationError("A content provider returned no rows.", details=output[:400])
     return rows

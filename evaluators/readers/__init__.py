@@ -1,1 +1,1 @@
-"""Read documents of guests into plain data, apart from the process that judges."""
+"""Read documents of guests into plain data, in a process of their own."""

@@ -1,4 +1,4 @@
-"""Open the ZIP archives that office documents are, and refuse those made to do harm."""
+"""Read the ZIP archives of office documents, and refuse hostile ones."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from defusedxml import ElementTree
 
 MAX_FILES = 4000
 MAX_BYTES = 96 << 20
-"""Most that all members together may unpack to."""
+"""Limit of all unpacked members together."""
 _MAX_XML_BYTES = 32 << 20
 _XML = (".xml", ".rels", ".vml", ".rdf")
 
 
 def check_archive(data: bytes) -> dict[str, bytes]:
-    """Read a document's archive whole.
+    """Read all members of a document's archive.
 
-    What archives say of themselves is not believed: every member is unpacked under the bound, its
-    checksum compared, and every XML part parsed with document types refused, so that parsers that
-    go on after an error never see a broken part.
+    The archive's own statements are not trusted: every member is unpacked under the limit, its checksum
+    verified, and every XML part parsed with document types refused, so that lenient parsers never get
+    a broken part.
 
     Args:
         data: the file.
@@ -29,8 +29,8 @@ def check_archive(data: bytes) -> dict[str, bytes]:
         Members' contents by name.
 
     Raises:
-        ValueError: no archive, encrypted, too large, two members of one name, or XML that is
-            broken or declares a document type.
+        ValueError: it is not an archive, is encrypted or too large, has two members with one name, or
+            XML that is broken or declares a document type.
     """
     parts: dict[str, bytes] = {}
     left = MAX_BYTES
@@ -47,7 +47,7 @@ def check_archive(data: bytes) -> dict[str, bytes]:
                 if left < 0:
                     raise ValueError(f"the archive unpacks to more than {MAX_BYTES} bytes")
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as exc:
-        raise ValueError(f"no readable archive: {exc}") from exc
+        raise ValueError(f"not a readable archive: {exc}") from exc
     for name, content in parts.items():
         if name.lower().endswith(_XML) and content and not name.startswith("Basic/"):
             _check_xml(name, content)
@@ -61,4 +61,4 @@ def _check_xml(name: str, content: bytes) -> None:
         for _, node in ElementTree.iterparse(io.BytesIO(content), forbid_dtd=True):
             node.clear()
     except (ElementTree.ParseError, ValueError) as exc:
-        raise ValueError(f"{name} is no XML that is read here: {exc}") from exc
+        raise ValueError(f"{name} is not supported XML: {exc}") from exc

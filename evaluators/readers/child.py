@@ -1,8 +1,8 @@
-"""The process in which one document is read: standard input to JSON on standard output.
+"""The process that reads one document: standard input to JSON on standard output.
 
-Run by `evaluators.readers.reading`; its parsers meet files that an agent made. It gives up its
-environment before it looks at the file, has little memory and time, and is nobody where root runs
-it and the interpreter can be read by everybody.
+Run by `evaluators.readers.reading`; its parsers get files that an agent wrote. It drops its
+environment before it reads the file, has limited memory and time, and runs as nobody when started by
+root with an interpreter that everybody can read.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ CPU_S = 20
 UNREADABLE = 3
 """Exit code for a file that cannot be read."""
 UNABLE = 4
-"""Exit code for a reader that is not installed whole; says nothing about the file."""
+"""Exit code for an incomplete installation of the reader, whatever the file."""
 _READABLE = 0o005
 _NOBODY = 65534
 
 
 def main(kind: str) -> int:
-    """Read a document of a kind and print it; give the exit code."""
+    """Read a document of a kind and print it; return the exit code."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     from evaluators.readers import formats  # noqa: PLC0415 - the path is known only now
 
@@ -37,22 +37,22 @@ def main(kind: str) -> int:
     try:
         with contextlib.redirect_stdout(sys.stderr):
             found = formats.read_document(kind, data)
-        said = json.dumps(asdict(found)).encode()
+        encoded = json.dumps(asdict(found)).encode()
     except (ImportError, PermissionError) as exc:
         sys.stderr.write(f"{type(exc).__name__}: {exc}"[:500])
         return UNABLE
     except (Exception, RecursionError) as exc:  # noqa: BLE001 - parsers raise what they like
         sys.stderr.write(f"{type(exc).__name__}: {exc}"[:500])
         return UNREADABLE
-    if len(said) > MAX_JSON_BYTES:
-        sys.stderr.write("it holds too much")
+    if len(encoded) > MAX_JSON_BYTES:
+        sys.stderr.write("the content is too large")
         return UNREADABLE
-    sys.stdout.buffer.write(said)
+    sys.stdout.buffer.write(encoded)
     return 0
 
 
 def load_parsers(kind: str) -> None:
-    """Import what a kind needs while the files of the interpreter can still be read."""
+    """Import the parsers of a kind while the interpreter's files can still be read."""
     names = {
         "text": ("docx", "odf.opendocument", "odf.teletype"),
         "workbook": ("openpyxl", "openpyxl.chart.reader", "odf.opendocument", "odf.teletype"),
@@ -64,7 +64,7 @@ def load_parsers(kind: str) -> None:
 
 
 def confine() -> None:
-    """Bound memory, time and files, drop root's rights, and forget the environment."""
+    """Limit memory, time and files, drop root's rights, and clear the environment."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
@@ -77,7 +77,7 @@ def confine() -> None:
 
 
 def _is_public(path: str) -> bool:
-    """Tell whether everybody may read what stands beside a file: parsers import late."""
+    """Return whether everybody may read the folders of a file: parsers import late."""
     return all(
         folder.stat().st_mode & _READABLE == _READABLE for folder in Path(path).resolve().parents
     )

@@ -1,4 +1,4 @@
-"""Which reader takes which kind of file; a file's content tells its format, not its name."""
+"""Readers by kind of document; the format is recognised by content, not by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KINDS: dict[str, type] = {"text": TextDocument, "workbook": Workbook, "deck": Deck, "pdf": Pdf}
-"""What a reader gives, by kind of document."""
+"""Result of a reader, by kind of document."""
 
 _ODF = {"text": odf.read_odt, "workbook": odf.read_ods, "deck": odf.read_odp}
 _OOXML = {"text": ooxml.read_docx, "workbook": ooxml.read_xlsx, "deck": ooxml.read_pptx}
@@ -27,7 +27,7 @@ def read_document(kind: str, data: bytes) -> Any:  # noqa: ANN401 - one of the v
 
     Raises:
         Exception: the file is broken, hostile or of another kind; parsers of such files raise
-            what they like.
+            any exception.
     """
     return _reader(kind, data)(data)
 

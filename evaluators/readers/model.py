@@ -1,4 +1,4 @@
-"""What readers find in documents, the same whatever the file's format; it travels as JSON."""
+"""Content of documents, independent of the file format; serialised as JSON."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A piece of text of one look.
+    """A piece of text with one style.
 
     Attributes:
-        text: as it reads.
-        bold: set by the run, its style or a style above.
+        text: its content.
+        bold: set by the run, its style or a parent style.
         italic: likewise.
         underline: likewise.
         colour: ``rrggbb`` in lower case; empty when nothing sets it.
@@ -33,7 +33,7 @@ class Paragraph:
     Attributes:
         text: of all its runs; breaks are newlines.
         style: name of its style as a user reads it.
-        level: of a heading from 1; 0 of all else.
+        level: of a heading from 1; 0 for other paragraphs.
         alignment: ``left``, ``center``, ``right``, ``justify``; empty when nothing sets it.
         runs: in order.
     """
@@ -50,7 +50,7 @@ class TextDocument:
     """A text document.
 
     Attributes:
-        paragraphs: of the body in order, those in tables not among them.
+        paragraphs: of the body in order, without those in tables.
         tables: rows of cells' texts.
         pictures: the files of the pictures shown in the body, Base64, in order.
     """
@@ -65,7 +65,7 @@ class Cell:
     """One cell that is not empty.
 
     Attributes:
-        value: what is stored as its value; dates and times as ISO 8601 text.
+        value: as stored; dates and times as ISO 8601 text.
         formula: with a leading ``=``, in A1 notation, arguments separated by commas; empty when
             the cell has none.
         bold: whether all of it is bold.
@@ -84,7 +84,7 @@ class Chart:
 
     Attributes:
         kind: ``bar``, ``column``, ``line``, ``pie``, ``scatter``, ``area``, or the format's own
-            word for others.
+            name for others.
         title: empty when it has none.
         series: ranges of the values such as ``Sheet1!B2:B5``, in order.
     """
@@ -100,7 +100,7 @@ class Sheet:
 
     Attributes:
         name: on its tab.
-        cells: by place such as ``B7``.
+        cells: by coordinate such as ``B7``.
         charts: in the file's order.
     """
 
@@ -127,7 +127,7 @@ class Shape:
         top: as a share of the slide's height.
         width: as a share of the slide's width.
         height: as a share of the slide's height.
-        picture: the picture's file, Base64; empty of all else.
+        picture: the picture's file, Base64; empty for other shapes.
     """
 
     kind: str
@@ -145,7 +145,7 @@ class Slide:
 
     Attributes:
         shapes: from back to front.
-        notes: the speaker's.
+        notes: speaker notes.
         layout: the name of its layout or master page.
     """
 
@@ -166,9 +166,9 @@ class Pdf:
     """A PDF.
 
     Attributes:
-        pages: the text of each page as far as it is text.
+        pages: the text of each page.
         fields: values of form fields by full name.
-        title: of the document's information; empty when it has none.
+        title: in the document information; empty when it has none.
     """
 
     pages: tuple[str, ...] = ()

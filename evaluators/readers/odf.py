@@ -85,7 +85,7 @@ def read_odp(data: bytes) -> Deck:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What a style sets; None where it sets nothing."""
+    """Properties that a style sets; None where it sets nothing."""
 
     bold: bool | None = None
     italic: bool | None = None
@@ -96,7 +96,7 @@ class _Look:
     fill: str | None = None
 
     def over(self, below: _Look) -> _Look:
-        """Give this look, with `below` showing where nothing is set."""
+        """Return these properties, completed by those of `below`."""
         gaps = {
             name: getattr(below, name) for name in self.__slots__ if getattr(self, name) is None
         }
@@ -124,7 +124,7 @@ class _Document:
                 self.styles[_get(style, "family"), _get(style, "name")] = style
 
     def look(self, family: str, name: str) -> _Look:
-        """Resolve a style with all that it is based on."""
+        """Resolve a style and its base styles."""
         look = _Look()
         for _ in range(32):
             style = self.styles.get((family, name))
@@ -173,7 +173,7 @@ class _Document:
         return runs
 
     def pictures(self, node: Any) -> tuple[str, ...]:  # noqa: ANN401
-        """Give the files of the pictures below a node; links out of the file are left out."""
+        """Return the files of the pictures below a node, without external links."""
         names = [_get(one, "href") for one in _within(node, {"draw:image"}, set())]
         return tuple(
             base64.b64encode(self.parts[name]).decode()
@@ -182,7 +182,7 @@ class _Document:
         )
 
     def charts(self, table: Any) -> tuple[Chart, ...]:  # noqa: ANN401
-        """Give the charts that a sheet shows."""
+        """Return the charts of a sheet."""
         shown = {_get(one, "href").strip("./") for one in _within(table, {"draw:object"}, set())}
         found = []
         for child in self.file.childobjects:
@@ -193,7 +193,7 @@ class _Document:
         return tuple(found)
 
     def slide(self, page: Any) -> Slide:  # noqa: ANN401
-        """Read one page."""
+        """Read one slide."""
         master = _get(page, "masterpagename")
         size = self._page_size(master)
         notes = [
@@ -272,7 +272,7 @@ def _cell(document: _Document, node: Any) -> Cell | None:  # noqa: ANN401
 
 
 def _a1(formula: str) -> str:
-    """Turn OpenFormula's notation into A1: ``of:=SUM([.A1:.B2];3)`` is ``=SUM(A1:B2,3)``."""
+    """Convert OpenFormula's notation to A1: ``of:=SUM([.A1:.B2];3)`` is ``=SUM(A1:B2,3)``."""
     if not formula:
         return ""
     plain = formula.partition("=")[2]
@@ -284,7 +284,7 @@ def _a1(formula: str) -> str:
 
 
 def _reference(text: str) -> str:
-    """Turn ``.A1:.B2`` into ``A1:B2`` and ``Data.A1`` or ``$Data.A1`` into ``Data!A1``."""
+    """Convert ``.A1:.B2`` to ``A1:B2`` and ``Data.A1`` or ``$Data.A1`` to ``Data!A1``."""
     ends, last = [], ""
     for end in text.split(":"):
         sheet, _, cell = end.rpartition(".")
@@ -308,7 +308,7 @@ def _chart(node: Any, styles: Any) -> Chart:  # noqa: ANN401
 
 
 def _is_vertical(chart: Any, styles: Any) -> bool:  # noqa: ANN401
-    """Tell whether a bar chart's bars lie: ODF calls that ``chart:vertical``."""
+    """Return whether a bar chart's bars are horizontal, which ODF calls ``chart:vertical``."""
     areas = {_get(one, "stylename") for one in _within(chart, {"chart:plot-area"}, set())}
     return any(
         _get(child, "vertical") == "true"
@@ -351,7 +351,7 @@ def _run(text: str, look: _Look) -> Run:
 
 
 def _within(node: Any, wanted: set[str], without: set[str]) -> list[Any]:  # noqa: ANN401
-    """Give the outermost nodes of some names below a node, not looking into others."""
+    """Return the outermost nodes with some names below a node, without descending into others."""
     found: list[Any] = []
     waiting = list(reversed(node.childNodes))
     while waiting:
@@ -375,7 +375,7 @@ def _texts(node: Any) -> str:  # noqa: ANN401
 
 
 def _get(node: Any, name: str) -> str:  # noqa: ANN401
-    """Give an attribute by odfpy's short name; empty when there is none."""
+    """Return an attribute by odfpy's short name; empty when there is none."""
     for (_, key), value in (node.attributes or {}).items():
         if key.replace("-", "") == name:
             return str(value)

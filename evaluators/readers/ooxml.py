@@ -1,4 +1,4 @@
-"""Read .docx, .xlsx and .pptx by python-docx, openpyxl and python-pptx."""
+"""Read .docx, .xlsx and .pptx with python-docx, openpyxl and python-pptx."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read_docx(data: bytes) -> TextDocument:
     """Read a Word document.
 
     Raises:
-        Exception: whatever python-docx says of a broken file.
+        Exception: whatever python-docx raises for a broken file.
     """
     import docx  # noqa: PLC0415 - only in the reader's process
 
@@ -106,7 +106,7 @@ def _docx_run(run: Any, paragraph: Any) -> Run:  # noqa: ANN401
 
 
 def _inherited(style: Any, look: Any) -> Any:  # noqa: ANN401
-    """Give what the nearest of a style and those it is based on sets; None when none does."""
+    """Return the value set by a style or the nearest of its base styles; None when none sets it."""
     for _ in range(32):
         if style is None:
             return None
@@ -121,7 +121,7 @@ def read_xlsx(data: bytes) -> Workbook:
     """Read an Excel workbook: formulas, and the values that the last program stored for them.
 
     Raises:
-        Exception: whatever openpyxl says of a broken file.
+        Exception: whatever openpyxl raises for a broken file.
         ValueError: more than 200 000 cells.
     """
     import openpyxl  # noqa: PLC0415 - only in the reader's process
@@ -193,7 +193,7 @@ def read_pptx(data: bytes) -> Deck:
     """Read a PowerPoint presentation.
 
     Raises:
-        Exception: whatever python-pptx says of a broken file.
+        Exception: whatever python-pptx raises for a broken file.
     """
     import pptx  # noqa: PLC0415 - only in the reader's process
 
@@ -213,7 +213,7 @@ def read_pptx(data: bytes) -> Deck:
 
 
 def _flat(shapes: Iterable[Any]) -> Iterator[Any]:
-    """Give shapes and what groups hold; a group's own shapes keep the group's coordinates."""
+    """Return shapes, those in groups included; these keep the group's coordinates."""
     for shape in shapes:
         if hasattr(shape, "shapes"):
             yield from _flat(shape.shapes)

@@ -1,4 +1,4 @@
-"""Read PDFs by pypdf."""
+"""Read PDFs with pypdf."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def read_pdf(data: bytes) -> Pdf:
     """Read the texts, form fields and title of a PDF.
 
     Raises:
-        Exception: whatever pypdf says of a broken file; repairs are not tried.
+        Exception: whatever pypdf raises for a broken file; repairs are not tried.
         ValueError: it is encrypted, or has more than 500 pages.
     """
     import pypdf  # noqa: PLC0415 - only in the reader's process

@@ -1,4 +1,4 @@
-"""Read documents in a process of their own and remember what was found."""
+"""Read documents in a process of their own, and cache the results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 _CHILD = Path(child.__file__).resolve()
 _KEPT = 64
 _SIGNALS_OF_LIMITS = {-9, -24, -25}
-"""SIGKILL, SIGXCPU, SIGXFSZ: what ends a reader that went over its limits."""
+"""SIGKILL, SIGXCPU, SIGXFSZ: they end a reader that exceeds its limits."""
 _ADAPTERS: dict[str, TypeAdapter[Any]] = {kind: TypeAdapter(model) for kind, model in KINDS.items()}
 
 
@@ -32,18 +32,18 @@ class Reader(Protocol):
     """Reads documents."""
 
     def read(self, kind: str, data: bytes, *, timeout_s: float) -> Any:  # noqa: ANN401
-        """Give what a file holds, of the class that `KINDS` names; None when it is unreadable.
+        """Return a file's content, of the class in `KINDS`; None when it is unreadable.
 
         Raises:
-            EvaluationError: nobody can tell, because the reader did not come to an end.
+            EvaluationError: the reader did not finish.
         """
         ...
 
 
 class ChildReader:
-    """Reads each document once, in a child with bounded memory and processor time.
+    """Reads each document once, in a child with limited memory and processor time.
 
-    A file that is broken, hostile, or too much for the bounds is unreadable. Safe among threads.
+    A file that is broken, hostile, or exceeds the limits is unreadable. Thread-safe.
     """
 
     def __init__(self) -> None:
@@ -51,10 +51,10 @@ class ChildReader:
         self._found: OrderedDict[tuple[str, str], Any] = OrderedDict()
 
     def read(self, kind: str, data: bytes, *, timeout_s: float) -> Any:  # noqa: ANN401
-        """Give what a file holds; None when it is unreadable.
+        """Return a file's content; None when it is unreadable.
 
         Raises:
-            EvaluationError: the child did not end in time, though it had processor time left.
+            EvaluationError: the child did not finish in time, though it had processor time left.
         """
         key = (kind, hashlib.sha256(data).hexdigest())
         with self._lock:
@@ -89,11 +89,11 @@ def _read(kind: str, data: bytes, timeout_s: float) -> Any:  # noqa: ANN401
     try:
         return _ADAPTERS[kind].validate_json(done.stdout, strict=False)
     except ValidationError as exc:
-        raise EvaluationError(f"The reader of {kind} files gave no {kind}.") from exc
+        raise EvaluationError(f"The reader of {kind} files returned no {kind}.") from exc
 
 
 def once(make: Callable[[], T]) -> Callable[[], T]:
-    """Give a function that makes a thing at its first call, whichever thread makes it."""
+    """Return a thread-safe function that creates an object at its first call."""
     lock = threading.Lock()
     made: list[T] = []
 

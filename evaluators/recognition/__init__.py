@@ -1,1 +1,1 @@
-"""Recognise text and pictures; engines are made once a process and are imported when needed."""
+"""Recognise text and pictures; engines are imported when needed and created once in a process."""

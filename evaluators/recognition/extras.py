@@ -1,4 +1,4 @@
-"""Import what is optional, and say which extra brings it."""
+"""Import optional dependencies; errors name the extra that provides them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def need(module: str, extra: str) -> Any:  # noqa: ANN401 - a module
 
     Args:
         module: its dotted name.
-        extra: the extra of this project that brings it.
+        extra: the extra of this project that provides it.
 
     Raises:
         RequirementError: it is not installed, or cannot be imported.
@@ -30,5 +30,5 @@ def need(module: str, extra: str) -> Any:  # noqa: ANN401 - a module
 
 
 def version_of(*distributions: str) -> str:
-    """Give names and versions of installed distributions, such as ``kornia 0.9.0``."""
+    """Return names and versions of installed distributions, such as ``kornia 0.9.0``."""
     return ", ".join(f"{name} {metadata.version(name)}" for name in distributions)

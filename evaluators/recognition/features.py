@@ -1,6 +1,6 @@
 """Find a picture in another by features: SIFT of OpenCV, or XFeat of kornia.
 
-Matches are made mutual, and USAC_MAGSAC finds the homography that most of them agree on.
+Matches are mutual, and USAC_MAGSAC finds the homography that most of them agree with.
 Source: D. Lowe, IJCV 2004 (SIFT); Potje et al., CVPR 2024 (XFeat); Barath et al., CVPR 2020
 (MAGSAC++); OpenCV's ``findHomography``.
 """
@@ -40,12 +40,12 @@ class Placement:
     """Where a picture was found in another.
 
     Attributes:
-        left: of the box around it, px of the other picture.
+        left: of its bounding box, px of the other picture.
         top: likewise.
         right: likewise, not included.
         bottom: likewise, not included.
-        scale: its width there by its own width.
-        inliers: how many features agree.
+        scale: its width there, relative to its own width.
+        inliers: number of features that agree.
     """
 
     left: float
@@ -57,15 +57,15 @@ class Placement:
 
 
 class Matcher(Protocol):
-    """Pairs features of two pictures."""
+    """Matches features of two pictures."""
 
     @property
     def version(self) -> str:
-        """Names and versions of what matches."""
+        """Names and versions of the libraries used."""
         ...
 
     def pairs(self, needle: Pixels, hay: Pixels) -> tuple[Points, Points]:
-        """Give points that look alike: two float32 arrays (N, 2), x then y in px."""
+        """Return matching points: two float32 arrays (N, 2), x then y in px."""
         ...
 
 
@@ -82,7 +82,7 @@ class Sift:
         self.version = f"OpenCV {self._cv.__version__} SIFT"
 
     def pairs(self, needle: Pixels, hay: Pixels) -> tuple[Points, Points]:
-        """Give points that look alike, each point at most once."""
+        """Return matching points, each point at most once."""
         cv = self._cv
         found = [
             self._sift.detectAndCompute(
@@ -105,13 +105,13 @@ class Sift:
 
 
 class XFeat:
-    """XFeat, its weights from a local file whose checksum is compared.
+    """XFeat, with weights from a local file whose checksum is verified.
 
     Args:
         threshold: of detection; 0.05 for trained weights.
 
     Raises:
-        RequirementError: the extra ``vision`` is not installed, or the weights are not those.
+        RequirementError: the extra ``vision`` is not installed, or the weights have another checksum.
     """
 
     def __init__(self, threshold: float = 0.05) -> None:
@@ -134,7 +134,7 @@ class XFeat:
         self.version = version_of("kornia", "torch") + f" XFeat {settings.xfeat_sha256[:12]}"
 
     def pairs(self, needle: Pixels, hay: Pixels) -> tuple[Points, Points]:
-        """Give points that look alike, each the other's nearest."""
+        """Return matching points, each the other's nearest."""
         with self._torch.inference_mode():
             one, two = (
                 self._net.detectAndCompute(
@@ -159,24 +159,24 @@ _MAKERS: dict[MatcherName, Callable[[], Matcher]] = {"sift": once(Sift), "xfeat"
 
 
 def matcher(name: MatcherName) -> Matcher:
-    """Give a matcher of this process; it is made at the first call.
+    """Return a matcher of this process, created at the first call.
 
     Raises:
-        RequirementError: what it needs is not installed.
+        RequirementError: a dependency is not installed.
     """
     return _MAKERS[name]()
 
 
 def locate(needle: Pixels, hay: Pixels, by: Matcher) -> Placement | None:
-    """Find a picture in another one, moved and scaled in proportion but not turned.
+    """Find a picture in another one, moved and scaled but not rotated or distorted.
 
     At least 12 features and two fifths of all matches must agree, spread over at least 4 of the
-    9 parts of the picture, and what they agree on must be a rectangle.
+    9 parts of the picture, on a placement that is a rectangle.
 
     Args:
-        needle: what is sought, uint8 array (H, W, 3), RGB.
-        hay: where.
-        by: pairs features.
+        needle: the picture to find, uint8 array (H, W, 3), RGB.
+        hay: the picture to search, likewise.
+        by: matches features.
     """
     one, two = by.pairs(needle, hay)
     if len(one) < _LEAST_INLIERS:
@@ -199,7 +199,7 @@ def locate(needle: Pixels, hay: Pixels, by: Matcher) -> Placement | None:
 
 
 def _upright(corners: Points, size: tuple[int, int], inliers: int) -> Placement | None:
-    """Give the placement when corners (from the upper left, clockwise) make an upright box."""
+    """Return the placement if corners (from the upper left, clockwise) form an upright box."""
     left, right = float(corners[[0, 3], 0].mean()), float(corners[[1, 2], 0].mean())
     top, bottom = float(corners[:2, 1].mean()), float(corners[2:, 1].mean())
     width, height = right - left, bottom - top

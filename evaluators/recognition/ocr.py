@@ -38,7 +38,7 @@ _KEPT = 16
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """A line of text that was recognised.
+    """A recognised line of text.
 
     Attributes:
         text: as recognised; engines may lose blanks.
@@ -56,11 +56,11 @@ class TextEngine(Protocol):
 
     @property
     def version(self) -> str:
-        """Names and versions of what recognises."""
+        """Names and versions of the libraries used."""
         ...
 
     def read(self, pixels: Pixels) -> Sequence[TextLine]:
-        """Give the lines of a picture, from the top.
+        """Return the lines of a picture, from the top.
 
         Args:
             pixels: uint8 array (H, W, 3), RGB.
@@ -90,7 +90,7 @@ class RapidOcr:
         self.version = version_of("rapidocr", "onnxruntime")
 
     def read(self, pixels: Pixels) -> Sequence[TextLine]:
-        """Give the lines of a picture."""
+        """Return the lines of a picture."""
         found = self._engine(np.ascontiguousarray(pixels[:, :, ::-1]), use_cls=False)
         if found.boxes is None:
             return []
@@ -99,7 +99,7 @@ class RapidOcr:
 
 
 class Tesseract:
-    """Tesseract 5, the program of that name; pictures are doubled in size before.
+    """The program Tesseract 5; pictures are doubled in size for it.
 
     Raises:
         RequirementError: the program is not installed.
@@ -116,7 +116,7 @@ class Tesseract:
         self.version = process.run([path, "--version"]).text.partition("\n")[0]
 
     def read(self, pixels: Pixels) -> Sequence[TextLine]:
-        """Give the lines of a picture."""
+        """Return the lines of a picture."""
         image = Image.fromarray(pixels)
         size = (image.width * _TESSERACT_SCALE, image.height * _TESSERACT_SCALE)
         png = io.BytesIO()
@@ -130,13 +130,13 @@ class Tesseract:
 
 
 class EasyOcr:
-    """EasyOCR, with weights from a folder of the user's whose checksums are compared.
+    """EasyOCR, with weights from a local folder whose checksums are verified.
 
     Nothing is downloaded. Words of a line are joined over blanks as wide as the line is high: by
-    itself EasyOCR gives most words of an interface alone.
+    default EasyOCR returns most words of an interface separately.
 
     Raises:
-        RequirementError: the extra ``vision`` is not installed, or the weights are not those.
+        RequirementError: the extra ``vision`` is not installed, or the weights have another checksum.
     """
 
     def __init__(self) -> None:
@@ -161,13 +161,13 @@ class EasyOcr:
         self.version = version_of("easyocr", "torch")
 
     def read(self, pixels: Pixels) -> Sequence[TextLine]:
-        """Give the lines of a picture."""
+        """Return the lines of a picture."""
         found = self._reader.readtext(np.ascontiguousarray(pixels), width_ths=_EASYOCR_GAP)
         return _sorted(TextLine(text, _around(box), float(score)) for box, text, score in found)
 
 
 def _easyocr_weights(settings: VisionSettings) -> Path | None:
-    """Give the folder of EasyOCR's weights, both files of it checked."""
+    """Return the folder of EasyOCR's weights, with both files verified."""
     folder = settings.easyocr_dir
     for file, kind in (("craft_mlt_25k.pth", "detector"), ("english_g2.pth", "reader")):
         checksum = f"easyocr_{kind}_sha256"
@@ -191,21 +191,21 @@ _read: OrderedDict[tuple[str, str], Sequence[TextLine]] = OrderedDict()
 
 
 def text_engine(name: EngineName) -> TextEngine:
-    """Give an engine of this process; it is made at the first call.
+    """Return an engine of this process, created at the first call.
 
     Raises:
-        RequirementError: what it needs is not installed.
+        RequirementError: a dependency is not installed.
     """
     return _MAKERS[name]()
 
 
 def read_text(pixels: Pixels, engine: EngineName) -> Sequence[TextLine]:
-    """Give the lines of a picture; one that was read lately is not read again.
+    """Return the lines of a picture; recent results are cached.
 
-    One picture is read at a time: engines take all the threads they are given.
+    One picture is read at a time: engines use all their threads.
 
     Raises:
-        RequirementError: what the engine needs is not installed.
+        RequirementError: a dependency of the engine is not installed.
     """
     key = (engine, hashlib.sha256(pixels.tobytes()).hexdigest() + str(pixels.shape))
     with _lock:
@@ -217,15 +217,15 @@ def read_text(pixels: Pixels, engine: EngineName) -> Sequence[TextLine]:
 
 
 def holds(line: str, wanted: str, *, whole: bool = False) -> bool:
-    """Tell whether a recognised line holds a text as words of their own.
+    """Return whether a recognised line contains a text as whole words.
 
-    Blanks do not count, as engines lose and invent them; Unicode is compared in NFKC. Where the
-    text begins or ends with a letter or digit, no other may touch it there.
+    Blanks are ignored, as engines lose and invent them; Unicode is compared in NFKC. Where the
+    text begins or ends with a letter or digit, no other may be next to it.
 
     Args:
         line: as recognised.
-        wanted: the text; an empty one is never held.
-        whole: the line must hold nothing else.
+        wanted: the text; an empty one is never contained.
+        whole: the line must contain nothing else.
     """
     plain = unicodedata.normalize("NFKC", line)
     places = [place for place, letter in enumerate(plain) if not letter.isspace()]
@@ -260,7 +260,7 @@ def _around(box: Any) -> Bounds:  # noqa: ANN401 - four corners, x then y
 
 
 def _tesseract_lines(table: str) -> list[TextLine]:
-    """Join the words of Tesseract's table (TSV) into lines; level 5 is a word."""
+    """Join the words of Tesseract's table (TSV) to lines; level 5 is a word."""
     lines: dict[tuple[str, ...], list[dict[str, str]]] = {}
     for row in csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE):
         if row["level"] == "5" and float(row["conf"]) >= 0 and row["text"].strip():
@@ -285,9 +285,9 @@ def _tesseract_line(words: list[dict[str, str]]) -> TextLine:
 
 
 def _define_torchvision_operators(torch: Any) -> object:  # noqa: ANN401 - a module
-    """Let torchvision be imported beside a torch that was built without its operators.
+    """Make torchvision importable with a torch that was built without its operators.
 
-    EasyOCR imports torchvision and uses none of them. What this gives must be kept.
+    EasyOCR imports torchvision and uses none of them. The caller must keep the returned object.
     """
     try:
         importable = need("torchvision", "vision")

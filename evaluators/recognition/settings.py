@@ -1,4 +1,4 @@
-"""Where the weights of optional engines are: environment ``MESOCOSM_VISION_*``."""
+"""Settings of optional engines and their weights: environment ``MESOCOSM_VISION_*``."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class VisionSettings(BaseSettings):
 
     Attributes:
         easyocr_dir: folder of EasyOCR's weights (``craft_mlt_25k.pth``, ``english_g2.pth``).
-        easyocr_detector_sha256: what ``craft_mlt_25k.pth`` must be.
-        easyocr_reader_sha256: what ``english_g2.pth`` must be.
+        easyocr_detector_sha256: checksum of ``craft_mlt_25k.pth``.
+        easyocr_reader_sha256: checksum of ``english_g2.pth``.
         xfeat_weights: file of XFeat's weights (``xfeat.pt``).
-        xfeat_sha256: what that file must be.
+        xfeat_sha256: checksum of that file.
         threads: processor threads of an engine.
     """
 
@@ -35,29 +35,29 @@ class VisionSettings(BaseSettings):
 def checked_weights(
     path: Path | None, sha256: str, *, engine: str, place: str, checksum: str
 ) -> Path:
-    """Give a file of weights whose checksum is right: loading another one may run what is in it.
+    """Return a file of weights after verifying its checksum: loading another file may execute code.
 
     Args:
         path: of the file; None when it is not set.
-        sha256: what it must be.
-        engine: whose weights they are, in words.
-        place: name of the setting that says where it is.
-        checksum: name of the setting that says what it must be.
+        sha256: expected checksum.
+        engine: name of the engine.
+        place: name of the setting that holds the path.
+        checksum: name of the setting that holds the checksum.
 
     Raises:
-        RequirementError: it is not set, missing, or another file than was meant.
+        RequirementError: the path is not set, or the file is missing or has another checksum.
     """
     if path is None or not path.is_file():
         raise RequirementError(
-            f"The weights of {engine} are not here.",
-            details=f"Looked for {path or 'nothing: no path is set'}.",
-            resolution=f"Set MESOCOSM_VISION_{place.upper()} to where they are.",
+            f"The weights of {engine} are missing.",
+            details=f"Path: {path or 'not set'}.",
+            resolution=f"Set MESOCOSM_VISION_{place.upper()} to their path.",
         )
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != sha256.strip().lower():
         raise RequirementError(
-            f"{path} is not the file of weights that was meant.",
-            details=f"SHA-256 {found}, wanted {sha256 or 'nothing: no checksum is set'}.",
+            f"{path} is not the expected file of weights.",
+            details=f"SHA-256 {found}, expected {sha256 or 'none: no checksum is set'}.",
             resolution=f"Set MESOCOSM_VISION_{checksum.upper()} to the checksum of a file you trust.",
         )
     return path

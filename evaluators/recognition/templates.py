@@ -1,4 +1,4 @@
-"""Find a small picture, such as an icon, where features are too few: by sliding it over."""
+"""Find a small picture with few features, such as an icon, by template matching."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FLAT = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Where a template fits best.
+    """The best match of a template.
 
     Attributes:
         left: of the box, px.
@@ -42,16 +42,16 @@ class Hit:
 
 
 def is_flat(template: Pixels) -> bool:
-    """Tell whether a picture has too little in it to be found."""
+    """Return whether a picture has too little detail to be found."""
     return float(template.astype(np.float32).std(axis=(0, 1)).max()) < _FLAT
 
 
 def find_template(template: Pixels, hay: Pixels, scales: Sequence[float]) -> Hit | None:
-    """Give the best place of a template over some scales; None when it never fits in.
+    """Return the best match of a template over some scales; None when it fits at no scale.
 
     Args:
         template: uint8 array (H, W, 3), RGB.
-        hay: likewise.
+        hay: the picture to search, likewise.
         scales: of the template.
 
     Raises:

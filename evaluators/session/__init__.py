@@ -1,1 +1,1 @@
-"""Evaluators of the session: what the agent handed in."""
+"""Evaluators of the session: what the agent submitted."""

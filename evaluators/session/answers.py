@@ -1,4 +1,4 @@
-"""What the agent handed in."""
+"""The submitted answer."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ IsoDate = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 
 
 class SessionView(Protocol):
-    """What evaluators see of a session."""
+    """The view of a session that evaluators of answers get."""
 
     @property
     def answer(self) -> str | None:
-        """The last answer handed in; None when there is none."""
+        """The last answer submitted; None when there is none."""
         ...
 
 
 @evaluator(on="session")
 def answer_equals(session: SessionView, expected: str) -> bool:
-    """Tell whether the submitted answer is the expected one; none submitted is unmet.
+    """Return whether the submitted answer is the expected one; no answer is unmet.
 
-    Both are normalised: Unicode NFKC, letter case folded, white space runs made one blank, and
-    one pair of quotes around all and full stops at the end dropped. The rest must be equal;
-    containing the expected answer is not enough.
+    Both are normalised: Unicode NFKC, letter case folded, runs of white space reduced to one blank, one
+    pair of quotes around the whole and full stops at the end removed. The rest must be equal; containing
+    the expected answer is not enough.
 
     Args:
         session: the session.
-        expected: the right answer.
+        expected: the correct answer.
 
     Example:
         ``{on: session, check: answer_equals, with: {expected: Bern}}``
@@ -66,15 +66,15 @@ def answer_equals(session: SessionView, expected: str) -> bool:
 
 @evaluator(on="session")
 def answer_is_number(session: SessionView, expected: float, tolerance: float = 0.0) -> bool:
-    """Tell whether the submitted answer is a number and near enough the expected one.
+    """Return whether the submitted answer is a number within a tolerance of the expected one.
 
-    The answer must be a plain decimal number: digits, perhaps a sign and a decimal point, with
-    nothing around but white space.
+    The answer must be a plain decimal number: digits, optionally a sign and a decimal point, surrounded
+    by white space only.
 
     Args:
         session: the session.
-        expected: the right number.
-        tolerance: how far the answer may be from it, both sides included.
+        expected: the correct number.
+        tolerance: largest difference, included.
 
     Example:
         ``{on: session, check: answer_is_number, with: {expected: 41.5, tolerance: 0.1}}``
@@ -85,11 +85,11 @@ def answer_is_number(session: SessionView, expected: float, tolerance: float = 0
 
 @evaluator(on="session")
 def answer_exact(session: SessionView, expected: str) -> bool:
-    """Tell whether the submitted answer is exactly the expected one, but for white space around.
+    """Return whether the submitted answer is exactly the expected one, ignoring white space around it.
 
     Args:
         session: the session.
-        expected: the right answer; letter case and punctuation count.
+        expected: the correct answer; letter case and punctuation are significant.
 
     Example:
         ``{on: session, check: answer_exact, with: {expected: "x = {y: 1}"}}``
@@ -99,13 +99,13 @@ def answer_exact(session: SessionView, expected: str) -> bool:
 
 @evaluator(on="session")
 def answer_one_of(session: SessionView, accepted: list[str]) -> bool:
-    """Tell whether the submitted answer is one of several right ones.
+    """Return whether the submitted answer is one of several correct ones.
 
-    Compared as ``answer_equals`` does; holding a right answer among other words is not enough.
+    Compared as by ``answer_equals``; containing a correct answer is not enough.
 
     Args:
         session: the session.
-        accepted: all right answers.
+        accepted: all correct answers.
 
     Example:
         ``{on: session, check: answer_one_of, with: {accepted: [Bern, Berne]}}``
@@ -116,15 +116,15 @@ def answer_one_of(session: SessionView, accepted: list[str]) -> bool:
 
 @evaluator(on="session")
 def answer_is_set(session: SessionView, expected: list[str]) -> bool:
-    """Tell whether the submitted answer lists exactly these items, in any order.
+    """Return whether the submitted answer lists exactly these items, in any order.
 
     Items are separated by commas, semicolons, or line breaks, or by ``and`` before the last one;
-    a bullet or number before an item does not count. Each is compared as ``answer_equals`` does.
-    An item too many, one too few, or one said twice is unmet.
+    a bullet or number before an item is ignored. Each is compared as by ``answer_equals``. A
+    missing, additional or repeated item is unmet.
 
     Args:
         session: the session.
-        expected: the items; none may hold a separator.
+        expected: the items; none may contain a separator.
 
     Example:
         ``{on: session, check: answer_is_set, with: {expected: [milk, eggs]}}``
@@ -135,13 +135,13 @@ def answer_is_set(session: SessionView, expected: list[str]) -> bool:
 
 @evaluator(on="session")
 def answer_is_list(session: SessionView, expected: list[str]) -> bool:
-    """Tell whether the submitted answer lists exactly these items, in this order.
+    """Return whether the submitted answer lists exactly these items, in this order.
 
     Separators and comparison are those of ``answer_is_set``.
 
     Args:
         session: the session.
-        expected: the items in order; none may hold a separator.
+        expected: the items in order; none may contain a separator.
 
     Example:
         ``{on: session, check: answer_is_list, with: {expected: [first, second]}}``
@@ -152,7 +152,7 @@ def answer_is_list(session: SessionView, expected: list[str]) -> bool:
 
 @evaluator(on="session")
 def answer_is_date(session: SessionView, expected: IsoDate, *, day_first: bool = True) -> bool:
-    """Tell whether the submitted answer is a date, in one of the usual ways to write it.
+    """Return whether the submitted answer is a date, in one of the usual ways to write it.
 
     ``2026-11-21``, ``21 November 2026``, ``Nov 21, 2026``, ``21.11.2026`` and ``21/11/2026``, a
     weekday before it if it is the right one. Two-digit years are not taken.
@@ -177,22 +177,22 @@ def answer_is_date(session: SessionView, expected: IsoDate, *, day_first: bool =
 
 @evaluator(on="session")
 def answer_matches(session: SessionView, pattern: str) -> bool:
-    """Tell whether all of the submitted answer has a form, white space at its ends apart.
+    """Return whether a regular expression matches the submitted answer, ignoring white space at its ends.
 
     Args:
         session: the session.
-        pattern: a regular expression of Python's for the whole answer; letter case counts.
+        pattern: a Python regular expression for the whole answer; case-sensitive.
 
     Example:
         ``{on: session, check: answer_matches, with: {pattern: "[A-Z]{2}[0-9]{4}"}}``
 
     Raises:
-        EvaluationError: the pattern is none.
+        EvaluationError: the pattern is invalid.
     """
     try:
         wanted = re.compile(pattern)
     except re.error as exc:
-        raise EvaluationError(f"The pattern cannot be read: {exc}.") from exc
+        raise EvaluationError(f"The pattern is invalid: {exc}.") from exc
     answer = (session.answer or "")[:_MAX_MATCHED_CHARS].strip()
     return bool(answer) and wanted.fullmatch(answer) is not None
 
@@ -221,8 +221,8 @@ def _date(text: str, *, day_first: bool) -> dt.date | None:
 
 
 def _normal(text: str) -> str:
-    words = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    words = words.rstrip(". ")
-    if len(words) > 1 and words[0] in _OPENING and words[-1] in _CLOSING:
-        words = words[1:-1].strip(" ").rstrip(". ")
-    return words
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    plain = plain.rstrip(". ")
+    if len(plain) > 1 and plain[0] in _OPENING and plain[-1] in _CLOSING:
+        plain = plain[1:-1].strip(" ").rstrip(". ")
+    return plain

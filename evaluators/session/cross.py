@@ -1,7 +1,7 @@
-"""What several machines, or a machine and the answer, hold alike.
+"""Comparison of values on several machines, or on a machine and in the answer.
 
-A place names where a value stands: the role of a machine, what is read there, and where. Of a
-place that holds nothing (no such file, cell, setting, row) nothing is equal to anything.
+A place names where a value is: the role of a machine, what is read there, and where. A place without
+a value (no such file, cell, setting, row) equals nothing.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class FileText(_Place):
     on: str
     path: str
     line: Annotated[int, Field(ge=0)] = 0
-    """Which one, from 1; 0 is all of it."""
+    """Its number, from 1; 0 is the whole file."""
 
     def values(self, view: CrossView) -> list[str]:
-        """Give what stands there."""
+        """Return the text; empty when there is none."""
         data = view.machine(self.on).fetch(self.path)
         if data is None or len(data) > _MAX_TEXT_BYTES:
             return []
@@ -61,7 +61,7 @@ class SheetCell(_Place):
     sheet: str = ""
 
     def values(self, view: CrossView) -> list[str]:
-        """Give what stands there; whole numbers without a decimal point."""
+        """Return the value, whole numbers without a decimal point; empty when there is none."""
         book = view.machine(self.on).workbook(self.path)
         for sheet in book.sheets if book is not None else ():
             if self.sheet in {"", sheet.name}:
@@ -79,10 +79,10 @@ class DesktopSetting(_Place):
     read: Literal["gsetting"]
     on: str
     name: str
-    """The schema and the key, with a blank between."""
+    """Schema and key, separated by a blank."""
 
     def values(self, view: CrossView) -> list[str]:
-        """Give its value."""
+        """Return the value; empty when there is none."""
         schema, _, key = self.name.partition(" ")
         return [view.gsetting(self.on, schema, key)]
 
@@ -96,7 +96,7 @@ class PhoneSetting(_Place):
     key: str
 
     def values(self, view: CrossView) -> list[str]:
-        """Give its value."""
+        """Return the value; empty when there is none."""
         found = view.phone(self.on).setting(self.namespace, self.key)
         return [] if found is None else [found]
 
@@ -110,7 +110,7 @@ class ContactField(_Place):
     field: Literal["number", "email"]
 
     def values(self, view: CrossView) -> list[str]:
-        """Give all of them."""
+        """Return all numbers or addresses of the contact."""
         phone = view.phone(self.on)
         names = phone.content(CONTACTS, "display_name")
         wanted = {str(row) for row, name in names.items() if name.strip() == self.name.strip()}
@@ -120,7 +120,7 @@ class ContactField(_Place):
 
 
 class RowField(_Place):
-    """A column of the rows of a phone's content provider in which another one has a value."""
+    """A column of those rows of a phone's content provider in which another column has a value."""
 
     read: Literal["content"]
     on: str
@@ -130,7 +130,7 @@ class RowField(_Place):
     equals: str
 
     def values(self, view: CrossView) -> list[str]:
-        """Give it of every such row."""
+        """Return the column of every such row."""
         rows = view.phone(self.on).rows(self.uri, *dict.fromkeys((self.where, self.column)))
         return [row[self.column] for row in rows if row[self.where] == self.equals]
 
@@ -144,7 +144,7 @@ class ShownText(_Place):
     resource_id: str
 
     def values(self, view: CrossView) -> list[str]:
-        """Give it of every such element."""
+        """Return the text of every such element."""
         phone = view.phone(self.on)
         nodes = phone.nodes(resource_id=self.resource_id, package=self.package)
         return [node.text for node in nodes]
@@ -156,7 +156,7 @@ class Answer(_Place):
     read: Literal["answer"]
 
     def values(self, view: CrossView) -> list[str]:
-        """Give it."""
+        """Return the answer; empty when there is none."""
         return [] if view.answer is None else [view.answer]
 
 
@@ -170,16 +170,16 @@ Place = Annotated[
 
 @evaluator(on="session")
 def values_equal(view: CrossView, left: Place, right: Place, way: Way = "exact") -> bool:
-    """Tell whether the value at one place equals the value at another, on whatever machine.
+    """Return whether the value at one place equals the value at another, on any machines.
 
-    Where a place holds several values (a contact's numbers), one of them must be equal. Empty
-    values equal nothing.
+    When a place has several values (a contact's numbers), one of them must be equal. Empty values
+    equal nothing.
 
     Args:
         view: the session and its machines.
         left: one place.
         right: the other.
-        way: ``exact`` but for white space at the ends; ``normal`` forgives letter case and white
+        way: ``exact`` ignores white space at the ends; ``normal`` also letter case and runs of white
             space; ``number`` compares plain decimal numbers; ``digits`` telephone numbers.
 
     Example:
@@ -191,13 +191,13 @@ def values_equal(view: CrossView, left: Place, right: Place, way: Way = "exact")
 
 @evaluator(on="session")
 def value_among_lines(view: CrossView, value: Place, file: FileText, way: Way = "exact") -> bool:
-    """Tell whether one line of a text file is a value that stands at another place.
+    """Return whether a line of a text file is the value at another place.
 
     Args:
         view: the session and its machines.
-        value: where the value stands.
-        file: the text file; its ``line`` does not count.
-        way: as of ``values_equal``.
+        value: where the value is.
+        file: the text file; its ``line`` is ignored.
+        way: as for ``values_equal``.
 
     Example:
         ``{on: session, check: value_among_lines, with: {
@@ -210,7 +210,7 @@ def value_among_lines(view: CrossView, value: Place, file: FileText, way: Way = 
 
 @evaluator(on="session")
 def files_equal(view: CrossView, left_on: str, left: str, right_on: str, right: str) -> bool:
-    """Tell whether two files, on one machine or two, hold the same bytes, at least one.
+    """Return whether two files, on one machine or two, hold the same bytes, at least one.
 
     Args:
         view: the session and its machines.
@@ -229,7 +229,7 @@ def files_equal(view: CrossView, left_on: str, left: str, right_on: str, right: 
 
 @evaluator(on="session")
 def pictures_equal(view: CrossView, left_on: str, left: str, right_on: str, right: str) -> bool:
-    """Tell whether two picture files, on one machine or two, look the same.
+    """Return whether two picture files, on one machine or two, look the same.
 
     One of them may be scaled in proportion, or saved in another format.
 

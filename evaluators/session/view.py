@@ -1,4 +1,4 @@
-"""See the session and all of its machines at once; made anew for each wave."""
+"""The view of a session and all of its machines."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _GSETTINGS = "/usr/bin/gsettings"
 
 
 class CrossView:
-    """What evaluators of the session see: the answer, and every machine by its role.
+    """The view that evaluators of the session get: the answer, and machines by role.
 
     Args:
         session: holds the answer.
         machines: by role.
-        timeout_s: bound of all that is read through this view.
-        clock: whose time counts.
-        reader: of documents; the process' own by default.
+        timeout_s: time limit of all reads through this view.
+        clock: measures the time left.
+        reader: of documents; that of the process by default.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class CrossView:
 
     @property
     def answer(self) -> str | None:
-        """The last answer handed in; None when there is none."""
+        """The last answer submitted; None when there is none."""
         return self._session.answer
 
     def machine(self, role: str) -> MachineView:
-        """Give a machine's files and screen.
+        """Return the view of a machine's files and screen.
 
         Raises:
             UnknownNameError: the task has no such role.
@@ -70,21 +70,21 @@ class CrossView:
         return self._views[role]
 
     def phone(self, role: str) -> PhoneView:
-        """Give what a phone keeps.
+        """Return the view of a phone.
 
         Raises:
             UnknownNameError: the task has no such role.
-            EvaluationError: it is no phone.
+            EvaluationError: the machine is not a phone.
         """
         if role not in self._phones:
             machine = self._find(role)
             if machine.info.kind is not Kind.PHONE:
-                raise EvaluationError(f"{role} is no phone.")
+                raise EvaluationError(f"{role} is not a phone.")
             self._phones[role] = PhoneView(machine, timeout_s=self._timeout_s, clock=self._clock)
         return self._phones[role]
 
     def gsetting(self, role: str, schema: str, key: str) -> str:
-        """Give a setting of a desktop's user, texts without their quotes.
+        """Return a setting of a desktop's user, texts without their quotes.
 
         Raises:
             UnknownNameError: the task has no such role.
@@ -95,7 +95,7 @@ class CrossView:
         try:
             result = self._find(role).run([_GSETTINGS, "get", schema, key], timeout_s=left_s)
         except GuestCallError as exc:
-            raise EvaluationError(f"{role} does not tell {schema} {key}.", exc.details) from exc
+            raise EvaluationError(f"{role} does not report {schema} {key}.", exc.details) from exc
         if result.exit_code != 0:
             raise EvaluationError(f"{role} has no setting {schema} {key}.")
         text = result.text

@@ -1,1 +1,1 @@
-"""Evaluators of what a machine shows; they run on the host, on a picture of its screen."""
+"""Evaluators of a machine's screen; they run on the host, on a picture of it."""

@@ -1,7 +1,7 @@
-"""What a machine's screen shows, seen as a picture from outside.
+"""The screen of a machine and pictures in files, evaluated by recognition.
 
-Everything on a screen can be drawn by whoever may draw on it: a task should say in which region
-it looks, and better ask for state than for looks. Screen px, origin top left.
+Any program can draw anything on a screen: a task should restrict the region, and prefer state to
+appearance. Coordinates are screen px, origin top left.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LOOKS = 3
 
 @evaluator(on="vision")
 def screen_size_equals(view: MachineView, width: Px, height: Px) -> bool:
-    """Tell whether a machine's screen has exactly this size.
+    """Return whether a machine's screen has exactly this size.
 
     Args:
         view: the machine.
@@ -59,17 +59,17 @@ def screen_has_text(
     whole_line: bool = False,
     engine: EngineName = "rapidocr",
 ) -> bool:
-    """Tell whether one line of text on the screen holds this, recognised by OCR.
+    """Return whether a line of text on the screen contains this text, recognised by OCR.
 
-    Blanks do not count, as OCR loses and invents them; letter case does. Before and after the
-    text no further letter or digit may stand. Text that goes on in a second line is not found.
+    The comparison is case-sensitive and ignores blanks, as OCR loses and invents them. No further letter
+    or digit may be next to the text. Text that continues on a second line is not found.
 
     Args:
         view: the machine.
-        text: what is sought; must not be empty.
-        region: left, top, right, bottom in px; the line's middle must lie in it.
-        whole_line: the line must hold nothing else.
-        engine: which OCR; ``easyocr`` needs weights of your own.
+        text: the text; must not be empty.
+        region: left, top, right, bottom in px; it must contain the line's centre.
+        whole_line: the line must contain nothing else.
+        engine: the OCR engine; ``easyocr`` needs weights of your own.
 
     Example:
         ``{on: desktop, check: screen_has_text, with: {text: Trash, region: [0, 0, 200, 300]}}``
@@ -92,25 +92,25 @@ def screen_has_template(
     min_scale: Scale = 1.0,
     max_scale: Scale = 1.0,
 ) -> bool:
-    """Tell whether a small picture, such as an icon, is on the screen.
+    """Return whether a small picture, such as an icon, is on the screen.
 
-    Found by normalised correlation of colours; where it fits best the colours may differ by 24
-    of 255 in the mean. A template of one colour, or none at all, cannot be decided.
+    It is found by normalised correlation of colours; at the best match colours may differ by 24 of 255
+    in the mean. A missing template, or one of a single colour, makes the result inconclusive.
 
     Args:
         view: the machine.
         template: path of a picture on the machine, or ``data:image/png;base64,...``.
-        region: left, top, right, bottom in px; all of the picture must lie in it.
-        least_score: of the correlation.
-        min_scale: smallest size it may have, by its own.
-        max_scale: largest size; five sizes between the two are tried as well.
+        region: left, top, right, bottom in px; it must contain the whole picture.
+        least_score: minimum correlation.
+        min_scale: minimum scale.
+        max_scale: maximum scale; five scales between the two are tried as well.
 
     Example:
         ``{on: desktop, check: screen_has_template, with: {template: /srv/icon.png}}``
     """
     wanted = _picture(view, template)
     if is_flat(wanted.pixels):
-        raise EvaluationError("The template is of one colour and cannot be found.")
+        raise EvaluationError("The template has a single colour and cannot be found.")
     frame = view.frame()
     bounds = _bounds(region, frame)
     scales = [float(scale) for scale in np.geomspace(min_scale, max_scale, 7)]
@@ -129,17 +129,17 @@ def screen_shows_picture(
     max_scale: Scale = 4.0,
     method: MatcherName = "sift",
 ) -> bool:
-    """Tell whether the screen shows a picture, at a place and in a size, found by its features.
+    """Return whether the screen shows a picture, at a position and scale, found by its features.
 
-    The whole picture must be seen upright and in proportion. One without enough detail (an icon,
-    a drawing of few lines) is not found this way; use ``screen_has_template``.
+    The whole picture must be visible, upright and with its aspect ratio. A picture with little detail (an
+    icon, a line drawing) is not found; use ``screen_has_template``.
 
     Args:
         view: the machine.
         picture: path of the picture on the machine, or ``data:image/png;base64,...``.
-        region: left, top, right, bottom in px; all of the picture must lie in it, to 4 px.
-        min_scale: smallest size it may have, by its own.
-        max_scale: largest size it may have.
+        region: left, top, right, bottom in px; it must contain the whole picture, to 4 px.
+        min_scale: minimum scale.
+        max_scale: maximum scale.
         method: ``xfeat`` needs weights of your own.
 
     Example:
@@ -155,10 +155,10 @@ def screen_shows_picture(
 def screen_region_still(
     view: MachineView, region: Region, seconds: Annotated[float, Field(gt=0, le=5)] = 1.0
 ) -> bool:
-    """Tell whether a part of the screen does not change for a while, looked at four times.
+    """Return whether a part of the screen does not change for a while, in four captures.
 
-    A part counts as unchanged when no more than one px in two thousand differs by more than 8 of
-    255. A blinking cursor is a change.
+    A part is unchanged when at most one px in two thousand differs by more than 8 of 255. A blinking
+    cursor is a change.
 
     Args:
         view: the machine.
@@ -187,14 +187,14 @@ def screen_region_coloured(
     share: Share = 0.95,
     tolerance: Annotated[int, Field(ge=0, le=128)] = 12,
 ) -> bool:
-    """Tell whether a part of the screen is of a colour.
+    """Return whether a part of the screen has a colour.
 
     Args:
         view: the machine.
         region: left, top, right, bottom in px.
         colour: as ``rrggbb``, hexadecimal.
-        share: of the part's px, at least.
-        tolerance: how far each of red, green and blue may be from it, of 255.
+        share: minimum share of the part's px.
+        tolerance: how far each of red, green and blue may differ from it, of 255.
 
     Example:
         ``{on: desktop, check: screen_region_coloured,
@@ -212,16 +212,16 @@ def image_has_text(
     view: MachineView, path: str, text: str, *, whole_line: bool = False,
     engine: EngineName = "rapidocr",
 ) -> bool:  # fmt: skip
-    """Tell whether one line of text in a picture file holds this, recognised by OCR.
+    """Return whether a line of text in a picture file contains this text, recognised by OCR.
 
-    Compared as ``screen_has_text`` does. A file that is missing or broken is unmet.
+    Compared as by ``screen_has_text``. A file that is missing or broken is unmet.
 
     Args:
         view: the machine.
         path: of the picture.
-        text: what is sought; must not be empty.
+        text: the text; must not be empty.
         whole_line: the line must hold nothing else.
-        engine: which OCR; ``easyocr`` needs weights of your own.
+        engine: the OCR engine; ``easyocr`` needs weights of your own.
 
     Example:
         ``{on: desktop, check: image_has_text, with: {path: ~/shot.png, text: Invoice 7}}``
@@ -242,16 +242,16 @@ def image_contains_picture(
     max_scale: Scale = 4.0,
     method: MatcherName = "sift",
 ) -> bool:
-    """Tell whether a picture file contains another picture, at a place and in a size.
+    """Return whether a picture file contains another picture, at a position and scale.
 
-    Found by features, as ``screen_shows_picture`` does. A file that is missing or broken is
-    unmet; without the other picture nothing can be decided.
+    Found by features, as by ``screen_shows_picture``. A file that is missing or broken is unmet;
+    without the other picture the result is inconclusive.
 
     Args:
         view: the machine.
-        path: of the picture that should contain the other.
+        path: of the picture that contains the other.
         picture: path of the other one, or ``data:image/png;base64,...``.
-        region: left, top, right, bottom in px of the file; all of the picture must lie in it.
+        region: left, top, right, bottom in px of the file; it must contain the whole picture.
         min_scale: smallest size it may have, by its own.
         max_scale: largest size it may have.
         method: ``xfeat`` needs weights of your own.
@@ -286,7 +286,7 @@ def _is_placed(
 def _picture(view: MachineView, source: str) -> Picture:
     found = view.picture(source)
     if found is None:
-        raise EvaluationError("There is no readable picture to look for.", details=source[:200])
+        raise EvaluationError("The picture to find is missing or unreadable.", details=source[:200])
     return found
 
 
@@ -295,7 +295,7 @@ def _bounds(region: Region | None, pixels: Pixels) -> Bounds:
     left, top, right, bottom = region or (0, 0, width, height)
     if not (left < right <= width and top < bottom <= height):
         raise EvaluationError(
-            f"The region {region} is empty or reaches out of the picture.",
+            f"The region {region} is empty or exceeds the picture.",
             details=f"It has {width}x{height} px.",
         )
     return Bounds(left, top, right, bottom)

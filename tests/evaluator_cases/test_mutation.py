@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import fnmatch
+import importlib
+import inspect
 import json
 import os
 import random
@@ -20,7 +23,8 @@ from evaluators.testing.case import BaseFixture, CaseTable, State, near_miss, no
 from evaluators.testing.runner import prepare
 from tests.evaluator_cases.mutate import main
 from tests.evaluator_cases.mutation import child
-from tests.evaluator_cases.mutation.code import mutate_code
+from tests.evaluator_cases.mutation.code import mutate_code, mutated_modules
+from tests.evaluator_cases.mutation.exceptions import EQUIVALENT, UNDETECTED
 from tests.evaluator_cases.mutation.mutants import mutants_of
 from tests.evaluator_cases.mutation.page import ModuleReports, update
 from tests.evaluator_cases.mutation.report import MutantResult, MutationReport
@@ -191,6 +195,20 @@ def test_the_page_replaces_the_rows_of_one_module(tmp_path: Path) -> None:
     assert "| evaluators.a | 2 | 2 | 0 | 0 | 100.0% |" in after
     assert "| evaluators.b | 2 | 2 | 0 | 0 | 100.0% |" in after
     assert "survives**:" not in after
+
+
+def test_every_exception_names_a_mutant() -> None:
+    names = [
+        mutant.name
+        for module in mutated_modules(all_tables())
+        for mutant in mutants_of(module, inspect.getsource(importlib.import_module(module)))
+    ]
+    stale = [
+        pattern
+        for pattern in (*EQUIVALENT, *UNDETECTED)
+        if not any(fnmatch.fnmatchcase(name, pattern) for name in names)
+    ]
+    assert stale == []
 
 
 # All mutants take an hour (`make mutate`); the nightly tests a sample, with the date as its seed.

@@ -35,7 +35,6 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.session.answers._date: *: True -> False": _STRICT,
     "evaluators.session.answers._normal: *: '*' -> '*XX'": _FOLDED,
     # several machines
-    "evaluators.session.view.as_shell: *: 'Shell' -> *": "the name of a type, for checkers",
     "evaluators.session.view.*: * raise *": _LATER,
     "evaluators.session.view.CrossView.gsetting: *: ' ' -> *": "words of an error",
     "evaluators.session.view.CrossView.gsetting: *: '\\'\"' -> *": "what is not quoted never begins and ends with X",
@@ -99,7 +98,7 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.phone.view.PhoneView.rows: * list(common)": _PINNED,
     "evaluators.phone.view.PhoneView._run: *: 0 -> 1": _BOUND,
     "evaluators.phone.view.parse_rows: *: '' -> 'XX'": _NOTHING,
-    "evaluators.phone.view.parse_rows: * and heads[0].start() != 0": _LATER,
+    "evaluators.phone.view.parse_rows: * and heads[[]0].start() != 0": _LATER,
     # vision
     "evaluators.vision.screen.Region: *: 4 -> 5": _LATER,
     "evaluators.vision.screen.screen_has_template: *: 7 -> 8": "one size more is tried",

@@ -241,7 +241,7 @@ def test_a_view_whose_time_is_up_reads_nothing_more(shell: TableShell) -> None:
     clock = FakeClock()
     view = PhoneView(shell, timeout_s=5, clock=clock)
     clock.advance(5)
-    with pytest.raises(EvaluationError, match="no time left"):
+    with pytest.raises(EvaluationError, match="No time was left"):
         view.front_activity()
     assert shell.asked == []
 

@@ -73,8 +73,8 @@ def test_without_a_path_to_weights_the_setting_is_named(
 ) -> None:
     monkeypatch.delenv(f"MESOCOSM_VISION_{variable}", raising=False)
     error = refusal(make)
-    assert error.brief == f"The weights of {name} are not here."
-    assert "no path is set" in error.details
+    assert error.brief == f"The weights of {name} are missing."
+    assert "Path: not set." in error.details
     assert f"MESOCOSM_VISION_{variable}" in error.resolution
 
 
@@ -82,7 +82,7 @@ def test_without_a_path_to_weights_the_setting_is_named(
 def test_each_of_easyocr_s_files_must_be_there_and_the_one_meant(easyocr: Path, name: str) -> None:
     (easyocr / name).write_bytes(b"something else")
     error = refusal(EasyOcr)
-    assert error.brief == f"{easyocr / name} is not the file of weights that was meant."
+    assert error.brief == f"{easyocr / name} is not the expected file of weights."
     assert sha256(b"something else") in error.details
     assert f"EASYOCR_{FILES[name].upper()}_SHA256" in error.resolution
     (easyocr / name).unlink()
@@ -131,9 +131,9 @@ def test_an_engine_that_cannot_run_stands_in_the_table_with_the_reason(
     assert sift.error_px is not None
     assert sift.error_px < 1
     assert xfeat == Finding("xfeat", trouble=xfeat.trouble)
-    assert "The weights of XFeat are not here." in xfeat.trouble
+    assert "The weights of XFeat are missing." in xfeat.trouble
     assert "| xfeat | - | - | - | The weights of XFeat" in markdown(matcher_table([sift, xfeat]))
-    row = Reading("easyocr", trouble="The weights of EasyOCR are not here.")
+    row = Reading("easyocr", trouble="The weights of EasyOCR are missing.")
     assert "| easyocr | - | - | - | - | - | The weights" in markdown(table([row], pixels))
 
 
@@ -157,7 +157,7 @@ def test_rapidocr_and_tesseract_read_what_stands_there() -> None:
 @pytest.mark.filterwarnings("ignore")  # EasyOCR's own: it quantizes, and pins memory without a GPU
 @pytest.mark.skipif(
     not HAS_TORCH or "MESOCOSM_VISION_EASYOCR_DIR" not in WEIGHTS,
-    reason="torch or EasyOCR's weights are not here",
+    reason="torch or EasyOCR's weights are missing",
 )
 def test_easyocr_with_its_own_weights_reads_a_desktop() -> None:
     pixels, strings = bench.load_picture(bench.PICTURE, bench.EXPECTED)
@@ -173,7 +173,7 @@ def test_easyocr_with_its_own_weights_reads_a_desktop() -> None:
 @pytest.mark.usefixtures("weights")
 @pytest.mark.skipif(
     not HAS_TORCH or "MESOCOSM_VISION_XFEAT_WEIGHTS" not in WEIGHTS,
-    reason="torch or XFeat's weights are not here",
+    reason="torch or XFeat's weights are missing",
 )
 def test_xfeat_with_its_own_weights_finds_a_part_and_not_what_is_not_there() -> None:
     pixels, _ = bench.load_picture(bench.PICTURE, bench.EXPECTED)

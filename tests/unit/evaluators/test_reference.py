@@ -30,8 +30,8 @@ def test_the_page_is_up_to_date() -> None:
 def fault_of(tool: Tool) -> str:
     """Return what is wrong with an evaluator's docstring; empty when nothing is."""
     example = example_of(tool)
-    if not tool.description.startswith("Tell whether "):
-        return "the first line does not begin with 'Tell whether'"
+    if not tool.description.startswith("Return whether "):
+        return "the first line does not begin with 'Return whether'"
     if example is None or not example.keys() <= {"on", "check", "with"}:
         return f"the example is not a node: {example}"
     if example["check"] != tool.name:

@@ -26,7 +26,7 @@ BUNDLE = Bundle("d" * 64, {"evaluators": '"""Doc."""'})
 
 @evaluator(on="session")
 def is_more(session: int, than: int = 0) -> bool:
-    """Tell whether the subject is more.
+    """Return whether the subject is more.
 
     Args:
         session: a number.
@@ -43,7 +43,7 @@ def breaks(session: int) -> bool:
 
 @evaluator(on="session")
 def mumbles(session: int) -> bool:
-    """Give something that is no bool."""
+    """Return something that is not a bool."""
     return 1  # type: ignore[return-value]
 
 
@@ -65,7 +65,7 @@ def test_a_wave_goes_on_when_one_evaluator_raises() -> None:
         "a": None, "b": True, "c": False, "d": None, "e": None, "f": None,
     }  # fmt: skip
     assert outcomes["a"].reason == "breaks raised ZeroDivisionError: by nought"
-    assert "no bool" in outcomes["d"].reason
+    assert "not a bool" in outcomes["d"].reason
     assert "than" in outcomes["e"].reason
     assert "is_moer" in outcomes["f"].reason
 
@@ -205,7 +205,7 @@ def test_no_evaluator_is_begun_after_the_waves_time() -> None:
     clock = FakeClock()
 
     def is_slow(session: int) -> bool:
-        """Tell whether it is slow, slowly."""
+        """Return whether it is slow, slowly."""
         clock.advance(4)
         return True
 

@@ -53,7 +53,7 @@ def test_each_state_is_said_in_its_words() -> None:
     told = {row.node: row for row in explain(graph, task, builtin_evaluators())}
     assert (
         told["a"].why
-        == "Not yet satisfied: a regular file stands at this path; it may be empty (pc)."
+        == "Not yet satisfied: there is a regular file at this path; it may be empty (pc)."
     )
     assert told["b"].why.startswith("Counts only after a. Then: a file holds exactly this text")
     assert ", or the submitted answer is the expected one" in told["b"].why
@@ -80,7 +80,9 @@ def test_a_broken_keep_node_is_explained_and_a_kept_one_is_not() -> None:
     graph.finish()
     (row,) = explain(graph, task, builtin_evaluators())
     assert (row.node, row.state) == ("k", NodeState.BROKEN)
-    assert row.why.startswith("Had to stay satisfied and is not at the end: a regular file")
+    assert row.why.startswith(
+        "Had to stay satisfied and is not at the end: there is a regular file"
+    )
 
 
 def test_an_unknown_evaluator_is_named_and_no_more() -> None:
