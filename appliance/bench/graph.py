@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SIZES = (10, 50, 100, 200, 1000)
 SHAPES = ("chain", "wide", "random")
 ROLES = ("desktop", "phone")
-TARGET_MS = 5.0
+TARGET_MS = 1.0
 """What a step may cost at `TARGET_NODES` nodes."""
 TARGET_NODES = 200
 

@@ -11,7 +11,7 @@ from evaluators.graph.outcome import Cause, Verdict
 from evaluators.model.base import SESSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from controller.episode.faults import MachineFault
     from controller.episode.live import LiveTrial
@@ -57,11 +57,13 @@ def judge(ending: Ending, live: LiveTrial) -> Judgement:
     for role, machine in live.machines.items():
         if fault := diagnose(machine):
             faults[role] = fault
-            if fault.is_by_agent and fault.has_ended:
-                live.graph.end_machine(role, fault.detail)
+            if fault.is_by_agent:
+                graph = live.graph
+                unmet = graph.end_machine if fault.has_ended else graph.hinder_machine
+                unmet(role, fault.detail)
     live.graph, undone = live.finished()
     if live.graph.verdict() is Verdict.INCONCLUSIVE and ending.reason not in FAILED:
-        return _judge_undecided(ending, live.graph, live.task, faults, undone)
+        return _judge_undecided(live.graph, live.task, faults, undone)
     return _judge_decided(_with_machines(ending, faults), live.graph, undone)
 
 
@@ -77,23 +79,20 @@ def _judge_decided(ending: Ending, graph: GraphEvaluator, undone: tuple[str, ...
 
 
 def _judge_undecided(
-    ending: Ending,
     graph: GraphEvaluator,
     task: Task,
     faults: Mapping[str, MachineFault],
     undone: tuple[str, ...],
 ) -> Judgement:
-    """Attribute the undecided nodes; those that the agent made undecidable are unmet."""
+    """Attribute the nodes that stay undecided for another reason than the agent's doing."""
     open_nodes = graph.inconclusive
-    blamed = {
-        node: [fault for role in _roles_of(node, task, faults) if (fault := faults.get(role))]
+    has_failed = any(
+        not fault.is_by_agent
         for node in open_nodes
-    }
-    excused = [node for node, found in blamed.items() if found and _is_all_by_agent(found)]
+        for role in _roles_of(node, task, faults)
+        if (fault := faults.get(role))
+    )
     detail = "\n".join(f"{node}: {why}" for node, why in open_nodes.items())
-    if len(excused) == len(open_nodes):
-        return Judgement(Verdict.FAIL, _with_machines(ending, faults), undone)
-    has_failed = any(found and not _is_all_by_agent(found) for found in blamed.values())
     is_machines = has_failed or graph.cause is Cause.MACHINE
     reason = Reason.ENVIRONMENT_ERROR if is_machines else Reason.EVALUATOR_ERROR
     return Judgement(Verdict.INCONCLUSIVE, Ending(reason, detail), undone)
@@ -111,7 +110,3 @@ def _roles_of(node_id: str, task: Task, faults: Mapping[str, MachineFault]) -> s
     """Return the roles that a node depends on; a check on the session may ask every machine."""
     roles = {check.on for node in task.graph if node.id == node_id for check in node.checks}
     return roles | set(faults) if SESSION in roles else roles
-
-
-def _is_all_by_agent(faults: Iterable[MachineFault]) -> bool:
-    return all(fault.is_by_agent for fault in faults)

@@ -166,7 +166,7 @@ def _summary(report: Report) -> list[str]:
     if metrics.success_rate is not None and metrics.success_interval is not None:
         low, high = metrics.success_interval
         lines.append(
-            f"SR {metrics.success_rate:.1%} (95 % interval over {metrics.tasks} tasks: {low:.1%} to {high:.1%}), "
+            f"SR {metrics.success_rate:.1%} (95 % interval over {metrics.tasks} task{'s' * (metrics.tasks != 1)}: {low:.1%} to {high:.1%}), "
             f"CR {_number(metrics.completion_ratio)}, EE {_number(metrics.execution_efficiency)}, "
             f"CE {_number(metrics.cost_efficiency)}"
         )

@@ -25,6 +25,8 @@ The exact semantics (each point is pinned by a property test against a slow refe
   that cannot be checked at the end. Nodes of other machines are unaffected.
 * **A machine that the agent ended** (`end_machine`) is not asked any more: checks on it are unmet,
   so a hold node on it is undone and a keep node broken. Once nodes met before keep their credit.
+  Where something of the agent's keeps evaluators from answering (`hinder_machine`), the machine is
+  asked, and a check that cannot decide is unmet. With either, so is an undecided session check.
 * **Verdict.** FAIL if a keep node is broken. PASS if every other node is met and no keep node is
   undecided. Else INCONCLUSIVE if any node is inconclusive, even when another is known to be unmet
   (the trouble may have kept the agent from meeting it). Else FAIL.
@@ -151,6 +153,15 @@ class GraphEvaluator:
         """
         self._waves.ended[role] = reason
 
+    def hinder_machine(self, role: str, reason: str) -> None:
+        """Record that the agent keeps evaluators from answering: undecided checks are unmet.
+
+        Args:
+            role: of the machine.
+            reason: what happened, for the log.
+        """
+        self._waves.hindered[role] = reason
+
     def finish(self) -> tuple[str, ...]:
         """Take a last step, check hold and keep nodes, and return those undone or broken.
 
@@ -247,6 +258,7 @@ class GraphEvaluator:
             "finished": self._is_finished,
             "nodes": {name: self._record_of(name) for name in self._nodes},
             "ended": dict(self._waves.ended),
+            "hindered": dict(self._waves.hindered),
         }
 
     @classmethod
@@ -315,6 +327,7 @@ class GraphEvaluator:
         self._steps = record.steps
         self._is_finished = record.finished
         self._waves.ended.update(record.ended)
+        self._waves.hindered.update(record.hindered)
         for name in self._in_order(record.nodes):
             node = record.nodes[name]
             if node.met_at_step is not None:

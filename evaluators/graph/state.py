@@ -53,6 +53,7 @@ class GraphRecord(BaseModel):
         finished: whether the final check is done.
         nodes: by id.
         ended: reason by role, for machines that the agent ended.
+        hindered: reason by role, for machines where the agent keeps evaluators from answering.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -61,3 +62,4 @@ class GraphRecord(BaseModel):
     finished: bool
     nodes: dict[str, NodeRecord]
     ended: dict[str, str] = Field(default_factory=dict)
+    hindered: dict[str, str] = Field(default_factory=dict)

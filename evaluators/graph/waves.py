@@ -34,7 +34,9 @@ class Waves:
 
     Attributes:
         ended: reason by role, for machines that the agent ended. They are not asked any more, and
-            checks on them are unmet; so are session checks that needed such a machine.
+            checks on them are unmet.
+        hindered: reason by role, for machines where something of the agent's keeps evaluators from
+            answering. They are asked, and checks that cannot decide are unmet.
         round_trips: how many there were, by role.
         evaluations: how many checks were run in all.
     """
@@ -47,6 +49,7 @@ class Waves:
         self._calls = {node.id: _calls_of(node) for node in nodes}
         self._pool: ThreadPoolExecutor | None = None
         self.ended: dict[str, str] = {}
+        self.hindered: dict[str, str] = {}
         self.round_trips: dict[str, int] = {}
         self.evaluations = 0
 
@@ -89,14 +92,19 @@ class Waves:
         except MesocosmError as exc:
             outcomes = undecided(calls, f"{role} could not be asked: {exc.brief}", Cause.MACHINE)
         matched = match_outcomes(calls, outcomes)
-        if role == SESSION and self.ended:
-            return [_unmet_if_lost(outcome) for outcome in matched]
-        return matched
+        reason = self._agents_fault_on(role)
+        return [_unmet_if_open(outcome, reason) for outcome in matched] if reason else matched
+
+    def _agents_fault_on(self, role: str) -> str:
+        """Return what the agent did to a role's machine; a session check may need any machine."""
+        if role == SESSION:
+            return "; ".join([*self.ended.values(), *self.hindered.values()])
+        return self.hindered.get(role, "")
 
 
-def _unmet_if_lost(outcome: Outcome) -> Outcome:
-    if outcome.met is None and outcome.cause is Cause.MACHINE:
-        return Outcome(outcome.node, met=False, reason=outcome.reason)
+def _unmet_if_open(outcome: Outcome, reason: str) -> Outcome:
+    if outcome.met is None:
+        return Outcome(outcome.node, met=False, reason=f"{reason}: {outcome.reason}")
     return outcome
 
 

@@ -16,13 +16,13 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 
 
 class Strict(BaseModel):
-    """Base of all models here: frozen, strict, and exact about unknown keys."""
+    """Base of all models here: frozen, strict, unknown keys refused with the nearest match."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", populate_by_name=True)
 
     @model_validator(mode="before")
     @classmethod
-    def _know_every_key(cls, data: Any) -> Any:  # noqa: ANN401
+    def _refuse_unknown_keys(cls, data: Any) -> Any:  # noqa: ANN401
         if not isinstance(data, dict):
             return data
         names = {field.alias or name for name, field in cls.model_fields.items()}

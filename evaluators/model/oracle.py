@@ -32,15 +32,17 @@ class Target(Strict):
     index: int = Field(default=0, ge=0)
 
     @model_validator(mode="after")
-    def _say_something(self) -> Self:
+    def _require_a_criterion(self) -> Self:
         if self.name is None and self.role is None and self.resource_id is None:
-            raise PydanticCustomError("empty_target", "Give a name, a role or a resource_id.")
+            raise PydanticCustomError(
+                "empty_target", "Name at least one of name, role and resource_id."
+            )
         return self
 
     def pick(self, elements: Sequence[Element]) -> Element | None:
-        """Give the element meant, or None when it is not there (yet)."""
-        found = [element for element in elements if self._matches(element)]
-        return found[self.index] if self.index < len(found) else None
+        """Return the element meant, or None when it is not there (yet)."""
+        matching = [element for element in elements if self._matches(element)]
+        return matching[self.index] if self.index < len(matching) else None
 
     def _matches(self, element: Element) -> bool:
         wanted = self.resource_id

@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from appliance.base.clock import FakeClock
-from appliance.base.errors import GuestCallError, LinkClosedError, LinkTimeoutError
+from appliance.base.errors import (
+    EvaluationError,
+    GuestCallError,
+    LinkClosedError,
+    LinkTimeoutError,
+    MachineError,
+)
 from evaluators.bundle import Bundle, desktop_bundle
 from evaluators.catalogue import builtin_evaluators, tools_of
 from evaluators.decorators import evaluator
-from evaluators.graph.outcome import Call, Outcome
+from evaluators.graph.outcome import Call, Cause, Outcome, match_outcomes
 from evaluators.runners import BundleRunner, HostRunner, phone_runner, session_runner
 from evaluators.schema import describe
 from evaluators.testing.shell import TableShell
@@ -68,6 +74,48 @@ def test_a_wave_goes_on_when_one_evaluator_raises() -> None:
     assert "not a bool" in outcomes["d"].reason
     assert "than" in outcomes["e"].reason
     assert "is_moer" in outcomes["f"].reason
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (LinkClosedError("The link is closed."), Cause.MACHINE),
+        (LinkTimeoutError("No reply."), Cause.MACHINE),
+        (MachineError("It is gone."), Cause.MACHINE),
+        (GuestCallError("It answered with an error."), Cause.EVALUATOR),
+        (EvaluationError("It cannot decide."), Cause.EVALUATOR),
+        (ZeroDivisionError(), Cause.EVALUATOR),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_undecided_outcome_tells_machines_from_evaluators(
+    error: Exception, cause: Cause
+) -> None:
+    @evaluator(on="session")
+    def fails(session: int) -> bool:
+        """Return nothing."""
+        raise error
+
+    calls = [Call("a", "fails")]
+    found = HostRunner({"fails": describe(fails)}, lambda _: 5).evaluate(calls, timeout_s=1)
+    assert match_outcomes(calls, found)[0].cause is cause
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (LinkClosedError("The link is closed."), Cause.MACHINE),
+        (GuestCallError("The probe answered with an error."), Cause.EVALUATOR),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_wave_in_a_guest_tells_machines_from_evaluators(error: Exception, cause: Cause) -> None:
+    class Failing:
+        def call(self, op: str, params: object = None, *, timeout_s: float = 1.0) -> Json:
+            raise error
+
+    runner = BundleRunner(Failing(), BUNDLE)  # type: ignore[arg-type]
+    assert [row.cause for row in runner.evaluate([Call("a", "c")], timeout_s=1)] == [cause]
 
 
 def test_each_wave_looks_at_a_new_subject_with_the_waves_time() -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from appliance.base.errors import GraphError, LinkClosedError, UnknownNameError
 from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.outcome import Call, Cause, Outcome, Verdict, undecided
-from evaluators.graph.state import NodeState
+from evaluators.graph.state import GraphRecord, NodeState
 from evaluators.model.dag import build_graph
 from evaluators.model.node import Check, Mode, Node
 
@@ -87,13 +87,14 @@ class Reference:
     broken: set[str] = field(default_factory=set)
     troubled: set[str] = field(default_factory=set)
     ended: set[str] = field(default_factory=set)
+    hindered: set[str] = field(default_factory=set)
 
     def value(self, each: Node, truth: Truth) -> bool | None:
         """Evaluate a node's checks one by one."""
         is_troubled = False
         for number, check in enumerate(each.checks):
             value = truth[f"{each.id}#{number}" if number else each.id]
-            if check.on in self.ended:
+            if check.on in self.ended or (value is None and check.on in self.hindered):
                 value = False
             if value:
                 return True
@@ -152,11 +153,12 @@ class Reference:
 
 @dataclass(frozen=True)
 class Story:
-    """A graph, what is true at each step, and the machines that end before the last one."""
+    """A graph, what is true at each step, and machines that the agent ends or hinders at the end."""
 
     nodes: list[Node]
     truths: list[Truth]
     ended: tuple[str, ...]
+    hindered: tuple[str, ...]
 
 
 @st.composite
@@ -187,8 +189,8 @@ def stories(draw: st.DrawFn) -> Story:
         dict.fromkeys(checks, st.sampled_from([True, True, False, None])),
     )
     steps = draw(st.lists(truths, min_size=1, max_size=5))
-    ended = draw(st.sampled_from([(), (), ("phone",), ROLES]))
-    return Story(draw(st.permutations(nodes)), steps, ended)
+    ended, hindered = (draw(st.sampled_from([(), (), ("phone",), ROLES])) for _ in range(2))
+    return Story(draw(st.permutations(nodes)), steps, ended, hindered)
 
 
 @stories_in_number
@@ -210,6 +212,9 @@ def test_agrees_with_the_reference_in_every_story(story: Story) -> None:
     for role in story.ended:
         graph.end_machine(role, "powered off")
         reference.ended.add(role)
+    for role in story.hindered:
+        graph.hinder_machine(role, "a mount hangs")
+        reference.hindered.add(role)
     world.truth = story.truths[-1]
     reference.finish(world.truth)
     assert set(graph.finish()) == reference.undone | reference.broken
@@ -256,6 +261,8 @@ def test_continues_from_its_saved_state_unchanged(story: Story, cut: int) -> Non
         graph.step()
     for role in story.ended:
         graph.end_machine(role, "powered off")
+    for role in story.hindered:
+        graph.hinder_machine(role, "a mount hangs")
     saved = json.loads(json.dumps(graph.to_dict()))
     twin = GraphEvaluator.from_dict(story.nodes, runners(world), saved)
     assert twin.to_dict() == graph.to_dict()
@@ -516,13 +523,9 @@ def test_nodes_of_a_machine_that_the_agent_ended_are_unmet_and_not_asked() -> No
     assert graph.met == ("done", "far", "either")
     assert graph.inconclusive == {}
     assert graph.verdict() is Verdict.FAIL
-    record = graph.to_dict()["nodes"]["held"]  # type: ignore[call-overload, index]
-    assert record == {
-        "state": "undone",
-        "met_at_step": 1,
-        "reason": "the guest powered off",
-        "cause": None,
-    }
+    record = GraphRecord.model_validate(graph.to_dict()).nodes["held"]
+    assert (record.state, record.met_at_step) == (NodeState.UNDONE, 1)
+    assert (record.reason, record.cause) == ("the guest powered off", None)
 
 
 def test_a_keep_node_of_a_machine_that_the_agent_ended_is_broken() -> None:
@@ -534,19 +537,47 @@ def test_a_keep_node_of_a_machine_that_the_agent_ended_is_broken() -> None:
     assert graph.verdict() is Verdict.FAIL
 
 
+def test_a_check_that_the_agent_keeps_from_answering_is_unmet_and_others_are_asked() -> None:
+    nodes = [node("a"), node("b"), node("far", on="phone"), node("either", others=["phone"])]
+    graph, world = evaluator(*nodes)
+    world.truth = {"a": None, "b": True, "far": None, "either": None, "either#1": None}
+    graph.step()
+    assert set(graph.inconclusive) == {"a", "far", "either"}
+    graph.hinder_machine("desktop", "a mount hangs")
+    graph.finish()
+    assert graph.met == ("b",)
+    assert graph.state_of("a") is NodeState.ACTIVE
+    assert set(graph.inconclusive) == {"far", "either"}
+    graph, world = evaluator(node("a"))
+    world.truth = {"a": True}
+    graph.step()
+    world.truth = {"a": None}
+    graph.hinder_machine("desktop", "a mount hangs")
+    assert graph.finish() == ("a",)
+    assert graph.verdict() is Verdict.FAIL
+    record = GraphRecord.model_validate(graph.to_dict())
+    assert record.nodes["a"].reason == "a mount hangs: lost"
+
+
+@pytest.mark.parametrize("cause", [Cause.MACHINE, Cause.EVALUATOR])
 @pytest.mark.parametrize(
-    ("is_ended", "verdict"), [(True, Verdict.FAIL), (False, Verdict.INCONCLUSIVE)]
+    ("change", "verdict"),
+    [
+        ("", Verdict.INCONCLUSIVE),
+        ("end_machine", Verdict.FAIL),
+        ("hinder_machine", Verdict.FAIL),
+    ],
 )
-def test_a_session_check_that_needs_an_ended_machine_is_unmet(
-    is_ended: bool, verdict: Verdict
+def test_an_undecided_session_check_is_unmet_where_the_agent_spoiled_a_machine(
+    cause: Cause, change: str, verdict: Verdict
 ) -> None:
     class Comparing:
         def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
-            return undecided(calls, "the desktop is gone", Cause.MACHINE)
+            return undecided(calls, "the desktop does not answer", cause)
 
     graph = GraphEvaluator([node("a", on="session")], {"session": Comparing()})
-    if is_ended:
-        graph.end_machine("desktop", "the guest powered off")
+    if change:
+        getattr(graph, change)("desktop", "the agent did it")
     graph.finish()
     assert graph.verdict() is verdict
 

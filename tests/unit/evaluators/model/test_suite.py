@@ -146,7 +146,7 @@ def test_a_task_says_what_its_file_says(tmp_path: Path) -> None:
         ("id: one", "id: One Task", 1, "id: String should match pattern", ""),
         ("desktop: desktop,", "desktop: desktpo,", 3, "not 'desktpo'", ""),
         ("desktop: desktop,", "session: desktop,", 3, "'session' is no machine", ""),
-        ("at: {name: OK, role: push button}", "at: {}", 22, "Give a name, a role", ""),
+        ("at: {name: OK, role: push button}", "at: {}", 22, "Name at least one of", ""),
         ("at: {name: OK, role: push button}", "with: {x: 1}", 22, "y is missing", ""),
         ("    seconds: 5", "    secnds: 5", 27, "'secnds' here. Did you mean 'seconds'?", ""),
         ("      check: file_exists\n      with", "      check: file_exsts\n      with", 25, "'file_exsts'", "'file_exists'"),
