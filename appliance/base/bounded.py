@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import queue
 import threading
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
@@ -28,13 +29,14 @@ class _Call(Generic[T]):
 
     def __init__(self, function: Callable[[], T]) -> None:
         self._function = function
+        self._context = contextvars.copy_context()
         self._results: list[T] = []
         self._error: BaseException | None = None
         self.ended = threading.Event()
 
     def run(self) -> None:
         try:
-            self._results.append(self._function())
+            self._results.append(self._context.run(self._function))
         except BaseException as exc:  # noqa: BLE001 - raised again in the thread that waits
             self._error = exc
         self.ended.set()

@@ -18,6 +18,7 @@ from controller.store.spec import (
     NoopSpec,
     OracleSpec,
     RandomSpec,
+    Sampling,
     ScriptSpec,
     without_credentials,
 )
@@ -26,6 +27,17 @@ if TYPE_CHECKING:
     from controller.episode.trial import Driver
     from controller.models.settings import ModelSettings
     from controller.store.spec import AgentSpec
+
+_SETTINGS = (
+    "history",
+    "pictures",
+    "timeout_s",
+    "retries",
+    "outage_s",
+    "usd_per_mtok_prompt",
+    "usd_per_mtok_completion",
+)
+"""Settings of a model that are part of its specification under the same name."""
 
 AGENTS = ("model", "noop", "oracle", "random", "script")
 
@@ -132,10 +144,8 @@ def _specify_model(options: AgentOptions) -> ModelSpec:
     return ModelSpec(
         model=settings.name,
         endpoint=settings.base_url,
-        history=settings.history,
-        pictures=settings.pictures,
-        timeout_s=settings.timeout_s,
-        retries=settings.retries,
+        sampling=Sampling.model_validate(settings.sampling()),
+        **{name: getattr(settings, name) for name in _SETTINGS},
         prompt_digest=prompt_digest(),
     )
 
@@ -160,11 +170,6 @@ def _model_settings(spec: ModelSpec, base_url: str | None) -> ModelSettings:
     address = base_url or settings.base_url
     if without_credentials(address) != spec.endpoint:
         address = spec.endpoint
-    specified = {
-        "history": spec.history,
-        "pictures": spec.pictures,
-        "timeout_s": spec.timeout_s,
-        "retries": spec.retries,
-    }
+    specified = {name: getattr(spec, name) for name in _SETTINGS} | spec.sampling.model_dump()
     update = {key: value for key, value in specified.items() if value is not None}
     return settings.model_copy(update={"name": spec.model, "base_url": address, **update}).require()

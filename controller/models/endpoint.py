@@ -16,6 +16,7 @@ from appliance.base.errors import (
     ModelRefusalError,
     ModelUnavailableError,
 )
+from appliance.base.logging import redact
 from controller.models.reply import Reply
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class ModelEndpoint:
     """
 
     def __init__(self, settings: ModelSettings, clock: Clock = SYSTEM_CLOCK) -> None:
+        redact(settings.api_key.get_secret_value())
         self._settings = settings
         self._clock = clock
         self._client: openai.OpenAI | None = None
@@ -129,6 +131,7 @@ class ModelEndpoint:
                 model=self._settings.name,
                 messages=messages,  # type: ignore[arg-type]  # built to its wire form
                 tools=tools,  # type: ignore[arg-type]
+                **self._settings.sampling(),
             )
             return Reply.model_validate_json(raw.text)
 

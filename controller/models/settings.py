@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from typing import Any
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -24,6 +25,9 @@ class ModelSettings(BaseSettings):
         usd_per_mtok_completion: price of a million tokens received, US dollars; 0 where unknown.
         history: how many past turns the model is reminded of.
         pictures: in how many of these the screenshots are kept.
+        temperature: of sampling; None leaves it to the endpoint.
+        top_p: probability mass sampled from; None leaves it to the endpoint.
+        max_tokens: length of a reply at most; None leaves it to the endpoint.
     """
 
     model_config = SettingsConfigDict(
@@ -40,6 +44,18 @@ class ModelSettings(BaseSettings):
     usd_per_mtok_completion: float = Field(default=0.0, ge=0)
     history: int = Field(default=10, ge=1)
     pictures: int = Field(default=2, ge=1)
+    temperature: float | None = Field(default=None, ge=0)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+
+    def sampling(self) -> dict[str, Any]:
+        """Return the sampling parameters of a request; those left to the endpoint are not in it."""
+        values = {
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "max_tokens": self.max_tokens,
+        }
+        return {name: value for name, value in values.items() if value is not None}
 
     def require(self) -> ModelSettings:
         """Return self if there is enough to ask a model.

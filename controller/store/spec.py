@@ -100,6 +100,9 @@ class ModelSpec(Record):
         pictures: in how many of these the screenshots are still there.
         timeout_s: of one request.
         retries: after 429, 5xx and broken connections.
+        outage_s: how long one trial waits in all for an endpoint that does not answer.
+        usd_per_mtok_prompt: price of a million tokens sent, US dollars; limits of money count it.
+        usd_per_mtok_completion: price of a million tokens received, US dollars.
         prompt_digest: SHA-256 of the agent's prompt templates; empty in runs of schema 1.
     """
 
@@ -111,6 +114,9 @@ class ModelSpec(Record):
     pictures: int | None = None
     timeout_s: float | None = None
     retries: int | None = None
+    outage_s: float | None = None
+    usd_per_mtok_prompt: float | None = None
+    usd_per_mtok_completion: float | None = None
     prompt_digest: str = ""
 
     @field_validator("endpoint")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import wait_until
 from appliance.base.errors import MachineError, MesocosmError
+from appliance.base.logging import log_context
 from appliance.base.measures import record
 from provisioning.fleet.backend import ForkingBackend
 from provisioning.machine_state import MachineState
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from provisioning.fleet.reaper import Reaper
     from provisioning.fleet.warm_pool import WarmPool
     from provisioning.protocols import Kind, ResetReport
+
+_log = logging.getLogger(__name__)
 
 _NEW_ONES = 2
 _QUEUE_TIMEOUT_S = 1800.0
@@ -329,12 +333,16 @@ class Acquisition:
         parts, machine_id, kind = self._parts, handle.folder.machine_id, source.kind.value
         parts.ledger.lend(machine_id, self._lease_id)
         try:
-            handle.machine.power.start()
-            report = reset(handle.machine)
+            with log_context(machine=machine_id):
+                _log.debug("%s", source.way.value)
+                handle.machine.power.start()
+                report = reset(handle.machine)
+                _log.debug("verified in %.3f s by %s", report.seconds, report.path)
         except MesocosmError as exc:
             path = "fork" if is_fork else "rewind"
             record("resets_total", kind=kind, path=path, result=exc.code)
             self._failures.setdefault(source.kind, _Failures()).note(source, str(exc))
+            _log.info("%s is thrown away: %s", machine_id, exc)
             parts.say(f"{machine_id} is thrown away: {exc.brief}")
             parts.inventory.discard(handle.claim)
             return None

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from contextvars import ContextVar
 
 import pytest
 
@@ -37,3 +38,12 @@ def test_cancelling_ends_the_wait() -> None:
     with CallThread() as thread, pytest.raises(CancelledError):
         thread.run(lambda: release.wait(30), timeout_s=30, cancel=cancel)
     release.set()
+
+
+def test_calls_see_the_context_of_their_caller() -> None:
+    name: ContextVar[str] = ContextVar("name", default="")
+    with CallThread() as thread:
+        token = name.set("trial")
+        assert thread.run(name.get, timeout_s=60) == "trial"
+        name.reset(token)
+        assert thread.run(name.get, timeout_s=60) == ""

@@ -9,8 +9,10 @@ import pytest
 import typer
 
 from appliance.base.errors import MesocosmError, RequirementError
+from appliance.base.logging import configure_logging
 from appliance.base.settings import get_settings
 from appliance.cli import main as cli
+from controller import planning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -230,3 +232,46 @@ def test_help_names_the_commands_and_version_is_told(capsys: pytest.CaptureFixtu
     assert all(name in out for name in ("run", "results", "suite"))
     assert cli.main(["--version"]) == 0
     assert re.fullmatch(r"mesocosm \d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+def test_verbose_logs_host_commands_with_the_trial(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    planning.code_version.cache_clear()
+    try:
+        assert cli.main([*ANSWER, "oracle", "--verbose"]) == 0
+        err = capsys.readouterr().err
+    finally:
+        configure_logging()
+    assert re.search(r"DEBUG appliance\.base\.process: \$ git .* rev-parse HEAD", err)
+    assert re.search(r"DEBUG controller\.executors\.local \[trial=answer\.0\]: TrialStarted", err)
+    assert cli.main([*ANSWER, "oracle"]) == 0
+    assert "DEBUG" not in capsys.readouterr().err
+
+
+def test_several_trials_run_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", str(TINY), "--fleet", "fake", "--agent", "oracle", "--json"]
+    assert cli.main([*words, "--parallel", "3"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdicts"]["PASS"] == len(found["trials"]) == 4
+    assert cli.main([*words, "--parallel", "0"]) == 2
+
+
+def test_a_comparison_is_printed_and_strictness_refuses(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = []
+    for words in (["oracle"], ["noop", "--seed", "3"]):
+        assert cli.main([*ANSWER, *words, "--json"]) == 0
+        names.append(json.loads(capsys.readouterr().out)["run"])
+    assert cli.main(["compare", *names]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"agent\.kind .* oracle .* noop", shown)
+    assert "tasks compared: answer" in shown
+    assert "SR -1.000" in shown
+    spec = get_settings().runs_dir / names[1] / "run.json"
+    spec.write_text(spec.read_text().replace('"images": {}', '"images": {"phone": "0"}'))
+    assert cli.main(["compare", *names]) == 0
+    assert "warning: image recipe of phones: not known, 0" in capsys.readouterr().out
+    assert cli.main(["compare", *names, "--strict"]) == 2
+    assert "differ in more than what is compared" in capsys.readouterr().err

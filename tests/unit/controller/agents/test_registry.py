@@ -5,8 +5,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import SpecError, UnknownNameError, UsageError
-from controller.agents.registry import AGENTS, AgentOptions, make_driver, specify_agent
-from controller.store.spec import ModelSpec, ScriptSpec
+from controller.agents.registry import (
+    AGENTS,
+    AgentOptions,
+    _model_settings,
+    make_driver,
+    specify_agent,
+)
+from controller.store.spec import ModelSpec, Sampling, ScriptSpec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +41,27 @@ def test_every_agent_can_be_specified_and_made(
 def test_the_endpoint_is_kept_without_what_may_be_secret() -> None:
     spec = ModelSpec(model="m", endpoint="https://me:word@[::1]:8000/v1/?token=x#y")
     assert spec.endpoint == "https://[::1]:8000/v1/"
+
+
+def test_what_a_model_is_asked_with_is_specified_and_used_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings = {"TEMPERATURE": "0.5", "MAX_TOKENS": "99", "HISTORY": "3", "OUTAGE_S": "7"}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"MESOCOSM_MODEL_{name}", value)
+    spec = specify_agent("model", AgentOptions(model="m", base_url="http://me:word@host/v1"))
+    assert isinstance(spec, ModelSpec)
+    assert spec.sampling == Sampling(temperature=0.5, max_tokens=99)
+    assert (spec.history, spec.outage_s, spec.pictures) == (3, 7.0, 2)
+    for name in settings:
+        monkeypatch.setenv(f"MESOCOSM_MODEL_{name}", "1")
+    resumed = _model_settings(spec, None)
+    assert (resumed.sampling(), resumed.history) == ({"temperature": 0.5, "max_tokens": 99}, 3)
+    assert resumed.base_url == "http://host/v1"
+    monkeypatch.setenv("MESOCOSM_MODEL_BASE_URL", "http://me:word@host/v1")
+    assert _model_settings(spec, None).base_url == "http://me:word@host/v1"
+    monkeypatch.setenv("MESOCOSM_MODEL_BASE_URL", "http://me:word@elsewhere/v1")
+    assert _model_settings(spec, None).base_url == "http://host/v1"
 
 
 def test_a_changed_prompt_is_refused() -> None:

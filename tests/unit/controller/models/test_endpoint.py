@@ -98,3 +98,13 @@ def test_a_request_has_a_deadline_even_when_bytes_trickle_in() -> None:
             endpoint.ask(MESSAGES, [])
         assert SYSTEM_CLOCK.monotonic_s() - start_s < 2
     assert endpoint.outage_s == pytest.approx(0.3, abs=1)
+
+
+def test_sampling_is_asked_for_only_where_it_is_set() -> None:
+    with stand_in((200, DONE)) as server:
+        ModelEndpoint(settings(server.base_url)).ask(MESSAGES, [])
+        sampled = settings(server.base_url, temperature=0.0, top_p=0.9, max_tokens=7)
+        ModelEndpoint(sampled).ask(MESSAGES, [])
+    plain, full = server.requests
+    assert not {"temperature", "top_p", "max_tokens"} & set(plain)
+    assert (full["temperature"], full["top_p"], full["max_tokens"]) == (0.0, 0.9, 7)
