@@ -56,24 +56,24 @@ class Validation:
     @property
     def faults(self) -> tuple[str, ...]:
         """What is wrong with the task; empty when it is sound."""
-        found = [
+        faults = [
             f"the oracle ended with {trial.verdict} ({trial.reason}): {trial.detail}".rstrip(": ")
             for trial in self.oracle
             if trial.verdict is not Verdict.PASS
         ]
         if self.noop.verdict is not Verdict.FAIL or self.noop.nodes_met:
-            found.append(
+            faults.append(
                 f"doing nothing gives {self.noop.verdict} and {self.noop.nodes_met} nodes: "
                 f"{self.noop.detail}".rstrip(": ")
             )
-        found += [
+        faults += [
             f"the oracle of {other} ended with {trial.verdict}: {trial.detail}".rstrip(": ")
             for other, trial in self.foreign.items()
             if trial.verdict is not Verdict.FAIL
         ]
         if len(self.foreign) < FOREIGN:
-            found.append(f"only {len(self.foreign)} other tasks to try, {FOREIGN} are needed")
-        return tuple(found)
+            faults.append(f"only {len(self.foreign)} other tasks to try, {FOREIGN} are needed")
+        return tuple(faults)
 
     def to_dict(self) -> dict[str, Json]:
         """Return it as JSON."""
@@ -95,7 +95,7 @@ class Validator:
         suite: what is validated.
         fleet: lends the machines.
         runs_dir: where the logs go, one run for each agent.
-        clock: whose time counts.
+        clock: measures and waits.
         take: takes metrics.
         on_event: receives what happens.
     """

@@ -1,4 +1,4 @@
-"""Tell and wait for time; the one module that may sleep."""
+"""Read the time and wait; the one module that may sleep."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Clock(Protocol):
     """Wall time, elapsed time and waiting."""
 
     def now_s(self) -> float:
-        """Give seconds since the epoch (UTC)."""
+        """Return seconds since the epoch (UTC)."""
         ...
 
     def monotonic_s(self) -> float:
-        """Give seconds from an arbitrary start that never go back."""
+        """Return seconds from an arbitrary start that never go back."""
         ...
 
     def sleep(self, seconds: float) -> None:
@@ -36,11 +36,11 @@ class SystemClock:
     """The host's own clock."""
 
     def now_s(self) -> float:
-        """Give seconds since the epoch (UTC)."""
+        """Return seconds since the epoch (UTC)."""
         return time.time()
 
     def monotonic_s(self) -> float:
-        """Give seconds from an arbitrary start that never go back."""
+        """Return seconds from an arbitrary start that never go back."""
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
@@ -65,12 +65,12 @@ class FakeClock:
         self._lock = threading.Lock()
 
     def now_s(self) -> float:
-        """Give the fake time."""
+        """Return the fake time."""
         with self._lock:
             return self._now_s
 
     def monotonic_s(self) -> float:
-        """Give the fake time."""
+        """Return the fake time."""
         return self.now_s()
 
     def sleep(self, seconds: float) -> None:
@@ -103,9 +103,9 @@ def wait_until(
 
     Args:
         probe: asked at once, then every `every_s`; its exceptions are not caught.
-        timeout_s: how long to go on asking.
+        timeout_s: how long to keep asking.
         every_s: pause between two calls.
-        clock: whose time counts.
+        clock: measures and waits.
 
     Returns:
         The truthy value, or None when time ran out.

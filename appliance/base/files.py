@@ -48,22 +48,22 @@ def write_atomic(
 
 
 def canonical_json(value: object) -> str:
-    """Give the one JSON text of a value: sorted keys, no spaces, ASCII only."""
+    """Return the one JSON text of a value: sorted keys, no spaces, ASCII only."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 def digest_bytes(data: bytes) -> str:
-    """Give the SHA-256 of bytes as 64 hex digits."""
+    """Return the SHA-256 of bytes as 64 hex digits."""
     return hashlib.sha256(data).hexdigest()
 
 
 def digest_json(value: object) -> str:
-    """Give the SHA-256 of a value's canonical JSON."""
+    """Return the SHA-256 of a value's canonical JSON."""
     return digest_bytes(canonical_json(value).encode())
 
 
 def digest_file(path: Path) -> str:
-    """Give the SHA-256 of a file's content, read in pieces of 1 MiB."""
+    """Return the SHA-256 of a file's content, read in pieces of 1 MiB."""
     sha = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK_BYTES):
@@ -72,7 +72,7 @@ def digest_file(path: Path) -> str:
 
 
 def digest_tree(root: Path, *, skip: tuple[str, ...] = ("__pycache__",)) -> str:
-    """Give one digest over names, modes and contents of all files below `root`.
+    """Return one digest over names, modes and contents of all files below `root`.
 
     Args:
         root: a folder, or a single file.
@@ -138,7 +138,7 @@ class FileLock:
 
     @property
     def is_held(self) -> bool:
-        """Tell whether this object holds the lock."""
+        """Whether this object holds the lock."""
         return self._fd is not None
 
 

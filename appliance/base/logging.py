@@ -54,8 +54,8 @@ class ContextFilter(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Complete a record; never drop it."""
         names = _context.get() or {}
-        words = " ".join(f"{name}={value}" for name, value in names.items())
-        record.context = f" [{words}]" if words else ""
+        text = " ".join(f"{name}={value}" for name, value in names.items())
+        record.context = f" [{text}]" if text else ""
         record.msg, record.args = _without_secrets(record.getMessage()), ()
         return True
 

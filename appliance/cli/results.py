@@ -69,7 +69,7 @@ def results(
     store = Store(get_settings().runs_dir)
     if run is None:
         if metrics or compare:
-            raise UsageError("Metrics are of one run.", resolution="Give its id, or latest.")
+            raise UsageError("Metrics are of one run.", resolution="Name its id, or latest.")
         rows = list_runs(store)
         if json:
             print_json({"runs": [asdict(row) for row in rows]})
@@ -78,17 +78,17 @@ def results(
         return
     folder = store.open(run)
     report = read_report(folder, _suite_of(folder, suite))
-    more = _measure(store, run, metrics, compare, suite)
+    more = _compute(store, run, metrics, compare, suite)
     if json:
         print_json({**report.to_dict(), **more})
     else:
         print_report(report)
         for name, value in more.items():
-            _print_measured(name, value)
+            _print_section(name, value)
 
 
 def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
-    """Open the suite of a run where trials are unfinished, so that their nodes can be told."""
+    """Open the suite of a run where trials are unfinished, so that their nodes can be reported."""
     from appliance.base.errors import MesocosmError
     from controller.wiring import open_suite
 
@@ -100,31 +100,31 @@ def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
         return None
 
 
-def _measure(
+def _compute(
     store: Store, run: str, metrics: str, against: str, reference: str
 ) -> dict[str, dict[str, Json]]:
     """Compute what was asked for beyond the report: ``measured`` and ``comparison``."""
     from controller.store.comparison import compare_runs
-    from controller.store.run_metrics import NEED_SUITE, Measured, chosen_groups
+    from controller.store.run_metrics import NEED_SUITE, RunMetrics, parse_groups
     from controller.wiring import open_suite
 
-    groups = chosen_groups(metrics)
+    groups = parse_groups(metrics)
     if not groups and not against:
         return {}
     folder = store.open(run)
     needs_suite = bool(NEED_SUITE.intersection(groups))
-    measured = Measured(
+    run_metrics = RunMetrics(
         folder, open_suite(reference or folder.spec.suite.name) if needs_suite else None
     )
-    found: dict[str, dict[str, Json]] = {}
+    sections: dict[str, dict[str, Json]] = {}
     if groups:
-        found["measured"] = measured.to_dict(groups)
+        sections["measured"] = run_metrics.to_dict(groups)
     if against:
-        found["comparison"] = compare_runs(folder, store.open(against)).to_dict()
-    return found
+        sections["comparison"] = compare_runs(folder, store.open(against)).to_dict()
+    return sections
 
 
-def _print_measured(title: str, groups: dict[str, Json]) -> None:
+def _print_section(title: str, groups: dict[str, Json]) -> None:
     """Print figures as an indented list: they are of many shapes, and few."""
     from rich.text import Text
 
@@ -135,16 +135,18 @@ def _print_measured(title: str, groups: dict[str, Json]) -> None:
 
 def _lines(value: Json, depth: int) -> list[str]:
     indent = "  " * depth
-    if isinstance(value, list) and any(isinstance(one, dict) for one in value):
-        return [line for one in value for line in [f"{indent}-", *_lines(one, depth + 1)]]
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        return [line for item in value for line in [f"{indent}-", *_lines(item, depth + 1)]]
     if not isinstance(value, dict):
         return [f"{indent}{_shown(value)}"]
     lines = []
-    for name, one in value.items():
-        if isinstance(one, dict) or (isinstance(one, list) and one and isinstance(one[0], dict)):
-            lines += [f"{indent}{name}", *_lines(one, depth + 1)]
-        elif one != "":
-            lines.append(f"{indent}{name}: {_shown(one)}")
+    for name, item in value.items():
+        if isinstance(item, dict) or (
+            isinstance(item, list) and item and isinstance(item[0], dict)
+        ):
+            lines += [f"{indent}{name}", *_lines(item, depth + 1)]
+        elif item != "":
+            lines.append(f"{indent}{name}: {_shown(item)}")
     return lines
 
 
@@ -155,7 +157,7 @@ def _shown(value: Json) -> str:
         case float():
             return f"{value:.4g}"
         case list():
-            return " to ".join(_shown(one) for one in value)
+            return " to ".join(_shown(item) for item in value)
         case _:
             return str(value)
 

@@ -25,10 +25,10 @@ def resume(
     fleet: FleetOption = "real",
     json: JsonOption = False,
 ) -> None:
-    """Continue a run: trials without a final result are begun anew, on fresh machines.
+    """Continue a run: trials without a final result get another attempt, on fresh machines.
 
-    What was judged stays, and so do the logs of earlier attempts. A trial that was cancelled is
-    done anew. The exit code is that of ``mesocosm run``.
+    What was judged stays, and so do the logs of earlier attempts. A trial that was cancelled gets
+    another attempt, too. The exit code is that of ``mesocosm run``.
     """
     from appliance.base.settings import get_settings
     from controller.agents.registry import make_driver

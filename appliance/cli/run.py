@@ -87,7 +87,7 @@ def run(
     fleet: FleetOption = "real",
     json: JsonOption = False,
 ) -> None:
-    """Run an agent on a suite and say how it did.
+    """Run an agent on a suite and report its results.
 
     The exit code is 0 when every trial was judged, whatever the verdicts, and 1 when trials were
     inconclusive because machines failed.

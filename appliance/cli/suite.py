@@ -1,4 +1,4 @@
-"""``mesocosm suite``: look at suites and find out whether they are sound."""
+"""``mesocosm suite``: list, show and validate suites."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def show(suite: Suite, json: JsonOption = False) -> None:
 
     from controller.wiring import open_suite
 
-    found = open_suite(suite)
+    opened = open_suite(suite)
     if json:
-        tasks = [task.model_dump(mode="json", by_alias=True) for task in found.tasks]
-        print_json({**_brief(found), "tasks": tasks})
+        tasks = [task.model_dump(mode="json", by_alias=True) for task in opened.tasks]
+        print_json({**_brief(opened), "tasks": tasks})
         return
-    title = f"{found.name} {found.version} ({found.digest[:12]})"
+    title = f"{opened.name} {opened.version} ({opened.digest[:12]})"
     table = Table("task", "roles", "nodes", "instruction", title=title, show_lines=True)
-    for task in found.tasks:
+    for task in opened.tasks:
         table.add_row(task.id, ", ".join(task.roles), str(len(task.graph)), task.instruction)
     print_table(table)
 
@@ -74,16 +74,16 @@ def validate(
     from controller.wiring import open_fleet, open_suite
 
     settings = get_settings()
-    found = open_suite(suite)
-    count = len(task or found.tasks) * (repeats + 1 + min(FOREIGN, len(found.tasks) - 1))
+    opened = open_suite(suite)
+    count = len(task or opened.tasks) * (repeats + 1 + min(FOREIGN, len(opened.tasks) - 1))
     machines = open_fleet(fleet, settings, say)
     with watching(count) as display:
-        validator = Validator(found, machines, settings.runs_dir, SYSTEM_CLOCK, record, display)
+        validator = Validator(opened, machines, settings.runs_dir, SYSTEM_CLOCK, record, display)
         rows = validator.run(tuple(task or ()), repeats=repeats)
     is_sound = not any(row.faults for row in rows)
     if json:
         tasks = [row.to_dict() for row in rows]
-        print_json({"suite": _digest(found), "ok": is_sound, "tasks": tasks})
+        print_json({"suite": _digest(opened), "ok": is_sound, "tasks": tasks})
     else:
         _print_validations(rows)
     if not is_sound:

@@ -1,4 +1,4 @@
-"""Show on standard error how a run goes on."""
+"""Show the progress of a run on standard error."""
 
 from __future__ import annotations
 

@@ -170,10 +170,10 @@ def _differences(ours: RunSpec, theirs: RunSpec) -> tuple[Difference, ...]:
 def _flatten(name: str, value: Any) -> dict[str, Json]:  # noqa: ANN401 - any JSON
     if not isinstance(value, dict):
         return {name: value}
-    found: dict[str, Json] = {}
+    leaves: dict[str, Json] = {}
     for key, part in value.items():
-        found |= _flatten(f"{name}.{key}" if name else key, part)
-    return found
+        leaves |= _flatten(f"{name}.{key}" if name else key, part)
+    return leaves
 
 
 def _warnings(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from controller.store.unfinished import read_unfinished
@@ -11,6 +11,8 @@ from evaluators.graph.outcome import Verdict
 from evaluators.metrics import Metrics, measure
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.table import Table
 
     from controller.episode.result import MachineRecord, TrialResult
@@ -32,11 +34,13 @@ class Report:
         spec: what it was asked to do.
         trials: the finished ones, in the order planned.
         unfinished: the others.
+        attempts: how many there were at each trial, by task and repeat; 1 where it is not in it.
     """
 
     spec: RunSpec
     trials: tuple[TrialResult, ...]
     unfinished: tuple[Unfinished, ...]
+    attempts: Mapping[tuple[str, int], int] = field(default_factory=dict)
 
     @property
     def metrics(self) -> Metrics:
@@ -52,12 +56,12 @@ class Report:
     @property
     def machines(self) -> tuple[MachineRecord, ...]:
         """One machine for each kind, backend, image and accelerator that took part."""
-        found: dict[tuple[str, ...], MachineRecord] = {}
+        machines: dict[tuple[str, ...], MachineRecord] = {}
         for trial in self.trials:
             for machine in trial.machines:
                 key = (machine.kind, machine.backend, machine.image_digest, machine.accelerator)
-                found.setdefault(key, machine)
-        return tuple(found.values())
+                machines.setdefault(key, machine)
+        return tuple(machines.values())
 
     @property
     def accelerator(self) -> str | None:
@@ -74,7 +78,10 @@ class Report:
             "suite": {"name": self.spec.suite.name, "digest": self.spec.suite.digest},
             "agent": self.spec.agent_name,
             "accelerator": self.accelerator,
-            "trials": [_trial(trial) for trial in self.trials],
+            "trials": [
+                {**_trial(trial), "attempts": self.attempts.get((trial.task, trial.repeat), 1)}
+                for trial in self.trials
+            ],
             "verdicts": dict(self.verdicts),
             "metrics": self.metrics.to_dict(),
             "machines": [_machine(machine) for machine in self.machines],
@@ -102,7 +109,8 @@ def read_report(folder: RunFolder, suite: Suite | None = None) -> Report:
         StoreError: a log is damaged.
     """
     unfinished = read_unfinished(folder, suite)
-    return Report(folder.spec, tuple(folder.results()), tuple(unfinished))
+    attempts = {trial: len(folder.attempts(*trial)) for trial in folder.spec.planned}
+    return Report(folder.spec, tuple(folder.results()), tuple(unfinished), attempts)
 
 
 def _trial(trial: TrialResult) -> dict[str, Json]:

@@ -36,11 +36,11 @@ NEED_SUITE = frozenset({COVERAGE, CONSISTENCY, COMPLEXITY, CAPABILITIES})
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """One finished trial and its way through the graph.
+    """One finished trial and its path through the graph.
 
     Attributes:
         result: how it ended.
-        steps: nodes newly met by each step, in order; those met by the last look are the last.
+        steps: nodes newly met by each step, in order; those met by the final check are the last.
         credit: nodes that are met at the end.
     """
 
@@ -50,7 +50,7 @@ class Track:
 
     @property
     def is_conclusive(self) -> bool:
-        """Tell whether it says anything about the agent."""
+        """Whether it counts in metrics."""
         return self.result.verdict is not Verdict.INCONCLUSIVE
 
 
@@ -60,12 +60,12 @@ def read_tracks(folder: RunFolder) -> list[Track]:
     Raises:
         StoreError: a log is damaged.
     """
-    found = []
+    tracks = []
     for task, repeat in folder.spec.planned:
         result = folder.result(task, repeat)
         if result is not None:
-            found.append(_track(result, folder.events(task, repeat)))
-    return found
+            tracks.append(_track(result, folder.events(task, repeat)))
+    return tracks
 
 
 def _track(result: TrialResult, events: Sequence[Mapping[str, Any]]) -> Track:
@@ -78,25 +78,25 @@ def _track(result: TrialResult, events: Sequence[Mapping[str, Any]]) -> Track:
     return Track(result, (*steps, tuple(late)), credit)
 
 
-def chosen_groups(words: str) -> tuple[str, ...]:
-    """Read names of groups joined by commas, or ``all``.
+def parse_groups(text: str) -> tuple[str, ...]:
+    """Parse names of groups joined by commas, or ``all``.
 
     Raises:
         UnknownNameError: there is no such group, with the nearest.
     """
-    names = [word.strip() for word in words.split(",") if word.strip()]
+    names = [word.strip() for word in text.split(",") if word.strip()]
     for name in names:
         if name not in (*GROUPS, ALL):
             raise UnknownNameError.of("group of metrics", name, (*GROUPS, ALL))
     return GROUPS if ALL in names else tuple(name for name in GROUPS if name in names)
 
 
-class Measured:
+class RunMetrics:
     """The metrics of one run.
 
     Args:
         folder: of the run.
-        suite: what was run; None leaves the groups of `NEED_SUITE` out of reach.
+        suite: what was run; None makes the groups of `NEED_SUITE` unavailable.
 
     Raises:
         StoreError: a log is damaged.
@@ -108,7 +108,7 @@ class Measured:
             raise UsageError(
                 f"The suite {suite.name} is not as it was when {folder.spec.run} ran.",
                 details=f"Its digest is {suite.digest}, the run's {folder.spec.suite.digest}.",
-                resolution=f"Give the suite as it was with --suite, or only {RATES},{REPEATS}.",
+                resolution=f"Name the suite as it was by --suite, or only {RATES},{REPEATS}.",
             )
         self._folder = folder
         self._suite = suite
@@ -168,18 +168,18 @@ class Measured:
         return {name: _mean_by_task(pairs) for name, pairs in variants.items()}
 
     def _capabilities(self) -> Json:
-        found: dict[str, Json] = {}
+        groups: dict[str, Json] = {}
         for name, capability in AMENDED.items():
             fitting = {task for task, one in self._complexities.items() if capability.fits(one)}
             values = self._by_task(self._covered, fitting)
-            found[name] = {
+            groups[name] = {
                 "short": capability.short,
                 "coverage": mean_of_tasks(values.values()),
                 "tasks": len(fitting),
                 "trials": sum(map(len, values.values())),
                 "doubt": capability.doubt,
             }
-        return found
+        return groups
 
     def _covered(self, track: Track) -> float:
         structure = self._structures[track.result.task]
@@ -195,8 +195,8 @@ class Measured:
     def _known_suite(self) -> Suite:
         if self._suite is None:
             raise UsageError(
-                f"These metrics need the suite {self._folder.spec.suite.name}, which is not at hand.",
-                resolution="Give its folder with --suite.",
+                f"These metrics need the suite {self._folder.spec.suite.name}, which is not available.",
+                resolution="Name its folder by --suite.",
             )
         return self._suite
 
@@ -217,10 +217,10 @@ def values_by_task(
     tracks: Iterable[Track], value: Callable[[Track], float]
 ) -> dict[str, list[float]]:
     """Return a value of each trial, by task."""
-    found: dict[str, list[float]] = {}
+    by_task: dict[str, list[float]] = {}
     for track in tracks:
-        found.setdefault(track.result.task, []).append(value(track))
-    return found
+        by_task.setdefault(track.result.task, []).append(value(track))
+    return by_task
 
 
 def passed(track: Track) -> float:

@@ -3,13 +3,13 @@
 ::
 
     <runs>/<run>/run.json                                        the specification; never changed
-    <runs>/<run>/lock                                            held while the run goes on
+    <runs>/<run>/lock                                            held while the run is running
     <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/events.jsonl
     <runs>/<run>/blobs/<sha256>.png
 
 A trial has one attempt, unless its process was killed, it was cancelled, or its machines or model
 failed; every attempt is kept, and only the last one counts. A line of a log is written through
-(flushed and synced) before the trial goes on, so that a killed process loses no finished step. An
+(flushed and synced) before the trial continues, so that a killed process loses no finished step. An
 attempt is finished when its log has a line of type ``end``.
 
 Runs of schema 1 have the log of a trial's last attempt in ``trials/<task>.<repeat>/``, those before
@@ -119,7 +119,7 @@ class RunFolder:
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
-        """Show others for the length of a block that the run goes on.
+        """Hold the run's lock for the length of a block.
 
         Raises:
             StoreError: another process works on it.

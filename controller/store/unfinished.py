@@ -1,8 +1,8 @@
-"""Say how far a trial was that never ended, from its log alone.
+"""Reconstruct how far a trial was that never ended, from its log alone.
 
-A trial whose controller was killed cannot be gone on with: its machines were reset and its agent is
-gone, so that nodes which its log calls met need not be so any more. Its graph as the log has it is
-therefore only told, and `mesocosm resume` begins the trial anew.
+A trial whose controller was killed cannot be continued: its machines were reset and its agent is
+gone, so that nodes which its log records as met need not be met any more. The graph as the log has
+it is therefore only reported, and `mesocosm resume` begins another attempt.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Unfinished:
         task: id of the task.
         repeat: from 0.
         steps: how many its log holds.
-        nodes_met: nodes that were met after the last of them; None when its suite is not at hand.
+        nodes_met: nodes that were met after the last of them; None when its suite is not available.
         unmet: why the others were not.
     """
 
@@ -50,11 +50,11 @@ class _Gone:
 
 
 def read_unfinished(folder: RunFolder, suite: Suite | None = None) -> list[Unfinished]:
-    """Give the trials of a run that have no end, in the order planned.
+    """Return the trials of a run that have no end, in the order planned.
 
     Args:
         folder: of the run.
-        suite: what the run was of; without it, or when it is another one, nodes are not told.
+        suite: what the run was of; without it, or when it is another one, nodes are not reported.
 
     Raises:
         StoreError: a log is damaged.

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.clock import wait_until
-from appliance.base.process import start
+from appliance.base.process import run, start
 from controller.store.runs import Store
 
 if TYPE_CHECKING:
     from controller.store.runs import RunFolder
 
 TINY = Path(__file__).resolve().parents[1] / "suites/tiny"
+MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]
 LINE = '{"on": "desktop", "do": "type_text", "with": {"text": "wwwwwwwwwwwwwwwwwwwwww\\n"}}\n'
 
 
@@ -31,17 +32,18 @@ def has_step(folder: RunFolder) -> bool:
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_command_in_the_background_of_a_script_can_be_interrupted(
-    tmp_path: Path, number: signal.Signals
+@pytest.mark.parametrize(("number", "parallel"), [(signal.SIGINT, 1), (signal.SIGTERM, 3)])
+def test_a_command_in_the_background_of_a_script_can_be_interrupted_and_resumed(
+    tmp_path: Path, number: signal.Signals, parallel: int
 ) -> None:
     actions = tmp_path / "wait.jsonl"
     actions.write_text(
         '{"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}}\n' + LINE * 60
     )
     words = [
-        *(sys.executable, "-m", "appliance.cli.main", "run", str(TINY), "--fleet", "fake"),
+        *(*MESOCOSM, "run", str(TINY), "--fleet", "fake"),
         *("--agent", "script", "--script", str(actions), "--repeats", "2", "--json"),
+        *("--parallel", str(parallel)),
     ]
     # A shell without job control starts what ends with "&" with SIGINT ignored.
     line = f"{shlex.join(words)} >out.json & echo $! >pid; wait $!; echo $? >code"
@@ -56,5 +58,13 @@ def test_a_command_in_the_background_of_a_script_can_be_interrupted(
     assert (tmp_path / "code").read_text() == "130\n"
     assert b"Traceback" not in err
     report = json.loads((tmp_path / "out.json").read_text())
-    assert report["trials"][-1]["reason"] == "cancelled"
+    assert "cancelled" in {trial["reason"] for trial in report["trials"]}
     assert not folder.is_running()
+    again = [*MESOCOSM, "resume", "latest", "--suite", str(TINY), "--fleet", "fake", "--json"]
+    resumed = json.loads(run(again, env=env, timeout_s=120).require().stdout)
+    assert resumed["unfinished"] == []
+    assert len({(trial["task"], trial["repeat"]) for trial in resumed["trials"]}) == 8
+    assert "cancelled" not in {trial["reason"] for trial in resumed["trials"]}
+    second = [trial for trial in resumed["trials"] if trial["attempts"] == 2]
+    assert len(second) == sum(trial["reason"] == "cancelled" for trial in report["trials"])
+    assert folder.is_complete()

@@ -78,6 +78,7 @@ def test_json_has_the_keys_promised() -> None:
             "reason": reason,
             "seconds": seconds,
             "unmet": unmet,
+            "attempts": 1,
         }
         for task, repeat, verdict, met, steps, reason, seconds, unmet in (
             ("a", 0, "PASS", 2, 4, "success", 10.0, []),
