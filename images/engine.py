@@ -1,4 +1,4 @@
-"""The docker engine as the builder needs it: thin, with our errors."""
+"""The Docker engine: one way to connect, one map of its errors, and what builders ask of it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import os
 import re
 import socket
 import tarfile
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import ImageBuildError, RequirementError
+from appliance.base.errors import EngineError, ImageBuildError, RequirementError
 from images.host import read_authorities, read_pip_conf, read_proxies
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from docker import DockerClient
 
+    from appliance.base.errors import MesocosmError
     from images.recipe import Report
 
 _STEP = re.compile(r"^Step (\d+)/(\d+) : (.*)")
@@ -26,42 +28,87 @@ _AUTHORITIES = ".host/ca-certificates.crt"
 _PIP_CONF = ".host/pip.conf"
 _DEFAULT_HOST = "unix:///var/run/docker.sock"
 BUILD_TIMEOUT_S = 1800.0
+_NEGOTIATION_TIMEOUT_S = 60
 
 
 @contextmanager
-def connect(timeout_s: float = 60.0) -> Iterator[DockerClient]:
-    """Talk to the docker engine of this host.
+def connect(
+    timeout_s: float = 60.0, *, doing: str = "", refusal: type[MesocosmError] = EngineError
+) -> Iterator[DockerClient]:
+    """Connect to the Docker engine of this host; what it refuses is raised as an error of ours.
+
+    Args:
+        timeout_s: of each request.
+        doing: what is being done, for errors, such as ``start a phone's container``.
+        refusal: raised when the engine refuses it; its code becomes a label of metrics.
 
     Raises:
-        RequirementError: it does not answer.
+        EngineError: the engine refused; or another `refusal`.
+        RequirementError: the engine does not answer.
+    """
+    from docker.errors import APIError  # noqa: PLC0415
+    from requests.exceptions import RequestException  # noqa: PLC0415
+
+    client = open_client(timeout_s)
+    try:
+        yield client
+    except APIError as exc:
+        details = str(exc.explanation or exc)
+        brief = f"The Docker engine could not {doing or 'do what it was asked for'}."
+        raise refusal(brief, details=details) from exc
+    except RequestException as exc:
+        raise unreachable(exc) from exc
+    finally:
+        client.close()
+
+
+def open_client(timeout_s: float = 60.0) -> DockerClient:
+    """Return a client of the Docker engine, which the caller closes.
+
+    Raises:
+        RequirementError: the engine does not answer.
     """
     import docker  # noqa: PLC0415
     from docker.errors import DockerException  # noqa: PLC0415
     from requests.exceptions import RequestException  # noqa: PLC0415
 
-    client: DockerClient | None = None
     try:
         _touch_socket(timeout_s)
-        client = docker.from_env(timeout=int(timeout_s))
-        client.ping()
+        return docker.from_env(timeout=int(timeout_s), version=_api_version(_host()))
     except (DockerException, RequestException, OSError) as exc:
-        if client is not None:
-            client.close()
-        raise RequirementError(
-            "The docker engine does not answer.",
-            details=str(exc),
-            resolution="Start it (`systemctl start docker`, or `dockerd &` where there is no "
-            "systemd), or run `make up`, which does.",
-        ) from exc
-    try:
-        yield client
-    finally:
-        client.close()
+        raise unreachable(exc) from exc
+
+
+def unreachable(exc: Exception) -> RequirementError:
+    """Return the error for an engine that does not answer."""
+    return RequirementError(
+        "The Docker engine does not answer.",
+        details=str(exc),
+        resolution="Start it (`systemctl start docker`, or `dockerd &` where there is no "
+        "systemd), or run `make up`, which does. `mesocosm doctor` diagnoses it.",
+    )
+
+
+@cache
+def _api_version(_address: str) -> str:
+    """Negotiate the version of an engine's API, once a process: it costs a request.
+
+    Raises:
+        DockerException: the engine does not answer.
+    """
+    import docker  # noqa: PLC0415
+
+    with closing(docker.from_env(timeout=_NEGOTIATION_TIMEOUT_S)) as client:
+        return str(client.api.api_version)
+
+
+def _host() -> str:
+    return os.environ.get("DOCKER_HOST") or _DEFAULT_HOST
 
 
 def _touch_socket(timeout_s: float) -> None:
     """Connect to the engine's unix socket once; the SDK leaks a socket when that fails."""
-    host = os.environ.get("DOCKER_HOST") or _DEFAULT_HOST
+    host = _host()
     if host.startswith("unix://"):
         with socket.socket(socket.AF_UNIX) as probe:
             probe.settimeout(timeout_s)

@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import wait_until
-from appliance.base.errors import RequirementError, ToolFailedError, ToolMissingError
+from appliance.base.errors import (
+    MesocosmError,
+    RequirementError,
+    ToolFailedError,
+    ToolMissingError,
+)
 from appliance.base.files import write_atomic
 from appliance.base.process import find_tool, run
 from images.engine import connect
@@ -33,23 +38,18 @@ def docker_client(timeout_s: float = 60.0) -> Iterator[DockerClient]:
         RequirementError: it does not answer.
         ToolFailedError: it refused something.
     """
-    from docker.errors import DockerException  # noqa: PLC0415
-    from requests.exceptions import RequestException  # noqa: PLC0415
-
-    with connect(timeout_s) as client:
-        try:
-            yield client
-        except (DockerException, RequestException) as exc:
-            raise ToolFailedError("The docker engine refused a request.", str(exc)) from exc
+    with connect(timeout_s, doing="do what bring-up asked for", refusal=ToolFailedError) as client:
+        yield client
 
 
 def engine_answers() -> bool:
-    """Tell whether the docker engine answers."""
+    """Return whether the Docker engine answers."""
     try:
-        with connect(timeout_s=10):
-            return True
-    except RequirementError:
+        with connect(timeout_s=10) as client:
+            client.ping()
+    except MesocosmError:
         return False
+    return True
 
 
 def ensure_engine(settings: Settings) -> str:

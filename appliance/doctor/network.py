@@ -8,7 +8,7 @@ import urllib.request
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MesocosmError
+from appliance.base.errors import EngineError, RequirementError
 from appliance.bringup.health import controller_answers, prometheus_answers
 from appliance.bringup.ports import find_holders, is_free
 from appliance.doctor.check import Finding, State
@@ -62,21 +62,19 @@ def check_ports(settings: Settings) -> Finding:
 def check_registry(settings: Settings) -> Finding:
     """Ask, through the docker engine, whether a registry gives the base image."""
     del settings
-    from docker.errors import DockerException  # noqa: PLC0415
-    from requests.exceptions import RequestException  # noqa: PLC0415
-
     reference = host_distribution().registry_image
     try:
-        with connect(_DEADLINE_S) as client:
+        with connect(_DEADLINE_S, doing="ask a registry") as client:
+            client.ping()
             client.images.get_registry_data(reference)
-    except MesocosmError:
-        return Finding(State.WARN, "Not asked: the docker engine does not answer.")
-    except (DockerException, RequestException) as exc:
+    except EngineError as exc:
         return Finding(
             State.WARN,
-            f"No registry gives {reference}: {str(exc)[-160:]}",
+            f"No registry gives {reference}: {exc.details[-160:]}",
             "Nothing has to be done: images are made from the distribution's archive instead.",
         )
+    except RequirementError:
+        return Finding(State.WARN, "Not asked: the Docker engine does not answer in time.")
     return Finding(State.OK, f"A registry gives {reference}.")
 
 

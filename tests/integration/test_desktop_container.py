@@ -13,6 +13,7 @@ from appliance.base.clock import wait_until
 from appliance.base.errors import ImageMissingError, LinkError, ResetMismatchError
 from appliance.base.settings import Settings
 from images.desktop_container.recipe import CAPABILITIES, GUEST_DIR
+from provisioning.container_names import container_name
 from provisioning.desktop.container import machine as desktop
 from provisioning.desktop.container.backend import ContainerBackend
 from provisioning.desktop.container.engine import LABEL_DESKTOP, MAX_PROCESSES, PROBE_CAPABILITIES
@@ -24,7 +25,6 @@ from provisioning.machine_folder import (
     iter_folders,
 )
 from provisioning.machine_state import MachineState
-from provisioning.phone.reference.engine import container_name
 from provisioning.protocols import READY, Kind
 from provisioning.reset.saved_state import SavedState
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s

@@ -16,9 +16,9 @@ import pytest
 
 from appliance.base.errors import ImageMissingError, RequirementError
 from appliance.base.settings import Settings
+from provisioning.container_names import container_name
 from provisioning.phone.adb.server import AdbServer
 from provisioning.phone.reference.backend import PhoneBackend
-from provisioning.phone.reference.engine import container_name
 from provisioning.protocols import READY
 from tests.standins.interrupts import (
     BATCH,

@@ -7,21 +7,15 @@ import io
 import tarfile
 from typing import TYPE_CHECKING, Any, cast
 
-import docker
-from docker.errors import APIError, DockerException, NotFound
+from docker.errors import APIError, NotFound
 from docker.types import LogConfig
 from requests.exceptions import RequestException
 
 from appliance.base.errors import LinkClosedError, MachineStartError
 from images.desktop_container.recipe import CAPABILITIES, GUEST_DIR, HOME, HOME_TMPFS
+from images.engine import connect, open_client
+from provisioning.container_names import LABEL, LABEL_STATE, container_name
 from provisioning.desktop.container.link import ExecTransport
-from provisioning.phone.reference.engine import (
-    LABEL,
-    LABEL_STATE,
-    container_name,
-    open_engine,
-    unreachable,
-)
 from provisioning.protocols import End, EndCause
 
 if TYPE_CHECKING:
@@ -76,7 +70,7 @@ class DesktopContainers:
             MachineStartError: the engine refused.
             RequirementError: the engine does not answer.
         """
-        with open_engine("make a desktop's container", MachineStartError) as client:
+        with connect(doing="make a desktop's container", refusal=MachineStartError) as client:
             container = client.containers.create(
                 image,
                 name=container_name(machine_id),
@@ -102,7 +96,7 @@ class DesktopContainers:
         Raises:
             MachineStartError: there is none, or the engine refused.
         """
-        with open_engine("start a desktop's container", MachineStartError) as client:
+        with connect(doing="start a desktop's container", refusal=MachineStartError) as client:
             client.containers.get(container_name(machine_id)).start()
 
     def open_program(self, machine_id: str, argv: Sequence[str]) -> ExecTransport:
@@ -112,10 +106,7 @@ class DesktopContainers:
             LinkClosedError: the container does not run.
             RequirementError: the engine does not answer.
         """
-        try:
-            client = docker.from_env(timeout=_LINK_TIMEOUT_S)
-        except DockerException as exc:
-            raise unreachable(exc) from exc
+        client = open_client(_LINK_TIMEOUT_S)
         try:
             made = client.api.exec_create(
                 container_name(machine_id), list(argv), stdin=True, user="root", workdir="/"
@@ -128,7 +119,7 @@ class DesktopContainers:
 
     def is_running(self, machine_id: str) -> bool:
         """Tell whether the container runs."""
-        with open_engine("look for a desktop's container") as client:
+        with connect(doing="look for a desktop's container") as client:
             try:
                 return bool(client.containers.get(container_name(machine_id)).status == "running")
             except NotFound:
@@ -140,7 +131,7 @@ class DesktopContainers:
         Its first process cannot be killed from inside: a kill comes from outside, any other exit
         and running out of its own memory from within.
         """
-        with open_engine("look for a desktop's container") as client:
+        with connect(doing="look for a desktop's container") as client:
             try:
                 state = client.containers.get(container_name(machine_id)).attrs["State"]
             except NotFound:
@@ -149,7 +140,7 @@ class DesktopContainers:
 
     def logs(self, machine_id: str) -> str:
         """Give the last words of a container, for errors; empty when there are none."""
-        with open_engine("read a desktop's log") as client:
+        with connect(doing="read a desktop's log") as client:
             try:
                 container = client.containers.get(container_name(machine_id))
             except NotFound:
@@ -159,7 +150,7 @@ class DesktopContainers:
     def stop(self, machine_id: str) -> None:
         """Kill a container: nothing in it is kept. Harmless when it does not run."""
         with (
-            open_engine("stop a desktop's container") as client,
+            connect(doing="stop a desktop's container") as client,
             contextlib.suppress(NotFound),
         ):
             container = client.containers.get(container_name(machine_id))
@@ -169,14 +160,14 @@ class DesktopContainers:
     def remove(self, machine_id: str) -> None:
         """Remove a container, running or not; harmless when there is none."""
         with (
-            open_engine("remove a desktop's container") as client,
+            connect(doing="remove a desktop's container") as client,
             contextlib.suppress(NotFound),
         ):
             client.containers.get(container_name(machine_id)).remove(force=True, v=True)
 
     def names(self) -> list[str]:
         """Give the machine ids of all this appliance's desktop containers, running or not."""
-        with open_engine("list desktops") as client:
+        with connect(doing="list desktops") as client:
             return sorted(str(one.labels[LABEL_DESKTOP]) for one in self._list(client))
 
     def _list(self, client: DockerClient) -> list[Container]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from typing import TYPE_CHECKING, Any, cast
 
-import docker
-from docker.errors import APIError, DockerException, NotFound
+from docker.errors import NotFound
 from docker.types import LogConfig
-from requests.exceptions import RequestException
 
 from appliance.base.errors import EngineError, MachineError, MachineStartError, RequirementError
 from appliance.base.files import FileLock, digest_bytes
+from images.engine import connect
+from provisioning.container_names import LABEL, LABEL_STATE, container_name
 from provisioning.phone.profile import REFERENCE
 
 if TYPE_CHECKING:
@@ -24,14 +23,11 @@ if TYPE_CHECKING:
 
     from provisioning.phone.profile import PhoneProfile
 
-LABEL = "mesocosm"
 LABEL_MACHINE = "mesocosm.machine"
-LABEL_STATE = "mesocosm.state_dir"
 LOOPBACK = "127.0.0.1"
 ADB_PORT = "5555/tcp"
 CONSOLE_PORT = "5554/tcp"
 
-_TIMEOUT_S = 60
 _STOP_TIMEOUT_S = 5
 _MAX_PROCESSES = 512
 
@@ -71,7 +67,10 @@ class PhoneContainers:
         """
         labels = self._labels(machine_id)
         name = container_name(machine_id)
-        with self._locked(), open_engine("make a phone's container", MachineStartError) as client:
+        with (
+            self._locked(),
+            connect(doing="make a phone's container", refusal=MachineStartError) as client,
+        ):
             client.volumes.create(name, labels=labels)
             container = client.containers.create(
                 image,
@@ -101,12 +100,12 @@ class PhoneContainers:
         Raises:
             MachineStartError: there is none, or the engine refused.
         """
-        with open_engine("start a phone's container", MachineStartError) as client:
+        with connect(doing="start a phone's container", refusal=MachineStartError) as client:
             client.containers.get(container_name(machine_id)).start()
 
     def ports(self, machine_id: str) -> tuple[int, int] | None:
         """Return the loopback ports of ADB and of the console; None when it does not run."""
-        with open_engine("read a phone's ports") as client:
+        with connect(doing="read a phone's ports") as client:
             try:
                 container = client.containers.get(container_name(machine_id))
             except NotFound:
@@ -122,7 +121,7 @@ class PhoneContainers:
 
     def is_running(self, machine_id: str) -> bool:
         """Return whether the container runs."""
-        with open_engine("look for a phone's container") as client:
+        with connect(doing="look for a phone's container") as client:
             try:
                 return bool(client.containers.get(container_name(machine_id)).status == "running")
             except NotFound:
@@ -134,7 +133,7 @@ class PhoneContainers:
         Raises:
             MachineError: there is none, or it does not run.
         """
-        with open_engine("measure a phone's memory") as client:
+        with connect(doing="measure a phone's memory") as client:
             container = client.containers.get(container_name(machine_id))
             stats = cast("dict[str, Any]", container.stats(stream=False))
         used = stats.get("memory_stats", {})
@@ -147,20 +146,20 @@ class PhoneContainers:
 
     def logs(self, machine_id: str) -> str:
         """Return the last words of a container, for errors."""
-        with contextlib.suppress(EngineError, RequirementError), open_engine("") as client:
+        with contextlib.suppress(EngineError, RequirementError), connect(doing="") as client:
             container = client.containers.get(container_name(machine_id))
             return str(container.logs(tail=30).decode(errors="replace"))
         return ""
 
     def stop(self, machine_id: str) -> None:
         """Stop a container; harmless when it does not run, or is not there."""
-        with open_engine("stop a phone's container") as client, contextlib.suppress(NotFound):
+        with connect(doing="stop a phone's container") as client, contextlib.suppress(NotFound):
             client.containers.get(container_name(machine_id)).stop(timeout=_STOP_TIMEOUT_S)
 
     def remove(self, machine_id: str) -> None:
         """Remove container and volume, and the network after the last; harmless when not there."""
         name = container_name(machine_id)
-        with self._locked(), open_engine("remove a phone's container") as client:
+        with self._locked(), connect(doing="remove a phone's container") as client:
             with contextlib.suppress(NotFound):
                 client.containers.get(name).remove(force=True, v=True)
             with contextlib.suppress(NotFound):
@@ -171,7 +170,7 @@ class PhoneContainers:
 
     def names(self) -> list[str]:
         """Return the machine ids of all this appliance's containers, running or not."""
-        with open_engine("list phones") as client:
+        with connect(doing="list phones") as client:
             return sorted(str(one.labels[LABEL_MACHINE]) for one in self._list(client))
 
     def _list(self, client: DockerClient) -> list[Container]:
@@ -204,55 +203,3 @@ class PhoneContainers:
 
     def _labels(self, machine_id: str) -> dict[str, str]:
         return {LABEL: "1", LABEL_MACHINE: machine_id, LABEL_STATE: self._state_dir}
-
-
-def container_name(machine_id: str) -> str:
-    """Return the name of a machine's container, and of its volume."""
-    return f"mesocosm-{machine_id}"
-
-
-@contextlib.contextmanager
-def open_engine(what: str, refusal: type[MachineError] = EngineError) -> Iterator[DockerClient]:
-    """Connect to the Docker engine; what it refuses is raised as an error of ours.
-
-    Args:
-        what: is being done, for errors, such as ``start a phone's container``.
-        refusal: raised when the engine refuses it. Its code becomes a label of metrics.
-
-    Raises:
-        EngineError: the engine refused; or another `refusal`.
-        RequirementError: the engine does not answer.
-    """
-    try:
-        client = docker.from_env(timeout=_TIMEOUT_S, version=_api_version())
-    except DockerException as exc:
-        raise unreachable(exc) from exc
-    try:
-        yield client
-    except APIError as exc:
-        details = str(exc.explanation or exc)
-        raise refusal(f"The Docker engine could not {what}.", details=details) from exc
-    except RequestException as exc:
-        raise unreachable(exc) from exc
-    finally:
-        client.close()
-
-
-@functools.cache
-def _api_version() -> str:
-    """Negotiate the version of the engine's API, once a process: it costs a request.
-
-    Raises:
-        DockerException: the engine does not answer.
-    """
-    with contextlib.closing(docker.from_env(timeout=_TIMEOUT_S)) as client:
-        return str(client.api.api_version)
-
-
-def unreachable(exc: Exception) -> RequirementError:
-    """Return the error for an engine that does not answer."""
-    return RequirementError(
-        "The Docker engine does not answer.",
-        details=str(exc),
-        resolution="`mesocosm doctor` diagnoses it; `make up` starts it.",
-    )
