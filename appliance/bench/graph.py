@@ -1,8 +1,8 @@
-"""What the graph itself costs a step of a trial, beside evaluators and round trips.
+"""Cost of the graph itself in a step of a trial, without evaluators and round trips.
 
 Evaluators that answer at once from memory stand for two machines, so that all time is the graph's
 own: choosing the active nodes, the threads that ask two machines side by side, taking the
-outcomes, and giving the state for the event log, as each step of a trial does.
+outcomes, and serialising the state for the event log, as each step of a trial does.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SIZES = (10, 50, 100, 200, 1000)
 SHAPES = ("chain", "wide", "random")
 ROLES = ("desktop", "phone")
 TARGET_MS = 1.0
-"""What a step may cost at `TARGET_NODES` nodes."""
+"""Median cost of a step at `TARGET_NODES` nodes, at most."""
 TARGET_NODES = 200
 
 _STEPS = 20
@@ -68,11 +68,11 @@ class GraphRow:
 
     @property
     def has_one_trip_a_wave(self) -> bool:
-        """Tell whether the counters show one round trip for each wave and machine."""
+        """Whether the counters show one round trip for each wave and machine."""
         return self.round_trips == self.expected_round_trips
 
     def to_dict(self) -> dict[str, object]:
-        """Give the row as machines read it."""
+        """Return the row as JSON."""
         costs = {"step": self.steps_ms, "idle_step": self.idle_ms, "whole_step": self.whole_ms}
         return {
             "shape": self.shape,
@@ -190,7 +190,7 @@ def bench_graphs(
 
 
 def growth(rows: Sequence[GraphRow], shape: str) -> float | None:
-    """Give the exponent of the median step's cost in the number of nodes, by least squares.
+    """Return the exponent of the median step's cost in the number of nodes, by least squares.
 
     1 is linear. Graphs below 50 nodes are left out: their cost is all threads. None without at
     least two sizes.

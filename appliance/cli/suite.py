@@ -54,7 +54,7 @@ def show(suite: Suite, json: JsonOption = False) -> None:
     title = f"{opened.name} {opened.version} ({opened.digest[:12]})"
     table = Table("task", "roles", "nodes", "instruction", title=title, show_lines=True)
     for task in opened.tasks:
-        table.add_row(task.id, ", ".join(task.roles), str(len(task.graph)), task.instruction)
+        table.add_row(task.id, ", ".join(task.roles), str(len(task.credit_nodes)), task.instruction)
     print_table(table)
 
 

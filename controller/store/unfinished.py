@@ -10,16 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.feedback import Feedback, explain
-from evaluators.graph.outcome import undecided
-from evaluators.model.base import SESSION
+from evaluators.graph.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from controller.store.runs import RunFolder
-    from evaluators.graph.outcome import Call, Outcome
     from evaluators.model.suite import Suite
 
 
@@ -42,13 +37,6 @@ class Unfinished:
     unmet: tuple[Feedback, ...] = ()
 
 
-class _Gone:
-    """Stands for machines that are no more."""
-
-    def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> list[Outcome]:  # noqa: ARG002
-        return undecided(calls, "The trial is over.")
-
-
 def read_unfinished(folder: RunFolder, suite: Suite | None = None) -> list[Unfinished]:
     """Return the trials of a run that have no end, in the order planned.
 
@@ -67,7 +55,7 @@ def read_unfinished(folder: RunFolder, suite: Suite | None = None) -> list[Unfin
 
 def _with_nodes(row: Unfinished, folder: RunFolder, suite: Suite) -> Unfinished:
     task = suite.task(row.task)
-    runners = dict.fromkeys((*task.roles, SESSION), _Gone())
-    graph = GraphEvaluator.from_events(task.graph, runners, folder.events(row.task, row.repeat))
-    unmet = explain(graph, task, suite.vocabulary.evaluators)
-    return Unfinished(row.task, row.repeat, row.steps, len(graph.met), unmet)
+    progress = Progress(task.graph)
+    progress.restore_last(folder.events(row.task, row.repeat))
+    unmet = explain(progress, task, suite.vocabulary.evaluators)
+    return Unfinished(row.task, row.repeat, row.steps, len(progress.met), unmet)

@@ -14,7 +14,7 @@ from evaluators.graph.state import NodeState
 
 if TYPE_CHECKING:
     from evaluators.catalogue import Tools
-    from evaluators.graph.evaluator import GraphEvaluator
+    from evaluators.graph.progress import Progress
     from evaluators.model.node import Check, Node
     from evaluators.model.task import Task
 
@@ -37,7 +37,7 @@ class Feedback:
     why: str
 
 
-def explain(graph: GraphEvaluator, task: Task, evaluators: Tools) -> tuple[Feedback, ...]:
+def explain(graph: Progress, task: Task, evaluators: Tools) -> tuple[Feedback, ...]:
     """Return the feedback for every node without credit or broken, in the task's order.
 
     Args:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from appliance.base.errors import GraphError, LinkClosedError, UnknownNameError
 from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.outcome import Call, Cause, Outcome, Verdict, undecided
+from evaluators.graph.progress import Progress
 from evaluators.graph.state import GraphRecord, NodeState
 from evaluators.model.dag import build_graph
 from evaluators.model.node import Check, Mode, Node
@@ -750,18 +751,21 @@ def test_a_node_with_predecessors_may_be_met_at_the_start_and_counts_after_them(
     assert graph.step() == ("a", "b")
 
 
-def test_goes_on_from_the_last_state_in_a_log() -> None:
-    graph, world = evaluator(node("a"), node("b", "a"))
+def test_a_log_shows_how_far_the_graph_was_without_any_machine() -> None:
+    nodes = [node("a"), node("b", "a"), node("k", mode=Mode.KEEP)]
+    graph, world = evaluator(*nodes)
     rows: list[dict[str, object]] = [{"type": "start"}, {"type": "end", "graph": None}]
-    fresh = GraphEvaluator.from_events([node("a"), node("b", "a")], runners(world), rows)
-    assert fresh.to_dict() == graph.to_dict()
+    progress = Progress(nodes)
+    progress.restore_last(rows)
+    assert progress.to_dict() == graph.to_dict()
+    assert progress.waits_for("b") == ("a",)
     world.truth = {"a": True}
     for _ in range(2):
         graph.step()
         rows.append({"type": "step", "graph": json.loads(json.dumps(graph.to_dict()))})
-    again = GraphEvaluator.from_events([node("a"), node("b", "a")], runners(world), rows)
-    assert again.to_dict() == graph.to_dict()
-    assert again.waits_for("b") == ()
+    progress.restore_last(rows)
+    assert progress.to_dict() == graph.to_dict()
+    assert (progress.met, progress.waits_for("b")) == (("a",), ())
 
 
 def test_a_saved_state_that_no_story_leads_to_is_refused() -> None:
