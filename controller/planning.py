@@ -43,6 +43,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _GIT_TIMEOUT_S = 20.0
+# Parts of a task that have a digest of their own, or change no score. What is added to tasks later
+# counts as part of the graph until it is named here.
+_KNOWN_PARTS = frozenset(
+    {"id", "instruction", "roles", "egress", "setup", "graph", "limits", "oracle", "parts"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +148,13 @@ def specify_task(task: Task, known: Vocabulary, digester: SourceDigester) -> Tas
         and (tool := (known.setups or {}).get(place, {}).get(step.do))
     }
     parts = task.model_dump(mode="json", by_alias=True)
+    others = {name: value for name, value in parts.items() if name not in _KNOWN_PARTS}
     return TaskSpec(
         id=task.id,
         text=digest_json(task.instruction),
         machines=digest_json([parts["roles"], parts.get("egress", {})]),
         setup=digest_json([parts["setup"], setups]),
-        graph=digest_json(parts["graph"]),
+        graph=digest_json([parts["graph"], others]),
         limits=digest_json(parts["limits"]),
         evaluators=dict(sorted(evaluators.items())),
     )

@@ -14,6 +14,7 @@ Example::
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - pydantic reads it
 from typing import TYPE_CHECKING
@@ -28,6 +29,19 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
 
 FILE = "remotes.yaml"
+_BOOL = "tag:yaml.org,2002:bool"
+
+
+class _Loader(yaml.SafeLoader):
+    """SafeLoader with the booleans of YAML 1.2, where ``on`` is a text."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - as PyYAML has it
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != _BOOL]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+_Loader.add_implicit_resolver(_BOOL, re.compile("^(?:true|false)$"), list("tf"))
 
 
 class Side(StrEnum):
@@ -124,7 +138,7 @@ def read_remotes(settings: Settings) -> tuple[Remote, ...]:
     if not path.is_file():
         return ()
     try:
-        return Remotes.model_validate(yaml.safe_load(path.read_bytes()) or {}).machines
+        return Remotes.model_validate(_load(path.read_bytes()) or {}).machines
     except ValidationError as exc:
         wrong = [
             f"{'.'.join(map(str, error['loc'])) or 'file'}: {error['msg']}"
@@ -133,6 +147,10 @@ def read_remotes(settings: Settings) -> tuple[Remote, ...]:
         raise _bad_file(path, "\n".join(wrong)) from exc
     except (OSError, yaml.YAMLError) as exc:
         raise _bad_file(path, str(exc)) from exc
+
+
+def _load(raw: bytes) -> object:
+    return yaml.load(raw, _Loader)  # noqa: S506 - a SafeLoader
 
 
 def _bad_file(path: Path, details: str) -> SpecError:

@@ -63,8 +63,18 @@ def test_ids_are_whole_in_a_terminal_of_80_columns(
     assert main(["run", str(tiny), "--agent", "oracle", "--fleet", "fake", "-t", "dark-style"]) == 0
     capsys.readouterr()
     (run,) = Store(tmp_path / "runs").names()
-    for words in (["results"], ["results", run], ["machine", "list"], ["suite", "list"]):
+    key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+    (tmp_path / "remotes.yaml").write_text(
+        "machines:\n  - name: a-lab-with-a-long-name-17\n    host: 192.0.2.7\n    user: student\n"
+        f"    host_key: {key}\n    reset: {{command: [reimage]}}\n"
+    )
+    for words, name in (
+        (["results"], run),
+        (["results", run], run),
+        (["machine", "list"], "desktop-remote-a-lab-with-a-long-name-17"),
+        (["suite", "list"], "smoke"),
+    ):
         assert main(words) == 0
         shown = capsys.readouterr().out
         assert "…" not in shown, words
-        assert words[0] != "results" or run in shown
+        assert name in shown

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import inspect
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -7,6 +9,7 @@ import yaml
 
 from appliance.base.errors import MachineError, RequirementError, SpecError
 from appliance.base.settings import Settings
+from provisioning.desktop.remote import config
 from provisioning.desktop.remote.backend import RemoteBackend, machine_id
 from provisioning.desktop.remote.config import FILE, Side, read_remotes
 from provisioning.machine_folder import MachineFolder
@@ -35,6 +38,15 @@ def test_no_file_names_no_machines(settings: Settings) -> None:
     assert read_remotes(settings) == ()
     with pytest.raises(RequirementError, match="names none"):
         RemoteBackend(settings).make(lambda _words: None)
+
+
+def test_the_documented_example_is_read(settings: Settings) -> None:
+    documented = (inspect.getdoc(config) or "").partition("Example::")[2]
+    text = textwrap.dedent(documented).replace("AAAAC3Nza...", "AAAAC3NzaC1lZDI1NTE5AAAAIA")
+    (settings.state_dir / FILE).write_text(text)
+    (remote,) = read_remotes(settings)
+    assert remote.reset is not None
+    assert (remote.name, remote.reset.on) == ("lab-1", Side.HOST)
 
 
 def test_what_is_left_out_has_its_usual_value(settings: Settings) -> None:
