@@ -1,9 +1,9 @@
 """Mark plain functions as evaluators, actions or setup operations.
 
 This file is shipped into guests with the desktop evaluators: standard library only, Python 3.9.
-A mark changes nothing about the function and fills no registry; whoever wants the marked
-functions of a module asks `collect`. The first parameter of a marked function is its *subject*
-(the guest, the phone, the machine, the session) and is never offered to a caller.
+A mark does not change the function and fills no registry; `collect` returns the marked functions
+of a module. The first parameter of a marked function is its *subject* (the guest, the phone, the
+machine, the session); callers do not pass it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PLACES = ("desktop", "phone", "session", "documents", "vision")
 
 
 class Mark(NamedTuple):
-    """What a marked function is.
+    """The mark of a function.
 
     Attributes:
         kind: ``evaluator``, ``action`` or ``setup``.
@@ -38,9 +38,9 @@ class Mark(NamedTuple):
 
 
 def evaluator(*, on: str) -> Callable[[F], F]:
-    """Mark a function that tells from state alone whether something is so.
+    """Mark a function that returns whether a condition holds, from state alone.
 
-    It returns a bool. Raising means that it could not decide: its node becomes inconclusive.
+    It returns a bool. When it raises, its node is inconclusive.
 
     Args:
         on: ``desktop`` (runs in the guest), ``phone`` or ``session`` (run on the host), or
@@ -77,20 +77,20 @@ def setup(*, on: str) -> Callable[[F], F]:
 
 
 def mark_of(thing: object) -> Mark | None:
-    """Give the mark of a function; None for anything unmarked."""
+    """Return the mark of a function; None for anything unmarked."""
     mark = getattr(thing, MARK, None)
     return mark if isinstance(mark, Mark) else None
 
 
 def collect(module: ModuleType | Mapping[str, object], *, kind: str, on: str) -> dict[str, Mark]:
-    """Give the marked functions which a module defines itself, by name.
+    """Return the marked functions that a module defines itself, by name.
 
     Args:
         module: a module, or the namespace one was executed in.
-        kind: of which kind, see `Mark`.
-        on: for which place, see `Mark`.
+        kind: see `Mark`.
+        on: see `Mark`.
 
-    Functions merely imported into the module do not count.
+    Functions imported into the module are ignored.
     """
     names = module if isinstance(module, dict) else vars(module)
     marks = (mark_of(value) for value in names.values())
@@ -105,7 +105,7 @@ def collect(module: ModuleType | Mapping[str, object], *, kind: str, on: str) ->
 
 def _marker(kind: str, on: str) -> Callable[[F], F]:
     if on not in PLACES:
-        raise ValueError(f"{on!r} is none of {', '.join(PLACES)}")
+        raise ValueError(f"{on!r} is not one of {', '.join(PLACES)}")
 
     def attach(function: F) -> F:
         if not (function.__doc__ or "").strip():

@@ -1,4 +1,4 @@
-"""Make JSON schemas of marked functions and check arguments against them, strictly."""
+"""JSON schemas of marked functions, and strict checks of arguments against them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _PARAMETER = re.compile(r"^(\*{0,2}\w+)(?: \([^)]*\))?:\s*(.*)$")
 
 
 class Fault(NamedTuple):
-    """One thing that is wrong with arguments.
+    """A mistake in arguments.
 
     Attributes:
-        argument: its name, be it known or not; empty when the fault is not one argument's.
-        words: what is wrong.
+        argument: its name, known or not; empty when it is not about one argument.
+        words: description of the mistake.
     """
 
     argument: str
@@ -66,7 +66,7 @@ class Tool:
         return self.mark.on
 
     def parameters(self) -> dict[str, Any]:
-        """Give the JSON schema of the arguments, an object that allows nothing else."""
+        """Return the JSON schema of the arguments: an object without additional properties."""
         schema = self.arguments.model_json_schema()
         schema.pop("title", None)
         for entry in schema.get("properties", {}).values():
@@ -74,7 +74,7 @@ class Tool:
         return schema
 
     def openai(self, name: str | None = None) -> dict[str, Any]:
-        """Give the tool in the format of OpenAI's chat completions.
+        """Return the tool in the format of OpenAI's chat completions.
 
         Args:
             name: called so instead of by the function's name, when several machines of one kind
@@ -90,7 +90,7 @@ class Tool:
     def check(
         self, args: Mapping[str, Json], *, error: type[MesocosmError] = SpecError
     ) -> dict[str, Any]:
-        """Give the arguments as the function takes them, defaults filled in.
+        """Return the arguments as the function takes them, with defaults.
 
         Types are taken literally: ``"3"`` is no int and 1 is no bool.
 
@@ -110,7 +110,7 @@ class Tool:
         }
 
     def faults(self, args: Mapping[str, Json]) -> list[Fault]:
-        """Give what is wrong with arguments, as `check` would say it; empty when nothing is."""
+        """Return the mistakes in arguments, as `check` reports them; empty when there are none."""
         try:
             self._read(args)
         except (TypeError, ValueError) as exc:
@@ -129,7 +129,7 @@ class Tool:
 
     @property
     def usage(self) -> str:
-        """What it takes, in words."""
+        """Its arguments, as text."""
         known = ", ".join(
             f"{_name(info)}{'' if info.is_required() else ' (optional)'}"
             for info in self.arguments.model_fields.values()
@@ -145,12 +145,12 @@ def describe(function: Callable[..., Any]) -> Tool:
     """
     mark = mark_of(function)
     if mark is None:
-        raise SpecError(f"{function!r} is neither an action nor an evaluator.")
+        raise SpecError(f"{function!r} is not a marked function.")
     return _describe(mark)
 
 
 def forget() -> None:
-    """Read signatures anew from now on: the types that they name have changed."""
+    """Discard cached signatures, because types that they name have changed."""
     _describe.cache_clear()
 
 

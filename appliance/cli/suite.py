@@ -41,7 +41,7 @@ def list_(json: JsonOption = False) -> None:
 
 
 def show(suite: Suite, json: JsonOption = False) -> None:
-    """Show the tasks of a suite."""
+    """Show the tasks of a suite and the functions that it brings."""
     from rich.table import Table
 
     from controller.wiring import open_suite
@@ -49,10 +49,14 @@ def show(suite: Suite, json: JsonOption = False) -> None:
     opened = open_suite(suite)
     if json:
         tasks = [task.model_dump(mode="json", by_alias=True) for task in opened.tasks]
-        print_json({**_brief(opened), "tasks": tasks})
+        print_json({**_brief(opened), "tasks": tasks, "functions": _own(opened)})
         return
     title = f"{opened.name} {opened.version} ({opened.digest[:12]})"
-    table = Table("task", "roles", "nodes", "instruction", title=title, show_lines=True)
+    brought = [f"{tool['kind']} {tool['name']}" for tool in _own(opened)]
+    caption = f"brings {', '.join(brought)}" if brought else None
+    table = Table(
+        "task", "roles", "nodes", "instruction", title=title, caption=caption, show_lines=True
+    )
     for task in opened.tasks:
         table.add_row(task.id, ", ".join(task.roles), str(len(task.credit_nodes)), task.instruction)
     print_table(table)
@@ -101,6 +105,13 @@ def _brief(suite: SuiteModel) -> dict[str, object]:
         "description": suite.description,
         "tasks": [task.id for task in suite.tasks],
     }
+
+
+def _own(suite: SuiteModel) -> list[dict[str, str]]:
+    """Return the functions that a suite brings."""
+    return [
+        {"kind": tool.mark.kind, "on": tool.on, "name": tool.name} for tool in suite.vocabulary.own
+    ]
 
 
 def _print_validations(rows: list[Validation]) -> None:

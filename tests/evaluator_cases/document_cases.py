@@ -1,4 +1,4 @@
-"""Cases that every evaluator of a document has, made from one file that meets it."""
+"""Cases that every evaluator of documents has, derived from a file that meets it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PARTS = {
 
 
 def at(path: str, make: Make) -> State:
-    """Put a file at a path."""
+    """Return a state with a file at a path."""
     return lambda fixture: fixture.write(path, make())
 
 
@@ -39,7 +39,7 @@ def document_cases(
     *,
     bomb: bool = False,
 ) -> tuple[Case, ...]:
-    """Make the cases of a missing, broken, empty and hostile document.
+    """Return the cases of a missing, broken, empty and hostile document.
 
     Args:
         good: files that meet the evaluator, by format; the first one is used most.
@@ -65,7 +65,7 @@ def document_cases(
 
 
 def picture_cases(make: Make, args: Mapping[str, Json], key: str = "path") -> tuple[Case, ...]:
-    """Make the cases of a missing, broken, empty and hostile picture or PDF.
+    """Return the cases of a missing, broken, empty and hostile picture or PDF.
 
     Args:
         make: a file that meets the evaluator.
@@ -141,7 +141,7 @@ def _bombed(make: Make) -> bytes:
 
 @cache
 def _flipped(make: Make) -> bytes:
-    """Spoil the checksum of the last member in both places where an archive has it."""
+    """Corrupt the checksum of the last member in both places where an archive has it."""
     data = bytearray(make())
     last = data.rfind(b"PK\x01\x02")
     data[last + 16] ^= 0xFF

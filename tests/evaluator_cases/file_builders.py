@@ -1,4 +1,4 @@
-"""Make documents and pictures for cases: small, and exactly as a case needs them."""
+"""Build small documents and pictures for cases."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def odf(
     files: Mapping[str, bytes] | None = None,
     doctype: str = "",
 ) -> bytes:
-    """Make an OpenDocument file.
+    """Build an OpenDocument file.
 
     Args:
         kind: ``text``, ``spreadsheet`` or ``presentation``.
@@ -81,7 +81,7 @@ def odf(
 
 
 def chart_object(chart: str, automatic: str = "") -> dict[str, bytes]:
-    """Give the members of ``Object 1``, a chart of this XML."""
+    """Return the members of ``Object 1``, a chart with this XML."""
     content = (
         f"<?xml version='1.0' encoding='UTF-8'?><office:document-content {_NAMESPACES} "
         f'office:version="1.3"><office:automatic-styles>{automatic}</office:automatic-styles>'
@@ -103,7 +103,7 @@ def _media(name: str) -> str:
 
 
 def docx(build: Callable[[Any], object]) -> bytes:
-    """Make a Word document; `build` fills it in."""
+    """Build a Word document; `build` adds the content."""
     import docx as library
 
     document = library.Document()
@@ -112,7 +112,7 @@ def docx(build: Callable[[Any], object]) -> bytes:
 
 
 def xlsx(build: Callable[[Any], object], values: Mapping[str, float | str] | None = None) -> bytes:
-    """Make an Excel workbook.
+    """Build an Excel workbook.
 
     Args:
         build: fills it in, given the workbook.
@@ -135,7 +135,7 @@ def xlsx(build: Callable[[Any], object], values: Mapping[str, float | str] | Non
 
 
 def pptx(build: Callable[[Any], object]) -> bytes:
-    """Make a PowerPoint presentation; `build` fills it in."""
+    """Build a PowerPoint presentation; `build` adds the content."""
     import pptx as library
 
     deck = library.Presentation()
@@ -150,7 +150,7 @@ def _saved(document: Any) -> bytes:
 
 
 def pdf(pages: Sequence[str], *, title: str = "", fields: Mapping[str, str] | None = None) -> bytes:
-    """Make a PDF with a line of text on each page.
+    """Build a PDF with a line of text on each page.
 
     Args:
         pages: what each page reads; brackets must be balanced.
@@ -203,18 +203,18 @@ def zipped(parts: Mapping[str, bytes]) -> bytes:
 
 
 def unzipped(data: bytes) -> dict[str, bytes]:
-    """Give the members of an archive."""
+    """Return the members of an archive."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 def changed(data: bytes, parts: Mapping[str, bytes]) -> bytes:
-    """Give an archive with some members put in place of others, or added."""
+    """Return an archive with some members replaced or added."""
     return zipped({**unzipped(data), **parts})
 
 
 def bombed(data: bytes) -> bytes:
-    """Give an archive with a member more that unpacks to 97 MiB."""
+    """Return an archive with an additional member that unpacks to 97 MiB."""
     file = io.BytesIO(data)
     with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo("bomb.bin"), bytes(97 << 20), zipfile.ZIP_DEFLATED)
@@ -222,7 +222,7 @@ def bombed(data: bytes) -> bytes:
 
 
 def with_entities(data: bytes, part: str) -> bytes:
-    """Give a document whose part declares an external entity."""
+    """Return a document with a part that declares an external entity."""
     xml = unzipped(data)[part].decode()
     head, mark, rest = xml.partition("?>")
     entity = '<!DOCTYPE x [<!ENTITY file SYSTEM "file:///etc/passwd">]>'
@@ -230,13 +230,13 @@ def with_entities(data: bytes, part: str) -> bytes:
 
 
 def broken(data: bytes, part: str) -> bytes:
-    """Give a document whose part ends in the middle of its XML."""
+    """Return a document with a part whose XML is truncated."""
     xml = unzipped(data)[part]
     return changed(data, {part: xml[: -len(xml) // 20]})
 
 
 def noise(seed: int, size: tuple[int, int] = (160, 120), cells: tuple[int, int] = (8, 6)) -> Pixels:
-    """Make a smooth coloured picture, another one for each seed.
+    """Build a smooth coloured picture, different for each seed.
 
     Args:
         seed: which.
@@ -261,5 +261,5 @@ def scaled(pixels: Pixels, width: int, height: int) -> Pixels:
 
 
 def as_url(data: bytes) -> str:
-    """Give a picture's file as a ``data:`` address."""
+    """Return a picture's file as a ``data:`` URL."""
     return f"data:image/png;base64,{base64.b64encode(data).decode()}"

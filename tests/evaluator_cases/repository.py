@@ -1,4 +1,4 @@
-"""A fixture with a git repository, made by git itself."""
+"""Test fixture with a git repository, created by git."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class RepositoryFixture(DesktopFixture):
         super().__init__(folder)
         self._commits = 0
 
-    def git(self, *words: str) -> str:
-        """Let git do something in the repository; give what it prints."""
-        argv = ["/usr/bin/git", *_WHO, "-C", str(self.at("~/r")), *words]
+    def git(self, *arguments: str) -> str:
+        """Run git in the repository and return its output."""
+        argv = ["/usr/bin/git", *_WHO, "-C", str(self.at("~/r")), *arguments]
         return run(argv, env=_ENV).require().stdout.decode().strip()
 
     def start(self) -> None:
-        """Make the repository, if it is not there yet."""
+        """Create the repository, unless it exists."""
         self.folder_at("~/r")
         if not self.at("~/r/.git").exists():
             self.git("init", "-q")
 
     def commit(self, message: str, **contents: str) -> None:
-        """Commit files; one of a new name that holds the message when none is given."""
+        """Commit files; without any, a new file that holds the message."""
         self.start()
         for name, content in (contents or {f"f{self._commits}": message}).items():
             self.write(f"~/r/{name}", content)
@@ -52,7 +52,7 @@ class RepositoryFixture(DesktopFixture):
         self.git("commit", "-q", "-m", message)
 
     def state_mutations(self) -> list[StateMutation]:
-        """Spoil the repository as a whole: its files name each other by digest."""
+        """Return mutations of the whole repository: its files name each other by digest."""
         repository = self.at("~/r/.git")
 
         def empty(part: str) -> None:

@@ -1,7 +1,7 @@
-"""Fixtures with servers on the loopback: HTTP, with DAV's collections, and IMAP.
+"""Test fixtures with servers on the loopback: HTTP, with DAV collections, and IMAP.
 
-They speak just as much of their protocols as a client needs that only reads. The evaluators were
-also let look at servers that others wrote: Radicale 3.9 and pymap 0.36.
+They implement what a read-only client needs. The evaluators were also tried with other servers:
+Radicale 3.9 and pymap 0.36.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Page = tuple[int, bytes]
 
 
 class _Server(socketserver.ThreadingTCPServer):
-    """Takes connections in threads of its own."""
+    """Handles connections in threads of its own."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -60,7 +60,7 @@ class ServerFixture(DesktopFixture):
 
     Args:
         folder: an empty scratch folder.
-        handler: takes one connection.
+        handler: handles one connection.
     """
 
     def __init__(self, folder: Path, handler: type[socketserver.BaseRequestHandler]) -> None:
@@ -92,7 +92,7 @@ class WebFixture(ServerFixture):
 
     Attributes:
         pages: status and body by method and path.
-        raw: sent instead of any answer, when not empty.
+        raw: sent instead of any reply, when not empty.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -117,10 +117,14 @@ class WebFixture(ServerFixture):
         self.page(path, body, 207, "REPORT")
 
     def state_mutations(self) -> list[StateMutation]:
-        """Spoil each page."""
-        return [damage for where, page in self.pages.items() for damage in self._spoil(where, page)]
+        """Return mutations of each page."""
+        return [
+            mutation
+            for where, page in self.pages.items()
+            for mutation in self._mutations_of(where, page)
+        ]
 
-    def _spoil(self, where: str, page: Page) -> list[StateMutation]:
+    def _mutations_of(self, where: str, page: Page) -> list[StateMutation]:
         def put(status: int, body: bytes) -> Callable[[], object]:
             return lambda: self.pages.update({where: (status, body)})
 
@@ -134,16 +138,16 @@ class WebFixture(ServerFixture):
 
 
 class _WebHandler(http.server.BaseHTTPRequestHandler):
-    """Answers from the fixture's pages."""
+    """Replies with the fixture's pages."""
 
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
-        """Answer a GET."""
+        """Reply to a GET."""
         self._answer()
 
     def do_REPORT(self) -> None:
-        """Answer a REPORT, to the right user and a right query only."""
+        """Reply to a REPORT of the right user with a valid query."""
         query = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         if self.headers.get("Authorization") != _LOGIN:
             self._answer((401, b"who?"))
@@ -153,7 +157,7 @@ class _WebHandler(http.server.BaseHTTPRequestHandler):
             self._answer()
 
     def _is_query(self, query: bytes) -> bool:
-        """Tell whether a query asks for all events, or all cards (RFC 4791, RFC 6352)."""
+        """Return whether a query asks for all events, or all cards (RFC 4791, RFC 6352)."""
         is_xml = self.headers.get("Content-Type") == 'application/xml; charset="utf-8"'
         if not is_xml or self.headers.get("Depth") != "1":
             return False
@@ -178,7 +182,7 @@ class _WebHandler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""
+        """Log nothing."""
 
 
 class MailFixture(ServerFixture):
@@ -207,14 +211,14 @@ class MailFixture(ServerFixture):
         self.folders.setdefault(folder, []).append((flags, raw))
 
     def state_mutations(self) -> list[StateMutation]:
-        """Spoil each message and folder."""
+        """Return mutations of each message and folder."""
         mutations: list[StateMutation] = []
         for folder, messages in self.folders.items():
             for number in range(len(messages)):
-                mutations += self._spoil(folder, number)
+                mutations += self._mutations_of(folder, number)
         return mutations
 
-    def _spoil(self, folder: str, number: int) -> list[StateMutation]:
+    def _mutations_of(self, folder: str, number: int) -> list[StateMutation]:
         messages = self.folders[folder]
         flags, raw = messages[number]
 
@@ -240,7 +244,7 @@ class _MailHandler(socketserver.StreamRequestHandler):
     disable_nagle_algorithm = True
 
     def handle(self) -> None:
-        """Answer until the client leaves."""
+        """Reply until the client disconnects."""
         self._messages: list[tuple[str, bytes]] = []
         self._is_known = False
         self._say(b"* OK ready")

@@ -1,10 +1,9 @@
-"""Make small faults in the source of a module, one at a time.
+"""Create mutants of the source of a module, one small change each.
 
-Faults are those of mutation testing: an operator for its neighbour, a constant for another, a
-condition turned round, a statement left out, ``any`` for ``all``. What has no behaviour is left
-alone: docstrings, annotations, defaults, decorators, the words of errors.
+The changes: another operator, another constant, a negated condition, a statement left out, ``any``
+for ``all``. Docstrings, annotations, defaults, decorators and the texts of errors are not mutated.
 
-Source: the operators are a choice from Offutt et al., "An Experimental Determination of Sufficient
+Source: the operators are selected from Offutt et al., "An Experimental Determination of Sufficient
 Mutant Operators" (1996), and those that mutmut applies.
 """
 
@@ -34,19 +33,19 @@ _CLEANING = {"strip", "rstrip", "lstrip", "lower", "upper", "casefold"}
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One fault.
+    """One mutant.
 
     Attributes:
         module: dotted name.
         function: qualified name of the function it is in; a constant's name at module level.
         first_line: of the statement, from 1.
         last_line: likewise, included.
-        what: the fault, in words.
-        code: of the function with the fault; of the expression for a constant.
-        is_constant: of the module, not in a function.
-        uses: lines in functions of the module that name the constant, or one made of it; a
-            constant that only annotations name has none.
-        derived: the constants that are made of it, in the order of the module's text.
+        what: the change, as text.
+        code: of the mutated function, or of the expression of a constant.
+        is_constant: whether a constant of the module is mutated, not a function.
+        uses: lines in functions of the module that use the constant, or one derived from it; a
+            constant that only annotations use has none.
+        derived: the constants derived from it, in the order of the module's text.
     """
 
     module: str
@@ -61,13 +60,13 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """Where it is and what it is; the same in every run."""
+        """Location and change; the same in every run."""
         return f"{self.module}.{self.function}: {self.what}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """A place in the tree that can hold another node: ``parent.field`` or ``parent.field[index]``."""
+    """A replaceable node of the tree: ``parent.field`` or ``parent.field[index]``."""
 
     parent: ast.AST
     field: str
@@ -87,7 +86,7 @@ class _Spot:
 
 
 def mutants_of(module: str, source: str) -> list[Mutant]:
-    """Make all mutants of a module, in the order of its text."""
+    """Return all mutants of a module, in the order of its text."""
     tree = ast.parse(source)
     found: list[Mutant] = []
     for statement in tree.body:
@@ -113,13 +112,13 @@ def _of_constant(module: str, tree: ast.Module, statement: ast.stmt) -> Iterator
         if isinstance(node, ast.Name) and node.id in names
     )
     for spot in _spots(statement, "value", statement.value, span):
-        for what in _applied(spot):
+        for what in _apply_each(spot):
             code = compile(ast.Expression(statement.value), "<mutant>", "eval")
             yield Mutant(module, name, *span, what, code, True, uses, derived)
 
 
 def _derived(tree: ast.Module, source: ast.stmt, name: str) -> tuple[tuple[str, CodeType], ...]:
-    """Give the constants made of another one, directly or not, and how each is made."""
+    """Return the constants derived from another one, and the code that derives each."""
     changed = {name}
     found = []
     for statement in tree.body[tree.body.index(source) + 1 :]:
@@ -128,7 +127,7 @@ def _derived(tree: ast.Module, source: ast.stmt, name: str) -> tuple[tuple[str, 
                 named = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
                 if value is not None and named & changed:
                     changed.add(target)
-                    found.append((target, compile(ast.Expression(value), "<made of it>", "eval")))
+                    found.append((target, compile(ast.Expression(value), "<derived>", "eval")))
     return tuple(found)
 
 
@@ -136,7 +135,7 @@ def _of_function(
     module: str, tree: ast.Module, name: str, function: ast.FunctionDef
 ) -> Iterator[Mutant]:
     for spot in _in_body(function):
-        for what in _applied(spot):
+        for what in _apply_each(spot):
             code = code_of(compile(tree, f"<mutant of {module}>", "exec"), name)
             if code is not None:
                 yield Mutant(module, name, *spot.span, what, code)
@@ -202,7 +201,7 @@ _UNSEEN = {"annotation", "returns", "decorator_list", "targets", "target"}
 def _spots(
     parent: ast.AST, field: str, node: ast.AST, span: tuple[int, int], index: int | None = None
 ) -> Iterator[_Spot]:
-    """Give the place of an expression and of all in it."""
+    """Return the location of an expression and of all its parts."""
     yield _Spot(parent, field, index, span)
     for name, value in ast.iter_fields(node):
         for number, each in enumerate(value) if isinstance(value, list) else ((None, value),):
@@ -210,11 +209,11 @@ def _spots(
                 yield from _spots(node, name, each, span, number)
 
 
-def _applied(spot: _Spot) -> Iterator[str]:
-    """Put each fault of a place into the tree in turn, say what it is, and take it out again."""
+def _apply_each(spot: _Spot) -> Iterator[str]:
+    """Apply each change of a node to the tree in turn, yield its description, and revert it."""
     node = spot.get()
     before = ast.unparse(node).split("\n")[0]
-    for other in _faults(spot, node):
+    for other in _changes(spot, node):
         spot.put(ast.fix_missing_locations(ast.copy_location(other, node)))
         after = ast.unparse(other).split("\n")[0]
         try:
@@ -223,7 +222,7 @@ def _applied(spot: _Spot) -> Iterator[str]:
             spot.put(node)
 
 
-def _faults(spot: _Spot, node: ast.AST) -> Iterator[ast.AST]:
+def _changes(spot: _Spot, node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.stmt):
         yield from _of_statement(node)
     elif isinstance(node, ast.expr):

@@ -56,6 +56,14 @@ def test_its_evaluators_are_listed_and_shown(capsys: pytest.CaptureFixture[str])
     assert main(["evaluators", "show", "receipts_total_is"]) != 0
 
 
+def test_the_suite_shows_what_it_brings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suite", "show", RECEIPTS, "--json"]) == 0
+    functions = json.loads(capsys.readouterr().out)["functions"]
+    assert {"kind": "action", "on": "desktop", "name": "run_command"} in functions
+    assert main(["suite", "show", RECEIPTS]) == 0
+    assert "setup put_receipts" in capsys.readouterr().out
+
+
 def test_one_is_tried_on_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
     argv = ["evaluators", "try", "answer_is_amount", "amount=103.10", "--suite", RECEIPTS]
     assert main([*argv, "--answer", "CHF 103.10"]) == 0

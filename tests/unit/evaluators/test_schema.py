@@ -153,7 +153,7 @@ def test_undescribed_or_untyped_parameters_are_refused() -> None:
     for function in (quiet, untyped):
         with pytest.raises(SpecError, match="'x'"):
             describe(evaluator(on="session")(function))
-    with pytest.raises(SpecError, match="neither"):
+    with pytest.raises(SpecError, match="is not a marked function"):
         describe(len)
 
 
