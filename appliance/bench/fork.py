@@ -1,4 +1,4 @@
-"""How long until a new desktop is there: forks beside a boot; and how many fit into memory."""
+"""How long a lease takes: desktops that stand by, cold forks, boots and phones; how many fit."""
 
 from __future__ import annotations
 
@@ -11,107 +11,154 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError
 from appliance.bench.rows import Row, phase_means
+from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from appliance.base.clock import Clock
-    from provisioning.desktop.qemu.backend import QemuBackend
-    from provisioning.desktop.qemu.machine import DesktopVm
-    from provisioning.fleet.handle import MachineHandle
+    from provisioning.fleet.local import LocalFleet
+    from provisioning.fleet.protocol import Lease
     from provisioning.protocols import ResetReport
 
     Tick = Callable[[str], None]
 
+ROLE = "it"
+MAX_PING_S = 0.05
 _COLD_SHARE = 5
 _BOOT_SHARE = 50
 _PROC = Path("/proc")
 
 
 def bench_fork(
-    backend: QemuBackend, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
+    warm: LocalFleet, cold: LocalFleet, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Row]:
-    """Lease and destroy forks one after the other.
+    """Acquire and release machines one after the other.
 
     Args:
-        backend: of desktops.
-        count: how many leases of a fork that stands by; a fifth as many cold ones, and a fiftieth
-            as many boots beside them.
+        warm: a fleet that forks desktops and keeps one standing by.
+        cold: one that forks desktops and keeps none.
+        count: leases of each row; a fifth as many of cold forks, a fiftieth as many boots.
         tick: told the name of each row after each sample.
         clock: measures.
 
     Raises:
         MesocosmError: there is no template and none can be made.
     """
-    _ensure_template(backend)
-    lease = Row("fork lease", "stands by; to verified ready: state, clock, seed, identity")
-    cold = Row("fork cold", "overlay, QEMU, state; to verified ready")
-    boot = Row("cold boot", "overlay, QEMU, boot, probe; to saved as `ready`")
-    reports: list[ResetReport] = []
-    yield lease
-    try:
-        for _ in range(count):
-            with _stand_by(backend).temporary() as fork:
-                lease.measure(lambda: reports.append(backend.wake(fork)), clock)  # called at once
-            tick(lease.name)
-    finally:
-        lease.extra |= phase_means(reports)
-    yield cold
+    warm.prepare([Kind.DESKTOP, Kind.PHONE])
+    yield from _leases(warm, Kind.DESKTOP, "fork", count=count, tick=tick, clock=clock)
+    yield from _leases(warm, Kind.PHONE, "phone", count=count, tick=tick, clock=clock)
+    row = Row("cold fork", "Fleet.acquire with none standing by: overlay, QEMU, state; verified")
+    yield row
+    _sweep_pool(cold)
     for _ in range(max(1, count // _COLD_SHARE)):
         with contextlib.ExitStack() as stack:
-
-            def start() -> None:
-                fork = stack.enter_context(_stand_by(backend).temporary())  # called at once
-                backend.wake(fork)
-
-            cold.measure(start, clock)
-        tick(cold.name)
-    yield boot
+            row.measure(
+                lambda: stack.enter_context(_acquire(cold, Kind.DESKTOP)), clock
+            )  # called at once
+        cold.settle()
+        tick(row.name)
+    row = Row("cold boot", "overlay, QEMU, boot, probe; to saved as `ready`")
+    yield row
     for _ in range(max(1, count // _BOOT_SHARE)):
         with contextlib.ExitStack() as stack:
 
             def make() -> None:
-                handle = backend.make(lambda _words: None)
+                handle = cold.make(Kind.DESKTOP)
                 stack.enter_context(handle.temporary())  # called at once
 
-            boot.measure(make, clock)
-        tick(boot.name)
+            row.measure(make, clock)
+        tick(row.name)
+
+
+def _leases(
+    fleet: LocalFleet, kind: Kind, name: str, *, count: int, tick: Tick, clock: Clock
+) -> Generator[Row]:
+    """Acquire and release one machine again and again, always one standing by."""
+    lease = Row(f"{name} lease", "Fleet.acquire of one that stands by; to verified ready")
+    release = Row(f"{name} release", "what the holder waits for when it gives it back")
+    reports: list[ResetReport] = []
+    yield from (lease, release)
+    try:
+        for _ in range(count):
+            fleet.fill(kind)
+            fleet.settle()
+            taken: list[Lease] = []
+            if lease.measure(lambda: taken.append(_acquire(fleet, kind)), clock):  # noqa: B023  # called at once
+                reports.append(taken[0].environment.resets[ROLE])
+                release.measure(taken[0].release, clock)
+            tick(lease.name)
+    finally:
+        fleet.settle()
+        lease.extra |= phase_means(reports)
 
 
 def bench_density(
-    backend: QemuBackend, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
+    fleet: LocalFleet, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
 ) -> Generator[Row]:
-    """Run forks at once; their proportional memory, and how quickly each then answers.
+    """Lease desktops at once; their proportional memory, and how quickly each then answers.
 
     Args:
-        backend: of desktops.
-        count: how many run at once.
+        fleet: one that forks desktops and keeps none standing by.
+        count: how many are leased at once.
         tick: told the name of the row after each sample.
         clock: measures.
 
     Raises:
-        MesocosmError: there is no template and none can be made, or a fork failed.
+        MesocosmError: there is no template and none can be made, or no memory for so many.
     """
-    _ensure_template(backend)
-    row = Row("density", f"{count} forks at once; seconds of a ping to each")
+    fleet.prepare([Kind.DESKTOP])
+    _sweep_pool(fleet)
+    row = Row("density", f"{count} desktops at once; seconds of a ping to each")
     yield row
     with contextlib.ExitStack() as stack:
-        forks = []
+        machines = []
         for _ in range(count):
-            fork = stack.enter_context(_stand_by(backend).temporary())
-            backend.wake(fork)
-            forks.append(fork)
+            lease = stack.enter_context(_acquire(fleet, Kind.DESKTOP))
+            machines.append(lease.environment.machines[ROLE])
             tick(row.name)
-        for fork in forks:
-            row.measure(lambda: fork.link.call("ping"), clock)  # noqa: B023  # called at once
-        used = [proportional_mib(fork.info.machine_id) for fork in forks]
+        for machine in machines:
+            row.measure(lambda: machine.link.call("ping"), clock)  # noqa: B023  # called at once
+        used = [proportional_mib(machine.info.machine_id) for machine in machines]
+    fleet.settle()
+    row.extra["pings_over_50_ms"] = sum(seconds > MAX_PING_S for seconds in row.samples_s)
     row.extra["pss_mean_mib"] = statistics.fmean(used)
     row.extra["pss_max_mib"] = max(used)
     row.extra["pss_sum_mib"] = sum(used)
 
 
+def bench_leases(
+    fleet: LocalFleet, duration_s: float, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
+) -> Generator[Row]:
+    """Acquire a desktop, act on it once, and release it, again and again.
+
+    Args:
+        fleet: as the appliance's settings have it.
+        duration_s: for how long.
+        tick: told the name of the row after each sample.
+        clock: measures.
+
+    Raises:
+        MesocosmError: no desktop can be made.
+    """
+    fleet.prepare([Kind.DESKTOP])
+    row = Row("lease and action", "Fleet.acquire, the pointer moved, release")
+    yield row
+    start_s = clock.monotonic_s()
+
+    def use() -> None:
+        with _acquire(fleet, Kind.DESKTOP) as lease:
+            lease.environment.machines[ROLE].input.move(100, 100)
+
+    while clock.monotonic_s() - start_s < duration_s:
+        row.measure(use, clock)
+        tick(row.name)
+        row.extra["per_hour"] = len(row.samples_s) * 3600 / (clock.monotonic_s() - start_s)
+    fleet.settle()
+
+
 def proportional_mib(machine_id: str, proc: Path = _PROC) -> float:
-    """Give the memory of a domain's QEMU, shared pages divided by their users, MiB.
+    """Return the memory of a domain's QEMU, shared pages divided by their users, MiB.
 
     Source: proc(5), ``smaps_rollup``, ``Pss``.
 
@@ -133,15 +180,12 @@ def proportional_mib(machine_id: str, proc: Path = _PROC) -> float:
     )
 
 
-def _ensure_template(backend: QemuBackend) -> None:
-    """Make a desktop, and with it the template, where there is none."""
-    fork = backend.stand_by()
-    handle = backend.make(lambda _words: None) if fork is None else fork
-    handle.delete()
+def _acquire(fleet: LocalFleet, kind: Kind) -> Lease:
+    return fleet.acquire({ROLE: kind})
 
 
-def _stand_by(backend: QemuBackend) -> MachineHandle[DesktopVm]:
-    fork = backend.stand_by()
-    if fork is None:
-        raise MachineError("There is no template to fork from.", resolution="Run `mesocosm up`.")
-    return fork
+def _sweep_pool(fleet: LocalFleet) -> None:
+    """Use up the forks that stand by."""
+    while fleet.count_standing_by(Kind.DESKTOP):
+        fleet.acquire({ROLE: Kind.DESKTOP}).release()
+        fleet.settle()

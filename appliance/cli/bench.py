@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from appliance.bench.graph import GraphRow
     from appliance.bench.ocr import Finding, Reading
     from appliance.bench.rows import Row
+    from provisioning.fleet.local import LocalFleet
 
 KindOption = Annotated[
     str, typer.Option("--kind", help="desktop, phone, or both.", show_default=True)
@@ -36,6 +37,7 @@ def register(app: typer.Typer) -> None:
     group.command("reset")(reset)
     group.command("fork")(fork)
     group.command("density")(density)
+    group.command("leases")(leases)
     group.command("graph")(graph)
     group.command("ocr")(ocr)
     group.command("phone")(phone)
@@ -69,28 +71,48 @@ def reset(
 
 
 def fork(count: CountOption = 100, page: PageOption = None, json: JsonOption = False) -> None:
-    """Measure how long a new desktop takes: forks that stand by, cold forks, boots."""
-    from appliance.base.settings import get_settings
+    """Measure how long a lease takes: desktops that stand by, phones, cold forks, boots."""
     from appliance.bench.fork import bench_fork
-    from provisioning.desktop.qemu.backend import QemuBackend
 
-    backend = QemuBackend(get_settings())
-    _measure("fork", count, page, lambda tick: bench_fork(backend, count, tick), json=json)
+    warm, cold = _forking_fleet(standing_by=1), _forking_fleet(standing_by=0)
+    _measure("fork", count, page, lambda tick: bench_fork(warm, cold, count, tick), json=json)
 
 
 def density(count: CountOption = 8, page: PageOption = None, json: JsonOption = False) -> None:
-    """Measure the memory of forks that run at once."""
-    from appliance.base.settings import get_settings
+    """Measure memory and answers of desktops that are leased at once."""
     from appliance.bench.fork import bench_density
-    from provisioning.desktop.qemu.backend import QemuBackend
 
-    backend = QemuBackend(get_settings())
-    _measure("density", count, page, lambda tick: bench_density(backend, count, tick), json=json)
+    fleet = _forking_fleet(standing_by=0)
+    _measure("density", count, page, lambda tick: bench_density(fleet, count, tick), json=json)
+
+
+def leases(
+    seconds: Annotated[float, typer.Option(min=1.0, help="For how long.")] = 600.0,
+    page: PageOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure how many leases an hour one host gives: acquire, one action, release."""
+    from appliance.base.settings import get_settings
+    from appliance.bench.fork import bench_leases
+    from provisioning.fleet.local import LocalFleet
+
+    fleet = LocalFleet(get_settings())
+    name = f"leases --seconds {seconds:g}"
+    _measure(name, None, page, lambda tick: bench_leases(fleet, seconds, tick), json=json)
+
+
+def _forking_fleet(*, standing_by: int) -> LocalFleet:
+    """Return a fleet that gives every lease a fork of its own."""
+    from appliance.base.settings import get_settings
+    from provisioning.fleet.local import LocalFleet
+
+    wanted = {"desktop_reset": "fork", "desktop_pool": str(standing_by)}
+    return LocalFleet(get_settings().model_copy(update=wanted))
 
 
 def _measure(
     name: str,
-    count: int,
+    count: int | None,
     page: Path | None,
     bench: Callable[[Callable[[str], None]], Generator[Row]],
     *,
@@ -99,9 +121,10 @@ def _measure(
     """Take the rows of a benchmark with a bar beside them, then show and keep them."""
     from appliance.bench.rows import collect
 
+    command = f"mesocosm bench {name}" + ("" if count is None else f" -n {count}")
     rows: list[Row] = []
     with (
-        kept(partial(show, rows, f"mesocosm bench {name} -n {count}", page, json=json)),
+        kept(partial(show, rows, command, page, json=json)),
         progress() as bar,
     ):
         tick = partial(_tick, bar, bar.add_task(f"{name}: preparing", total=None))

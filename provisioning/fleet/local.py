@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from provisioning.fleet.backend import Backend
-    from provisioning.fleet.handle import HostMachine
+    from provisioning.fleet.handle import HostMachine, MachineHandle
     from provisioning.fleet.protocol import Environment
     from provisioning.protocols import Kind
 
@@ -140,6 +140,18 @@ class LocalFleet:
                     self.give_back({"": taken})
             made.append(taken.handle.machine)
         return made
+
+    def make(self, kind: Kind) -> MachineHandle[HostMachine]:
+        """Make a machine that belongs to the caller and is lent to nobody.
+
+        Raises:
+            MesocosmError: it cannot be made.
+        """
+        return self._backends[kind].make(self._say)
+
+    def count_standing_by(self, kind: Kind) -> int:
+        """Return how many forks of a kind stand by."""
+        return self._inventory.count(kind, MachineState.WAITING)
 
     def fill(self, kind: Kind) -> threading.Thread:
         """Start forks in the background until as many stand by as the settings want.

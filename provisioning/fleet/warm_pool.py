@@ -63,7 +63,9 @@ class WarmPool:
         backend = self._backends[kind]
         return backend if isinstance(backend, ForkingBackend) and backend.has_template() else None
 
-    def start(self, kind: Kind, reservation: int) -> MachineHandle[HostMachine] | None:
+    def start(
+        self, kind: Kind, reservation: int, *, is_rehearsed: bool = False
+    ) -> MachineHandle[HostMachine] | None:
         """Start a fork that stands by, on memory that was reserved.
 
         The reservation is freed if there is none in the end.
@@ -76,7 +78,7 @@ class WarmPool:
         """
         forking = self.forking(kind)
         try:
-            handle = forking.stand_by() if forking is not None else None
+            handle = forking.stand_by(is_rehearsed=is_rehearsed) if forking is not None else None
         except BaseException:
             self._ledger.cancel([reservation])
             raise
@@ -112,7 +114,7 @@ class WarmPool:
             numbers = self._allocation.try_reserve(lease_id, [(kind, forking.fork_mib)])
             if numbers is None:
                 return
-            handle = self.start(kind, numbers[0])
+            handle = self.start(kind, numbers[0], is_rehearsed=True)
             if handle is None:
                 return
             self._ledger.lend(handle.folder.machine_id, "")

@@ -100,12 +100,13 @@ class ContainerBackend:
         """Do nothing: a container starts from its image, and its baseline came with the first."""
         del machine, say
 
-    def stand_by(self) -> MachineHandle[DesktopContainer] | None:
+    def stand_by(self, *, is_rehearsed: bool = True) -> MachineHandle[DesktopContainer] | None:
         """Start a container that waits for its lease; None while no baseline is known.
 
         Raises:
             MesocosmError: it cannot be started; nothing is left of it.
         """
+        del is_rehearsed  # a container is verified when it is started
         if self._baseline().read() is None:
             return None
         handle = self._create(is_fork=True)

@@ -113,8 +113,11 @@ class QemuBackend:
         """Return whether there is a template of today's image to start forks from."""
         return find_template(self._settings, self.stamp()) is not None
 
-    def stand_by(self) -> MachineHandle[DesktopVm] | None:
+    def stand_by(self, *, is_rehearsed: bool = True) -> MachineHandle[DesktopVm] | None:
         """Start the QEMU of a fork, which waits to be woken; None while there is no template.
+
+        Args:
+            is_rehearsed: False saves the rehearsal of the wake, for a fork that is woken at once.
 
         Raises:
             MesocosmError: it cannot be started; nothing is left of it.
@@ -126,7 +129,7 @@ class QemuBackend:
         accelerator = find_accelerator(self._settings).name
         handle = create_fork(self._settings, self._hypervisor, self.image, template, accelerator)
         try:
-            handle.machine.stand_by(template)
+            handle.machine.stand_by(template, is_rehearsed=is_rehearsed)
         except BaseException:
             handle.delete()
             raise

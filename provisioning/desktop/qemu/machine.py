@@ -226,8 +226,8 @@ class DesktopVm(ProbedDesktop):
         """Who runs it."""
         return self._hypervisor
 
-    def stand_by(self, template: Template) -> None:
-        """Start the QEMU of a fork, give it the template's state and rehearse its wake.
+    def stand_by(self, template: Template, *, is_rehearsed: bool = True) -> None:
+        """Start the QEMU of a fork, give it the template's state and rehearse its wake if asked to.
 
         The rehearsal is a whole wake, verification included; then the guest is stopped. It copies
         the pages that a wake writes to, and under emulation translates the code that a wake runs,
@@ -242,9 +242,10 @@ class DesktopVm(ProbedDesktop):
         address = self._folder.path / "incoming.sock"
         name = self.info.machine_id
         load_stream(self._hypervisor, name, template.devices(), address, clock=self._clock)
-        self._wake(template, Phases(self._clock))
-        self._hypervisor.qmp(name, "stop")
-        self.release()
+        if is_rehearsed:
+            self._wake(template, Phases(self._clock))
+            self._hypervisor.qmp(name, "stop")
+            self.release()
         self._folder.mark(MachineState.WAITING)
 
     def wake(self, template: Template) -> ResetReport:

@@ -250,7 +250,7 @@ def test_all_machines_of_a_lease_are_had_or_none(lab: Lab) -> None:
 
 def test_what_an_interrupt_cuts_short_leaves_nothing_reserved(lab: Lab) -> None:
     class Interrupted(ForkingFake):
-        def stand_by(self) -> MachineHandle[HostMachine] | None:
+        def stand_by(self, *, is_rehearsed: bool = True) -> MachineHandle[HostMachine] | None:
             raise KeyboardInterrupt
 
     fleet = LocalFleet(lab.settings, {Kind.DESKTOP: Interrupted(lab.settings)}, clock=lab.clock)

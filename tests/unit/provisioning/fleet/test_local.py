@@ -116,6 +116,7 @@ class ForkingFake(FakeBackend):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self.is_template_made = True
+        self.rehearsed: list[str] = []
         self.forks = 0
         self.broken: set[str] = set()
         self.ended: set[str] = set()
@@ -127,12 +128,14 @@ class ForkingFake(FakeBackend):
     def has_template(self) -> bool:
         return self.is_template_made
 
-    def stand_by(self) -> MachineHandle[HostMachine] | None:
+    def stand_by(self, *, is_rehearsed: bool = True) -> MachineHandle[HostMachine] | None:
         if not self.is_template_made:
             return None
         self.forks += 1
         claim = create_folder(self.settings, f"desktop-fork-{self.forks}")
         self.write(claim.folder, MachineState.WAITING, is_fork=True)
+        if is_rehearsed:
+            self.rehearsed.append(claim.folder.machine_id)
         return self.handle(claim)
 
     def is_up(self, machine_id: str) -> bool:
@@ -335,6 +338,17 @@ def test_a_lease_takes_the_fork_that_stands_by(forking: ForkingFake) -> None:
         assert environment.resets["desktop"].path == "fork"
         assert forks(forking, MachineState.LEASED) == ["desktop-fork-1"]
     assert forking.made == 0
+
+
+def test_what_stands_by_was_rehearsed_and_what_is_woken_at_once_was_not(
+    forking: ForkingFake,
+) -> None:
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
+    fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
+    with fleet.acquire(ROLES):
+        fleet.settle()
+    assert forking.forks == 2
+    assert forking.rehearsed == ["desktop-fork-2"]
 
 
 def test_a_fork_that_does_not_wake_is_thrown_away_and_replaced(forking: ForkingFake) -> None:
