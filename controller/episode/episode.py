@@ -255,9 +255,10 @@ class Episode:
 
     def _open(self, task: Task) -> LiveTrial:
         context, conclusion = self._context, self._require_conclusion()
-        deadline_s = wall_limit_s(task.limits) + _LEASE_SLACK_S
-        lease = context.fleet.lease(task.roles, deadline_s=deadline_s)
-        environment = self._stack.enter_context(lease)
+        ttl_s = wall_limit_s(task.limits) + _LEASE_SLACK_S
+        environment = self._stack.enter_context(
+            context.fleet.acquire(task.roles, ttl_s)
+        ).environment
         machines = environment.machines
         conclusion.machines = tuple(
             MachineRecord(role=role, **asdict(machine.info)) for role, machine in machines.items()

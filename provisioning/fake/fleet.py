@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import threading
 from functools import partial
@@ -16,7 +15,7 @@ from provisioning.fleet.protocol import LEASE_S, Environment
 from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from types import TracebackType
     from typing import Self
 
@@ -159,14 +158,6 @@ class FakeFleet:
         except BaseException:
             give_back()
             raise
-
-    @contextlib.contextmanager
-    def lease(
-        self, roles: Mapping[str, Kind], *, deadline_s: float = LEASE_S
-    ) -> Iterator[Environment]:
-        """Lend machines for the length of a block; see `acquire`."""
-        with self.acquire(roles, deadline_s) as lease:
-            yield lease.environment
 
     def _take_back(self, keys: frozenset[tuple[Kind, int]]) -> None:
         with self._lock:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from provisioning.fleet.backend import Backend
     from provisioning.fleet.handle import HostMachine, MachineHandle
-    from provisioning.fleet.protocol import Environment
     from provisioning.protocols import Kind
 
 _log = logging.getLogger(__name__)
@@ -110,14 +109,6 @@ class LocalFleet:
         for kind in {one.kind for one in taken if one.is_fork}:
             self.fill(kind)
         return lease
-
-    @contextlib.contextmanager
-    def lease(
-        self, roles: Mapping[str, Kind], *, deadline_s: float = LEASE_S
-    ) -> Iterator[Environment]:
-        """Lend machines for the length of a block; see `acquire`."""
-        with self.acquire(roles, deadline_s) as lease:
-            yield lease.environment
 
     def prepare(self, kinds: Sequence[Kind]) -> list[HostMachine]:
         """Make sure that one machine of each kind is up and saved; returns them, not held.

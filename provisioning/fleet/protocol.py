@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from contextlib import AbstractContextManager
     from types import TracebackType
     from typing import Self
 
@@ -108,10 +107,4 @@ class Fleet(Protocol):
         Raises:
             MachineError: a machine cannot be had, or there is no memory for it in time.
         """
-        ...
-
-    def lease(
-        self, roles: Mapping[str, Kind], *, deadline_s: float = LEASE_S
-    ) -> AbstractContextManager[Environment]:
-        """Lend machines for the length of a block; see `acquire`."""
         ...

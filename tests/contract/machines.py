@@ -95,7 +95,8 @@ def libvirt_desktop() -> Iterator[Subject]:
 
     fleet = LocalFleet(get_settings())
     fleet.prepare([Kind.DESKTOP])  # where only the template is left, a lease would be a fork
-    with fleet.lease({"it": Kind.DESKTOP}) as environment:
+    with fleet.acquire({"it": Kind.DESKTOP}) as environment_lease:
+        environment = environment_lease.environment
         machine = environment.machines["it"]
         yield Subject(machine, "/home/user", _open_terminal, ("ctrl", "a"))
         machine.snapshots.delete_snapshot("contract")

@@ -223,7 +223,8 @@ def vm_rewind() -> Iterator[Tortured]:
     settings = get_settings().model_copy(update={"desktop": "vm", "desktop_reset": "rewind"})
     fleet = LocalFleet(settings)
     fleet.prepare([Kind.DESKTOP])  # where only the template is left, a lease would be a fork
-    with fleet.lease({"it": Kind.DESKTOP}) as environment:
+    with fleet.acquire({"it": Kind.DESKTOP}) as environment_lease:
+        environment = environment_lease.environment
         yield Tortured(environment.machines["it"], rewind, limits=VM_LIMITS)
 
 
@@ -237,7 +238,7 @@ def vm_fork() -> Iterator[Tortured]:
     with contextlib.ExitStack() as held:
 
         def take() -> tuple[Machine, ResetReport]:
-            environment = held.enter_context(fleet.lease({"it": Kind.DESKTOP}))
+            environment = held.enter_context(fleet.acquire({"it": Kind.DESKTOP})).environment
             assert environment.resets["it"].path == "fork"
             return environment.machines["it"], environment.resets["it"]
 

@@ -210,7 +210,8 @@ def test_one_that_stands_by_is_lent_at_once_and_ends_with_its_lease(
     fleet = LocalFleet(settings, {Kind.DESKTOP: ForkingSwitch("container", {"container": backend})})
     fleet.fill(Kind.DESKTOP).join()
     ((waiting, _),) = standing_by(settings)
-    with fleet.lease({"it": Kind.DESKTOP}) as environment:
+    with fleet.acquire({"it": Kind.DESKTOP}) as environment_lease:
+        environment = environment_lease.environment
         lent, report = environment.machines["it"], environment.resets["it"]
         assert (lent.info.machine_id, report.path) == (waiting.machine_id, "fork")
         assert set(report.phases_s) == {"verify"}

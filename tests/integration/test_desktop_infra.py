@@ -49,7 +49,8 @@ def still(image: Image) -> Iterator[Any]:
 def running() -> Iterator[Any]:
     """A leased desktop, over SSH."""
     fleet = LocalFleet(get_settings())
-    with fleet.lease({"desktop": Kind.DESKTOP}) as environment:
+    with fleet.acquire({"desktop": Kind.DESKTOP}) as environment_lease:
+        environment = environment_lease.environment
         vm: Any = environment.machines["desktop"]
         with vm.ssh(timeout_s=60.0) as session:
             yield guest_host(session)

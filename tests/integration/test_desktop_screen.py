@@ -35,7 +35,8 @@ RED = "gsettings set org.gnome.desktop.background primary-color '#ff0000'"
 
 @pytest.fixture(scope="module")
 def desktop() -> Iterator[Any]:
-    with LocalFleet(get_settings()).lease({"desktop": Kind.DESKTOP}) as environment:
+    with LocalFleet(get_settings()).acquire({"desktop": Kind.DESKTOP}) as environment_lease:
+        environment = environment_lease.environment
         yield environment.machines["desktop"]
 
 

@@ -209,7 +209,8 @@ def test_a_lease_throws_a_damaged_machine_away_and_gives_a_sound_one(vm: Desktop
     (victim,) = fleet.prepare([Kind.DESKTOP])
     (victim.folder.path / "snapshots" / f"{READY}.json").write_text("{}")
 
-    with fleet.lease({"desktop": Kind.DESKTOP}) as environment:
+    with fleet.acquire({"desktop": Kind.DESKTOP}) as environment_lease:
+        environment = environment_lease.environment
         lent = environment.machines["desktop"]
         assert lent.info.machine_id != victim.info.machine_id
         assert lent.info.machine_id != vm.info.machine_id

@@ -97,7 +97,8 @@ def desktop_of(environment: Environment) -> DesktopVm:
 
 def alive(fleet: LocalFleet) -> str:
     """Lease once more; gives the machine's id."""
-    with fleet.lease(ROLES) as environment:
+    with fleet.acquire(ROLES) as environment_lease:
+        environment = environment_lease.environment
         vm = desktop_of(environment)
         assert sh(vm, "echo alive") == "alive"
         return vm.info.machine_id
@@ -177,7 +178,9 @@ def test_a_full_disk_makes_no_fork_and_leaves_nothing(backend: QemuBackend, tmp_
 
 
 def test_a_killed_qemu_ends_the_lease_and_the_next_is_sound(fleet: LocalFleet) -> None:
-    with fleet.lease(ROLES) as environment, fleet.lease(ROLES) as beside:
+    with fleet.acquire(ROLES) as environment_lease, fleet.acquire(ROLES) as beside_lease:
+        environment = environment_lease.environment
+        beside = beside_lease.environment
         vm, other = desktop_of(environment), desktop_of(beside)
         vm.hypervisor.destroy(vm.info.machine_id)
         with pytest.raises(LinkError):
@@ -189,7 +192,8 @@ def test_a_killed_qemu_ends_the_lease_and_the_next_is_sound(fleet: LocalFleet) -
 def test_guests_outlive_a_libvirtd_that_is_killed(
     fleet: LocalFleet, hypervisor_container: Container
 ) -> None:
-    with fleet.lease(ROLES) as environment:
+    with fleet.acquire(ROLES) as environment_lease:
+        environment = environment_lease.environment
         vm = desktop_of(environment)
         pid = hypervisor_container.exec_run("pgrep -x libvirtd").output
         hypervisor_container.exec_run("pkill -KILL -x libvirtd")
@@ -216,7 +220,9 @@ def resident_mib() -> int:
 
 def test_a_guest_that_floods_its_link_is_cut_off(fleet: LocalFleet) -> None:
     before_mib = resident_mib()
-    with fleet.lease(ROLES) as environment, fleet.lease(ROLES) as beside:
+    with fleet.acquire(ROLES) as environment_lease, fleet.acquire(ROLES) as beside_lease:
+        environment = environment_lease.environment
+        beside = beside_lease.environment
         vm, other = desktop_of(environment), desktop_of(beside)
         sh(vm, FLOOD, user="root")
         start_s = SYSTEM_CLOCK.monotonic_s()
@@ -243,7 +249,8 @@ from provisioning.protocols import Kind
 taken, end = map(Path, sys.argv[1:])
 log = taken.with_suffix(".log").open("w", buffering=1)
 fleet = LocalFleet(get_settings(), say=lambda words: print(words, file=log))
-with fleet.lease({"desktop": Kind.DESKTOP}) as environment:
+with fleet.acquire({"desktop": Kind.DESKTOP}) as environment_lease:
+    environment = environment_lease.environment
     taken.write_text(environment.machines["desktop"].info.machine_id)
     while not end.exists():
         time.sleep(0.1)

@@ -196,9 +196,11 @@ def test_two_leases_at_once_get_a_desktop_each_without_a_boot(backend: QemuBacke
     said: list[str] = []
     fleet = LocalFleet(settings, {Kind.DESKTOP: backend}, say=said.append)
     with (
-        fleet.lease({"desktop": Kind.DESKTOP}) as one,
-        fleet.lease({"desktop": Kind.DESKTOP}) as other,
+        fleet.acquire({"desktop": Kind.DESKTOP}) as one_lease,
+        fleet.acquire({"desktop": Kind.DESKTOP}) as other_lease,
     ):
+        one = one_lease.environment
+        other = other_lease.environment
         assert other.resets["desktop"].path == "fork"
         machines = {each.machines["desktop"].info.machine_id for each in (one, other)}
         assert len(machines) == 2

@@ -62,7 +62,7 @@ def test_a_wait_that_is_never_over_ends_the_oracle(bench: Bench) -> None:
 
 
 def test_a_broken_tree_is_the_environments_fault(bench: Bench) -> None:
-    with bench.fakes.lease({"desktop": Kind.DESKTOP}):
+    with bench.fakes.acquire({"desktop": Kind.DESKTOP}):
         bench.fakes.machines[Kind.DESKTOP, 0].faults.add("tree", LinkTimeoutError("no reply"))
     task = make_task(oracle=[{"on": "desktop", "do": "click", "at": {"name": "Terminal"}}])
     assert bench.play(task).reason is Reason.ENVIRONMENT_ERROR

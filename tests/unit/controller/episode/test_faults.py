@@ -40,7 +40,7 @@ def type_line(line: str) -> Action:
 
 def desktop_of(bench: Bench) -> FakeDesktop | FakePhone:
     """Make the desktop before a trial leases it, so that faults can be put in."""
-    with bench.fleet.lease({"desktop": Kind.DESKTOP}):
+    with bench.fleet.acquire({"desktop": Kind.DESKTOP}):
         return bench.fakes.machines[Kind.DESKTOP, 0]
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,16 +10,13 @@ from controller.agents.noop import NoopAgent
 from controller.agents.protocol import Turn, Usage
 from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
-from provisioning.fake import FakeFleet
+from provisioning.fake.fleet import FakeLease
 from provisioning.protocols import Kind
 from tests.unit.controller.bench import Bench, Scripted, make_task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from evaluators.model.task import Task
     from provisioning.fake import FakeDesktop, FakePhone
-    from provisioning.fleet.protocol import Environment
 
 OPEN = Action("open_app", "desktop", {"name": "Terminal"})
 
@@ -32,7 +28,7 @@ def type_line(value: str) -> Action:
 
 def desktop_of(bench: Bench) -> FakeDesktop | FakePhone:
     """Make the desktop before a trial leases it, so that faults can be put in."""
-    with bench.fleet.lease({"desktop": Kind.DESKTOP}):
+    with bench.fleet.acquire({"desktop": Kind.DESKTOP}):
         return bench.fakes.machines[Kind.DESKTOP, 0]
 
 
@@ -212,18 +208,14 @@ def test_tokens_are_added_up(bench: Bench, dark_task: Task) -> None:
 
 
 def test_trouble_when_machines_go_back_does_not_change_the_verdict(
-    bench: Bench, dark_task: Task
+    bench: Bench, dark_task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Sticky(FakeFleet):
-        @contextlib.contextmanager
-        def lease(
-            self, roles: Mapping[str, Kind], *, deadline_s: float = 0.0
-        ) -> Iterator[Environment]:
-            with bench.fakes.lease(roles) as environment:
-                yield environment
+    class Sticky(FakeLease):
+        def release(self) -> None:
+            super().release()
             raise MachineStartError("cannot go back")
 
-    bench.fleet = Sticky()
+    monkeypatch.setattr("provisioning.fake.fleet.FakeLease", Sticky)
     result = bench.play(dark_task)
     assert result.verdict is Verdict.PASS
     assert bench.events[-1]["type"] == "return_error"

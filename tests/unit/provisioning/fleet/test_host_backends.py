@@ -42,7 +42,8 @@ def test_a_machine_of_another_backend_is_neither_lent_nor_removed(
     fleet = LocalFleet(
         backends["vm"].settings, {Kind.DESKTOP: BackendSwitch("container", backends)}
     )
-    with fleet.lease(ROLES) as environment:
+    with fleet.acquire(ROLES) as environment_lease:
+        environment = environment_lease.environment
         assert environment.machines["desktop"].info.machine_id != "desktop-old"
     assert (backends["vm"].made, backends["container"].made) == (0, 1)
     assert fleet.sweep() == []

@@ -169,7 +169,8 @@ def ids(backend: FakeBackend) -> list[str]:
 
 def test_a_machine_is_made_once_and_lent_again(fleet: LocalFleet, backend: FakeBackend) -> None:
     for _ in range(3):
-        with fleet.lease(ROLES) as environment:
+        with fleet.acquire(ROLES) as environment_lease:
+            environment = environment_lease.environment
             assert environment.resets["desktop"].differences == ()
 
     assert backend.made == 1
@@ -178,16 +179,18 @@ def test_a_machine_is_made_once_and_lent_again(fleet: LocalFleet, backend: FakeB
 
 def test_two_leases_at_once_never_share_a_machine(fleet: LocalFleet, backend: FakeBackend) -> None:
     with (
-        fleet.lease(ROLES) as one,
-        LocalFleet(backend.settings, {Kind.DESKTOP: backend}).lease(ROLES) as other,
+        fleet.acquire(ROLES) as one_lease,
+        LocalFleet(backend.settings, {Kind.DESKTOP: backend}).acquire(ROLES) as other_lease,
     ):
+        one = one_lease.environment
+        other = other_lease.environment
         assert one.machines["desktop"] is not other.machines["desktop"]
         assert ids(backend) == ["desktop-1", "desktop-2"]
 
 
 def test_the_record_follows_the_lease(fleet: LocalFleet, backend: FakeBackend) -> None:
     folder = backend.folder("desktop-1")
-    with fleet.lease(ROLES):
+    with fleet.acquire(ROLES):
         assert (found := folder.read()) is not None
         assert found.state is MachineState.LEASED
     assert (found := folder.read()) is not None
@@ -195,7 +198,7 @@ def test_the_record_follows_the_lease(fleet: LocalFleet, backend: FakeBackend) -
 
 
 def test_a_machine_goes_back_when_the_block_raises(fleet: LocalFleet, backend: FakeBackend) -> None:
-    with pytest.raises(ZeroDivisionError), fleet.lease(ROLES):
+    with pytest.raises(ZeroDivisionError), fleet.acquire(ROLES):
         raise ZeroDivisionError
 
     assert not backend.folder("desktop-1").is_claimed()
@@ -207,7 +210,7 @@ def test_a_machine_that_does_not_come_back_is_thrown_away_and_replaced(
     fleet.prepare([Kind.DESKTOP])
     backend.damaged.add("desktop-1")
 
-    with fleet.lease(ROLES):
+    with fleet.acquire(ROLES):
         assert ids(backend) == ["desktop-2"]
 
     assert backend.deleted == ["desktop-1"]
@@ -218,7 +221,7 @@ def test_when_none_comes_back_the_reasons_are_told_and_nothing_is_left(
 ) -> None:
     backend.damaged.update({"desktop-1", "desktop-2"})
 
-    with pytest.raises(MachineError, match="It differs") as caught, fleet.lease(ROLES):
+    with pytest.raises(MachineError, match="It differs") as caught, fleet.acquire(ROLES):
         pass
 
     assert "No desktop can be had." in caught.value.brief
@@ -229,7 +232,7 @@ def test_a_machine_of_yesterdays_image_is_not_lent(fleet: LocalFleet, backend: F
     fleet.prepare([Kind.DESKTOP])
     backend.stamp = "tomorrow"
 
-    with fleet.lease(ROLES):
+    with fleet.acquire(ROLES):
         assert ids(backend) == ["desktop-2"]
 
 
@@ -256,7 +259,7 @@ def test_a_sweep_removes_what_dead_processes_left_and_keeps_what_is_whole(
 
 
 def test_a_sweep_leaves_machines_in_use_alone(fleet: LocalFleet, backend: FakeBackend) -> None:
-    with fleet.lease(ROLES):
+    with fleet.acquire(ROLES):
         backend.stamp = "tomorrow"
         assert LocalFleet(backend.settings, {Kind.DESKTOP: backend}).sweep() == []
         assert ids(backend) == ["desktop-1"]
@@ -268,13 +271,13 @@ def test_a_killed_holder_leaves_a_machine_that_is_lent_again(
     fleet.prepare([Kind.DESKTOP])
     child = os.fork()
     if child == 0:
-        with fleet.lease(ROLES):
+        with fleet.acquire(ROLES):
             os._exit(9)
     os.waitpid(child, 0)
     assert (found := backend.folder("desktop-1").read()) is not None
     assert found.state is MachineState.LEASED
 
-    with fleet.lease(ROLES):
+    with fleet.acquire(ROLES):
         assert ids(backend) == ["desktop-1"]
 
 
@@ -294,7 +297,7 @@ def test_stopped_machines_are_kept_and_lent_again(fleet: LocalFleet, backend: Fa
     assert ids(backend) == ["desktop-1"]
     assert (found := backend.folder("desktop-1").read()) is not None
     assert found.state is MachineState.STOPPED
-    with fleet.lease(ROLES):
+    with fleet.acquire(ROLES):
         assert backend.made == 1
 
 
@@ -318,7 +321,8 @@ def test_a_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingFake
     forking.is_template_made = False
     fleet.prepare([Kind.DESKTOP])
     assert forking.is_template_made
-    with fleet.lease(ROLES), fleet.lease(ROLES) as second:
+    with fleet.acquire(ROLES), fleet.acquire(ROLES) as second_lease:
+        second = second_lease.environment
         assert second.resets["desktop"].path == "fork"
         assert second.machines["desktop"].folder.machine_id == "desktop-fork-1"  # type: ignore[attr-defined]
     fleet.settle()
@@ -334,7 +338,8 @@ def test_a_lease_takes_the_fork_that_stands_by(forking: ForkingFake) -> None:
     filled(fleet)
     assert forks(forking, MachineState.WAITING) == ["desktop-fork-1"]
 
-    with fleet.lease(ROLES) as environment:
+    with fleet.acquire(ROLES) as environment_lease:
+        environment = environment_lease.environment
         assert environment.resets["desktop"].path == "fork"
         assert forks(forking, MachineState.LEASED) == ["desktop-fork-1"]
     assert forking.made == 0
@@ -354,7 +359,7 @@ def test_what_stands_by_was_rehearsed_and_what_is_woken_at_once_was_not(
 def test_a_fork_that_does_not_wake_is_thrown_away_and_replaced(forking: ForkingFake) -> None:
     forking.broken = {"desktop-fork-1"}
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
-    with LocalFleet(settings, {Kind.DESKTOP: forking}).lease(ROLES):
+    with LocalFleet(settings, {Kind.DESKTOP: forking}).acquire(ROLES):
         assert forks(forking, MachineState.LEASED) == ["desktop-fork-2"]
     assert forking.deleted[0] == "desktop-fork-1"
 
@@ -362,7 +367,7 @@ def test_a_fork_that_does_not_wake_is_thrown_away_and_replaced(forking: ForkingF
 def test_without_a_template_a_machine_is_made(forking: ForkingFake) -> None:
     forking.is_template_made = False
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
-    with LocalFleet(settings, {Kind.DESKTOP: forking}).lease(ROLES):
+    with LocalFleet(settings, {Kind.DESKTOP: forking}).acquire(ROLES):
         assert forking.made == 1
 
 
@@ -372,7 +377,7 @@ def test_a_fork_of_another_template_is_not_woken(forking: ForkingFake) -> None:
     )
     filled(fleet)
     forking.stamp = "tomorrow"
-    with fleet.lease(ROLES):
+    with fleet.acquire(ROLES):
         assert forks(forking, MachineState.LEASED) == ["desktop-fork-2"]
 
 
@@ -395,7 +400,8 @@ def test_forks_whose_hypervisor_ended_are_no_obstacle(forking: ForkingFake) -> N
     filled(fleet)
     forking.ended = {"desktop-fork-1", "desktop-fork-2", "desktop-fork-3"}
 
-    with fleet.lease(ROLES) as environment:
+    with fleet.acquire(ROLES) as environment_lease:
+        environment = environment_lease.environment
         assert environment.resets["desktop"].path == "fork"
         assert forks(forking, MachineState.LEASED) == ["desktop-fork-4"]
     assert forking.made == 0
@@ -407,7 +413,7 @@ def test_forks_that_all_fail_to_wake_are_no_obstacle(forking: ForkingFake) -> No
     filled(fleet)
     forking.broken = {"desktop-fork-1", "desktop-fork-2", "desktop-fork-3"}
 
-    with fleet.lease(ROLES):
+    with fleet.acquire(ROLES):
         assert forks(forking, MachineState.LEASED) == ["desktop-fork-4"]
 
 
@@ -417,7 +423,7 @@ def test_a_fork_that_was_made_by_hand_is_neither_lent_nor_swept(forking: Forking
     fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
 
     assert fleet.sweep() == []
-    with fleet.lease(ROLES), fleet.lease(ROLES):
+    with fleet.acquire(ROLES), fleet.acquire(ROLES):
         assert forks(forking, MachineState.KEPT) == ["desktop-mine"]
     fleet.prepare([Kind.DESKTOP])
     assert forks(forking, MachineState.KEPT) == ["desktop-mine"]
