@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.contract.attacks import Attack
 from tests.contract.machines import IMPLEMENTATIONS
 
 if TYPE_CHECKING:
@@ -13,27 +13,13 @@ if TYPE_CHECKING:
     from tests.contract.machines import Subject
 
 
-LONG = "MESOCOSM_TEST_LONG"
-# What nothing of a VM's own can change; there each takes half a minute under emulation.
-ELSEWHERE = (
-    "telling titles as",
-    "telling titles by",
-    "mounts of one's own",
-    "connection handed down",
-)
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave some attacks on VMs to whoever asks for them by `MESOCOSM_TEST_LONG`."""
-    if os.environ.get(LONG):
-        return
-    left = [
-        item
-        for item in items
-        if "libvirt-desktop-" in item.name and any(words in item.name for words in ELSEWHERE)
-    ]
-    config.hook.pytest_deselected(items=left)
-    items[:] = [item for item in items if item not in left]
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark an attack's test as the attack declares for the machine it is played on."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    attack = params.get("attack")
+    if isinstance(attack, Attack):
+        for mark in attack.marks(params["arena"]):
+            item.add_marker(mark)
 
 
 @pytest.fixture(
