@@ -152,6 +152,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
     def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
         """Click; the buttons of the bar open their application."""
         self.move(x, y)
+        self.state.received.append(("click", (x, y), button, count))
         if button is Button.LEFT and y < _BAR_PX:
             index = min(x * len(_APPS) // SIZE[0], len(_APPS) - 1)
             self.open_app(list(_APPS)[index])
@@ -162,10 +163,12 @@ class FakeDesktop(FakeMachine[DesktopState]):
         """Leave the pointer at the end."""
         self.move(*start)
         self.move(*end)
+        self.state.received.append(("drag", start, end))
 
     def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
         """Put the pointer there; nothing scrolls."""
         self.move(x, y)
+        self.state.received.append(("wheel", (x, y), dy))
 
     def key(self, *names: str) -> None:
         """Press keys: Return, BackSpace and single characters mean something.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import stat
 from abc import ABC, abstractmethod
+from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from provisioning.protocols import Element, Input
 
 
+_KEPT = 1000
+
+
 @dataclass(slots=True)
 class FakeFile:
     """One file: content, permission bits, seconds since the epoch."""
@@ -34,11 +38,19 @@ class FakeFile:
 
 @dataclass(slots=True)
 class FakeState:
-    """All that a snapshot keeps."""
+    """All that a snapshot keeps.
+
+    Attributes:
+        files: by path.
+        pointer: where it is, px.
+        hindrance: what keeps evaluators from answering.
+        received: the last clicks, drags and turns of the wheel, oldest first.
+    """
 
     files: dict[str, FakeFile] = field(default_factory=dict)
     pointer: tuple[int, int] = (0, 0)
     hindrance: str = ""
+    received: deque[tuple[object, ...]] = field(default_factory=lambda: deque(maxlen=_KEPT))
 
 
 S = TypeVar("S", bound=FakeState)

@@ -149,6 +149,7 @@ class FakePhone(FakeMachine[PhoneState]):
         """Tap; an icon of the launcher opens its application."""
         self.faults.check("input")
         self.require_running()
+        self.state.received.append(("click", (x, y), button, count))
         row = y // _ROW_PX - 1
         rows = self._rows()
         if self.state.front == LAUNCHER and 0 <= row < len(rows):
@@ -160,11 +161,13 @@ class FakePhone(FakeMachine[PhoneState]):
         """Swipe; nothing moves."""
         self.faults.check("input")
         self.require_running()
+        self.state.received.append(("drag", start, end))
 
     def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
-        """Do nothing: nothing scrolls."""
+        """Turn the wheel; nothing scrolls."""
         self.faults.check("input")
         self.require_running()
+        self.state.received.append(("wheel", (x, y), dy))
 
     def key(self, *names: str) -> None:
         """Press keys: HOME and BACK lead to the launcher.

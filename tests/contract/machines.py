@@ -19,11 +19,18 @@ from appliance.base.errors import ImageMissingError, RequirementError
 from appliance.base.settings import get_settings
 from controller.observation.settle import DEFAULT_RULE, settle_machine
 from provisioning.fake import FakeDesktop, FakePhone
+from tests.contract.receivers import (
+    FakeDesktopReceiver,
+    FakePhoneReceiver,
+    PhoneReceiver,
+    XevReceiver,
+)
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.standins.container import desktop_container_settings
 
 if TYPE_CHECKING:
     from provisioning.protocols import Machine
+    from tests.contract.receivers import Receiver
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,8 @@ class Subject:
         machine: under test; what tests change is rewound.
         folder: absolute path where files may be written.
         text: a text with letters that no keyboard layout has all of.
-        key: names of keys pressed together, any that do no harm.
+        key: names of keys pressed together whose effect `receiver` tells.
+        receiver: what the machine's own programs get of its input.
         show: opens something that changes much of the screen.
         base: the snapshot that tests go back to.
         saves: whether more snapshots can be saved; if not, `base` is there from the start.
@@ -45,6 +53,7 @@ class Subject:
     folder: str
     show: Callable[[Machine], None]
     key: tuple[str, ...]
+    receiver: Receiver
     text: str = "Grüße, 你好, 🙂"
     base: str = "contract"
     saves: bool = True
@@ -54,14 +63,26 @@ class Subject:
 @contextlib.contextmanager
 def fake_desktop() -> Iterator[Subject]:
     machine = FakeDesktop(clock=FakeClock())
-    yield Subject(machine, "/home/user", lambda _: machine.open_app("Terminal"), ("ctrl", "a"))
+    yield Subject(
+        machine,
+        "/home/user",
+        lambda _: machine.open_app("Terminal"),
+        ("BackSpace",),
+        FakeDesktopReceiver(machine),
+    )
     machine.delete()
 
 
 @contextlib.contextmanager
 def fake_phone() -> Iterator[Subject]:
     machine = FakePhone(clock=FakeClock())
-    yield Subject(machine, "/sdcard", lambda _: machine.open_app("Tasks"), ("ENTER",))
+    yield Subject(
+        machine,
+        "/sdcard",
+        lambda _: machine.open_app("Tasks"),
+        ("HOME",),
+        FakePhoneReceiver(machine),
+    )
     machine.delete()
 
 
@@ -82,7 +103,7 @@ def reference_phone() -> Iterator[Subject]:
         def show(_: Machine) -> None:
             machine.shell("am start -p com.google.android.apps.tasks").require()
 
-        yield Subject(machine, "/sdcard", show, ("ENTER",))
+        yield Subject(machine, "/sdcard", show, ("HOME",), PhoneReceiver(machine))
     finally:
         machine_handle.delete()
 
@@ -98,7 +119,8 @@ def libvirt_desktop() -> Iterator[Subject]:
     with fleet.acquire({"it": Kind.DESKTOP}) as environment_lease:
         environment = environment_lease.environment
         machine = environment.machines["it"]
-        yield Subject(machine, "/home/user", _open_terminal, ("ctrl", "a"))
+        receiver = XevReceiver(machine, "/home/user")
+        yield Subject(machine, "/home/user", _open_terminal, ("ctrl", "a"), receiver)
         machine.snapshots.delete_snapshot("contract")
 
 
@@ -116,6 +138,7 @@ def container_desktop() -> Iterator[Subject]:
             "/home/user",
             _open_terminal,
             ("ctrl", "a"),
+            XevReceiver(machine, "/home/user"),
             base=READY,
             saves=False,
             is_slow_to_reset=True,

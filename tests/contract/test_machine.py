@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import stat
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,8 @@ from provisioning import protocols
 from provisioning.protocols import Button, Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from provisioning.protocols import Machine
     from tests.contract.machines import Subject
 
@@ -35,6 +38,11 @@ def saver(subject: Subject) -> Subject:
 def middle(machine: Machine) -> tuple[int, int]:
     width, height = machine.screen.size()
     return width // 2, height // 2
+
+
+def arrives(is_there: Callable[[], bool]) -> bool:
+    """Wait for an effect; under emulation on a busy host programs take their time."""
+    return bool(wait_until(is_there, timeout_s=30.0))
 
 
 class TestMachine:
@@ -156,31 +164,53 @@ class TestScreen:
 
 
 class TestInput:
+    """Each effect is looked for before the action, too: an input that does nothing fails."""
+
     def test_the_pointer_goes_everywhere(self, subject: Subject) -> None:
         width, height = subject.machine.screen.size()
-        for place in ((0, 0), (width - 1, height - 1)):
+        for place in ((0, 0), (width - 1, height - 1), middle(subject.machine)):
             subject.machine.input.move(*place)
+            if subject.receiver.has_pointer:
+                assert arrives(partial(subject.receiver.is_pointer_at, place))
 
     @pytest.mark.parametrize("button", list(Button))
     def test_buttons_click(self, subject: Subject, button: Button) -> None:
-        subject.machine.input.click(*middle(subject.machine), button=button, count=2)
+        # Where there is one button only, any of them is that one.
+        heard_as = button if button in subject.receiver.buttons else subject.receiver.buttons[0]
+        place = subject.receiver.open_for_clicks()
+        assert not subject.receiver.has_clicked(heard_as, 2)
+        subject.machine.input.click(*place, button=heard_as, count=2)
+        assert arrives(lambda: subject.receiver.has_clicked(heard_as, 2))
 
-    def test_drag_and_scroll(self, subject: Subject) -> None:
-        x, y = middle(subject.machine)
-        subject.machine.input.drag((x, y), (x // 2, y // 2), duration_s=0.05)
+    def test_a_drag_goes_from_here_to_there(self, subject: Subject) -> None:
+        start, end = subject.receiver.open_for_drags()
+        assert not subject.receiver.has_dragged()
+        subject.machine.input.drag(start, end, duration_s=0.05)
+        assert arrives(subject.receiver.has_dragged)
+
+    def test_the_wheel_goes_down_and_up(self, subject: Subject) -> None:
+        x, y = subject.receiver.open_for_wheel()
+        assert not subject.receiver.has_scrolled(2)
         subject.machine.input.scroll(x, y, dy=2)
+        assert arrives(lambda: subject.receiver.has_scrolled(2))
         subject.machine.input.scroll(x, y, dy=-2)
+        assert arrives(lambda: subject.receiver.has_scrolled(0))
 
     def test_keys_are_pressed_together(self, subject: Subject) -> None:
+        subject.receiver.open_for_keys()
+        assert not subject.receiver.has_pressed(subject.key)
         subject.machine.input.key(*subject.key)
+        assert arrives(lambda: subject.receiver.has_pressed(subject.key))
 
     def test_an_unknown_key_is_refused(self, subject: Subject) -> None:
         with pytest.raises(InvalidActionError):
             subject.machine.input.key("NoSuchKey")
 
     def test_any_unicode_can_be_typed(self, subject: Subject) -> None:
-        subject.show(subject.machine)
+        subject.receiver.open_for_keys()
+        assert not subject.receiver.has_typed(subject.text)
         subject.machine.input.text(subject.text)
+        assert arrives(lambda: subject.receiver.has_typed(subject.text))
 
 
 class TestTree:

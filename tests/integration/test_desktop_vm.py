@@ -70,7 +70,12 @@ def test_a_rewind_undoes_files_settings_and_processes(vm: DesktopVm) -> None:
         f"echo dirt > ~/dirt; rm -r ~/Documents; gsettings set {key} prefer-dark;"
         " setsid sleep 4321 > /dev/null 2>&1 &",
     )
-    assert sh(vm, f"cat ~/dirt; gsettings get {key}; pgrep -c -f 'sleep 4321'") != ""
+    # The brackets keep the pattern from finding the shell that looks for it.
+    dirt = sh(
+        vm,
+        f"cat ~/dirt; gsettings get {key}; pgrep -f 'slee[p] 4321' > /dev/null && echo sleeps; ls -d ~/Documents",
+    )
+    assert dirt.split() == ["dirt", "'prefer-dark'", "sleeps"]
 
     report = vm.snapshots.rewind(READY)
 

@@ -1,0 +1,409 @@
+"""What a machine's own programs receive of its input, as the contract of `Input` verifies it.
+
+Every question is first asked before the action and must be answered with no: an `Input` that does
+nothing fails each test of the contract.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import re
+from typing import TYPE_CHECKING, Protocol, cast
+
+from appliance.base.clock import wait_until
+from provisioning.protocols import Button
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from provisioning.fake.desktop import FakeDesktop
+    from provisioning.fake.phone import FakePhone
+    from provisioning.phone.reference.machine import ReferencePhone
+    from provisioning.protocols import Element, Json, Machine
+
+Place = tuple[int, int]
+OPEN_TIMEOUT_S = 60.0
+_TOLERANCE_PX = 1
+_BUTTONS = {Button.LEFT: 1, Button.MIDDLE: 2, Button.RIGHT: 3}
+_WHEEL_UP, _WHEEL_DOWN = 4, 5
+# X11/keysymdef.h: Unicode characters above Latin-1 are 0x01000000 plus the code point.
+_UNICODE = 0x01000000
+_CONTROLS = {0xFF0D: "\n", 0xFF09: "\t"}
+
+
+class Receiver(Protocol):
+    """A program that shows what input it gets."""
+
+    @property
+    def has_pointer(self) -> bool:
+        """Return whether there is a pointer that `move` puts somewhere."""
+        ...
+
+    @property
+    def buttons(self) -> Sequence[Button]:
+        """Return the buttons that it tells from each other."""
+        ...
+
+    def open_for_clicks(self) -> Place:
+        """Open what receives clicks and return where."""
+        ...
+
+    def open_for_drags(self) -> tuple[Place, Place]:
+        """Open what receives a drag and return from where to where."""
+        ...
+
+    def open_for_wheel(self) -> Place:
+        """Open what scrolls and return where; it can go down two steps."""
+        ...
+
+    def open_for_keys(self) -> None:
+        """Open what receives keys and text and give it the focus."""
+        ...
+
+    def is_pointer_at(self, place: Place) -> bool:
+        """Return whether the pointer is at a place."""
+        ...
+
+    def has_clicked(self, button: Button, count: int) -> bool:
+        """Return whether it got exactly these clicks, at the place it returned."""
+        ...
+
+    def has_dragged(self) -> bool:
+        """Return whether it got the drag."""
+        ...
+
+    def has_scrolled(self, steps: int) -> bool:
+        """Return whether it stands as many wheel steps further down as when it was opened."""
+        ...
+
+    def has_pressed(self, names: Sequence[str]) -> bool:
+        """Return whether these keys did what they do."""
+        ...
+
+    def has_typed(self, text: str) -> bool:
+        """Return whether exactly this text was typed."""
+        ...
+
+
+def is_near(one: Place, other: Place) -> bool:
+    """Return whether two places are the same but for rounding."""
+    return all(abs(a - b) <= _TOLERANCE_PX for a, b in zip(one, other, strict=True))
+
+
+class FakeDesktopReceiver:
+    """The fake desktop's own log of what it got."""
+
+    has_pointer = True
+    buttons = tuple(Button)
+
+    def __init__(self, machine: FakeDesktop) -> None:
+        self._machine = machine
+
+    def open_for_clicks(self) -> Place:
+        """Return the middle of the screen."""
+        self._machine.state.received.clear()
+        return 160, 100
+
+    def open_for_drags(self) -> tuple[Place, Place]:
+        """Return two places of the screen."""
+        self._machine.state.received.clear()
+        return (160, 100), (40, 150)
+
+    def open_for_wheel(self) -> Place:
+        """Return the middle of the screen."""
+        return self.open_for_clicks()
+
+    def open_for_keys(self) -> None:
+        """Open the editor, with a line in it."""
+        self._machine.open_app("Text Editor")
+        self._machine.state.line = "x"
+
+    def is_pointer_at(self, place: Place) -> bool:
+        """Compare with the fake's pointer."""
+        return self._machine.state.pointer == place
+
+    def has_clicked(self, button: Button, count: int) -> bool:
+        """Compare the log."""
+        return list(self._machine.state.received) == [("click", (160, 100), button, count)]
+
+    def has_dragged(self) -> bool:
+        """Compare the log."""
+        return list(self._machine.state.received) == [("drag", (160, 100), (40, 150))]
+
+    def has_scrolled(self, steps: int) -> bool:
+        """Sum up the wheel."""
+        rows = self._machine.state.received
+        return sum(cast("int", row[2]) for row in rows if row[0] == "wheel") == steps
+
+    def has_pressed(self, names: Sequence[str]) -> bool:
+        """Return whether the line's one letter was deleted."""
+        assert list(names) == ["BackSpace"]
+        return self._machine.state.line == ""
+
+    def has_typed(self, text: str) -> bool:
+        """Look at the editor's line."""
+        return self._machine.state.line == f"x{text}"
+
+
+class FakePhoneReceiver:
+    """The fake phone's own log of what it got."""
+
+    has_pointer = False
+    buttons = (Button.LEFT,)
+
+    def __init__(self, machine: FakePhone) -> None:
+        self._machine = machine
+
+    def open_for_clicks(self) -> Place:
+        """Return a place beside the launcher's icons."""
+        self._machine.state.received.clear()
+        return 90, 300
+
+    def open_for_drags(self) -> tuple[Place, Place]:
+        """Return two places of the screen."""
+        self._machine.state.received.clear()
+        return (90, 300), (90, 100)
+
+    def open_for_wheel(self) -> Place:
+        """Return a place of the screen."""
+        return self.open_for_clicks()
+
+    def open_for_keys(self) -> None:
+        """Open an application with a field."""
+        self._machine.open_app("Tasks")
+
+    def is_pointer_at(self, place: Place) -> bool:
+        """Raise: there is none."""
+        raise AssertionError(place)
+
+    def has_clicked(self, button: Button, count: int) -> bool:
+        """Compare the log."""
+        return list(self._machine.state.received) == [("click", (90, 300), button, count)]
+
+    def has_dragged(self) -> bool:
+        """Compare the log."""
+        return list(self._machine.state.received) == [("drag", (90, 300), (90, 100))]
+
+    def has_scrolled(self, steps: int) -> bool:
+        """Sum up the wheel."""
+        rows = self._machine.state.received
+        return sum(cast("int", row[2]) for row in rows if row[0] == "wheel") == steps
+
+    def has_pressed(self, names: Sequence[str]) -> bool:
+        """Return whether the launcher is in front again."""
+        assert list(names) == ["HOME"]
+        return self._machine.elements()[0].name.endswith("launcher")
+
+    def has_typed(self, text: str) -> bool:
+        """Look at the field."""
+        return self._machine.state.line == text
+
+
+class XevReceiver:
+    """The program ``xev`` on a desktop: X11's own view of what arrived.
+
+    Args:
+        machine: a desktop with X11, x11-utils and xdotool.
+        folder: where the agent's user may write.
+        user: the agent's.
+    """
+
+    has_pointer = True
+    buttons = tuple(Button)
+    _POINTER = re.compile(
+        r"Button(Press|Release) event.*?root:\((\d+),(\d+)\).*?button (\d+)", re.DOTALL
+    )
+    _KEY = re.compile(r"KeyPress event.*?\(keysym 0x([0-9a-f]+), ([^)]*)\)", re.DOTALL)
+    _number = itertools.count()
+
+    def __init__(self, machine: Machine, folder: str, *, user: str = "user") -> None:
+        self._machine = machine
+        self._user = user
+        self._folder = folder
+        self._log = ""
+        self._place = (0, 0)
+
+    def open_for_clicks(self) -> Place:
+        """Open a window and return its middle."""
+        title = f"received-{next(self._number)}"
+        self._log = f"{self._folder}/{title}.log"
+        events = "-event button -event keyboard"
+        script = (
+            f"pkill -x xev; exec xev {events} -name {title} -geometry 400x300+300+200 > {self._log}"
+        )
+        self._machine.link.call("launch", {"argv": ["/bin/sh", "-c", script]}, timeout_s=30)
+        window = wait_until(lambda: self._find(title), timeout_s=OPEN_TIMEOUT_S)
+        assert window, self._machine.link.call("windows")
+        left, top, width, height = cast("list[int]", window["geometry"])
+        self._place = (left + width // 2, top + height // 2)
+        return self._place
+
+    def _find(self, title: str) -> dict[str, object] | None:
+        rows = cast("list[dict[str, object]]", self._machine.link.call("windows", timeout_s=30))
+        return next((row for row in rows if row["title"] == title), None)
+
+    def open_for_drags(self) -> tuple[Place, Place]:
+        """Open a window and return two places in it."""
+        x, y = self.open_for_clicks()
+        self._drag = (x - 50, y - 50), (x + 60, y + 40)
+        return self._drag
+
+    def open_for_wheel(self) -> Place:
+        """Open a window and return its middle."""
+        return self.open_for_clicks()
+
+    def open_for_keys(self) -> None:
+        """Open a window and wait until it has the focus."""
+        self.open_for_clicks()
+        title = self._log.rpartition("/")[2].removesuffix(".log")
+
+        def has_focus() -> bool:
+            window = self._find(title)
+            return bool(window and window["active"])
+
+        # Some window managers give the focus to what is clicked on only.
+        if not wait_until(has_focus, timeout_s=3):
+            self._machine.input.click(*self._place)
+            assert wait_until(has_focus, timeout_s=OPEN_TIMEOUT_S)
+
+    def is_pointer_at(self, place: Place) -> bool:
+        """Ask the X server."""
+        argv: list[Json] = ["xdotool", "getmouselocation"]
+        reply = cast(
+            "dict[str, str]",
+            self._machine.link.call("exec", {"argv": argv, "user": self._user}, timeout_s=30),
+        )
+        output = base64.b64decode(reply["stdout_b64"]).decode()
+        match = re.match(r"x:(\d+) y:(\d+)", output)
+        assert match, reply
+        return is_near((int(match[1]), int(match[2])), place)
+
+    def _text(self) -> str:
+        return self._machine.files.get(self._log).decode()
+
+    def _events(self) -> list[tuple[str, Place, int]]:
+        return [
+            (kind, (int(x), int(y)), int(button))
+            for kind, x, y, button in self._POINTER.findall(self._text())
+        ]
+
+    def has_clicked(self, button: Button, count: int) -> bool:
+        """Compare presses and releases."""
+        events = self._events()
+        wanted = [("Press", _BUTTONS[button]), ("Release", _BUTTONS[button])] * count
+        return [(kind, number) for kind, _, number in events] == wanted and all(
+            is_near(place, self._place) for _, place, _ in events
+        )
+
+    def has_dragged(self) -> bool:
+        """Compare press and release."""
+        events = self._events()
+        return [(kind, number) for kind, _, number in events] == [
+            ("Press", 1),
+            ("Release", 1),
+        ] and all(
+            is_near(place, end) for (_, place, _), end in zip(events, self._drag, strict=True)
+        )
+
+    def has_scrolled(self, steps: int) -> bool:
+        """Count the wheel's buttons."""
+        pressed = [button for kind, _, button in self._events() if kind == "Press"]
+        return pressed.count(_WHEEL_DOWN) - pressed.count(_WHEEL_UP) == steps and bool(pressed)
+
+    def _keys(self) -> list[tuple[int, str]]:
+        return [(int(number, 16), name) for number, name in self._KEY.findall(self._text())]
+
+    def has_pressed(self, names: Sequence[str]) -> bool:
+        """Compare names of keys, without the side that a modifier is on."""
+        return [name.partition("_")[0].lower() for _, name in self._keys()] == [
+            {"ctrl": "control"}.get(name, name) for name in names
+        ]
+
+    def has_typed(self, text: str) -> bool:
+        """Compare characters; modifiers, by which some are typed, do not count."""
+        return "".join(map(self._char, self._keys())) == text
+
+    def _char(self, key: tuple[int, str]) -> str:
+        number, _ = key
+        if number in _CONTROLS:
+            return _CONTROLS[number]
+        if number >= _UNICODE:
+            return chr(number - _UNICODE)
+        return chr(number) if number < 0x100 else ""
+
+
+class PhoneReceiver:
+    """Applications of the reference phone: dialer, drawer, tasks and contacts.
+
+    Args:
+        machine: the phone.
+    """
+
+    has_pointer = False
+    buttons = (Button.LEFT,)
+    _ROWS = "content://com.google.android.apps.tasks/tasks --bind title:s:Errand"
+
+    def __init__(self, machine: ReferencePhone) -> None:
+        self._machine = machine
+        self._before: list[str] = []
+
+    def _names(self) -> list[str]:
+        return [element.name for element in self._machine.tree.elements() if element.name]
+
+    def _find(self, is_it: Callable[[Element], bool]) -> Element:
+        return next(element for element in self._machine.tree.elements() if is_it(element))
+
+    def open_for_clicks(self) -> Place:
+        """Open the dialer and return where its 5 is."""
+        self._machine.shell("am start -a android.intent.action.DIAL -d tel:").require()
+        return self._find(lambda element: element.name.startswith("5")).bounds.center
+
+    def open_for_drags(self) -> tuple[Place, Place]:
+        """Show the launcher, whose drawer a swipe opens."""
+        self._machine.shell("input keyevent HOME").require()
+        width, height = self._machine.screen.size()
+        return (width // 2, height * 3 // 4), (width // 2, height // 4)
+
+    def open_for_wheel(self) -> Place:
+        """Open a long list of tasks."""
+        script = f"for n in $(seq 10 49); do content insert --uri {self._ROWS}$n; done"
+        self._machine.shell(f"{script}; am start -p com.google.android.apps.tasks").require()
+        self._before = self._names()
+        width, height = self._machine.screen.size()
+        return width // 2, height // 2
+
+    def open_for_keys(self) -> None:
+        """Open the contacts and put the cursor into their search field."""
+        self._machine.shell("am start -p com.google.android.contacts").require()
+        self._machine.input.click(*self._search().bounds.center)
+
+    def _search(self) -> Element:
+        return self._find(lambda element: "open_search_bar" in element.resource_id)
+
+    def is_pointer_at(self, place: Place) -> bool:
+        """Raise: there is none."""
+        raise AssertionError(place)
+
+    def has_clicked(self, button: Button, count: int) -> bool:
+        """Return whether as many digits were dialed."""
+        assert button is Button.LEFT
+        return "5" * count in self._names()
+
+    def has_dragged(self) -> bool:
+        """Return whether the drawer is open."""
+        return "Search apps" in self._names()
+
+    def has_scrolled(self, steps: int) -> bool:
+        """Return whether what is further down is shown; of the place before, exactly that."""
+        names = self._names()
+        return names == self._before if steps == 0 else "Errand49" not in names
+
+    def has_pressed(self, names: Sequence[str]) -> bool:
+        """Return whether the launcher is in front."""
+        assert list(names) == ["HOME"]
+        return "Calendar" in self._names()
+
+    def has_typed(self, text: str) -> bool:
+        """Look at the field."""
+        return self._search().name == text
