@@ -230,7 +230,8 @@ class XevReceiver:
         self._log = f"{self._folder}/{title}.log"
         events = "-event button -event keyboard"
         script = (
-            f"pkill -x xev; exec xev {events} -name {title} -geometry 400x300+300+200 > {self._log}"
+            f"read old < {self._folder}/receiver.pid && kill $old; echo $$ > {self._folder}/receiver.pid; "
+            f"exec xev {events} -name {title} -geometry 400x300+300+200 > {self._log} 2>&1"
         )
         self._machine.link.call("launch", {"argv": ["/bin/sh", "-c", script]}, timeout_s=30)
         window = wait_until(lambda: self._find(title), timeout_s=OPEN_TIMEOUT_S)

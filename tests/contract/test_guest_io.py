@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -17,7 +19,6 @@ from tests.standins.desktop import SIZE, DesktopStandIn, desktop_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from provisioning.links.client import LinkClient
 
@@ -205,8 +206,17 @@ def test_the_wheel_turns(
 
 
 def worker_pid(link: LinkClient, name: str) -> int:
+    """Return the process of a worker of this very probe: the host may have others'."""
+    probe = cast("dict[str, int]", link.call("ping"))["pid"]
     processes = cast("list[dict[str, Any]]", link.call("processes"))
-    return next(int(one["pid"]) for one in processes if one["argv"][-2:] == ["--worker", name])
+    workers = [int(one["pid"]) for one in processes if one["argv"][-2:] == ["--worker", name]]
+    return next(pid for pid in workers if parent_of(pid) == probe)
+
+
+def parent_of(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return 0
 
 
 def test_a_killed_helper_is_replaced(link: LinkClient) -> None:

@@ -6,6 +6,8 @@ import contextlib
 import os
 import pwd
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,25 +15,31 @@ import pytest
 from appliance.base import process
 from appliance.base.clock import wait_until
 from appliance.base.errors import ToolMissingError
+from appliance.base.files import FileLock
 from provisioning.links.local import connect_local
 from provisioning.links.zipapp import build_probe
+from provisioning.probe.proc import list_processes
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from provisioning.links.client import LinkClient
 
     Started = subprocess.Popen[bytes]  # noqa: TID251 (a type only)
 
 SIZE = (1024, 768)
+# System users without a home folder, which every Debian has.
+_USERS = ("nobody", "irc", "list", "uucp", "lp", "news", "gnats", "www-data")
+_CLAIM_TIMEOUT_S = 240.0
 NEEDED = ("Xvfb", "openbox", "xdotool", "xterm", "xev", "dbus-daemon", "setpriv")
 SYSTEM_PYTHON = "/usr/bin/python3"
 
 
 class DesktopStandIn:
-    """Runs as ``nobody`` when the tests run as root, so that the probe has to change its user.
+    """Runs as another user when the tests run as root, so that the probe has to change its user.
+
+    No two stand-ins of this host have the same user: a probe finds its user's session by processes.
 
     Args:
         folder: for sockets and the home folder; every user can write there.
@@ -43,7 +51,7 @@ class DesktopStandIn:
             pytest.skip(f"needs {', '.join(missing)}: apt-get install xvfb openbox xdotool ...")
         self.folder = folder
         folder.chmod(0o777)
-        self.user = "nobody" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
+        self._claim, self.user = claim_user()
         self._started: list[Started] = []
         width, height = SIZE
         server = ["Xvfb", "-displayfd", "1", "-screen", "0", f"{width}x{height}x24", "-ac"]
@@ -113,6 +121,10 @@ class DesktopStandIn:
 
     def close(self) -> None:
         """End everything."""
+        self._end_programs()
+        self._claim.release()
+
+    def _end_programs(self) -> None:
         for started in reversed(self._started):
             process.kill_group(started)
             for pipe in (started.stdout, started.stderr):
@@ -124,6 +136,29 @@ class DesktopStandIn:
         self._started.append(started)
         assert started.stdout is not None
         return started.stdout.readline().decode().strip()
+
+
+def claim_user() -> tuple[FileLock, str]:
+    """Return a user that no other stand-in has, with the lock that says so."""
+    own = pwd.getpwuid(os.getuid()).pw_name
+    homes = {entry.pw_name: Path(entry.pw_dir) for entry in pwd.getpwall()}
+    names = [own]
+    if os.getuid() == 0:
+        names = [name for name in _USERS if name in homes and not homes[name].exists()]
+
+    def claim() -> tuple[FileLock, str] | None:
+        for name in names:
+            # What a killed test left behind looks like a session, too.
+            if os.getuid() == 0 and list_processes(pwd.getpwnam(name).pw_uid):
+                continue
+            lock = FileLock(Path(tempfile.gettempdir()) / f"mesocosm-stand-in-{name}.lock")
+            if lock.try_acquire():
+                return lock, name
+        return None
+
+    claimed = wait_until(claim, timeout_s=_CLAIM_TIMEOUT_S)
+    assert claimed, f"other stand-ins have all of {', '.join(names)}"
+    return claimed
 
 
 @contextlib.contextmanager
