@@ -174,6 +174,12 @@ def test_the_uid_of_a_connection_that_its_owner_has_closed_is_unknown() -> None:
             assert peer_uid(accepted) is None
 
 
+def test_the_key_that_opens_the_phones_is_the_users_alone(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path)
+    AdbServer(settings).public_key()
+    assert (settings.keys_dir / "adbkey").stat().st_mode & 0o077 == 0
+
+
 def test_the_phones_own_port_opens_nothing_without_a_key(phone: PhoneStandIn, home: Path) -> None:
     env = {"HOME": str(home), "TMPDIR": str(home), "ADB_SERVER_SOCKET": f"localfilesystem:{home}/s"}
     try:
