@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
+
+from controller.episode.context import EventSink
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
+    from types import TracebackType
 
     from appliance.base.cancel import CancelToken
     from appliance.base.clock import Clock
     from controller.episode.context import RunContext
     from controller.episode.result import TrialResult
     from controller.episode.trial import Driver
-    from controller.store.event_log import TrialLog
     from controller.store.spec import RunSpec
     from evaluators.model.suite import Suite
 
@@ -83,6 +85,23 @@ class PastAttempt(Protocol):
         ...
 
 
+class AttemptLog(EventSink, Protocol):
+    """Where one attempt is written; a context manager, as `controller.store.event_log.TrialLog`."""
+
+    def __enter__(self) -> Self:
+        """Return itself, open."""
+        ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        ...
+
+
 class TrialSink(Protocol):
     """Where the trials of one run are written, as `controller.store.runs.RunFolder`."""
 
@@ -107,7 +126,7 @@ class TrialSink(Protocol):
         """
         ...
 
-    def begin_attempt(self, task: str, repeat: int, clock: Clock) -> TrialLog:
+    def begin_attempt(self, task: str, repeat: int, clock: Clock) -> AttemptLog:
         """Open the log of the next attempt at a trial.
 
         Raises:

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,7 +16,8 @@ from appliance.base.logging import ContextFilter
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
-from controller.episode.result import Reason
+from controller.episode.context import NoLog
+from controller.episode.result import TRIAL_RESULT, Reason
 from controller.executors.local import LocalExecutor
 from controller.executors.protocol import (
     AttemptLost,
@@ -31,11 +32,15 @@ from evaluators.graph.state import NodeState
 from tests.unit.controller.lab import Lab, killed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from typing import Self
 
+    from appliance.base.clock import Clock
     from controller.episode.episode import Episode
-    from controller.executors.protocol import TrialEvent
+    from controller.episode.result import TrialResult
+    from controller.executors.protocol import Executor, TrialEvent, TrialSink
     from controller.observation.observer import Observation
+    from controller.store.spec import RunSpec
 
 NOOP = AgentDriver(NoopAgent)
 
@@ -263,6 +268,55 @@ def test_lines_of_a_trial_name_it(lab: Lab, caplog: pytest.LogCaptureFixture) ->
     finally:
         log.removeHandler(handler)
     assert set(names) == {" [trial=answer.0]"}
+
+
+class MemoryLog(NoLog):
+    """Keeps the events of one attempt in memory."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def append(self, type_: str, **fields: object) -> None:
+        self.events.append({"type": type_, **fields})
+
+    @property
+    def result(self) -> TrialResult | None:
+        ends = [event["result"] for event in self.events if event["type"] == "end"]
+        return TRIAL_RESULT.validate_python(ends[0]) if ends else None
+
+
+class MemorySink:
+    """Keeps trials in memory, as a sink on another host might."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.spec = spec
+        self.logs: dict[tuple[str, int], list[MemoryLog]] = {}
+
+    @contextlib.contextmanager
+    def working(self) -> Iterator[None]:
+        yield
+
+    def attempts(self, task: str, repeat: int) -> list[MemoryLog]:
+        return self.logs.get((task, repeat), [])
+
+    def begin_attempt(self, task: str, repeat: int, clock: Clock) -> MemoryLog:
+        self.logs.setdefault((task, repeat), []).append(MemoryLog())
+        return self.logs[task, repeat][-1]
+
+
+def test_trials_can_be_written_elsewhere(lab: Lab) -> None:
+    sink: TrialSink = MemorySink(lab.begin(Driven(Failing(1)), retries=1).spec)
+    executor: Executor = LocalExecutor()
+    results = executor.run(lab.job, sink)
+    assert [result.verdict for result in results] == [Verdict.PASS] * 4
+    assert [len(sink.attempts(task, repeat)) for task, repeat in sink.spec.planned] == [2, 1, 1, 1]
+    assert executor.run(lab.job, sink) == []
 
 
 def test_at_least_one_trial_at_a_time() -> None:
