@@ -145,7 +145,13 @@ class Validator:
         names = tuple(task.id for task in tasks)
         plan = Plan(self.suite, CustomSpec(name=agent), driver, names, repeats)
         folder = create_run(plan, self.runs_dir, clock=self.clock)
-        context = make_context(plan, self.fleet, clock=self.clock, take=self.take)
+        context = make_context(
+            plan,
+            self.fleet,
+            clock=self.clock,
+            take=self.take,
+            baselines_dir=self.runs_dir.parent / "baselines",
+        )
         job = Job(self.suite, context, driver)
         results: dict[str, list[TrialResult]] = {}
         for result in LocalExecutor().run(job, folder, on_event=self.on_event):

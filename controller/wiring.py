@@ -8,11 +8,13 @@ from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import UnknownNameError
 from appliance.base.measures import record
 from controller.actions.vocabulary import vocabulary
+from controller.episode.baselines import Baselines
 from controller.episode.context import RunContext
 from evaluators.model.suite import load_suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
@@ -57,9 +59,22 @@ def open_fleet(name: str, settings: Settings, say: Callable[[str], None] = lambd
 
 
 def make_context(
-    plan: Plan, fleet: Fleet, *, clock: Clock = SYSTEM_CLOCK, take: Record = record
+    plan: Plan,
+    fleet: Fleet,
+    *,
+    clock: Clock = SYSTEM_CLOCK,
+    take: Record = record,
+    baselines_dir: Path | None = None,
 ) -> RunContext:
-    """Put together what the trials of a run share."""
+    """Put together what the trials of a run share.
+
+    Args:
+        plan: of the run.
+        fleet: lends the machines.
+        clock: measures and waits.
+        take: takes metrics.
+        baselines_dir: where what no-op trials change is kept; nowhere by default.
+    """
     return RunContext(
         fleet,
         suite=plan.suite.name,
@@ -69,4 +84,6 @@ def make_context(
         clock=clock,
         with_trees=plan.with_trees,
         video_hz=plan.video_hz,
+        baselines=None if baselines_dir is None else Baselines(baselines_dir),
+        is_noop=plan.agent_name == "noop",
     )

@@ -6,12 +6,13 @@ not carry. Every implementation passes the contract suite of its protocol in ``t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     import numpy as np
@@ -166,6 +167,33 @@ class EndReporting(Protocol):
 
         Raises:
             MesocosmError: whoever runs the machine does not answer.
+        """
+        ...
+
+
+class StateKind(StrEnum):
+    """What sort of thing a trial may change."""
+
+    FILE = "file"
+    SETTING = "setting"
+    PROCESS = "process"
+    RECORD = "record"
+    """A row of a phone's content providers."""
+
+
+StateSummary = Mapping[StateKind, Mapping[str, str]]
+"""A fingerprint of each thing by kind and name."""
+
+
+@runtime_checkable
+class StateReporting(Protocol):
+    """A machine whose state can be compared between two moments."""
+
+    def summarize(self) -> StateSummary:
+        """Return what programs have left in it, without content.
+
+        Raises:
+            LinkError: the machine does not answer.
         """
         ...
 

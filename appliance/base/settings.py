@@ -84,6 +84,11 @@ class Settings(BaseSettings):
         return self.state_dir / "runs"
 
     @property
+    def baselines_dir(self) -> Path:
+        """What no-op trials change, by task and image."""
+        return self.state_dir / "baselines"
+
+    @property
     def keys_dir(self) -> Path:
         """SSH and ADB keys of this appliance; private."""
         return self.state_dir / "keys"

@@ -42,7 +42,7 @@ def run_trial(settings: Settings, say: Callable[[str], None]) -> Report:
         tasks=(TASK,),
         images=recipes_of(settings, kinds),
     )
-    context = make_context(plan, open_fleet("real", settings))
+    context = make_context(plan, open_fleet("real", settings), baselines_dir=settings.baselines_dir)
     job = Job(suite, context, plan.driver)
     folder = create_run(plan, settings.runs_dir)
     LocalExecutor().run(job, folder, on_event=lambda event: _report(event, say))

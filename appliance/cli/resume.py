@@ -41,6 +41,8 @@ def resume(
     folder = Store(settings.runs_dir).open(run)
     chosen = open_suite(suite or folder.spec.suite.name)
     plan = resume_plan(folder.spec, chosen, make_driver)
-    context = make_context(plan, open_fleet(fleet, settings, say))
+    context = make_context(
+        plan, open_fleet(fleet, settings, say), baselines_dir=settings.baselines_dir
+    )
     job = Job(chosen, context, plan.driver)
     carry_out(job, folder, parallel=parallel, json=json)

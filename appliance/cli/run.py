@@ -116,7 +116,9 @@ def run(
         video_hz=record_rate if record else 0.0,
         images=_recipes(chosen, settings) if fleet == "real" else None,
     )
-    context = make_context(plan, open_fleet(fleet, settings, say))
+    context = make_context(
+        plan, open_fleet(fleet, settings, say), baselines_dir=settings.baselines_dir
+    )
     job = Job(chosen, context, plan.driver)
     carry_out(job, create_run(plan, settings.runs_dir), parallel=parallel, json=json)
 

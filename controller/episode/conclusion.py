@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from controller.agents.protocol import Usage
 from controller.episode.judging import Judgement, judge
-from controller.episode.result import TRIAL_RESULT, TrialResult
+from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
+from controller.episode.side_effects import side_effects
 from evaluators.graph.feedback import explain
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
+    from controller.episode.changes import SideEffects
     from controller.episode.context import EventSink, RunContext
     from controller.episode.egress import EgressSession
     from controller.episode.live import LiveTrial
@@ -52,20 +54,39 @@ class Conclusion:
             StoreError: the log cannot be written.
         """
         judgement = judge(ending, live) if live else Judgement(Verdict.INCONCLUSIVE, ending)
-        result = self._result(judgement, live, context)
+        effects = self._side_effects(judgement, live, context)
+        result = self._result(judgement, live, context, effects)
         asked = {} if self.egress is None else self.egress.attempts()
         log.append(
             "end",
             result=TRIAL_RESULT.dump_python(result, mode="json"),
             graph=None if live is None else live.graph.to_dict(),
             undone=list(judgement.undone),
+            state_seconds=0.0 if live is None else round(live.watch.seconds, 4),
             **({"egress": asked} if asked else {}),
         )
         _measure(result, context)
         return result
 
-    def _result(
+    def _side_effects(
         self, judgement: Judgement, live: LiveTrial | None, context: RunContext
+    ) -> SideEffects | None:
+        """Return what the trial changed; None when its machines cannot be asked."""
+        is_over = judgement.ending.reason in {Reason.CANCELLED, Reason.ENVIRONMENT_ERROR}
+        changes = None if live is None or is_over else live.watch.changes()
+        if changes is None:
+            return None
+        images = {machine.role: machine.image_digest for machine in self.machines}
+        if context.is_noop and context.baselines is not None:
+            context.baselines.keep(self.task, images, changes)
+        return side_effects(changes, self.task, context.baselines, images)
+
+    def _result(
+        self,
+        judgement: Judgement,
+        live: LiveTrial | None,
+        context: RunContext,
+        effects: SideEffects | None,
     ) -> TrialResult:
         evaluators = context.vocabulary.evaluators
         return TrialResult(
@@ -81,6 +102,7 @@ class Conclusion:
             detail=judgement.ending.detail,
             machines=self.machines,
             unmet=() if live is None else explain(live.graph, self.task, evaluators),
+            side_effects=effects,
             agent_seconds=0.0 if live is None else round(live.budget.agent_s, 3),
         )
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.measures import Name
     from controller.actions.session import SessionState
+    from controller.episode.baselines import Baselines
     from controller.observation.observer import Shot
     from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import WaveRunner
@@ -84,6 +85,8 @@ class RunContext:
         rule: when a screen counts as settled.
         with_trees: observations hold the machines' accessibility trees too.
         video_hz: frames a second recorded of each screen; 0 records none.
+        baselines: what no-op trials change; None does not know.
+        is_noop: whether the agent does nothing, so that its trials are baselines.
     """
 
     fleet: Fleet
@@ -96,3 +99,5 @@ class RunContext:
     rule: SettleRule = field(default_factory=SettleRule)
     with_trees: bool = False
     video_hz: float = 0.0
+    baselines: Baselines | None = None
+    is_noop: bool = False

@@ -11,6 +11,7 @@ from controller.actions.session import SessionState
 from controller.actions.space import ActionSpace
 from controller.episode.limits import Budget
 from controller.episode.result import Ending, Reason
+from controller.episode.side_effects import StateWatch
 from controller.episode.stopwatch import Stopwatch
 from controller.observation.observer import Observation, Observer
 from controller.observation.settle import changed_ratio, settle_machine
@@ -63,6 +64,7 @@ class LiveTrial:
         runners: of the task's evaluators, by role.
         space: what an agent can do.
         task: what is to be done.
+        watch: knows the machines' state before the agent acts.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class LiveTrial:
         self.space = ActionSpace(task.roles, context.vocabulary.actions or {})
         self._executor = ActionExecutor(self.space, self.machines, self._state)
         self._observer = Observer(self.machines)
+        self.watch = StateWatch(self.machines, clock)
         self.graph = GraphEvaluator(task.graph, self.runners)
         self.budget = Budget(task.limits, clock)
 
@@ -95,6 +98,7 @@ class LiveTrial:
         """
         shots = self._observer.look({role: self._settled(role) for role in self.machines})
         self._log.append("observation", step=0, screens=self._log.keep(shots))
+        self.watch.begin()
         self.budget = Budget(self.task.limits, self._clock)
         return self.observe("")
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pydantic import TypeAdapter
 
 from controller.agents.protocol import Usage
+from controller.episode.changes import SideEffects  # noqa: TC001 - read by pydantic
 from evaluators.graph.feedback import Feedback  # noqa: TC001 - read by pydantic
 from evaluators.graph.outcome import Verdict  # noqa: TC001 - read by pydantic
 from evaluators.metrics.trials import TrialScore
@@ -115,6 +116,7 @@ class TrialResult:
         machines: on what it ran.
         unmet: why nodes have no credit, in the task's order, without giving the answer away.
         agent_seconds: time charged to the agent.
+        side_effects: what it changed beside what it may; None when its machines could not be asked.
     """
 
     task: str
@@ -130,6 +132,7 @@ class TrialResult:
     machines: tuple[MachineRecord, ...] = ()
     unmet: tuple[Feedback, ...] = ()
     agent_seconds: float = 0.0
+    side_effects: SideEffects | None = None
 
     @property
     def score(self) -> TrialScore:

@@ -71,6 +71,18 @@ class Report:
             return "+".join(sorted(names))
         return "none" if self.machines else None
 
+    @property
+    def side_effects(self) -> dict[str, Json]:
+        """Number of trials whose side effects are known, of those with any, and their share."""
+        known = [trial.side_effects for trial in self.trials if trial.side_effects is not None]
+        dirty = sum(1 for effects in known if effects.count)
+        return {
+            "trials": len(known),
+            "with_side_effects": dirty,
+            "rate": dirty / len(known) if known else None,
+            "with_baseline": sum(1 for effects in known if effects.has_baseline),
+        }
+
     def to_dict(self) -> dict[str, Json]:
         """Return the machine-readable form, stable from version 0.1 on; keys are only added."""
         return {
@@ -84,6 +96,7 @@ class Report:
             ],
             "verdicts": dict(self.verdicts),
             "metrics": self.metrics.to_dict(),
+            "side_effects": self.side_effects,
             "machines": [_machine(machine) for machine in self.machines],
             "spec": {"digest": self.spec.digest, **self.spec.model_dump(mode="json")},
             "unfinished": [{**asdict(row), "unmet": _reasons(row)} for row in self.unfinished],
@@ -124,6 +137,7 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
         "reason": trial.reason.value,
         "seconds": trial.seconds,
         "unmet": _reasons(trial),
+        "side_effects": None if trial.side_effects is None else asdict(trial.side_effects),
     }
 
 
@@ -181,6 +195,8 @@ def _summary(report: Report) -> list[str]:
     if metrics.success_bounds is not None and metrics.inconclusive:
         low, high = metrics.success_bounds
         lines.append(f"SR with inconclusive trials counted as FAIL {low:.1%}, as PASS {high:.1%}")
+    if effects := _side_effects_line(report):
+        lines.append(effects)
     for machine in report.machines:
         name = "reference phone" if machine.backend == _REFERENCE_PHONE else machine.backend
         under = "" if machine.accelerator == "none" else f", {machine.accelerator}"
@@ -200,6 +216,12 @@ def _summary(report: Report) -> list[str]:
         for trial in trials
         for row in trial.unmet
     ]
+
+
+def _side_effects_line(report: Report) -> str:
+    known = [trial.side_effects for trial in report.trials if trial.side_effects is not None]
+    dirty = sum(1 for effects in known if effects.count)
+    return f"{dirty} of {len(known)} trials had side effects" if known else ""
 
 
 def _number(value: float | None) -> str:

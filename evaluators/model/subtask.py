@@ -14,7 +14,7 @@ from pydantic import Field, JsonValue
 from evaluators.model.base import Name, Strict
 from evaluators.model.node import Node  # noqa: TC001  (pydantic reads it)
 from evaluators.model.oracle import OracleStep  # noqa: TC001  (pydantic reads it)
-from evaluators.model.task import Limits, SetupStep
+from evaluators.model.task import Limits, MayChange, SetupStep
 from provisioning.protocols import Kind  # noqa: TC001  (pydantic reads it)
 
 ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=32)]
@@ -115,3 +115,4 @@ class ComposedTask(Strict):
     graph: tuple[Node, ...] = Field(default=(), strict=False)
     limits: Limits = Limits()
     oracle: tuple[OracleStep, ...] = Field(default=(), strict=False)
+    may_change: dict[str, MayChange] = Field(default_factory=dict)

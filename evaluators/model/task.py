@@ -67,6 +67,25 @@ class Part(Strict):
     nodes: tuple[str, ...] = Field(min_length=1, strict=False)
 
 
+class MayChange(Strict):
+    """What a trial may change on one machine; anything else is a side effect.
+
+    Patterns are those of `fnmatch`; a pattern of a folder covers all that is in it.
+
+    Attributes:
+        files: paths, absolute or starting with ~/.
+        settings: dconf paths such as ``/org/gnome/desktop/interface/*``, or schemas such as
+            ``org.gnome.desktop.interface``; on phones ``system/screen_brightness``.
+        processes: names of programs.
+        records: addresses of content providers, such as ``com.android.contacts/*``.
+    """
+
+    files: tuple[str, ...] = Field(default=(), strict=False)
+    settings: tuple[str, ...] = Field(default=(), strict=False)
+    processes: tuple[str, ...] = Field(default=(), strict=False)
+    records: tuple[str, ...] = Field(default=(), strict=False)
+
+
 class Task(Strict):
     """One task: an instruction, the machines it needs, setup, graph, limits, reference solution.
 
@@ -81,6 +100,7 @@ class Task(Strict):
         limits: when a trial is cut off.
         oracle: the reference solution.
         parts: the subtasks that the task was compiled from; none for a task written as a graph.
+        may_change: what a trial may change, by role, beside what the graph's checks name.
     """
 
     id: Name
@@ -94,6 +114,7 @@ class Task(Strict):
     limits: Limits = Limits()
     oracle: tuple[OracleStep, ...] = Field(min_length=1, strict=False)
     parts: tuple[Part, ...] = Field(default=(), strict=False, exclude_if=is_empty)
+    may_change: dict[str, MayChange] = Field(default_factory=dict, exclude_if=is_empty)
 
     @field_validator("roles")
     @classmethod
@@ -115,6 +136,17 @@ class Task(Strict):
         ):
             if faulty:
                 raise PydanticCustomError("parts", problem, {"name": repr(faulty[0])})
+        return self
+
+    @model_validator(mode="after")
+    def _know_roles_that_change(self) -> Self:
+        for role in self.may_change:
+            if role not in self.roles:
+                known = ", ".join(sorted(self.roles))
+                message = "There is no role {role} that may change. Known: {known}."
+                raise PydanticCustomError(
+                    "may_change", message, {"role": repr(role), "known": known}
+                )
         return self
 
     @model_validator(mode="after")

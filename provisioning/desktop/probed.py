@@ -9,6 +9,7 @@ from provisioning.desktop.hindrance import find_hindrance
 from provisioning.links.commands import LinkCommands
 from provisioning.links.files_over_link import LinkFiles
 from provisioning.links.guest_io import LinkInput, LinkScreen, LinkTree
+from provisioning.reset.digests import take_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from provisioning.links.client import LinkClient
     from provisioning.machine_folder import MachineFolder
     from provisioning.machine_record import BaseRecord
-    from provisioning.protocols import Input, MachineInfo, Screen
+    from provisioning.protocols import Input, MachineInfo, Screen, StateSummary
 
 AGENT_USER = "user"
 """Login name that agents act as on the appliance's own desktops."""
@@ -102,6 +103,14 @@ class ProbedDesktop(ABC):
     def tree(self) -> LinkTree:
         """Read its UI."""
         return LinkTree(self.link)
+
+    def summarize(self) -> StateSummary:
+        """Return its files, settings and processes, as a reset is verified by.
+
+        Raises:
+            LinkError: it does not answer.
+        """
+        return take_digest(self.link).summary()
 
     def hindered_by(self) -> str:
         """Return what its programs do to keep evaluators from answering; see `find_hindrance`.

@@ -12,13 +12,24 @@ from appliance.base.errors import GuestCallError, InvalidActionError
 from provisioning.fake.canvas import draw
 from provisioning.fake.judge import Judge
 from provisioning.fake.machine import FakeFile, FakeMachine, FakeState
-from provisioning.protocols import Bounds, Button, Element, EndCause, Json, Kind, MachineInfo
+from provisioning.protocols import (
+    Bounds,
+    Button,
+    Element,
+    EndCause,
+    Json,
+    Kind,
+    MachineInfo,
+    StateKind,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
     import numpy.typing as npt
+
+    from provisioning.protocols import StateSummary
 
 HOME = "/home/user"
 SIZE = (320, 200)
@@ -241,6 +252,22 @@ class FakeDesktop(FakeMachine[DesktopState]):
                 return self.state.judge.evaluate(self, params)
             case _:
                 raise GuestCallError(f"Unknown operation {op!r}.")
+
+    def summarize(self) -> StateSummary:
+        """Return its files, settings and processes, as a desktop's probe does.
+
+        Raises:
+            LinkClosedError: it does not run.
+        """
+        files = super().summarize()[StateKind.FILE]
+        settings = self.state.settings.items()
+        return {
+            StateKind.FILE: {path.replace(HOME, "~", 1): row for path, row in files.items()},
+            StateKind.SETTING: {
+                f"/{schema.replace('.', '/')}/{key}": value for (schema, key), value in settings
+            },
+            StateKind.PROCESS: dict.fromkeys(self.process_names(), "1"),
+        }
 
     def process_names(self) -> list[str]:
         """Give the names of all processes."""

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from appliance.base.errors import GuestCallError, LinkClosedError, SnapshotMissingError
 from appliance.base.process import CommandResult
 from provisioning.fake.faults import Faults
-from provisioning.protocols import End, EndCause, FileStat, Json, MachineInfo, ResetReport
+from provisioning.protocols import (
+    End,
+    EndCause,
+    FileStat,
+    Json,
+    MachineInfo,
+    ResetReport,
+    StateKind,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +29,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from appliance.base.clock import Clock
-    from provisioning.protocols import Element, Input
+    from provisioning.protocols import Element, Input, StateSummary
 
 
 _KEPT = 1000
@@ -147,6 +155,20 @@ class FakeMachine(ABC, Generic[S]):
         """
         self.require_running()
         return self.state.hindrance
+
+    def summarize(self) -> StateSummary:
+        """Return its files.
+
+        Raises:
+            LinkClosedError: it does not run.
+        """
+        self.faults.check("summarize")
+        self.require_running()
+        return {
+            StateKind.FILE: {path: repr(file.data) for path, file in self.state.files.items()},
+            StateKind.SETTING: {},
+            StateKind.PROCESS: {},
+        }
 
     def require_running(self) -> None:
         """Return if it runs.

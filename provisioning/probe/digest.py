@@ -5,16 +5,16 @@ Windows and clipboards are added by the helper on the display, see `windows` and
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import TYPE_CHECKING, Any
 
 from provisioning.probe import proc
+from provisioning.probe.settings import read_settings
 
 if TYPE_CHECKING:
     from provisioning.probe.identity import Identity
 
-FORMAT = 2
+FORMAT = 3
 """Of the digest; raised whenever what is in it changes its meaning."""
 
 SKIPPED = frozenset({".cache", ".local/share/gvfs-metadata", ".local/state", ".dbus"})
@@ -28,9 +28,10 @@ _DCONF = ".config/dconf/user"
 
 
 def take(identity: Identity, own_pids: set[int]) -> dict[str, Any]:
-    """Give ``files`` (path below home to size, mtime and mode), ``settings``, ``processes``.
+    """Return ``files`` (path below home to size, mtime and mode), ``settings``, ``processes``.
 
-    Reads no content but that of the settings database, so that it is fast under emulation.
+    Settings are digests by key. No content but that of their database is read, so that it is fast
+    under emulation.
 
     Args:
         identity: whose state.
@@ -40,7 +41,7 @@ def take(identity: Identity, own_pids: set[int]) -> dict[str, Any]:
     own = proc.descendants(processes, own_pids)
     return {
         "files": _files(identity.home),
-        "settings": _sha256(os.path.join(identity.home, _DCONF)),
+        "settings": read_settings(os.path.join(identity.home, _DCONF)),
         "processes": sorted(
             f"{process.comm} {process.argv[0]}" for process in processes if process.pid not in own
         ),
@@ -80,11 +81,3 @@ def _row(entry: os.DirEntry[str]) -> str | None:
     if entry.is_dir(follow_symlinks=False):
         return f"dir {found.st_mode:o}"
     return f"{found.st_size} {found.st_mtime_ns} {found.st_mode:o}"
-
-
-def _sha256(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.sha256(file.read()).hexdigest()
-    except OSError:
-        return ""

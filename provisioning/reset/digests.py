@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from appliance.base.errors import LinkProtocolError
+from provisioning.protocols import StateKind
 from provisioning.reset.windows import WindowState, window_differences
 
 if TYPE_CHECKING:
-    from provisioning.protocols import Json, Link
+    from provisioning.protocols import Json, Link, StateSummary
+
+
+_SETTINGS_FILE = ".config/dconf/user"
 
 
 class SelectionState(BaseModel):
@@ -47,7 +51,7 @@ class StateDigest(BaseModel):
     Attributes:
         format: what the fields mean.
         files: size, mtime and mode by path below the user's home folder.
-        settings: SHA-256 of the settings database; empty when there is none.
+        settings: digest of the value by key; empty when there is no database.
         processes: short name and program of each of the user's processes, sorted.
         windows: managed windows, bottom to top.
         selections: clipboards by name.
@@ -56,9 +60,9 @@ class StateDigest(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True)
 
-    format: Literal[2]
+    format: Literal[3]
     files: dict[str, str]
-    settings: str
+    settings: dict[str, str]
     processes: list[str]
     windows: list[WindowState] = Field(max_length=1000)
     selections: dict[str, SelectionState] = Field(max_length=10)
@@ -74,8 +78,11 @@ class StateDigest(BaseModel):
             for path in sorted(self.files.keys() | after.files.keys())
             if self.files.get(path) != after.files.get(path)
         ]
-        if self.settings != after.settings:
-            lines.append("settings differ")
+        lines += [
+            f"setting {key} differs"
+            for key in sorted(self.settings.keys() | after.settings.keys())
+            if self.settings.get(key) != after.settings.get(key)
+        ]
         before_count, after_count = Counter(self.processes), Counter(after.processes)
         lines += [f"process gone: {name}" for name in (before_count - after_count).elements()]
         lines += [f"process new: {name}" for name in (after_count - before_count).elements()]
@@ -84,6 +91,19 @@ class StateDigest(BaseModel):
             return (*lines, f"windows and clipboards could not be looked at: {why}")
         lines += window_differences(self.windows, after.windows)
         return (*lines, *self._selection_differences(after))
+
+    def summary(self) -> StateSummary:
+        """Return files, settings and processes, for side effects.
+
+        The settings' own database is no file here: its keys are.
+        """
+        counts = Counter(self.processes)
+        files = {f"~/{path}": row for path, row in self.files.items() if path != _SETTINGS_FILE}
+        return {
+            StateKind.FILE: files,
+            StateKind.SETTING: self.settings,
+            StateKind.PROCESS: {name: str(count) for name, count in counts.items()},
+        }
 
     def _selection_differences(self, after: StateDigest) -> list[str]:
         nothing = SelectionState(owned=False, targets=[], text="", trouble="")

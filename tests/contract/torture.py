@@ -131,7 +131,7 @@ ACTS: Sequence[Act] = (
         "settings",
         "gsettings set org.gnome.desktop.interface color-scheme prefer-dark",
         "gsettings get org.gnome.desktop.interface color-scheme | grep -q dark",
-        differs="^settings differ$",
+        differs="^setting /.* differs$",
     ),
     Act(
         "a background process",

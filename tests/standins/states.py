@@ -38,9 +38,9 @@ def a_digest(
     unseen: str = "",
 ) -> StateDigest:
     return StateDigest(
-        format=2,
+        format=3,
         files=files or {},
-        settings="",
+        settings={},
         processes=list(processes),
         windows=list(windows),
         selections=selections or {},

@@ -9,16 +9,19 @@ from pydantic import BaseModel, ConfigDict
 
 from appliance.base.errors import LinkProtocolError
 from provisioning.phone.profile import REFERENCE
+from provisioning.protocols import StateKind
 
 if TYPE_CHECKING:
     from provisioning.phone.adb.device import AdbDevice
     from provisioning.phone.profile import PhoneProfile
+    from provisioning.protocols import StateSummary
 
 _PROCESSES = "cat /proc/[0-9]*/comm"
 _OWN_PROCESSES = ("python3", "sh", "cat")
 # The launcher shows the day; a snapshot of yesterday is still exact.
 _DATE = re.compile(r'text="[^"]*"(?= resource-id="[^"]*:id/(?:date|clock)")')
 _TIMEOUT_S = 15.0
+_ROW_NUMBER = re.compile(r"^Row: \d+ ")
 
 
 class PhoneDigest(BaseModel):
@@ -46,6 +49,31 @@ class PhoneDigest(BaseModel):
             found += [f"{part}: gone: {line}" for line in sorted(before_lines - after_lines)]
             found += [f"{part}: new: {line}" for line in sorted(after_lines - before_lines)]
         return tuple(found)
+
+    def summary(self) -> StateSummary:
+        """Return files, settings and content providers' rows, for side effects."""
+        summary: dict[StateKind, dict[str, str]] = {kind: {} for kind in StateKind}
+        for command, lines in self.parts.items():
+            for line in lines:
+                kind, name, value = _row(command, line)
+                if kind is not None:
+                    summary[kind][name] = value
+        return summary
+
+
+def _row(command: str, line: str) -> tuple[StateKind | None, str, str]:
+    """Return kind, name and fingerprint of a line that a command printed; no kind for the rest."""
+    match command.split():
+        case ["settings", "list", namespace]:
+            name, _, value = line.partition("=")
+            return StateKind.SETTING, f"{namespace}/{name}", value
+        case ["content", "query", "--uri", uri, *_]:
+            row = _ROW_NUMBER.sub("", line)
+            return StateKind.RECORD, f"{uri.removeprefix('content://')} {row}", ""
+        case ["find", *_]:
+            digest, separator, path = line.partition("  ")
+            return StateKind.FILE, path if separator else line, digest if separator else ""
+    return None, "", ""
 
 
 def take_phone_digest(device: AdbDevice, profile: PhoneProfile = REFERENCE) -> PhoneDigest:

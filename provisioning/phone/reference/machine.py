@@ -26,6 +26,7 @@ from provisioning.phone.adb.screen import PhoneScreen
 from provisioning.phone.adb.server import AdbServer
 from provisioning.phone.profile import profile_of
 from provisioning.phone.reference.console import ConsoleClient
+from provisioning.phone.reference.digest import take_phone_digest
 from provisioning.phone.reference.engine import LOOPBACK, PhoneContainers
 from provisioning.phone.reference.snapshots import PhoneSnapshots
 from provisioning.protocols import Kind
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.phone.profile import PhoneProfile
-    from provisioning.protocols import MachineInfo
+    from provisioning.protocols import MachineInfo, StateSummary
 
 TOKEN_FILE = "console-token"  # noqa: S105 - the name of a file
 _EVERY_S = 0.05
@@ -236,6 +237,14 @@ class ReferencePhone:
     def is_running(self) -> bool:
         """Return whether its container runs."""
         return self._containers.is_running(self.info.machine_id)
+
+    def summarize(self) -> StateSummary:
+        """Return its files, settings and records, as a reset is verified by.
+
+        Raises:
+            LinkError: it does not answer.
+        """
+        return take_phone_digest(self.device, self._profile).summary()
 
     def release(self) -> None:
         """Let go of links and sockets; the phone goes on running."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from controller.agents.protocol import Agent, AgentContext, MakeAgent
+    from controller.episode.baselines import Baselines
     from controller.episode.result import TrialResult
     from controller.episode.trial import Driver
     from controller.observation.observer import Observation
@@ -70,6 +71,8 @@ class Bench:
     cancel: CancelToken = field(default_factory=CancelToken)
     with_trees: bool = False
     video_hz: float = 0.0
+    baselines: Baselines | None = None
+    is_noop: bool = False
 
     def __post_init__(self) -> None:
         self.fakes = FakeFleet(self.clock)
@@ -89,6 +92,8 @@ class Bench:
             clock=self.clock,
             with_trees=self.with_trees,
             video_hz=self.video_hz,
+            baselines=self.baselines,
+            is_noop=self.is_noop,
         )
 
     def run(self, task: Task, make_agent: MakeAgent) -> TrialResult:

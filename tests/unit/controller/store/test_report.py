@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from rich.console import Console
 
 from controller.agents.protocol import Usage
+from controller.episode.changes import Change, SideEffects
 from controller.episode.result import MachineRecord, Reason, TrialResult
 from controller.store.report import Report
 from controller.store.spec import CodeSpec, CustomSpec, RunSpec, SuiteSpec, TaskSpec
@@ -14,6 +16,10 @@ from controller.store.unfinished import Unfinished
 from evaluators.graph.feedback import Feedback
 from evaluators.graph.outcome import Verdict
 from evaluators.graph.state import NodeState
+from provisioning.protocols import StateKind
+
+if TYPE_CHECKING:
+    from provisioning.protocols import Json
 
 SPEC = RunSpec(
     run="run-1",
@@ -79,6 +85,7 @@ def test_json_has_the_keys_promised() -> None:
             "seconds": seconds,
             "unmet": unmet,
             "attempts": 1,
+            "side_effects": None,
         }
         for task, repeat, verdict, met, steps, reason, seconds, unmet in (
             ("a", 0, "PASS", 2, 4, "success", 10.0, []),
@@ -102,6 +109,28 @@ def test_inconclusive_trials_enter_no_metric() -> None:
         "EE": pytest.approx(0.25),
         "CE": pytest.approx((1 / 100 + 0.5 / 50) / 2),
     }
+
+
+def test_side_effects_are_listed_and_their_rate_is_told() -> None:
+    change = Change("desktop", StateKind.FILE, "~/made", "added")
+    dirty = replace(PASSED, side_effects=SideEffects(1, (change,), has_baseline=True))
+    clean = replace(FAILED, side_effects=SideEffects(0, (), has_baseline=False))
+    report = Report(SPEC, (dirty, clean, BROKEN), ())
+    found = report.to_dict()
+    assert found["side_effects"] == {
+        "trials": 2,
+        "with_side_effects": 1,
+        "rate": 0.5,
+        "with_baseline": 1,
+    }
+    (first, *_) = cast("list[dict[str, Json]]", found["trials"])
+    assert first["side_effects"] == {
+        "count": 1,
+        "changes": ({"role": "desktop", "kind": "file", "name": "~/made", "change": "added"},),
+        "has_baseline": True,
+    }
+    assert "1 of 2 trials had side effects" in printed(report)
+    assert "side effects" not in printed(REPORT)
 
 
 def test_the_reference_phone_is_marked_and_what_ran_is_said() -> None:

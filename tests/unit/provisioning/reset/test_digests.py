@@ -7,6 +7,7 @@ import pytest
 
 from appliance.base.errors import LinkProtocolError
 from provisioning.probe import digest
+from provisioning.protocols import StateKind
 from provisioning.reset.digests import SelectionState, read_digest
 from tests.standins.states import a_digest, a_selection, a_window
 
@@ -117,8 +118,23 @@ def test_what_an_older_probe_tells_is_refused(lost: str) -> None:
         read_digest(whole)
 
 
-@pytest.mark.parametrize("format_", [1, 3, "2"])
+@pytest.mark.parametrize("format_", [1, 2, 4, "3"])
 def test_another_format_is_refused(format_: object) -> None:
     whole = {**a_digest().model_dump(mode="json"), "format": format_}
     with pytest.raises(LinkProtocolError, match="no state digest"):
         read_digest(whole)
+
+
+def test_settings_are_compared_key_by_key() -> None:
+    before = a_digest().model_copy(update={"settings": {"/a/kept": "1", "/a/gone": "2"}})
+    after = a_digest().model_copy(update={"settings": {"/a/kept": "3"}})
+    assert before.differences(after) == ("setting /a/gone differs", "setting /a/kept differs")
+
+
+def test_the_summary_has_settings_in_place_of_their_database() -> None:
+    files = {".config/dconf/user": "100 1 600", "note": "3 2 644"}
+    whole = a_digest(files=files, processes=["a /a", "b /b", "a /a"])
+    summary = whole.model_copy(update={"settings": {"/a/key": "1"}}).summary()
+    assert summary[StateKind.FILE] == {"~/note": "3 2 644"}
+    assert summary[StateKind.SETTING] == {"/a/key": "1"}
+    assert summary[StateKind.PROCESS] == {"a /a": "2", "b /b": "1"}

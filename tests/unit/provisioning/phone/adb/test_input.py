@@ -12,7 +12,7 @@ from images.phone.device.shell.command_line import split_plain
 from provisioning.phone.adb.input import PhoneInput, PhoneTree, parse_hierarchy
 from provisioning.phone.adb.screen import PhoneScreen
 from provisioning.phone.reference.digest import PhoneDigest
-from provisioning.protocols import Bounds
+from provisioning.protocols import Bounds, StateKind
 from tests.standins.phone_words import AndroidWords
 
 if TYPE_CHECKING:
@@ -182,3 +182,21 @@ def test_a_digest_names_what_differs() -> None:
         "settings: new: b=3",
     )
     assert before.differences(before.model_copy(update={"processes": []})) == ()
+
+
+def test_a_phones_summary_names_settings_records_and_files() -> None:
+    digest = PhoneDigest(
+        parts={
+            "settings list system": ["volume_music=5", "font_scale=1.0"],
+            "content query --uri content://sms --projection _id:body": ["Row: 3 _id=4, body=hi"],
+            "find /sdcard -type f -exec sha256sum {} +": [f"{'a' * 64}  /sdcard/x y", "/sdcard"],
+            "dumpsys activity activities": ["topResumedActivity=..."],
+        },
+        processes=[],
+    )
+    assert digest.summary() == {
+        StateKind.FILE: {"/sdcard/x y": "a" * 64, "/sdcard": ""},
+        StateKind.SETTING: {"system/volume_music": "5", "system/font_scale": "1.0"},
+        StateKind.PROCESS: {},
+        StateKind.RECORD: {"sms _id=4, body=hi": ""},
+    }

@@ -1,0 +1,161 @@
+"""What a trial changed on its machines beside what it was to change."""
+
+from __future__ import annotations
+
+import fnmatch
+import logging
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import MesocosmError
+from controller.episode.changes import MAX_LISTED, Change, SideEffects
+from provisioning.protocols import StateKind, StateReporting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from appliance.base.clock import Clock
+    from controller.episode.baselines import Baselines
+    from evaluators.model.node import Check
+    from evaluators.model.task import MayChange, Task
+    from provisioning.protocols import Machine, StateSummary
+
+_LOG = logging.getLogger(__name__)
+
+
+class StateWatch:
+    """Compares the machines of one trial before and after the agent.
+
+    Args:
+        machines: by role; those that cannot tell their state are left out.
+        clock: measures what the comparison costs.
+
+    Attributes:
+        seconds: what it took so far.
+    """
+
+    def __init__(self, machines: Mapping[str, Machine], clock: Clock) -> None:
+        self._clock = clock
+        self.seconds = 0.0
+        self._machines = {
+            role: machine
+            for role, machine in machines.items()
+            if isinstance(machine, StateReporting)
+        }
+        self._before: dict[str, StateSummary] = {}
+
+    def begin(self) -> None:
+        """Take the state that the agent finds.
+
+        Raises:
+            LinkError: a machine does not answer.
+        """
+        self._before = self._summarize()
+
+    def changes(self) -> tuple[Change, ...] | None:
+        """Return what changed since; None when a machine cannot be asked."""
+        if not self._before:
+            return None
+        try:
+            after = self._summarize()
+        except MesocosmError as exc:
+            _LOG.info("side effects are not known: %s", exc)
+            return None
+        return tuple(sorted(_differences(self._before, after)))
+
+    def _summarize(self) -> dict[str, StateSummary]:
+        start_s = self._clock.monotonic_s()
+        summaries = {role: machine.summarize() for role, machine in self._machines.items()}
+        self.seconds += self._clock.monotonic_s() - start_s
+        return summaries
+
+
+def side_effects(
+    changes: Iterable[Change], task: Task, baselines: Baselines | None, images: Mapping[str, str]
+) -> SideEffects:
+    """Return what of the changes was neither allowed nor happens by itself.
+
+    Args:
+        changes: of one trial.
+        task: that was tried.
+        baselines: what no-op trials changed, if they are kept.
+        images: digest of each role's image, which baselines depend on.
+    """
+    baseline = None if baselines is None else baselines.find(task, images)
+    known = frozenset(baseline or ())
+    allowed = {role: _allowed(task, role) for role in task.roles}
+    left = [
+        change
+        for change in changes
+        if (change.role, change.kind, change.name) not in known
+        and not _matches(change, allowed[change.role])
+    ]
+    return SideEffects(len(left), tuple(left[:MAX_LISTED]), baseline is not None)
+
+
+def _differences(
+    before: Mapping[str, StateSummary], after: Mapping[str, StateSummary]
+) -> Iterator[Change]:
+    for role, kinds in before.items():
+        for kind, rows in kinds.items():
+            now = after[role].get(kind, {})
+            for name in rows.keys() | now.keys():
+                if name not in now:
+                    yield Change(role, kind, name, "removed")
+                elif name not in rows:
+                    yield Change(role, kind, name, "added")
+                elif rows[name] != now[name]:
+                    yield Change(role, kind, name, "changed")
+
+
+def _allowed(task: Task, role: str) -> dict[StateKind, list[str]]:
+    """Return patterns by kind: what the task states, and what its checks name."""
+    stated: MayChange | None = task.may_change.get(role)
+    patterns: dict[StateKind, list[str]] = {kind: [] for kind in StateKind}
+    if stated is not None:
+        patterns[StateKind.FILE] += stated.files
+        patterns[StateKind.SETTING] += map(_setting_path, stated.settings)
+        patterns[StateKind.PROCESS] += stated.processes
+        patterns[StateKind.RECORD] += stated.records
+    for node in task.credit_nodes:
+        for check in node.checks:
+            if check.on == role:
+                _add_named(check, patterns)
+    return patterns
+
+
+def _add_named(check: Check, patterns: dict[StateKind, list[str]]) -> None:
+    args = check.args
+    for value in args.values():
+        if isinstance(value, str) and value.startswith(("/", "~/")):
+            patterns[StateKind.FILE].append(_escape(value))
+    if isinstance(args.get("schema"), str) and isinstance(args.get("key"), str):
+        path = f"{_setting_path(str(args['schema'])).removesuffix('*')}{args['key']}"
+        patterns[StateKind.SETTING].append(path)
+
+
+def _setting_path(pattern: str) -> str:
+    """Return the dconf path of a schema; paths, and names on phones, stay as they are."""
+    return pattern if "/" in pattern else f"/{pattern.replace('.', '/')}/*"
+
+
+def _escape(path: str) -> str:
+    return "".join(f"[{char}]" if char in "*?[" else char for char in path)
+
+
+def _matches(change: Change, patterns: Mapping[StateKind, Iterable[str]]) -> bool:
+    match: Callable[[str, str], bool] = fnmatch.fnmatchcase
+    names = {change.name, _with_tilde(change.name)}
+    if change.kind is StateKind.PROCESS:  # short name and program
+        names |= set(change.name.split())
+    return any(
+        match(name, pattern) or match(name, f"{pattern.rstrip('/')}/*")
+        for pattern in map(_with_tilde, patterns[change.kind])
+        for name in names
+    )
+
+
+def _with_tilde(path: str) -> str:
+    """Return a path of a user's home in its short form."""
+    parts = path.split("/", 3)
+    is_home = path.startswith("/home/") and len(parts) == 4  # noqa: PLR2004 - "", home, user, rest
+    return f"~/{parts[3]}" if is_home else path

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from pydantic import ValidationError
+
+from appliance.base.errors import LinkTimeoutError
+from controller.actions.space import Action
+from controller.agents.noop import NoopAgent
+from controller.episode.baselines import Baselines
+from controller.episode.changes import MAX_LISTED, Change
+from controller.episode.side_effects import side_effects
+from evaluators.graph.outcome import Verdict
+from provisioning.protocols import Kind, StateKind
+from tests.unit.controller.bench import Bench, Scripted, make_task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from controller.episode.result import TrialResult
+    from evaluators.model.task import Task
+
+OPEN = Action("open_app", "desktop", {"name": "Terminal"})
+DARK = "gsettings set org.gnome.desktop.interface color-scheme prefer-dark"
+FONT = "gsettings set org.gnome.desktop.interface font-name Sans"
+
+
+def line(text: str) -> Action:
+    return Action("type_text", "desktop", {"text": f"{text}\n"})
+
+
+def names(result: TrialResult) -> list[tuple[str, str]]:
+    assert result.side_effects is not None
+    assert result.side_effects.count == len(result.side_effects.changes)
+    return [(change.name, change.change) for change in result.side_effects.changes]
+
+
+def may(**changes: list[str]) -> Task:
+    return make_task(may_change={"desktop": changes})
+
+
+def test_what_a_trial_changes_beside_its_goal_is_listed(bench: Bench) -> None:
+    setup = [{"on": "desktop", "do": "put_file", "with": {"path": "~/old", "content": "x"}}]
+    task = make_task(setup=setup)
+    agent = Scripted(OPEN, line("touch made"), line("rm old"), line(FONT), line(DARK))
+    result = bench.run(task, agent)
+    assert result.verdict is Verdict.PASS
+    assert names(result) == [
+        ("~/made", "added"),
+        ("~/old", "removed"),
+        ("gnome-terminal-server", "added"),
+        ("/org/gnome/desktop/interface/font-name", "added"),
+    ]
+    assert result.side_effects is not None
+    assert not result.side_effects.has_baseline
+
+
+@pytest.mark.parametrize(
+    ("task", "left"),
+    [
+        (may(processes=["gnome-terminal*"]), ["~/notes/a", "/org/gnome/desktop/interface/font-name"]),
+        (
+            may(files=["~/notes"], processes=["gnome-terminal-server"]),
+            ["/org/gnome/desktop/interface/font-name"],
+        ),
+        (
+            may(files=["/home/user/notes/*"], settings=["org.gnome.desktop.interface"]),
+            ["gnome-terminal-server"],
+        ),
+        (
+            may(settings=["/org/gnome/desktop/*/font-name"], processes=["*"]),
+            ["~/notes/a"],
+        ),
+    ],
+)  # fmt: skip
+def test_a_task_states_what_may_change(bench: Bench, task: Task, left: list[str]) -> None:
+    result = bench.run(task, Scripted(OPEN, line("touch notes/a"), line(FONT), line(DARK)))
+    assert [name for name, _ in names(result)] == left
+
+
+def test_a_role_that_may_change_must_be_one_of_the_tasks() -> None:
+    with pytest.raises(ValidationError, match="no role 'phone' that may change"):
+        make_task(may_change={"phone": {}})
+
+
+def test_tasks_that_state_nothing_keep_their_digest() -> None:
+    assert "may_change" not in make_task().model_dump(mode="json")
+
+
+def test_what_a_noop_trial_changes_is_no_side_effect(bench: Bench, tmp_path: Path) -> None:
+    bench.baselines = Baselines(tmp_path / "baselines")
+    machine = bench.fakes
+    ticks = iter(range(100))
+
+    def tick() -> None:
+        machine.machines[Kind.DESKTOP, 0].put("/home/user/.tick", str(next(ticks)).encode())
+
+    before = bench.run(make_task(), Scripted(OPEN, tick))
+    assert names(before) == [("~/.tick", "added"), ("gnome-terminal-server", "added")]
+
+    bench.is_noop = True
+    bench.run(make_task(), Scripted(tick))
+    bench.is_noop = False
+    after = bench.run(make_task(), Scripted(OPEN, tick))
+    assert names(after) == [("gnome-terminal-server", "added")]
+    assert after.side_effects is not None
+    assert after.side_effects.has_baseline
+    other = bench.run(make_task(instruction="Something else."), Scripted(tick))
+    assert other.side_effects is not None
+    assert not other.side_effects.has_baseline
+
+
+def test_a_damaged_baseline_is_none(tmp_path: Path) -> None:
+    baselines = Baselines(tmp_path)
+    baselines.keep(make_task(), {}, [])
+    assert baselines.find(make_task(), {}) == frozenset()
+    (path,) = tmp_path.iterdir()
+    path.write_text("{")
+    assert baselines.find(make_task(), {}) is None
+
+
+def test_a_machine_that_cannot_be_asked_leaves_them_unknown(bench: Bench) -> None:
+    def silence() -> None:
+        desktop = bench.fakes.machines[Kind.DESKTOP, 0]
+        desktop.faults.add("summarize", LinkTimeoutError("no reply"))
+
+    result = bench.run(make_task(), Scripted(OPEN, silence))
+    assert (result.verdict, result.side_effects) == (Verdict.FAIL, None)
+    assert bench.run(make_task(), NoopAgent).side_effects is None
+
+
+def test_only_the_first_are_named_and_all_are_counted() -> None:
+    changes = [
+        Change("desktop", StateKind.FILE, f"~/{number:04}", "added") for number in range(500)
+    ]
+    effects = side_effects(changes, make_task(), None, {})
+    assert (effects.count, len(effects.changes)) == (500, MAX_LISTED)
