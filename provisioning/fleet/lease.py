@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Protocol
 
-from appliance.base.errors import LeaseExpiredError
+from appliance.base.errors import LeaseExpiredError, MemoryOutgrownError
 from provisioning.fleet.protocol import Environment
 
 if TYPE_CHECKING:
@@ -32,6 +32,14 @@ class Keeper(Protocol):
 
     def expire(self, lease_id: str, taken: Mapping[str, Taken]) -> None:
         """Destroy the machines of a lease whose time is over."""
+        ...
+
+    def end_reason(self, lease_id: str) -> str:
+        """Return why a machine of a lease was ended; empty when none was."""
+        ...
+
+    def forget(self, lease_id: str) -> None:
+        """Remove what was noted of a lease that is over."""
         ...
 
 
@@ -69,6 +77,7 @@ class LocalLease:
         self._changing = threading.RLock()
         self._is_released = False
         self._is_expired = False
+        self._outgrown = ""
         self._timer: threading.Timer | None = None
         self.expires_s = 0.0
         self.renew()
@@ -79,6 +88,7 @@ class LocalLease:
 
         Raises:
             LeaseExpiredError: it has ended.
+            MemoryOutgrownError: one of them was ended, since the host ran out of memory.
         """
         with self._changing:
             self._require_alive()
@@ -137,6 +147,8 @@ class LocalLease:
             elif taken:
                 self._is_expired = True
                 self._keeper.expire(self.lease_id, taken)
+            self._outgrown = self._keeper.end_reason(self.lease_id)
+            self._keeper.forget(self.lease_id)
             self._lock.path.unlink(missing_ok=True)
             self._lock.release()
 
@@ -153,10 +165,15 @@ class LocalLease:
 
         Raises:
             LeaseExpiredError: it ended within the block.
+            MemoryOutgrownError: a machine was ended, since the host ran out of memory.
         """
         self.release()
-        if self._is_expired and not isinstance(error, LeaseExpiredError):
+        if isinstance(error, LeaseExpiredError | MemoryOutgrownError):
+            return
+        if self._is_expired:
             raise self._expired() from error
+        if self._outgrown:
+            raise _outgrown(self._outgrown) from error
 
     def _watch(self, left_s: float) -> None:
         """End it on time even if nobody else looks."""
@@ -183,6 +200,8 @@ class LocalLease:
             raise self._expired()
         if self._is_released:
             raise LeaseExpiredError(f"The lease {self.lease_id} was released.")
+        if reason := self._keeper.end_reason(self.lease_id):
+            raise _outgrown(reason)
 
     def _expired(self) -> LeaseExpiredError:
         return LeaseExpiredError(
@@ -190,3 +209,11 @@ class LocalLease:
             details="Its machines were taken back and destroyed.",
             resolution="Renew a lease before it ends, or ask for a longer one.",
         )
+
+
+def _outgrown(reason: str) -> MemoryOutgrownError:
+    return MemoryOutgrownError(
+        "A machine of the lease was ended: the host ran out of memory.",
+        details=reason,
+        resolution="Run fewer trials at once, or raise MESOCOSM_FORK_RESERVE_MIB.",
+    )

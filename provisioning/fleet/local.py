@@ -20,6 +20,7 @@ from provisioning.fleet.host_backends import host_backends
 from provisioning.fleet.inventory import Inventory
 from provisioning.fleet.lease import LocalLease
 from provisioning.fleet.ledger import FILE, LeaseRow, Ledger
+from provisioning.fleet.memory_guard import MemoryGuard, end_note
 from provisioning.fleet.protocol import LEASE_S
 from provisioning.fleet.reaper import Reaper, lease_lock
 from provisioning.fleet.warm_pool import WarmPool
@@ -78,6 +79,7 @@ class LocalFleet:
         self._pool = WarmPool(
             settings, self._backends, self._inventory, self._allocation, self._ledger
         )
+        self._guard = MemoryGuard(settings, self._ledger, self._inventory)
         self._jobs: list[threading.Thread] = []
 
     def acquire(self, roles: Mapping[str, Kind], ttl_s: float = LEASE_S) -> LocalLease:
@@ -106,6 +108,7 @@ class LocalFleet:
         except BaseException:
             self._unregister(lease_id, lock)
             raise
+        self._guard.start()
         for kind in {one.kind for one in taken if one.is_fork}:
             self.fill(kind)
         return lease
@@ -242,6 +245,17 @@ class LocalFleet:
             if one.handle.folder.path.is_dir():
                 self._inventory.destroy(one.handle.folder)
             one.handle.claim.release()
+
+    def end_reason(self, lease_id: str) -> str:
+        """Return why a machine of a lease was ended; empty when none was."""
+        with contextlib.suppress(OSError):
+            return end_note(self._settings, lease_id).read_text()
+        return ""
+
+    def forget(self, lease_id: str) -> None:
+        """Remove what was noted of a lease that is over, and stop watching for it."""
+        end_note(self._settings, lease_id).unlink(missing_ok=True)
+        self._guard.stop()
 
     def _idle(self, taken: Taken) -> None:
         """Let a saved machine be lent again."""

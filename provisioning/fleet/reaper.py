@@ -105,7 +105,8 @@ class Reaper:
             record = folder.read()
             if is_expired or record is None or record.is_fork:
                 self._inventory.destroy(folder)
-        lease_lock(self._settings, lease_id).unlink(missing_ok=True)
+        for path in lease_lock(self._settings, lease_id).parent.glob(f"{lease_id}.*"):
+            path.unlink(missing_ok=True)
         return True
 
     def _reconcile(self) -> None:

@@ -1,0 +1,147 @@
+"""End the fork that outgrew its share of memory, alone, before the kernel picks a victim."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import MesocosmError
+from appliance.base.files import FileLock, write_atomic
+from provisioning.fleet.allocation import memory_mib
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from appliance.base.settings import Settings
+    from provisioning.fleet.inventory import Inventory
+    from provisioning.fleet.ledger import Ledger
+
+LOW_MIB = 512
+"""Available memory below which the host is about to run out."""
+
+_EVERY_S = 1.0
+_PROC = Path("/proc")
+_GUEST = re.compile(rb"guest=([\w-]+),")
+_OWN = re.compile(r"^Rss(?:Anon|Shmem):\s+(\d+) kB$", re.MULTILINE)
+
+_log = logging.getLogger(__name__)
+
+
+def guest_memory_mib(proc: Path = _PROC) -> dict[str, int]:
+    """Return the memory that each QEMU of this host has to itself, MiB, by the name of its domain.
+
+    Pages that forks share with their template are mapped from its file, and do not count.
+
+    Source: proc(5), ``RssAnon`` and ``RssShmem`` of ``status``.
+    """
+    used: dict[str, int] = {}
+    for folder in proc.glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            if found := _GUEST.search((folder / "cmdline").read_bytes()):
+                kib = sum(map(int, _OWN.findall((folder / "status").read_text())))
+                used[found[1].decode()] = kib >> 10
+    return used
+
+
+def end_note(settings: Settings, lease_id: str) -> Path:
+    """Return the path of the file that says why a machine of a lease was ended."""
+    return settings.run_dir / "leases" / f"{lease_id}.ended"
+
+
+class MemoryGuard:
+    """Watches the host's memory while machines are lent.
+
+    Args:
+        settings: where its lock and its notes are.
+        ledger: says what was reserved for whom.
+        inventory: ends machines.
+        memory: measures the host: total and available, MiB.
+        usage: measures guests, MiB by machine id.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: Ledger,
+        inventory: Inventory,
+        *,
+        memory: Callable[[], tuple[int, int]] = memory_mib,
+        usage: Callable[[], Mapping[str, int]] = guest_memory_mib,
+    ) -> None:
+        self._settings = settings
+        self._ledger = ledger
+        self._inventory = inventory
+        self._memory = memory
+        self._usage = usage
+        self._lock = threading.Lock()
+        self._holders = 0
+        self._stopped = threading.Event()
+
+    def check(self) -> str:
+        """End the fork that outgrew its share the most, if the host is about to run out.
+
+        Returns:
+            The id of the machine that was ended; empty when none was.
+
+        Raises:
+            MesocosmError: it could not be ended.
+        """
+        _total_mib, available_mib = self._memory()
+        if available_mib >= LOW_MIB:
+            return ""
+        used = self._usage()
+        grown = [
+            (used[row.machine_id] - row.reserved_mib, row)
+            for row in self._ledger.machines()
+            if row.machine_id in used and self._is_fork(row.machine_id)
+        ]
+        excess_mib, row = max(grown, key=lambda pair: pair[0], default=(0, None))
+        if row is None or excess_mib <= 0:
+            _log.warning("%d MiB are left, and no fork outgrew its share.", available_mib)
+            return ""
+        message = (
+            f"{row.machine_id} was ended: it used {used[row.machine_id]} MiB of the "
+            f"{row.reserved_mib} MiB that are reserved for it, and {available_mib} MiB were left."
+        )
+        _log.warning(message)
+        if row.lease_id:
+            write_atomic(end_note(self._settings, row.lease_id), message, is_durable=False)
+        self._inventory.destroy(self._inventory.folder(row.machine_id))
+        return row.machine_id
+
+    def start(self) -> None:
+        """Watch until `stop` was called as often as this."""
+        with self._lock:
+            self._holders += 1
+            if self._holders == 1:
+                self._stopped = threading.Event()
+                threading.Thread(
+                    target=self._watch, args=(self._stopped,), name="memory-guard", daemon=True
+                ).start()
+
+    def stop(self) -> None:
+        """Let one holder go."""
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0:
+                self._stopped.set()
+
+    def _watch(self, stopped: threading.Event) -> None:
+        """Check again and again; one process of the host at a time."""
+        lock = FileLock(self._settings.run_dir / "memory-guard.lock")
+        while not stopped.wait(_EVERY_S):
+            if not lock.is_held and not lock.try_acquire():
+                continue
+            try:
+                self.check()
+            except (MesocosmError, OSError) as exc:
+                _log.warning("The memory of machines could not be checked: %s", exc)
+        lock.release()
+
+    def _is_fork(self, machine_id: str) -> bool:
+        record = self._inventory.folder(machine_id).read()
+        return record is not None and record.is_fork
