@@ -42,24 +42,26 @@ pytestmark = [pytest.mark.docker, pytest.mark.phone, pytest.mark.adb]
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Give an appliance of its own that borrows the built images."""
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """Make an appliance of its own that borrows the built images."""
     state_dir = tmp_path_factory.mktemp("state")
     images_dir = Settings().images_dir
     if images_dir.is_dir():
         (state_dir / "images").symlink_to(images_dir)
-    return Settings(state_dir=state_dir)
+    made = Settings(state_dir=state_dir)
+    yield made
+    # Here, since tests start it without a phone, too, where there is no image.
+    AdbServer(made).stop()
 
 
 @pytest.fixture(scope="module")
-def backend(settings: Settings) -> Iterator[PhoneBackend]:
-    found = PhoneBackend(settings)
+def backend(settings: Settings) -> PhoneBackend:
+    phones = PhoneBackend(settings)
     try:
-        found.image  # noqa: B018 - looked up here to skip
+        phones.image  # noqa: B018 - looked up here to skip
     except (ImageMissingError, RequirementError) as exc:
         pytest.skip(str(exc))
-    yield found
-    AdbServer(settings).stop()
+    return phones
 
 
 @pytest.fixture(scope="module")
