@@ -4,11 +4,16 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from appliance.base.settings import get_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# Time on a busy host says nothing about an example; pytest-timeout bounds each test.
+settings.register_profile("unit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unit")
 
 
 @pytest.fixture(autouse=True)

@@ -29,15 +29,13 @@ if TYPE_CHECKING:
 
 Truth = dict[str, bool | None]
 ROLES = ("desktop", "phone")
-# More in a night: MESOCOSM_EXAMPLES=20000 pytest tests/unit/evaluators/graph/test_evaluator.py
-stories_in_number = settings(
-    max_examples=int(os.environ.get("MESOCOSM_EXAMPLES", "200")), deadline=None
-)
+# More examples: MESOCOSM_EXAMPLES=20000 pytest tests/unit/evaluators/graph/test_evaluator.py
+many_stories = settings(max_examples=int(os.environ.get("MESOCOSM_EXAMPLES", "200")), deadline=None)
 
 
 @dataclass
 class World:
-    """What is so; the runner of all roles. It writes down what it was asked."""
+    """The runner of all roles: answers by `truth` and records what it was asked."""
 
     truth: Truth = field(default_factory=dict)
     waves: list[list[str]] = field(default_factory=list)
@@ -194,7 +192,7 @@ def stories(draw: st.DrawFn) -> Story:
     return Story(draw(st.permutations(nodes)), steps, ended, hindered)
 
 
-@stories_in_number
+@many_stories
 @given(stories())
 def test_agrees_with_the_reference_in_every_story(story: Story) -> None:
     world = World()
@@ -225,7 +223,7 @@ def test_agrees_with_the_reference_in_every_story(story: Story) -> None:
     assert graph.verdict() is reference.verdict
 
 
-@stories_in_number
+@many_stories
 @given(stories())
 def test_asks_each_node_at_most_once_a_step(story: Story) -> None:
     world = World()
@@ -237,7 +235,7 @@ def test_asks_each_node_at_most_once_a_step(story: Story) -> None:
         assert max(asked.values(), default=0) <= 1
 
 
-@stories_in_number
+@many_stories
 @given(stories())
 def test_asks_each_role_at_most_once_a_wave(story: Story) -> None:
     world = World()
@@ -253,7 +251,7 @@ def test_asks_each_role_at_most_once_a_wave(story: Story) -> None:
     assert graph.evaluations == sum(len(wave) for wave in world.waves)
 
 
-@stories_in_number
+@many_stories
 @given(stories(), st.integers(0, 5))
 def test_continues_from_its_saved_state_unchanged(story: Story, cut: int) -> None:
     world = World()
@@ -370,7 +368,7 @@ def test_a_raising_evaluator_makes_its_node_inconclusive_with_the_reason() -> No
     assert graph.verdict() is Verdict.INCONCLUSIVE
 
 
-def test_only_the_last_word_of_an_inconclusive_node_counts() -> None:
+def test_only_the_last_answer_of_an_inconclusive_node_counts() -> None:
     graph, world = evaluator(node("a"))
     world.truth = {"a": None}
     graph.step()
@@ -490,7 +488,7 @@ def test_keep_nodes_have_no_edges_and_are_not_alone(nodes: list[Node]) -> None:
         build_graph(nodes)
 
 
-def test_the_cause_of_an_undecided_node_is_told() -> None:
+def test_an_undecided_node_has_a_cause() -> None:
     graph, world = evaluator(node("a"))
     world.truth = {"a": None}
     graph.step()
@@ -569,7 +567,7 @@ def test_a_check_that_the_agent_keeps_from_answering_is_unmet_and_others_are_ask
         ("hinder_machine", Verdict.FAIL),
     ],
 )
-def test_an_undecided_session_check_is_unmet_where_the_agent_spoiled_a_machine(
+def test_an_undecided_session_check_is_unmet_where_the_agent_ended_or_hindered_a_machine(
     cause: Cause, change: str, verdict: Verdict
 ) -> None:
     class Comparing:
@@ -711,7 +709,7 @@ def test_a_machine_lost_in_the_middle_leaves_the_other_ones_nodes_alone() -> Non
     assert graph.verdict() is Verdict.INCONCLUSIVE
 
 
-def test_a_fault_of_a_runner_comes_through_from_its_thread() -> None:
+def test_a_defect_of_a_runner_propagates_from_its_thread() -> None:
     class Faulty:
         def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
             raise ZeroDivisionError

@@ -1,4 +1,4 @@
-"""What an agent may be told about nodes that are not met."""
+"""Feedback on nodes that are not met."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ TASK = {
 
 class Runner:
     def __init__(self) -> None:
-        self.said: dict[str, bool | None] = {}
+        self.truth: dict[str, bool | None] = {}
 
     def evaluate(self, calls: list[Call], *, timeout_s: float) -> list[Outcome]:
-        rows = [Outcome(call.node, self.said.get(call.node, False)) for call in calls]
+        rows = [Outcome(call.node, self.truth.get(call.node, False)) for call in calls]
         return [Outcome(r.node, None, "secret reason") if r.met is None else r for r in rows]
 
 
@@ -47,24 +47,24 @@ def graph_of(task: Task) -> tuple[GraphEvaluator, Runner]:
     return GraphEvaluator(task.graph, dict.fromkeys(("pc", "handset", "session"), runner)), runner  # type: ignore[arg-type]
 
 
-def test_each_state_is_said_in_its_words() -> None:
+def test_each_state_has_its_text() -> None:
     task = Task.model_validate(TASK)
     graph, runner = graph_of(task)
-    told = {row.node: row for row in explain(graph, task, builtin_evaluators())}
+    feedback = {row.node: row for row in explain(graph, task, builtin_evaluators())}
     assert (
-        told["a"].why
+        feedback["a"].why
         == "Not yet satisfied: there is a regular file at this path; it may be empty (pc)."
     )
-    assert told["b"].why.startswith("Counts only after a. Then: a file holds exactly this text")
-    assert ", or the submitted answer is the expected one" in told["b"].why
-    assert told["c"].why == "Not yet satisfied: Look into the attic."
-    runner.said = {"a": True, "b": None, "c": True}
+    assert feedback["b"].why.startswith("Counts only after a. Then: a file holds exactly this text")
+    assert ", or the submitted answer is the expected one" in feedback["b"].why
+    assert feedback["c"].why == "Not yet satisfied: Look into the attic."
+    runner.truth = {"a": True, "b": None, "c": True}
     graph.step()
-    told = {row.node: row for row in explain(graph, task, builtin_evaluators())}
-    assert list(told) == ["b"]
-    assert told["b"].state is NodeState.INCONCLUSIVE
-    assert "secret" not in told["b"].why
-    runner.said = {"a": False, "b": True}
+    feedback = {row.node: row for row in explain(graph, task, builtin_evaluators())}
+    assert list(feedback) == ["b"]
+    assert feedback["b"].state is NodeState.INCONCLUSIVE
+    assert "secret" not in feedback["b"].why
+    runner.truth = {"a": False, "b": True}
     graph.finish()
     (undone,) = explain(graph, task, builtin_evaluators())
     assert (undone.node, undone.state) == ("a", NodeState.UNDONE)
@@ -76,7 +76,7 @@ def test_a_broken_keep_node_is_explained_and_a_kept_one_is_not() -> None:
     task = Task.model_validate(TASK | {"graph": [TASK["graph"][2], keep]})  # type: ignore[index]
     graph, runner = graph_of(task)
     assert [row.node for row in explain(graph, task, builtin_evaluators())] == ["c"]
-    runner.said = {"c": True}
+    runner.truth = {"c": True}
     graph.finish()
     (row,) = explain(graph, task, builtin_evaluators())
     assert (row.node, row.state) == ("k", NodeState.BROKEN)
@@ -85,7 +85,7 @@ def test_a_broken_keep_node_is_explained_and_a_kept_one_is_not() -> None:
     )
 
 
-def test_an_unknown_evaluator_is_named_and_no_more() -> None:
+def test_an_unknown_evaluator_is_only_named() -> None:
     task = Task.model_validate(TASK | {"graph": [{"id": "c", "on": "pc", "check": "no_such"}]})
     (row,) = explain(graph_of(task)[0], task, builtin_evaluators())
     assert row.why == "Not yet satisfied: no_such (pc)."
@@ -97,7 +97,7 @@ def test_an_unknown_evaluator_is_named_and_no_more() -> None:
 )
 @settings(max_examples=10, deadline=None)
 @given(secret=st.text("qxz0123456789", min_size=6, max_size=12))
-def test_no_argument_is_ever_told(place: str, name: str, secret: str) -> None:
+def test_no_argument_is_ever_shown(place: str, name: str, secret: str) -> None:
     role = {"desktop": "pc", "phone": "handset", "session": "session"}[place]
     tool = builtin_evaluators()[place][name]
     args = dict.fromkeys(tool.parameters()["properties"], secret)

@@ -72,11 +72,11 @@ def test_the_agent_gets_the_best_order_that_its_steps_allow(
     most = max(
         coherency([graph.apps[name] for name in order]) for order in allowed_orders(graph, steps)
     )
-    found = logical_consistency(graph, steps)
+    consistency = logical_consistency(graph, steps)
     best, best_of_part = largest_coherency(graph), largest_coherency(graph.part(met))
-    assert found.full == (most / best if best else None)
-    assert found.prefix == (most / best_of_part if best_of_part else None)
-    assert found.switching == (len(met) - best_of_part) / (len(met) - most)
+    assert consistency.full == (most / best if best else None)
+    assert consistency.prefix == (most / best_of_part if best_of_part else None)
+    assert consistency.switching == (len(met) - best_of_part) / (len(met) - most)
 
 
 @settings(max_examples=150, deadline=None)
@@ -100,9 +100,9 @@ def test_no_agent_loses_by_meeting_two_steps_at_once(
 @settings(max_examples=150, deadline=None)
 @given(structures(6))
 def test_meeting_everything_in_one_step_is_as_consistent_as_possible(graph: Structure) -> None:
-    found = logical_consistency(graph, [list(graph.apps)])
-    assert found.switching == 1
-    assert found.full in {1, None}
+    consistency = logical_consistency(graph, [list(graph.apps)])
+    assert consistency.switching == 1
+    assert consistency.full in {1, None}
 
 
 @settings(max_examples=100, deadline=None)
@@ -110,11 +110,11 @@ def test_meeting_everything_in_one_step_is_as_consistent_as_possible(graph: Stru
 def test_one_node_a_step_leaves_no_doubt(agent: tuple[Structure, list[list[str]]]) -> None:
     graph, steps = agent
     order = allowed_orders(graph, steps)[0]
-    found = logical_consistency(graph, [[name] for name in order])
+    consistency = logical_consistency(graph, [[name] for name in order])
     best = largest_coherency(graph)
     score = coherency([graph.apps[name] for name in order])
-    assert found.full == (score / best if best else None)
-    for value in (found.full, found.prefix, found.switching):
+    assert consistency.full == (score / best if best else None)
+    for value in (consistency.full, consistency.prefix, consistency.switching):
         assert value is None or 0 <= value <= 1
 
 

@@ -139,8 +139,8 @@ def test_subtasks_completed_against_their_order_keep_the_figures_in_range() -> N
         parts=[{"id": "a", "subtask": "draw", "app": "GIMP", "nodes": ["a-1", "a-2"]}],
     )  # fmt: skip
     graph = Structure.of(task)
-    found = logical_consistency(graph, graph.completions([("a-1",), ("free",), ("a-2",)]))
-    assert found == Consistency(None, None, 1.0)
+    consistency = logical_consistency(graph, graph.completions([("a-1",), ("free",), ("a-2",)]))
+    assert consistency == Consistency(None, None, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_the_width_is_that_of_the_largest_antichain_of_all(graph: Structure) -> 
 
 def test_the_width_may_exceed_every_level() -> None:
     graph = structure("ab", "cd", "de", a="X", b="X", c="X", d="X", e="X", f="X")
-    found = structure("ab", "bc", "de", a="X", b="X", c="X", d="X", e="X")
-    assert (largest_antichain(graph), largest_antichain(found)) == (3, 2)
+    smaller = structure("ab", "bc", "de", a="X", b="X", c="X", d="X", e="X")
+    assert (largest_antichain(graph), largest_antichain(smaller)) == (3, 2)
 
 
 def test_the_five_measures() -> None:
@@ -204,8 +204,8 @@ def test_the_five_measures() -> None:
     ],
 )
 def test_the_levels(dimension: Dimension, levels: str) -> None:
-    found = [Complexity({dimension: count}).level(dimension) for count in range(1, 6)]
-    assert found == [Level(level) for level in levels.split()]
+    actual = [Complexity({dimension: count}).level(dimension) for count in range(1, 6)]
+    assert actual == [Level(level) for level in levels.split()]
 
 
 def of_levels(**levels: str) -> Complexity:

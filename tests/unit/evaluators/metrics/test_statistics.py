@@ -40,8 +40,8 @@ def test_impossible_draws_are_refused(passed: int, trials: int, k: int) -> None:
 
 
 def test_tasks_with_too_few_trials_are_left_out() -> None:
-    found = measure_repeats([(1, 2), (1, 1), (0, 0)], 2)
-    assert (found.at, found.hat, found.tasks) == (1.0, 0.0, 1)
+    repeats = measure_repeats([(1, 2), (1, 1), (0, 0)], 2)
+    assert (repeats.at, repeats.hat, repeats.tasks) == (1.0, 0.0, 1)
     assert measure_repeats([(1, 1)], 2).to_dict() == {
         "k": 2, "pass@k": None, "pass@k_95": None, "pass^k": None, "pass^k_95": None, "tasks": 0,
     }  # fmt: skip
@@ -173,11 +173,11 @@ def test_the_interval_over_tasks_covers_where_one_over_trials_does_not(
 
 
 def test_pass_at_1_has_the_interval_of_the_success_rate() -> None:
-    found = measure_repeats([(1, 3), (3, 3), (0, 3)], 1)
+    repeats = measure_repeats([(1, 3), (3, 3), (0, 3)], 1)
     by_task = [[1.0, 0.0, 0.0], [1.0] * 3, [0.0] * 3]
-    assert found.at == pytest.approx(mean_of_tasks(by_task))
-    assert found.at_interval == pytest.approx(task_interval(by_task))
-    assert found.hat_interval == pytest.approx(found.at_interval)
+    assert repeats.at == pytest.approx(mean_of_tasks(by_task))
+    assert repeats.at_interval == pytest.approx(task_interval(by_task))
+    assert repeats.hat_interval == pytest.approx(repeats.at_interval)
     later = measure_repeats([(1, 3), (3, 3), (0, 3)], 3)
     assert later.to_dict()["pass^k_95"] == list(later.hat_interval or ())
     assert later.at_interval != later.hat_interval
@@ -197,13 +197,13 @@ def test_the_bootstrap_covers_the_truth_about_as_often_as_it_claims() -> None:
 def test_agents_are_compared_on_the_tasks_that_both_have_done() -> None:
     first = {"a": [0.0, 1.0], "b": [0.0], "c": [1.0], "d": []}
     second = {"a": [1.0], "b": [1.0, 1.0], "c": [1.0], "d": [1.0], "e": [1.0]}
-    found = compare(first, second)
-    assert (found.tasks, found.better, found.worse) == (3, 2, 0)
-    assert found.difference == pytest.approx(0.5)
-    assert found.p_value == 0.5  # signs of two tasks: + + and - - are as far from 0
+    comparison = compare(first, second)
+    assert (comparison.tasks, comparison.better, comparison.worse) == (3, 2, 0)
+    assert comparison.difference == pytest.approx(0.5)
+    assert comparison.p_value == 0.5  # signs of two tasks: + + and - - are as far from 0
     back = compare(second, first)
     assert back.difference == pytest.approx(-0.5)
-    assert back.p_value == found.p_value
+    assert back.p_value == comparison.p_value
 
 
 def test_agents_that_share_nothing_cannot_be_compared() -> None:
@@ -215,8 +215,12 @@ def test_agents_that_share_nothing_cannot_be_compared() -> None:
 
 def test_equal_agents_do_not_differ() -> None:
     same = {str(n): [float(n % 2)] for n in range(9)}
-    found = compare(same, same)
-    assert (found.difference, found.interval, found.p_value) == (0.0, (0.0, 0.0), 1.0)
+    comparison = compare(same, same)
+    assert (comparison.difference, comparison.interval, comparison.p_value) == (
+        0.0,
+        (0.0, 0.0),
+        1.0,
+    )
 
 
 def test_the_estimate_for_many_tasks_agrees_with_the_count_for_few() -> None:

@@ -109,7 +109,7 @@ def broken(tmp_path: Path, old: str, new: str) -> SpecError:
     return caught.value
 
 
-def test_a_task_says_what_its_file_says(tmp_path: Path) -> None:
+def test_a_task_has_the_content_of_its_file(tmp_path: Path) -> None:
     task = load(tmp_path, TASK)
     assert task.roles == {"desktop": Kind.DESKTOP, "phone": Kind.PHONE}
     assert task.setup[0].args == {"title": "Milk"}
@@ -159,9 +159,9 @@ def test_a_broken_task_names_file_line_and_what_was_expected(  # noqa: PLR0917
     tmp_path: Path, old: str, new: str, line: int, brief: str, resolution: str
 ) -> None:
     error = broken(tmp_path, old, new)
-    place, _, said = error.brief.partition(": ")
+    place, _, message = error.brief.partition(": ")
     assert place == f"{tmp_path / 't0.yaml'}:{line}"
-    assert brief in said
+    assert brief in message
     assert resolution in error.resolution
 
 
@@ -183,7 +183,7 @@ def test_oracles_and_setups_go_unchecked_without_a_vocabulary_of_them(tmp_path: 
     assert load_suite(folder, UNCHECKED).tasks[0].id == "one"
 
 
-@pytest.mark.parametrize("text", ["", "just words\n", "- a\n- b\n"])
+@pytest.mark.parametrize("text", ["", "only text\n", "- a\n- b\n"])
 def test_a_task_must_be_keys_and_values(tmp_path: Path, text: str) -> None:
     with pytest.raises(SpecError, match=r"t0\.yaml:1: expected keys and values"):
         load(tmp_path, text)
@@ -200,13 +200,16 @@ def test_task_files_must_exist_within_the_suite(tmp_path: Path) -> None:
     write(folder, TASK)
     (tmp_path / "out.yaml").write_text(TASK)
     index = folder / "suite.yaml"
-    for name, words in (("../out.yaml", "outside"), ("t00.yaml", "no task file called 't00.yaml'")):
+    for name, message in (
+        ("../out.yaml", "outside"),
+        ("t00.yaml", "no task file called 't00.yaml'"),
+    ):
         index.write_text(f'name: mine\nversion: "1"\ndescription: d\ntasks:\n  - {name}\n')
-        with pytest.raises(SpecError, match=rf"suite.yaml:5: .*{words}"):
+        with pytest.raises(SpecError, match=rf"suite.yaml:5: .*{message}"):
             load_suite(folder, VOCABULARY)
 
 
-def test_the_digest_is_over_what_is_said_not_over_how(tmp_path: Path) -> None:
+def test_the_digest_covers_content_and_not_layout(tmp_path: Path) -> None:
     def digest(text: str) -> str:
         return load_suite(write(tmp_path, text), VOCABULARY).digest
 
@@ -291,7 +294,7 @@ def test_each_smoke_task_has_a_small_graph_that_ends_in_a_state(task: Task) -> N
 
 
 @pytest.mark.parametrize("task", SMOKE.tasks, ids=lambda task: task.id)
-def test_each_smoke_oracle_keeps_to_its_limits_and_says_that_it_is_done(task: Task) -> None:
+def test_each_smoke_oracle_keeps_to_its_limits_and_completes(task: Task) -> None:
     acts = [step for step in task.oracle if isinstance(step, Act)]
     assert len(acts) <= task.limits.steps
     assert acts[-1] == Act(do="complete")

@@ -17,7 +17,7 @@ def read(tmp_path: Path, text: str | bytes) -> Source:
     return read_yaml(path)
 
 
-def test_gives_data_and_the_line_of_everything(tmp_path: Path) -> None:
+def test_returns_data_and_the_line_of_everything(tmp_path: Path) -> None:
     source = read(tmp_path, "# note\na: 1\nb:\n  - x\n  - {c: 2,\n     d: 3}\n")
     assert source.data == {"a": 1, "b": ["x", {"c": 2, "d": 3}]}
     assert source.line_of(("a",)) == 2
@@ -51,7 +51,7 @@ def test_follows_yaml_1_2_where_1_1_surprises(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "words"),
+    ("text", "line", "message"),
     [
         ("a: 1\nb: [1, 2\nc: 3\n", 3, "not YAML"),
         ("a: 1\n  b: 2\n", 2, "not YAML"),
@@ -64,12 +64,12 @@ def test_follows_yaml_1_2_where_1_1_surprises(tmp_path: Path) -> None:
     ],
 )
 def test_names_file_and_line_of_what_is_wrong(
-    tmp_path: Path, text: str | bytes, line: int, words: str
+    tmp_path: Path, text: str | bytes, line: int, message: str
 ) -> None:
     with pytest.raises(SpecError) as caught:
         read(tmp_path, text)
     assert caught.value.brief.startswith(f"{tmp_path / 'x.yaml'}:{line}: ")
-    assert words in caught.value.brief
+    assert message in caught.value.brief
 
 
 def test_control_characters_and_second_documents_are_refused(tmp_path: Path) -> None:
@@ -82,12 +82,12 @@ def test_alias_bombs_huge_files_and_deep_nests_are_refused_quickly(tmp_path: Pat
     bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)
     )
-    for text, words in (
+    for text, message in (
         (bomb, "more than"),
         ("a: " + "x" * (1 << 20), "bytes"),
         ("[" * 5000, "deep"),
     ):
-        with pytest.raises(SpecError, match=words):
+        with pytest.raises(SpecError, match=message):
             read(tmp_path, text)
 
 
