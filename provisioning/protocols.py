@@ -129,7 +129,7 @@ class Power(Protocol):
         ...
 
     def is_running(self) -> bool:
-        """Tell whether it runs."""
+        """Return whether it runs."""
         ...
 
 
@@ -257,7 +257,7 @@ class Snapshots(Protocol):
         ...
 
     def list_snapshots(self) -> Sequence[str]:
-        """Give the names of the snapshots, sorted."""
+        """Return the names of the snapshots, sorted."""
         ...
 
     def delete_snapshot(self, name: str) -> None:
@@ -308,7 +308,7 @@ class Files(Protocol):
         ...
 
     def stat(self, path: str) -> FileStat | None:
-        """Tell about a file; None when there is none."""
+        """Return what is known of a file; None when there is none."""
         ...
 
 
@@ -321,7 +321,7 @@ class Screen(Protocol):
         ...
 
     def size(self) -> tuple[int, int]:
-        """Give width and height in px."""
+        """Return width and height in px."""
         ...
 
 
@@ -330,7 +330,7 @@ class Stillness(Protocol):
     """A screen whose machine knows whether more is coming; others do not carry it."""
 
     def is_still(self) -> bool | None:
-        """Tell whether all that input has begun is on the screen; None when nobody can tell."""
+        """Return whether all that input has begun is on the screen; None when nobody can tell."""
         ...
 
 
@@ -339,7 +339,7 @@ class Load(Protocol):
     """How hard a machine works, seen from outside; machines that cannot tell do not carry it."""
 
     def cpu_time_s(self) -> float:
-        """Give the seconds of processor time used so far, all processors together."""
+        """Return the seconds of processor time used so far, all processors together."""
         ...
 
 
@@ -348,7 +348,7 @@ class LetsOut(Protocol):
     """A machine that reaches nothing but what is served to it; others do not carry this."""
 
     def way_out(self, serve: Callable[[Stream], None]) -> AbstractContextManager[None]:
-        """Give its programs an HTTP proxy for the length of a block.
+        """Return its programs an HTTP proxy for the length of a block.
 
         Args:
             serve: called with each connection, in a thread of its own; closes it.
@@ -404,7 +404,7 @@ class Tree(Protocol):
     """What assistive technology sees."""
 
     def elements(self) -> Sequence[Element]:
-        """Give the visible elements in document order."""
+        """Return the visible elements in document order."""
         ...
 
 
@@ -476,7 +476,7 @@ class Machine(Commands, Protocol):
 
     @property
     def info(self) -> MachineInfo:
-        """Say what it is."""
+        """What it is."""
         ...
 
     @property

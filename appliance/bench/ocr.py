@@ -66,7 +66,7 @@ class Reading:
         return float(np.median(self.samples_s or [self.first_s]))
 
     def to_dict(self) -> dict[str, object]:
-        """Give the row as machines read it."""
+        """Return the row as machines read it."""
         if self.trouble:
             return {"engine": self.engine, "trouble": self.trouble}
         return {
@@ -141,7 +141,7 @@ class Finding:
     trouble: str = ""
 
     def to_dict(self) -> dict[str, object]:
-        """Give the row as machines read it."""
+        """Return the row as machines read it."""
         if self.trouble:
             return {"matcher": self.matcher, "trouble": self.trouble}
         return {

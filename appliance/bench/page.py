@@ -103,6 +103,6 @@ def put_section(page: Path, text: str) -> None:
 
 
 def _key(part: str) -> str:
-    """Give the command without its options."""
+    """Return the command without its options."""
     title = part.splitlines()[0].strip("#` ")
     return title.split(" -")[0]

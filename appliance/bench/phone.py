@@ -165,7 +165,7 @@ class _Bench:
             self._measure(other, by_program)
 
     def memory(self) -> Row:
-        """Tell what the phone holds in memory after all this."""
+        """Return what the phone holds in memory after all this."""
         used_mib = self._backend.memory_bytes(self._phone.info.machine_id) / _MIB
         what = f"{used_mib:.0f} MiB held by the container after all of the above, no page cache"
         return Row("memory", what, extra={"memory_mib": used_mib})
@@ -183,7 +183,7 @@ class _Bench:
         self._phone.shell(_SCREENS[self._turn % len(_SCREENS)]).require()
 
     def _next_place(self) -> tuple[int, int]:
-        """Give where to tap so that another screen comes: an entry of a list."""
+        """Return where to tap so that another screen comes: an entry of a list."""
         self._phone.shell(f"input keyevent HOME; {_SETTINGS}").require()
         entries = [
             one.bounds.center

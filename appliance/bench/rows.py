@@ -58,11 +58,11 @@ class Row:
         return True
 
     def percentile_s(self, percent: float) -> float | None:
-        """Give a percentile of the successes, linearly interpolated; None without any."""
+        """Return a percentile of the successes, linearly interpolated; None without any."""
         return float(np.percentile(self.samples_s, percent)) if self.samples_s else None
 
     def to_dict(self) -> dict[str, object]:
-        """Give the row as machines read it."""
+        """Return the row as machines read it."""
         return {
             "name": self.name,
             "n": len(self.samples_s) + self.failures,
@@ -77,7 +77,7 @@ class Row:
 
 
 def phase_means(reports: Sequence[ResetReport]) -> dict[str, float]:
-    """Give the mean seconds of each phase of resets, as ``<phase>_mean_s``."""
+    """Return the mean seconds of each phase of resets, as ``<phase>_mean_s``."""
     phases = reports[0].phases_s if reports else ()
     return {
         f"{phase}_mean_s": statistics.fmean(one.phases_s[phase] for one in reports)

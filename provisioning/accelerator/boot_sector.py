@@ -57,6 +57,6 @@ _LINES = (
 
 
 def boot_sector() -> bytes:
-    """Give the boot sector: 512 bytes that end with the BIOS' mark."""
+    """Return the boot sector: 512 bytes that end with the BIOS' mark."""
     code = bytes.fromhex(" ".join(_LINES))
     return code.ljust(_SECTOR_BYTES - 2, b"\0") + b"\x55\xaa"

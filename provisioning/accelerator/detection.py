@@ -81,7 +81,7 @@ class Ran:
 
 
 def find_accelerator(settings: Settings, *, anew: bool = False) -> Accelerator:
-    """Give the accelerator of this host.
+    """Return the accelerator of this host.
 
     What was found is kept in the state folder until the next boot of the host, or until
     ``/dev/kvm`` comes, goes or changes its mode; later calls cost nothing.
@@ -135,7 +135,7 @@ def try_kvm(
 
 
 def compare(kvm_s: float, tcg: Ran) -> Accelerator:
-    """Tell whether a KVM that works is worth using.
+    """Return whether a KVM that works is worth using.
 
     Args:
         kvm_s: what the boot sector took under KVM.
@@ -157,7 +157,7 @@ def _run(settings: Settings, device: Path, deadline_s: float, accelerator: str) 
 
 
 def judge(ran: Ran, deadline_s: float) -> Accelerator:
-    """Tell what a run of the boot sector means."""
+    """Return what a run of the boot sector means."""
     if ran.exit_code == EXIT_CODE:
         return Accelerator(name="kvm", reason="A guest was booted under KVM.", state=KvmState.WORKS)
     if ran.exit_code is None:
@@ -260,7 +260,7 @@ class _Kept(BaseModel):
 
 
 def _host_key() -> list[str]:
-    """Give what must not change for a finding to hold."""
+    """Return what must not change for a finding to hold."""
     boot = Path("/proc/sys/kernel/random/boot_id")
     return [
         boot.read_text().strip() if boot.exists() else "",

@@ -48,7 +48,7 @@ class ProbedDesktop(ABC):
 
     @property
     def info(self) -> MachineInfo:
-        """Say what it is."""
+        """What it is."""
         return self._record.info
 
     @property
@@ -127,7 +127,7 @@ class ProbedDesktop(ABC):
             self._link = None
 
     def _open(self) -> LinkClient:
-        """Give the link, connected anew where it is closed."""
+        """Return the link, connected anew where it is closed."""
         if self._link is None or self._link.is_closed:
             self._link = self._connect()
         return self._link

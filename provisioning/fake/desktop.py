@@ -123,7 +123,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
         return self
 
     def size(self) -> tuple[int, int]:
-        """Give width and height in px."""
+        """Return width and height in px."""
         return SIZE
 
     def capture(self) -> npt.NDArray[np.uint8]:
@@ -135,7 +135,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
         return draw(SIZE, self._elements(), dark=dark, pointer=self.state.pointer)
 
     def elements(self) -> Sequence[Element]:
-        """Give the application bar, then the active window."""
+        """Return the application bar, then the active window."""
         self.faults.check("tree")
         return self._elements()
 
@@ -270,7 +270,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
         }
 
     def process_names(self) -> list[str]:
-        """Give the names of all processes."""
+        """Return the names of all processes."""
         return [*self.state.daemons, *(_APPS[app] for app in self.state.apps)]
 
     def _windows(self) -> Json:

@@ -81,7 +81,7 @@ class FakeLease:
         return self._environment
 
     def release(self) -> None:
-        """Give the machines back; harmless twice."""
+        """Return the machines back; harmless twice."""
         if not self._is_released:
             self._is_released = True
             self._on_release()

@@ -57,16 +57,16 @@ class FakeGuest(Guest):
         return (127, b"", b"not found") if out is None else (0, out.encode(), b"")
 
     def processes(self) -> list[Process]:
-        """Give the processes of all users."""
+        """Return the processes of all users."""
         names = self._desktop.process_names()
         return [Process(pid, 1, 1000, name, (name,)) for pid, name in enumerate(names, 2)]
 
     def windows(self) -> list[dict[str, Any]]:
-        """Give the open applications as windows."""
+        """Return the open applications as windows."""
         return cast("list[dict[str, Any]]", self._desktop.answer("windows", {}, 1.0))
 
     def title_of(self, window: dict[str, Any]) -> str:
-        """Give a window's title."""
+        """Return a window's title."""
         return str(window["title"])
 
 

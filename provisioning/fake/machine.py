@@ -86,7 +86,7 @@ class FakeMachine(ABC, Generic[S]):
 
     @property
     def info(self) -> MachineInfo:
-        """Say what it is."""
+        """What it is."""
         return self._info
 
     @property
@@ -180,7 +180,7 @@ class FakeMachine(ABC, Generic[S]):
             raise LinkClosedError(f"{self._info.machine_id} does not run.")
 
     def is_running(self) -> bool:
-        """Tell whether it runs."""
+        """Return whether it runs."""
         return self._running
 
     def save(self, name: str) -> None:
@@ -200,7 +200,7 @@ class FakeMachine(ABC, Generic[S]):
         return ResetReport("rewind", self._reset_s, phases_s={"load": self._reset_s})
 
     def list_snapshots(self) -> Sequence[str]:
-        """Give the names of the snapshots, sorted."""
+        """Return the names of the snapshots, sorted."""
         return sorted(self._saved)
 
     def delete_snapshot(self, name: str) -> None:
@@ -303,7 +303,7 @@ class FakeMachine(ABC, Generic[S]):
         return self.state.files[path].data
 
     def stat(self, path: str) -> FileStat | None:
-        """Tell about a file; None when there is none."""
+        """Return what is known of a file; None when there is none."""
         file = self.state.files.get(path)
         if file is None:
             return None
@@ -315,8 +315,8 @@ class FakeMachine(ABC, Generic[S]):
 
     @abstractmethod
     def size(self) -> tuple[int, int]:
-        """Give width and height in px."""
+        """Return width and height in px."""
 
     @abstractmethod
     def elements(self) -> Sequence[Element]:
-        """Give the visible elements in document order."""
+        """Return the visible elements in document order."""

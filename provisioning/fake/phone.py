@@ -62,7 +62,7 @@ class PhoneState(FakeState):
         rows.append({"_id": str(len(rows) + 1), **{name: value for name, _, value in pairs}})
 
     def rows_of(self, uri: str) -> list[dict[str, str]]:
-        """Give the rows behind a URI; those of contacts are views of the data rows."""
+        """Return the rows behind a URI; those of contacts are views of the data rows."""
         if uri not in _VIEWS:
             return self.rows.get(uri, [])
         kind, column = _VIEWS[uri]
@@ -107,7 +107,7 @@ class FakePhone(FakeMachine[PhoneState]):
         return self
 
     def size(self) -> tuple[int, int]:
-        """Give width and height in px."""
+        """Return width and height in px."""
         return SIZE
 
     def capture(self) -> npt.NDArray[np.uint8]:
@@ -117,7 +117,7 @@ class FakePhone(FakeMachine[PhoneState]):
         return draw(SIZE, self._elements())
 
     def elements(self) -> Sequence[Element]:
-        """Give the title and the rows of what is in front."""
+        """Return the title and the rows of what is in front."""
         self.faults.check("tree")
         return self._elements()
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import wait_until
@@ -12,118 +10,30 @@ from appliance.base.errors import MachineError, MesocosmError
 from appliance.base.logging import log_context
 from appliance.base.measures import record
 from provisioning.fleet.backend import ForkingBackend
+from provisioning.fleet.sources import (
+    FORK_FIRST,
+    NO_FORK,
+    REWIND_FIRST,
+    Failures,
+    Parts,
+    Source,
+    Taken,
+    Way,
+)
 from provisioning.machine_state import MachineState
 from provisioning.protocols import READY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from appliance.base.clock import Clock
-    from appliance.base.settings import Settings
-    from provisioning.fleet.allocation import Allocation
-    from provisioning.fleet.backend import Backend
     from provisioning.fleet.handle import HostMachine, MachineHandle
-    from provisioning.fleet.inventory import Claimed, Inventory
-    from provisioning.fleet.ledger import Ledger
-    from provisioning.fleet.reaper import Reaper
-    from provisioning.fleet.warm_pool import WarmPool
+    from provisioning.fleet.inventory import Claimed
     from provisioning.protocols import Kind, ResetReport
 
 _log = logging.getLogger(__name__)
 
-_NEW_ONES = 2
 _QUEUE_TIMEOUT_S = 1800.0
 _EVERY_S = 0.25
-
-
-class Way(Enum):
-    """Where a machine comes from."""
-
-    REWIND = "a saved machine that nobody uses is rewound"
-    WAKE = "a fork that stands by is woken"
-    FORK = "a fork is started and woken"
-    MAKE = "a machine is made from its image"
-
-
-_REWIND_FIRST = (Way.REWIND, Way.WAKE, Way.FORK, Way.MAKE)
-_FORK_FIRST = (Way.WAKE, Way.FORK, Way.REWIND, Way.MAKE)
-_NO_FORK = (Way.REWIND, Way.MAKE)
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What one machine is going to come from.
-
-    Attributes:
-        kind: of the machine.
-        way: how.
-        claimed: the machine, where it exists.
-        reservation: number of the memory that was reserved for it, where it must be started.
-    """
-
-    kind: Kind
-    way: Way
-    claimed: Claimed | None = None
-    reservation: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A machine that stands at its snapshot, verified.
-
-    Attributes:
-        kind: of the machine.
-        handle: to it.
-        report: how it came back.
-        is_fork: whether it ends with its lease.
-    """
-
-    kind: Kind
-    handle: MachineHandle[HostMachine]
-    report: ResetReport
-    is_fork: bool
-
-
-@dataclass(slots=True)
-class _Failures:
-    """What went wrong for one kind of machine within one acquisition."""
-
-    messages: list[str] = field(default_factory=list)
-    new: dict[Way, int] = field(default_factory=dict)
-
-    def note(self, source: Source, message: str) -> None:
-        self.messages.append(message)
-        self.new[source.way] = self.new.get(source.way, 0) + 1
-
-    def may(self, way: Way) -> bool:
-        return way in {Way.REWIND, Way.WAKE} or self.new.get(way, 0) < _NEW_ONES
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The parts of a fleet.
-
-    Attributes:
-        settings: of the appliance.
-        backends: who makes machines of each kind.
-        ledger: of leases and memory.
-        inventory: of machines.
-        allocation: of memory.
-        pool: of forks that stand by.
-        reaper: of dead leases.
-        clock: waits.
-        say: told in one line what takes long.
-    """
-
-    settings: Settings
-    backends: Mapping[Kind, Backend]
-    ledger: Ledger
-    inventory: Inventory
-    allocation: Allocation
-    pool: WarmPool
-    reaper: Reaper
-    clock: Clock
-    say: Callable[[str], None]
 
 
 class Acquisition:
@@ -138,9 +48,9 @@ class Acquisition:
     def __init__(self, parts: Parts, lease_id: str, *, may_fork: bool = True) -> None:
         self._parts = parts
         self._lease_id = lease_id
-        self._failures: dict[Kind, _Failures] = {}
+        self._failures: dict[Kind, Failures] = {}
         forks_first = parts.settings.desktop_reset == "fork"
-        self._ways = (_FORK_FIRST if forks_first else _REWIND_FIRST) if may_fork else _NO_FORK
+        self._ways = (FORK_FIRST if forks_first else REWIND_FIRST) if may_fork else NO_FORK
 
     def take(self, kinds: Sequence[Kind]) -> list[Taken]:
         """Get machines, each claimed, at its snapshot and verified.
@@ -231,7 +141,7 @@ class Acquisition:
         Raises:
             MachineError: none can be had, or there can never be memory for it.
         """
-        failures = self._failures.setdefault(kind, _Failures())
+        failures = self._failures.setdefault(kind, Failures())
         ways = [way for way in self._ways if failures.may(way)]
         can_fork = Way.FORK in ways and self._parts.pool.forking(kind) is not None
         for way in ways:
@@ -341,7 +251,7 @@ class Acquisition:
         except MesocosmError as exc:
             path = "fork" if is_fork else "rewind"
             record("resets_total", kind=kind, path=path, result=exc.code)
-            self._failures.setdefault(source.kind, _Failures()).note(source, str(exc))
+            self._failures.setdefault(source.kind, Failures()).note(source, str(exc))
             _log.info("%s is thrown away: %s", machine_id, exc)
             parts.say(f"{machine_id} is thrown away: {exc.brief}")
             parts.inventory.discard(handle.claim)

@@ -1,4 +1,4 @@
-"""Tell whether a machine is fit to be lent."""
+"""Return whether a machine is fit to be lent."""
 
 from __future__ import annotations
 

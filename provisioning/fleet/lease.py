@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from appliance.base.files import FileLock
-    from provisioning.fleet.acquisition import Taken
     from provisioning.fleet.ledger import Ledger
+    from provisioning.fleet.sources import Taken
 
 
 class Keeper(Protocol):
@@ -133,7 +133,7 @@ class LocalLease:
             return self.environment
 
     def release(self) -> None:
-        """Give the machines back; harmless twice. Forks end behind the caller's back."""
+        """Return the machines back; harmless twice. Forks end behind the caller's back."""
         with self._changing:
             if self._timer is not None:
                 self._timer.cancel()

@@ -102,7 +102,7 @@ class Ledger:
             )
 
     def set_waiting(self, lease_id: str, *, is_waiting: bool) -> None:
-        """Say whether a lease waits for memory."""
+        """Record whether a lease waits for memory."""
         with self._transaction() as db:
             db.execute(
                 "UPDATE leases SET is_waiting = ? WHERE lease_id = ?", (is_waiting, lease_id)
@@ -183,7 +183,7 @@ class Ledger:
             ]
 
     def bind(self, number: int, machine_id: str) -> None:
-        """Say which machine uses a reservation; what was noted of that machine before is replaced."""
+        """Record which machine uses a reservation, in place of what was recorded of it before."""
         with self._transaction() as db:
             db.execute("DELETE FROM machines WHERE machine_id = ?", (machine_id,))
             db.execute("UPDATE machines SET machine_id = ? WHERE number = ?", (machine_id, number))
@@ -197,7 +197,7 @@ class Ledger:
             )
 
     def lend(self, machine_id: str, lease_id: str) -> None:
-        """Say who a machine is lent to; an empty lease id makes it idle."""
+        """Record who a machine is lent to; an empty lease id makes it idle."""
         with self._transaction() as db:
             db.execute(
                 "UPDATE machines SET lease_id = ? WHERE machine_id = ?",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError, MesocosmError
 from appliance.base.files import FileLock
-from provisioning.fleet.acquisition import Acquisition, Parts, Taken
+from provisioning.fleet.acquisition import Acquisition
 from provisioning.fleet.allocation import Allocation
 from provisioning.fleet.backend import ForkingBackend, Pausable
 from provisioning.fleet.host_backends import host_backends
@@ -23,6 +23,7 @@ from provisioning.fleet.ledger import FILE, LeaseRow, Ledger
 from provisioning.fleet.memory_guard import MemoryGuard, end_note
 from provisioning.fleet.protocol import LEASE_S
 from provisioning.fleet.reaper import Reaper, lease_lock
+from provisioning.fleet.sources import Parts, Taken
 from provisioning.fleet.warm_pool import WarmPool
 from provisioning.machine_state import MachineState
 
@@ -39,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 def quiet(_message: str) -> None:
-    """Say nothing."""
+    """Ignore a message."""
 
 
 class LocalFleet:

@@ -93,5 +93,5 @@ class AdbShellTransport:
         self._sock.close()
 
     def last_words(self) -> str:
-        """Give what the program wrote to standard error."""
+        """Return what the program wrote to standard error."""
         return self._words.decode(errors="replace")

@@ -90,7 +90,7 @@ class LinkClient:
 
     @property
     def is_closed(self) -> bool:
-        """Tell whether the link has ended, by either side."""
+        """Return whether the link has ended, by either side."""
         return self._closed_because is not None
 
     def call(
@@ -135,7 +135,7 @@ class LinkClient:
             LinkTimeoutError: no ping was answered in time.
         """
         self._outbox.clear()
-        self._end_all(f"The talk with {self.name} was cut short: its machine was rewound.")
+        self._end_all(f"Communication with {self.name} was cut short: its machine was rewound.")
         call = _Call("ping")
         deadline_s = time.monotonic() + timeout_s
         sent: list[int] = []

@@ -83,17 +83,17 @@ def deploy_probe(
 
 
 def guest_path(archive: ProbeArchive) -> str:
-    """Give where a probe is stored in guests."""
+    """Return where a probe is stored in guests."""
     return f"{GUEST_DIR}/{archive.file_name}"
 
 
 def stdio_argv(archive: ProbeArchive, *, user: str = "user") -> list[str]:
-    """Give the command that serves standard streams in a guest where the probe is stored."""
+    """Return the command that serves standard streams in a guest where the probe is stored."""
     return [PYTHON, "-I", guest_path(archive), "--stdio", "--user", user]
 
 
 def is_stored(ssh: SshSession, archive: ProbeArchive, *, timeout_s: float = 30.0) -> bool:
-    """Tell whether the guest holds this very probe, complete."""
+    """Return whether the guest holds this very probe, complete."""
     found = ssh.run(["/bin/cat", TAG], timeout_s=timeout_s)
     try:
         tag = json.loads(found.stdout) if found.exit_code == 0 else None

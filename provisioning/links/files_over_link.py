@@ -135,7 +135,7 @@ class LinkFiles:
             size = piece.size
 
     def stat(self, path: str) -> FileStat | None:
-        """Tell about a file; None when there is none.
+        """Return what is known of a file; None when there is none.
 
         Raises:
             GuestCallError: the guest cannot tell.

@@ -75,7 +75,7 @@ class LinkScreen:
         return _read_png(png, shot)
 
     def size(self) -> tuple[int, int]:
-        """Give width and height in px; raises as `capture` does."""
+        """Return width and height in px; raises as `capture` does."""
         height, width, _ = self.capture().shape
         return width, height
 
@@ -165,7 +165,7 @@ class LinkTree:
         self._timeout_s = timeout_s
 
     def elements(self) -> Sequence[Element]:
-        """Give the visible elements in document order.
+        """Return the visible elements in document order.
 
         Raises:
             GuestCallError: there is no session, or it has no accessibility bus.

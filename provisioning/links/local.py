@@ -75,7 +75,7 @@ class ProcessTransport:
                 self._process.stdin.close()
 
     def last_words(self) -> str:
-        """Give the end of its standard error."""
+        """Return the end of its standard error."""
         self._stderr.join(timeout=0.5)
         return self._words.decode(errors="replace")
 

@@ -169,7 +169,7 @@ class SshTransport:
         self._session.close()
 
     def last_words(self) -> str:
-        """Give the end of the program's standard error."""
+        """Return the end of the program's standard error."""
         return self._drain.join().decode(errors="replace")
 
 
@@ -183,7 +183,7 @@ class _Drain:
         self._thread.start()
 
     def join(self) -> bytes:
-        """Give what came last."""
+        """Return what came last."""
         self._thread.join(timeout=0.5)
         return self._words
 

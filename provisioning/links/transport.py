@@ -33,5 +33,5 @@ class Transport(Protocol):
         ...
 
     def last_words(self) -> str:
-        """Give what is known of why the stream ended, such as the far end's standard error."""
+        """Return what is known of why the stream ended, such as the far end's standard error."""
         ...

@@ -17,7 +17,7 @@ _WORD_BYTES = 8
 
 
 def changed_region(before: Frame, after: Frame) -> Bounds | None:
-    """Give the smallest rectangle that holds every pixel that differs; None when none does.
+    """Return the smallest rectangle that holds every pixel that differs; None when none does.
 
     Args:
         before: uint8 array (H, W, 3), RGB.

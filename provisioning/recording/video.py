@@ -113,7 +113,7 @@ class VideoWriter:
 
 
 def read_video(path: Path) -> Iterator[Stamped]:
-    """Give the frames of a video in order, also of one whose writer was killed.
+    """Return the frames of a video in order, also of one whose writer was killed.
 
     Raises:
         RequirementError: PyAV is not installed.
@@ -146,7 +146,7 @@ def _fit(frame: Frame, width: int, height: int) -> Frame:
 
 
 def require_pyav() -> ModuleType:
-    """Give the module ``av``.
+    """Return the module ``av``.
 
     Raises:
         RequirementError: it is not installed.

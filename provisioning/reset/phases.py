@@ -34,5 +34,5 @@ class Phases:
         self.seconds[name] = self._clock.monotonic_s() - start_s
 
     def total_s(self) -> float:
-        """Give the seconds since this was made."""
+        """Return the seconds since this was made."""
         return self._clock.monotonic_s() - self._start_s

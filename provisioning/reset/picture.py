@@ -52,7 +52,7 @@ class Picture:
     mask: Mask
 
     def differences(self, found: Frame) -> tuple[str, ...]:
-        """Tell one line for each region that is not as here; empty when all is.
+        """Return one line for each region that differs; empty when none does.
 
         Args:
             found: uint8 array (H, W, 3), RGB.
@@ -128,14 +128,14 @@ def watch(screen: Screen, *, left_out: Sequence[Bounds] = (), clock: Clock) -> P
 
 
 def still(one: Frame, other: Frame) -> Mask:
-    """Give where two pictures show the same: bool array (H, W); nowhere when their sizes differ."""
+    """Return where two pictures show the same: bool array (H, W); nowhere when their sizes differ."""
     if one.shape != other.shape:
         return np.zeros(one.shape[:2], dtype=np.bool_)
     return ~_differs(one, other)
 
 
 def clock_bounds(windows: Sequence[WindowState], elements: Sequence[Element]) -> list[Bounds]:
-    """Give where the clocks of panels are, with room for a text that grows.
+    """Return where the clocks of panels are, with room for a text that grows.
 
     GNOME's panel calls its clock a toggle button and gives it no name, unlike all others; other
     panels name theirs by the time. Where a desktop has panels and none shows a clock that can be
@@ -159,7 +159,7 @@ def clock_bounds(windows: Sequence[WindowState], elements: Sequence[Element]) ->
 
 
 def regions(off: Mask) -> list[tuple[Bounds, int]]:
-    """Give the boxes around what lies together, and how many pixels each holds, the most first.
+    """Return the boxes around what lies together, and how many pixels each holds, the most first.
 
     Args:
         off: bool array (H, W); what is less than a tile of 32 px apart lies together.

@@ -54,7 +54,7 @@ class ResetOnly:
         return self._renew()
 
     def list_snapshots(self) -> Sequence[str]:
-        """Give the names of what can be gone back to."""
+        """Return the names of what can be gone back to."""
         return [READY]
 
     def delete_snapshot(self, name: str) -> None:

@@ -109,7 +109,7 @@ class SavedState:
 
 
 def learn(link: Link, screen: Screen, *, name: str, timeout_s: float, clock: Clock) -> SavedState:
-    """Give the state of a desktop once two looks some seconds apart agree.
+    """Return the state of a desktop once two looks some seconds apart agree.
 
     Args:
         link: to the probe.
@@ -161,7 +161,7 @@ def watch_desktop(
 
 
 def picture_path(path: Path) -> Path:
-    """Give where the picture of a digest is."""
+    """Return where the picture of a digest is."""
     return path.with_suffix(".npy")
 
 

@@ -42,7 +42,7 @@ class WindowState(BaseModel):
 def window_differences(
     before: Sequence[WindowState], after: Sequence[WindowState]
 ) -> tuple[str, ...]:
-    """Tell one line for each window that is new, gone or otherwise than it was.
+    """Return one line for each window that is new, gone or changed.
 
     Args:
         before: bottom to top.

@@ -119,7 +119,7 @@ class ContainerBackend:
         return handle
 
     def is_up(self, machine_id: str) -> bool:
-        """Tell whether a container runs under an id.
+        """Return whether a container runs under an id.
 
         Raises:
             MesocosmError: docker does not answer.
@@ -137,7 +137,7 @@ class ContainerBackend:
         return machine.wake()
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> DesktopContainer:
-        """Give the object for a desktop that was made before, running or not.
+        """Return the object for a desktop that was made before, running or not.
 
         Raises:
             ImageError: its image is gone.
@@ -149,7 +149,7 @@ class ContainerBackend:
         )
 
     def fits(self, record: MachineRecord) -> bool:
-        """Tell whether a desktop has today's image, probe and size."""
+        """Return whether a desktop has today's image, probe and size."""
         return record.stamp == self._stamp()
 
     def remove_by_id(self, machine_id: str) -> None:
@@ -158,7 +158,7 @@ class ContainerBackend:
             self._containers.remove(machine_id)
 
     def remove_strays(self) -> list[str]:
-        """Remove this appliance's containers that have no folder; gives one line for each."""
+        """Remove this appliance's containers that have no folder; returns one line for each."""
         gone = []
         for machine_id in self._containers.names():
             if not (self._settings.machines_dir / machine_id).is_dir():

@@ -21,7 +21,7 @@ class Baseline:
         self._path = folder / "state.json"
 
     def read(self) -> SavedState | None:
-        """Give the state; None while it is not known, or was kept in another form."""
+        """Return the state; None while it is not known, or was kept in another form."""
         try:
             return SavedState.read(self._path)
         except (OSError, ValueError):

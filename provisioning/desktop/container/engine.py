@@ -118,7 +118,7 @@ class DesktopContainers:
         return ExecTransport(cast("Stream", stream), client.close)
 
     def is_running(self, machine_id: str) -> bool:
-        """Tell whether the container runs."""
+        """Return whether the container runs."""
         with connect(doing="look for a desktop's container") as client:
             try:
                 return bool(client.containers.get(container_name(machine_id)).status == "running")
@@ -139,7 +139,7 @@ class DesktopContainers:
         return _end_of(state)
 
     def logs(self, machine_id: str) -> str:
-        """Give the last words of a container, for errors; empty when there are none."""
+        """Return the last words of a container, for errors; empty when there are none."""
         with connect(doing="read a desktop's log") as client:
             try:
                 container = client.containers.get(container_name(machine_id))
@@ -166,7 +166,7 @@ class DesktopContainers:
             client.containers.get(container_name(machine_id)).remove(force=True, v=True)
 
     def names(self) -> list[str]:
-        """Give the machine ids of all this appliance's desktop containers, running or not."""
+        """Return the machine ids of all this appliance's desktop containers, running or not."""
         with connect(doing="list desktops") as client:
             return sorted(str(one.labels[LABEL_DESKTOP]) for one in self._list(client))
 
@@ -193,7 +193,7 @@ def _end_of(state: dict[str, Any]) -> End | None:
 
 
 def _tmpfs(memory_mib: int) -> dict[str, str]:
-    """Give the places that the user can write to; together they stay below the memory limit."""
+    """Return the places that the user can write to; together they stay below the memory limit."""
     return {
         HOME: f"{HOME_TMPFS},size={memory_mib // 3}m",
         "/run": f"mode=0755,nosuid,nodev,size={_SMALL_MIB // 4}m",
@@ -203,7 +203,7 @@ def _tmpfs(memory_mib: int) -> dict[str, str]:
 
 
 def _tar_of(name: str, data: bytes) -> bytes:
-    """Give a tar of one file that only root may read."""
+    """Return a tar of one file that only root may read."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         info = tarfile.TarInfo(name)

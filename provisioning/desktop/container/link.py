@@ -77,7 +77,7 @@ class ExecTransport:
         self._on_close()
 
     def last_words(self) -> str:
-        """Give the end of the program's standard error."""
+        """Return the end of the program's standard error."""
         return self._words.decode(errors="replace")
 
     def _take(self, length: int) -> bytes:

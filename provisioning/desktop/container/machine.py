@@ -92,7 +92,7 @@ class DesktopContainer(ProbedDesktop):
         return ResetOnly(self.info.machine_id, self._renew, why=why)
 
     def is_running(self) -> bool:
-        """Tell whether its container runs."""
+        """Return whether its container runs."""
         return self._containers.is_running(self.info.machine_id)
 
     def ended_by(self) -> End | None:
@@ -227,7 +227,7 @@ class DesktopContainer(ProbedDesktop):
             )
 
     def _take_baseline(self) -> SavedState:
-        """Give what it looks like once it is quiet.
+        """Return what it looks like once it is quiet.
 
         Raises:
             MachineStartError: it never is.

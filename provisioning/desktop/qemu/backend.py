@@ -12,8 +12,9 @@ from appliance.base.files import digest_json
 from images.builder import find
 from provisioning.accelerator.detection import find_accelerator
 from provisioning.desktop.qemu.connection import Hypervisor
+from provisioning.desktop.qemu.creation import create_desktop, create_fork
 from provisioning.desktop.qemu.domain import hardware
-from provisioning.desktop.qemu.machine import DesktopVm, create_desktop, create_fork
+from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.desktop.qemu.record import QemuRecord
 from provisioning.desktop.qemu.template import (
     TEMPLATE_PREFIX,
@@ -136,7 +137,7 @@ class QemuBackend:
         return handle
 
     def is_up(self, machine_id: str) -> bool:
-        """Tell whether the QEMU of a fork is there, waiting or running.
+        """Return whether the QEMU of a fork is there, waiting or running.
 
         Raises:
             MesocosmError: the hypervisor does not answer.
@@ -165,7 +166,7 @@ class QemuBackend:
         return DesktopVm(self._settings, self._hypervisor, folder, record, self.image)
 
     def fits(self, record: MachineRecord) -> bool:
-        """Tell whether a desktop has today's image, probe, hypervisor, size and accelerator."""
+        """Return whether a desktop has today's image, probe, hypervisor, size and accelerator."""
         return record.stamp == self.stamp()
 
     def remove_by_id(self, machine_id: str) -> None:
@@ -227,7 +228,7 @@ class QemuBackend:
 
 
 def host_cpu() -> str:
-    """Give the model of the host's processor, which guests under KVM see."""
+    """Return the model of the host's processor, which guests under KVM see."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:

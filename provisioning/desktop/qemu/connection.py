@@ -53,7 +53,7 @@ class Hypervisor:
         libvirt.registerErrorHandler(lambda _context, _error: None, None)
 
     def version(self) -> dict[str, str]:
-        """Give the versions of libvirt and QEMU.
+        """Return the versions of libvirt and QEMU.
 
         Raises:
             RequirementError: libvirtd does not answer.
@@ -76,7 +76,7 @@ class Hypervisor:
             self._connect().createXML(xml, flags)
 
     def state(self, name: str) -> str:
-        """Give ``running``, ``paused``, ``crashed`` or ``stopped`` (also when unknown).
+        """Return ``running``, ``paused``, ``crashed`` or ``stopped`` (also when unknown).
 
         Raises:
             RequirementError: libvirtd does not answer.
@@ -95,7 +95,7 @@ class Hypervisor:
         return _STATES.get(state, "running")
 
     def names(self) -> list[str]:
-        """Give the names of all domains that run.
+        """Return the names of all domains that run.
 
         Raises:
             RequirementError: libvirtd does not answer.
@@ -121,7 +121,7 @@ class Hypervisor:
             self._connect().lookupByName(name).resume()
 
     def cpu_time_s(self, name: str) -> float:
-        """Give the seconds of processor time that a domain has used.
+        """Return the seconds of processor time that a domain has used.
 
         Raises:
             MachineError: there is no such domain.
@@ -199,7 +199,7 @@ class Hypervisor:
                 raise
 
     def _connect(self) -> libvirt.virConnect:
-        """Give a connection that answered just now.
+        """Return a connection that answered just now.
 
         Where there was one, libvirtd was restarted, which takes a moment and ends no guest.
         """

@@ -107,7 +107,7 @@ def domain_xml(spec: DomainSpec) -> str:
 
 
 def hardware(accelerator: str, *, memory_mib: int, cpus: int) -> str:
-    """Give what a snapshot depends on of a domain: its description without the machine's own names."""
+    """Return what a snapshot depends on of a domain: its description without the machine's own names."""
     nowhere = Path("/")
     return domain_xml(
         DomainSpec(

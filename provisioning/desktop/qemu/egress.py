@@ -1,4 +1,4 @@
-"""Give a guest's programs a way to what its task allows: a proxy on the guest's own loopback."""
+"""Return a guest's programs a way to what its task allows: a proxy on the guest's own loopback."""
 
 from __future__ import annotations
 

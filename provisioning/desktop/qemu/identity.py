@@ -35,7 +35,7 @@ class Identity:
     host_key_pub: str
 
     def for_probe(self) -> dict[str, str]:
-        """Give the parameters of the probe's ``become``."""
+        """Return the parameters of the probe's ``become``."""
         return {
             "mac": self.mac,
             "machine_id": self.machine_id,

@@ -149,6 +149,6 @@ def _button(name: str, *, down: bool) -> Event:
 
 
 def _axis(axis: str, position: int, size: int) -> Event:
-    """Give the middle of a pixel in the tablet's own units."""
+    """Return the middle of a pixel in the tablet's own units."""
     value = (2 * position + 1) * _ABS_MAX // (2 * size)
     return {"type": "abs", "data": {"axis": axis, "value": value}}

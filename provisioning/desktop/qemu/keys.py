@@ -35,7 +35,7 @@ _PLAIN = {
 
 
 def qcode_of_key(name: str) -> str:
-    """Give the qcode of a key by its name or its character.
+    """Return the qcode of a key by its name or its character.
 
     Raises:
         InvalidActionError: there is no such key.

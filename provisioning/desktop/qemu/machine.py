@@ -12,29 +12,24 @@ from appliance.base.errors import (
     MachineStartError,
     MesocosmError,
 )
-from appliance.base.ids import new_machine_id
 from appliance.base.measures import record
-from appliance.base.process import run
 from images.desktop.recipe import DISK, HOST_KEY, INITRD, KERNEL
-from provisioning.desktop.probed import AGENT_HOME, AGENT_USER, ProbedDesktop
+from provisioning.desktop.probed import ProbedDesktop
 from provisioning.desktop.qemu.domain import DomainSpec
 from provisioning.desktop.qemu.egress import let_out
 from provisioning.desktop.qemu.ending import find_end
 from provisioning.desktop.qemu.host import hypervisor_address
-from provisioning.desktop.qemu.identity import new_identity, new_mac, new_port
+from provisioning.desktop.qemu.identity import new_identity
 from provisioning.desktop.qemu.input import VmInput
 from provisioning.desktop.qemu.migration import load_stream
-from provisioning.desktop.qemu.record import QemuRecord
 from provisioning.desktop.qemu.screen import VmScreen
 from provisioning.desktop.qemu.snapshots import VmSnapshots
 from provisioning.desktop.qemu.starting import start_domain
-from provisioning.desktop.qemu.template import RAM, altered, mark_of
+from provisioning.desktop.qemu.template import RAM, altered
 from provisioning.desktop.qemu.waking import wake
-from provisioning.fleet.handle import MachineHandle
 from provisioning.links.deploy import deploy_probe
 from provisioning.links.ssh import SshTarget, open_ssh
 from provisioning.links.virtio import connect_virtio, open_virtio
-from provisioning.machine_folder import MachineFolder, create_folder
 from provisioning.machine_state import MachineState
 from provisioning.protocols import READY, End, Kind, ResetReport
 from provisioning.reset.digests import take_digest
@@ -49,9 +44,11 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from images.recipe import Image
     from provisioning.desktop.qemu.connection import Hypervisor
+    from provisioning.desktop.qemu.record import QemuRecord
     from provisioning.desktop.qemu.template import Template
     from provisioning.links.client import LinkClient
     from provisioning.links.ssh import SshSession
+    from provisioning.machine_folder import MachineFolder
     from provisioning.protocols import Stream
 
 _BOOT_TIMEOUT_S = 240.0
@@ -148,7 +145,7 @@ class DesktopVm(ProbedDesktop):
         )
 
     def is_running(self) -> bool:
-        """Tell whether its guest runs."""
+        """Return whether its guest runs."""
         return self._hypervisor.state(self.info.machine_id) == "running"
 
     def ended_by(self) -> End | None:
@@ -167,7 +164,7 @@ class DesktopVm(ProbedDesktop):
         )
 
     def cpu_time_s(self) -> float:
-        """Give the processor time that its QEMU has used, seconds."""
+        """Return the processor time that its QEMU has used, seconds."""
         return self._hypervisor.cpu_time_s(self.info.machine_id)
 
     def start(self) -> None:
@@ -215,7 +212,7 @@ class DesktopVm(ProbedDesktop):
         return open_ssh(self.ssh_target(), timeout_s=timeout_s)
 
     def way_out(self, serve: Callable[[Stream], None]) -> AbstractContextManager[None]:
-        """Give its programs an HTTP proxy for the length of a block; see `let_out`."""
+        """Return its programs an HTTP proxy for the length of a block; see `let_out`."""
         return let_out(self.ssh, self, serve)
 
     def _keep(self, record: QemuRecord) -> None:
@@ -403,7 +400,7 @@ class DesktopVm(ProbedDesktop):
         )
 
     def ssh_target(self) -> SshTarget:
-        """Say where its SSH server answers, with which key."""
+        """Return where its SSH server answers, with which key."""
         public = (self._vm.host_key or self._image.file(f"{HOST_KEY}.pub").read_text()).split()
         return SshTarget(
             host=hypervisor_address(self._settings),
@@ -420,98 +417,3 @@ class DesktopVm(ProbedDesktop):
 
     def _connect(self) -> LinkClient:
         return connect_virtio(self.spec.probe_socket, name=self.info.machine_id)
-
-
-def create_desktop(
-    settings: Settings, hypervisor: Hypervisor, image: Image, *, accelerator: str, stamp: str
-) -> MachineHandle[DesktopVm]:
-    """Make the folder, record and overlay of a new desktop, which does not run yet.
-
-    Args:
-        settings: size of the machine, where machines are.
-        hypervisor: which libvirtd will run it.
-        image: what it starts from.
-        accelerator: ``kvm`` or ``tcg``.
-        stamp: kept in its record; tells later whether it is still what would be made.
-
-    Raises:
-        MachineBusyError: somebody else uses a machine of its id.
-        ToolError: the overlay could not be made.
-    """
-    disk = image.file(DISK)
-    record = _describe(settings, image, accelerator, stamp).model_copy(
-        update={"backing": mark_of(disk)}
-    )
-    return _create(settings, hypervisor, image, disk, record)
-
-
-def create_fork(
-    settings: Settings, hypervisor: Hypervisor, image: Image, template: Template, accelerator: str
-) -> MachineHandle[DesktopVm]:
-    """Make the folder, record and overlay of a new fork, which does not run yet.
-
-    Args:
-        settings: size of the machine, where machines are.
-        hypervisor: which libvirtd will run it.
-        image: what the template was made from.
-        template: what it will be a copy of.
-        accelerator: the template's.
-
-    Raises:
-        MachineBusyError: somebody else uses a machine of its id.
-        ToolError: the overlay could not be made.
-    """
-    record = _describe(settings, image, accelerator, template.record.stamp).model_copy(
-        update={"template": template.path, "is_fork": True}
-    )
-    return _create(settings, hypervisor, image, template.disk, record)
-
-
-def _create(
-    settings: Settings,
-    hypervisor: Hypervisor,
-    image: Image,
-    backing: Path,
-    record: QemuRecord,
-) -> MachineHandle[DesktopVm]:
-    claim = create_folder(settings, record.machine_id)
-    folder = claim.folder
-    try:
-        overlay = folder.path / "disk.qcow2"
-        make_overlay(backing, overlay)
-        folder.write(record)
-    except BaseException:
-        folder.remove()
-        claim.release()
-        raise
-    return MachineHandle(DesktopVm(settings, hypervisor, folder, record, image), claim)
-
-
-def make_overlay(backing: Path, overlay: Path) -> None:
-    """Make an empty qcow2 on top of an image.
-
-    Raises:
-        ToolError: qemu-img is missing or failed.
-    """
-    argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2"]
-    run([*argv, "-b", str(backing), str(overlay)], timeout_s=60).require(
-        "Check the free space of the state folder with `mesocosm doctor`."
-    )
-
-
-def _describe(settings: Settings, image: Image, accelerator: str, stamp: str) -> QemuRecord:
-    return QemuRecord(
-        machine_id=new_machine_id(Kind.DESKTOP.value),
-        kind=Kind.DESKTOP,
-        image=image.label,
-        image_digest=image.digest,
-        accelerator=accelerator,
-        user=AGENT_USER,
-        home=AGENT_HOME,
-        stamp=stamp,
-        created_s=SYSTEM_CLOCK.now_s(),
-        memory_mib=settings.desktop_memory_mib,
-        cpus=settings.desktop_cpus,
-        ssh_port=new_port(),
-        mac=new_mac(),
-    )

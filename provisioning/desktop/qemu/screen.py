@@ -47,7 +47,7 @@ class VmScreen:
             return parse_ppm(self._path.read_bytes())
 
     def size(self) -> tuple[int, int]:
-        """Give width and height in px."""
+        """Return width and height in px."""
         frame = self.capture()
         return frame.shape[1], frame.shape[0]
 

@@ -111,7 +111,7 @@ class VmSnapshots:
         return self._go_back(name, path="restore")
 
     def list_snapshots(self) -> Sequence[str]:
-        """Give the names of the snapshots, sorted."""
+        """Return the names of the snapshots, sorted."""
         return sorted(path.stem for path in self._folder.glob("*.json"))
 
     def delete_snapshot(self, name: str) -> None:

@@ -57,7 +57,7 @@ FileMark = tuple[int, int]
 
 
 def mark_of(path: Path) -> FileMark:
-    """Give the mark of a file.
+    """Return the mark of a file.
 
     Raises:
         OSError: there is none.
@@ -67,7 +67,7 @@ def mark_of(path: Path) -> FileMark:
 
 
 def altered(path: Path, mark: FileMark) -> str:
-    """Say in one line that a file is gone or another one; empty when it is the same."""
+    """Return in one line how a file differs from its mark; empty when it does not."""
     try:
         return "" if mark_of(path) == mark else f"{path} was altered"
     except OSError:
@@ -147,7 +147,7 @@ class Template:
                 os.posix_fadvise(file.fileno(), start, end - start, os.POSIX_FADV_WILLNEED)
 
     def damage(self) -> str:
-        """Say what is wrong with it, in one line; empty when nothing is."""
+        """Return what is wrong with it, in one line; empty when nothing is."""
         for name, mark in self.record.files.items():
             if wrong := altered(self.path / name, mark):
                 return wrong
@@ -162,7 +162,7 @@ def _read_saved(path: Path, mark: FileMark) -> SavedState:
 
 
 def _extents(fd: int) -> Iterator[tuple[int, int]]:
-    """Give where a file holds data, as (start, end) in bytes."""
+    """Return where a file holds data, as (start, end) in bytes."""
     end = 0
     while True:
         try:
@@ -176,12 +176,12 @@ def _extents(fd: int) -> Iterator[tuple[int, int]]:
 
 
 def templates_dir(settings: Settings) -> Path:
-    """Give the folder of all templates."""
+    """Return the folder of all templates."""
     return settings.state_dir / "templates"
 
 
 def open_template(path: Path) -> Template:
-    """Give the template in a folder.
+    """Return the template in a folder.
 
     Raises:
         SnapshotError: it is gone or damaged.
@@ -197,7 +197,7 @@ def open_template(path: Path) -> Template:
 
 
 def find_template(settings: Settings, stamp: str) -> Template | None:
-    """Give the template of a stamp if it is there and whole; a damaged one is removed."""
+    """Return the template of a stamp if it is there and whole; a damaged one is removed."""
     path = templates_dir(settings) / stamp[:_STAMP_DIGITS]
     if not path.is_dir():
         return None
@@ -210,7 +210,7 @@ def find_template(settings: Settings, stamp: str) -> Template | None:
 
 
 def is_being_made(settings: Settings) -> bool:
-    """Tell whether some process makes a template now."""
+    """Return whether some process makes a template now."""
     lock = FileLock(templates_dir(settings) / _LOCK)
     if not templates_dir(settings).is_dir():
         return False
@@ -220,7 +220,7 @@ def is_being_made(settings: Settings) -> bool:
 
 
 def remove_templates(settings: Settings, *, but: str = "") -> list[str]:
-    """Remove all templates except the one of a stamp; gives their names."""
+    """Remove all templates except the one of a stamp; returns their names."""
     folder = templates_dir(settings)
     gone = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:

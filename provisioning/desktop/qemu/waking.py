@@ -82,7 +82,7 @@ def wake(
 
 
 def _look(picture: Picture, frame: Frame, screen: Screen, clock: Clock) -> tuple[str, ...]:
-    """Tell what of a picture differs still, after a moment if it does at once."""
+    """Return what of a picture differs still, after a moment if it does at once."""
     differences = picture.differences(frame)
 
     def is_as_told() -> bool:

@@ -79,7 +79,7 @@ class RemoteBackend:
         )
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> RemoteDesktop:
-        """Give the object for a machine that was taken before.
+        """Return the object for a machine that was taken before.
 
         Raises:
             MachineError: the file no longer names it.
@@ -94,7 +94,7 @@ class RemoteBackend:
         return RemoteDesktop(self._settings, folder, record, remote, clock=self._clock)
 
     def fits(self, record: MachineRecord) -> bool:
-        """Tell whether the file still says of a machine what it said when it was taken."""
+        """Return whether the file still says of a machine what it said when it was taken."""
         remote = self._find(record.machine_id)
         return remote is not None and record.stamp == _stamp(remote)
 
@@ -102,7 +102,7 @@ class RemoteBackend:
         """Do nothing: what runs elsewhere is not this appliance's to end."""
 
     def remove_strays(self) -> list[str]:
-        """Give none: nothing runs here."""
+        """Return none: nothing runs here."""
         return []
 
     def _take(
@@ -144,7 +144,7 @@ class RemoteBackend:
 
 
 def machine_id(remote: Remote) -> str:
-    """Give the id of a remote machine, such as ``desktop-remote-lab-1``."""
+    """Return the id of a remote machine, such as ``desktop-remote-lab-1``."""
     return f"{_PREFIX}{remote.name}"
 
 

@@ -98,7 +98,7 @@ class Remote(BaseModel):
     verify_timeout_s: float = Field(default=60.0, gt=0)
 
     def target(self, settings: Settings) -> SshTarget:
-        """Give what SSH needs."""
+        """Return what SSH needs."""
         return SshTarget(
             host=self.host,
             port=self.port,

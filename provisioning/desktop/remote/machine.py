@@ -86,7 +86,7 @@ class RemoteDesktop(ProbedDesktop):
         return ResetOnly(self.info.machine_id, self._renew, why=why)
 
     def is_running(self) -> bool:
-        """Tell whether its SSH server answers."""
+        """Return whether its SSH server answers."""
         try:
             self._login().close()
         except LinkError:
@@ -146,7 +146,7 @@ class RemoteDesktop(ProbedDesktop):
                 store(session, archive)
 
     def describe(self) -> str:
-        """Give what its ``/etc/os-release`` calls it, such as ``debian-12``.
+        """Return what its ``/etc/os-release`` calls it, such as ``debian-12``.
 
         Raises:
             LinkError: it does not answer.

@@ -1,0 +1,121 @@
+"""Make the folder, the record and the disk of a new desktop VM."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.ids import new_machine_id
+from appliance.base.process import run
+from images.desktop.recipe import DISK
+from provisioning.desktop.probed import AGENT_HOME, AGENT_USER
+from provisioning.desktop.qemu.identity import new_mac, new_port
+from provisioning.desktop.qemu.machine import DesktopVm
+from provisioning.desktop.qemu.record import QemuRecord
+from provisioning.desktop.qemu.template import mark_of
+from provisioning.fleet.handle import MachineHandle
+from provisioning.machine_folder import create_folder
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from appliance.base.settings import Settings
+    from images.recipe import Image
+    from provisioning.desktop.qemu.connection import Hypervisor
+    from provisioning.desktop.qemu.template import Template
+
+
+def create_desktop(
+    settings: Settings, hypervisor: Hypervisor, image: Image, *, accelerator: str, stamp: str
+) -> MachineHandle[DesktopVm]:
+    """Make the folder, record and overlay of a new desktop, which does not run yet.
+
+    Args:
+        settings: size of the machine, where machines are.
+        hypervisor: which libvirtd will run it.
+        image: what it starts from.
+        accelerator: ``kvm`` or ``tcg``.
+        stamp: kept in its record; tells later whether it is still what would be made.
+
+    Raises:
+        MachineBusyError: somebody else uses a machine of its id.
+        ToolError: the overlay could not be made.
+    """
+    disk = image.file(DISK)
+    record = _describe(settings, image, accelerator, stamp).model_copy(
+        update={"backing": mark_of(disk)}
+    )
+    return _create(settings, hypervisor, image, disk, record)
+
+
+def create_fork(
+    settings: Settings, hypervisor: Hypervisor, image: Image, template: Template, accelerator: str
+) -> MachineHandle[DesktopVm]:
+    """Make the folder, record and overlay of a new fork, which does not run yet.
+
+    Args:
+        settings: size of the machine, where machines are.
+        hypervisor: which libvirtd will run it.
+        image: what the template was made from.
+        template: what it will be a copy of.
+        accelerator: the template's.
+
+    Raises:
+        MachineBusyError: somebody else uses a machine of its id.
+        ToolError: the overlay could not be made.
+    """
+    record = _describe(settings, image, accelerator, template.record.stamp).model_copy(
+        update={"template": template.path, "is_fork": True}
+    )
+    return _create(settings, hypervisor, image, template.disk, record)
+
+
+def _create(
+    settings: Settings,
+    hypervisor: Hypervisor,
+    image: Image,
+    backing: Path,
+    record: QemuRecord,
+) -> MachineHandle[DesktopVm]:
+    claim = create_folder(settings, record.machine_id)
+    folder = claim.folder
+    try:
+        overlay = folder.path / "disk.qcow2"
+        make_overlay(backing, overlay)
+        folder.write(record)
+    except BaseException:
+        folder.remove()
+        claim.release()
+        raise
+    return MachineHandle(DesktopVm(settings, hypervisor, folder, record, image), claim)
+
+
+def make_overlay(backing: Path, overlay: Path) -> None:
+    """Make an empty qcow2 on top of an image.
+
+    Raises:
+        ToolError: qemu-img is missing or failed.
+    """
+    argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2"]
+    run([*argv, "-b", str(backing), str(overlay)], timeout_s=60).require(
+        "Check the free space of the state folder with `mesocosm doctor`."
+    )
+
+
+def _describe(settings: Settings, image: Image, accelerator: str, stamp: str) -> QemuRecord:
+    return QemuRecord(
+        machine_id=new_machine_id(Kind.DESKTOP.value),
+        kind=Kind.DESKTOP,
+        image=image.label,
+        image_digest=image.digest,
+        accelerator=accelerator,
+        user=AGENT_USER,
+        home=AGENT_HOME,
+        stamp=stamp,
+        created_s=SYSTEM_CLOCK.now_s(),
+        memory_mib=settings.desktop_memory_mib,
+        cpus=settings.desktop_cpus,
+        ssh_port=new_port(),
+        mac=new_mac(),
+    )
