@@ -13,7 +13,13 @@ import docker
 import pytest
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import LinkError, MachineStartError, MesocosmError, ToolError
+from appliance.base.errors import (
+    LeaseExpiredError,
+    LinkError,
+    MachineStartError,
+    MesocosmError,
+    ToolError,
+)
 from appliance.base.process import run, start
 from appliance.base.settings import Settings, get_settings
 from images.builder import find
@@ -22,6 +28,7 @@ from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.desktop.qemu.template import DEVICES, find_template
+from provisioning.fleet.ledger import FILE, Ledger
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import MachineFolder, iter_folders
 from provisioning.machine_state import MachineState
@@ -45,6 +52,7 @@ pytestmark = [
 ROLES = {"desktop": Kind.DESKTOP}
 # What is lent stays lent this long at most, however slow the host is.
 BOUND_S = 90.0
+FREE_AGAIN_S = 5.0
 
 
 @pytest.fixture(scope="module")
@@ -275,3 +283,37 @@ def test_controllers_on_one_state_folder_never_share_a_machine(
             end.touch()
             codes = [one.wait(timeout=BOUND_S) for one in others]
     assert codes == [0, 0]
+
+
+def test_the_desktop_of_a_killed_holder_is_free_again(
+    settings: Settings, fleet: LocalFleet, tmp_path: Path
+) -> None:
+    taken = tmp_path / "taken"
+    with start([sys.executable, "-c", HOLD, str(taken), str(tmp_path / "end")]) as holder:
+        assert wait_until(taken.exists, timeout_s=BOUND_S), taken.with_suffix(".log").read_text()
+        holder.kill()
+        holder.wait(timeout=BOUND_S)
+    machine_id = taken.read_text()
+    ledger = Ledger(settings.state_dir / FILE)
+    assert any(row.lease_id for row in ledger.machines() if row.machine_id == machine_id)
+
+    start_s = SYSTEM_CLOCK.monotonic_s()
+    fleet.sweep()
+    assert SYSTEM_CLOCK.monotonic_s() - start_s < FREE_AGAIN_S
+    assert not any(row.lease_id for row in ledger.machines() if row.machine_id == machine_id)
+    alive(fleet)
+
+
+def test_a_lease_is_reset_and_ends_when_it_is_late(fleet: LocalFleet) -> None:
+    lease = fleet.acquire(ROLES)
+    sh(desktop_of(lease.environment), "echo dirt > ~/dirt")
+    again = desktop_of(lease.reset())
+    assert sh(again, "ls ~/dirt 2> /dev/null || echo clean") == "clean"
+    lease.renew(0.0)
+    assert wait_until(lambda: not again.folder.path.exists(), timeout_s=BOUND_S)
+    with pytest.raises(LeaseExpiredError):
+        lease.renew()
+    with pytest.raises(LeaseExpiredError):
+        _ = lease.environment
+    lease.release()
+    assert alive(fleet) != again.info.machine_id
