@@ -29,15 +29,17 @@ class Mark(NamedTuple):
         name: as task files and agents write it; the function's own name.
         on: one of `PLACES`.
         function: the function itself.
+        needs: a program that must be on the desktop, such as ``Firefox``; empty when none must.
     """
 
     kind: str
     name: str
     on: str
     function: Callable[..., Any]
+    needs: str = ""
 
 
-def evaluator(*, on: str) -> Callable[[F], F]:
+def evaluator(*, on: str, needs: str = "") -> Callable[[F], F]:
     """Mark a function that returns whether a condition holds, from state alone.
 
     It returns a bool. When it raises, its node is inconclusive.
@@ -45,11 +47,12 @@ def evaluator(*, on: str) -> Callable[[F], F]:
     Args:
         on: ``desktop`` (runs in the guest), ``phone`` or ``session`` (run on the host), or
             ``documents`` or ``vision`` (run on the host, on files or the screen of any machine).
+        needs: a program that must be on the desktop, as `MachineInfo.browser` begins.
 
     Raises:
         ValueError: there is no such place, or the function has no docstring.
     """
-    return _marker("evaluator", on)
+    return _marker("evaluator", on, needs)
 
 
 def action(*, on: str) -> Callable[[F], F]:
@@ -103,14 +106,14 @@ def collect(module: ModuleType | Mapping[str, object], *, kind: str, on: str) ->
     }
 
 
-def _marker(kind: str, on: str) -> Callable[[F], F]:
+def _marker(kind: str, on: str, needs: str = "") -> Callable[[F], F]:
     if on not in PLACES:
         raise ValueError(f"{on!r} is not one of {', '.join(PLACES)}")
 
     def attach(function: F) -> F:
         if not (function.__doc__ or "").strip():
             raise ValueError(f"{function.__name__} has no docstring")
-        setattr(function, MARK, Mark(kind, function.__name__, on, function))
+        setattr(function, MARK, Mark(kind, function.__name__, on, function, needs))
         return function
 
     return attach

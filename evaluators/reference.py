@@ -108,6 +108,8 @@ def _section(tool: Tool) -> str:
         default = "" if name in required else f", by default `{json.dumps(entry.get('default'))}`"
         lines.append(f"- `{name}` ({_type(entry)}{default}): {entry.get('description', '')}")
     lines.append("")
+    if tool.mark.needs:
+        lines += [f"Needs {tool.mark.needs} on the desktop.", ""]
     if condition := raises_of(tool):
         lines += [f"Inconclusive: {condition}", ""]
     if text := _example_text(tool):

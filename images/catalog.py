@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import UnknownNameError
+from images.distribution import DISTRIBUTIONS
 
 if TYPE_CHECKING:
     from appliance.base.settings import Settings
@@ -19,6 +20,21 @@ ON_REQUEST = ("desktop-container", "android")
 def needed_names(settings: Settings) -> tuple[str, ...]:
     """Give the images that an appliance of these settings needs."""
     return (*NAMES, "desktop-container") if settings.desktop == "container" else NAMES
+
+
+def settings_for(label: str, settings: Settings) -> Settings | None:
+    """Return the settings under which a desktop image of a label is made; None for a foreign one.
+
+    Args:
+        label: name and variant, such as ``desktop:ubuntu-22.04-cloud``.
+        settings: may name another distribution.
+    """
+    variant = label.partition(":")[2]
+    name = variant.removesuffix("-cloud")
+    if name not in DISTRIBUTIONS:
+        return None
+    source = "archive" if name == variant else "cloud-image"
+    return settings.model_copy(update={"distribution": name, "desktop_source": source})
 
 
 def make_recipe(name: str, settings: Settings) -> Recipe:

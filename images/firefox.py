@@ -1,8 +1,8 @@
 """Firefox for desktops of Ubuntu, whose own package is a stub that installs a snap.
 
 It is taken from Mozilla's archive, found in ``MESOCOSM_MIRROR_MOZILLA`` or the host's own apt
-sources. Where that archive is not known or does not answer, the desktop is made without Firefox,
-which the build says and the image's manifest keeps. Source: Mozilla, *Install Firefox on Linux*.
+sources. Where that archive is not known or does not answer, `images.browser` takes another.
+Source: Mozilla, *Install Firefox on Linux*.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class FirefoxSource:
         packages: to install; none where there is no archive to take them from.
         sources: lines of ``sources.list``.
         options: of mmdebstrap.
-        note: what was decided, for the manifest.
+        note: what was decided, or why it is not to be had, for the manifest.
     """
 
     packages: tuple[str, ...]
@@ -75,7 +75,7 @@ def prepare_firefox(
     Args:
         settings: may name the archive.
         workdir: where preferences and key are put; they may go once the system is made.
-        report: told about it, aloud when there will be no Firefox.
+        report: told about it.
         archives: of the host, when they are already known.
         fingerprint: of the one key that may sign the archive.
 
@@ -107,10 +107,9 @@ def prepare_firefox(
         resolution="Check MESOCOSM_MIRROR_MOZILLA: somebody else may have signed this archive.",
     )
     line = f"deb [signed-by={key}] {uri} {SUITE} main"
-    return FirefoxSource(("firefox",), (line,), options, f"from {uri}")
+    return FirefoxSource(("firefox",), (line,), options, f"Firefox, Mozilla's, from {uri}")
 
 
 def _without(reason: str, options: tuple[str, ...], report: Report) -> FirefoxSource:
-    note = f"left out. {reason}"
-    report("firefox", None, f"WARNING: this desktop will have no Firefox. {reason}")
-    return FirefoxSource((), (), options, note)
+    report("browser", None, reason)
+    return FirefoxSource((), (), options, reason)

@@ -28,6 +28,7 @@ class BaseRecord(BaseModel):
         accelerator: ``kvm``, ``tcg`` or ``none``.
         user: login name that agents act as.
         home: that user's home folder.
+        browser: name, version and origin of a desktop's browser; empty where none is known.
         state: as last written.
         is_fork: whether it is a copy of a template, which ends with its lease.
         stamp: digest of all that it was made from; tells whether it is what would be made today.
@@ -45,6 +46,7 @@ class BaseRecord(BaseModel):
     accelerator: str
     user: str
     home: str
+    browser: str = ""
     state: MachineState = MachineState.STARTING
     is_fork: bool = False
     stamp: str = ""
@@ -71,4 +73,5 @@ class BaseRecord(BaseModel):
             accelerator=self.accelerator,
             user=self.user,
             home=self.home,
+            browser=self.browser,
         )

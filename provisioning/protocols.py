@@ -423,6 +423,7 @@ class MachineInfo:
         accelerator: ``kvm``, ``tcg`` or ``none``.
         user: login name that agents act as.
         home: that user's home folder, what ``~`` stands for.
+        browser: name, version and origin of a desktop's browser; empty where none is known.
     """
 
     machine_id: str
@@ -433,6 +434,7 @@ class MachineInfo:
     accelerator: str
     user: str
     home: str
+    browser: str = ""
 
 
 @runtime_checkable

@@ -6,8 +6,11 @@ mesocosm=$1
 shift
 # Tests that need the appliance fail instead of being skipped.
 export MESOCOSM_TEST_APPLIANCE=1
-# The same desktop wherever tests run, whichever archives answer there.
-export MESOCOSM_DISTRIBUTION="${MESOCOSM_DISTRIBUTION:-debian-12}"
+# The desktop that users get: Ubuntu's wherever its archive answers, Debian's elsewhere.
+if [ -z "${MESOCOSM_DISTRIBUTION:-}" ]; then
+	MESOCOSM_DISTRIBUTION=$("$(dirname -- "$mesocosm")/python" -m tests.choose_distribution)
+fi
+export MESOCOSM_DISTRIBUTION
 if "$mesocosm" status --quiet; then
 	"$mesocosm" up --yes --no-trial
 	exec "$@"

@@ -25,6 +25,7 @@
     │   ├── UnsupportedError       this sort of machine cannot do it
     │   ├── SnapshotMissingError
     │   ├── SnapshotError          save, rewind or delete failed
+    │   │   └── DesktopFaultyError     what would be saved shows a dialog, lacks icons ...
     │   └── ResetMismatchError     a rewound machine differs from its snapshot
     ├── LinkError                  the talk with a guest failed
     │   ├── LinkClosedError
@@ -229,6 +230,12 @@ class SnapshotError(MachineError):
     """Saving, rewinding to or deleting a snapshot failed."""
 
     code = "snapshot"
+
+
+class DesktopFaultyError(SnapshotError):
+    """A desktop shows faults that every reset to it would reproduce."""
+
+    code = "desktop_faulty"
 
 
 class ResetMismatchError(MachineError):

@@ -79,6 +79,11 @@ class Settings(BaseSettings):
         return self.state_dir / "machines"
 
     @property
+    def refused_dir(self) -> Path:
+        """Pictures of desktops that were not fit to be saved."""
+        return self.state_dir / "refused"
+
+    @property
     def runs_dir(self) -> Path:
         """One folder a run: event logs and pictures."""
         return self.state_dir / "runs"

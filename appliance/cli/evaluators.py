@@ -92,7 +92,8 @@ def show(
         print_json({**_shown(tool), "cases": cases})
         return
     out = console_out()
-    out.print(f"{tool.name}  (on {tool.on})\n", markup=False)
+    needs = f", needs {tool.mark.needs}" if tool.mark.needs else ""
+    out.print(f"{tool.name}  (on {tool.on}{needs})\n", markup=False)
     out.print(inspect.getdoc(tool.mark.function) or "", markup=False)
     for case in cases:
         out.print(f"  {case['expected']:<13} {case['kind']}: {case['case']}", markup=False)
@@ -176,6 +177,7 @@ def _shown(tool: Tool) -> dict[str, Any]:
     return {
         "name": tool.name,
         "on": tool.on,
+        "needs": tool.mark.needs,
         "description": tool.description,
         "parameters": tool.parameters(),
         "example": example_of(tool),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from appliance.base.errors import MesocosmError
+    from appliance.base.settings import Settings
     from appliance.bringup.prune import OldImage
     from images.manifest import Manifest
 
@@ -119,9 +120,14 @@ def verify(
     name: Annotated[str | None, typer.Argument(help="One image; all by default.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare each built image with its manifest, every byte of it."""
+    """Compare each built image with its manifest, every byte of it.
+
+    Where the appliance is up, a desktop of today's image is looked at too: dialogs, icons, fonts,
+    and the picture beside the reviewed one.
+    """
     from appliance.base.errors import ImageMissingError, MesocosmError, UnknownNameError
     from appliance.base.settings import get_settings
+    from appliance.verify.desktop import describe_review
     from images.builder import check_image, list_manifests
     from images.catalog import NAMES, ON_REQUEST
     from images.manifest import Manifest
@@ -144,13 +150,33 @@ def verify(
                 error = exc
         else:
             error = manifest
-        rows.append(_describe(folder, manifest) | _judge(error))
+        row = _describe(folder, manifest) | _judge(error)
+        if error is None and _is_lendable(row, settings):
+            row |= describe_review(row["name"], settings, say)
+        rows.append(row)
     if json:
         print_json({"ok": all(row["state"] == "ok" for row in rows), "images": rows})
     else:
         _print_table(rows)
     if any(row["state"] != "ok" for row in rows):
         raise typer.Exit(1)
+
+
+def _is_lendable(row: dict[str, Any], settings: Settings) -> bool:
+    """Return whether a machine of a verified image could be lent now."""
+    from appliance.base.errors import ImageError
+    from appliance.bringup.health import hypervisor_answers
+    from appliance.verify.desktop import IMAGES
+    from images.builder import Builder
+
+    if row["name"] not in IMAGES:
+        return False
+    if row["name"] == "desktop" and not hypervisor_answers(settings):
+        return False
+    try:
+        return bool(row["recipe_digest"] == Builder(settings).recipe_digest(row["name"]))
+    except ImageError:  # what it stands on is gone
+        return False
 
 
 def prune(
@@ -251,6 +277,8 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
         table.add_column(title)
     for row in rows:
         notes = "; ".join(row.get("notes", {}).values())
+        if screen := row.get("screen"):
+            notes = f"screen: {screen}; {notes}"
         state = row.get("state", "ok")
         if state != "ok":
             notes = f"{state}: {row['cause']} {row['cure']}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from appliance.base.errors import UnsupportedError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -21,12 +23,44 @@ def prepare(task: Task, machines: Mapping[str, Machine], vocabulary: Vocabulary)
         vocabulary: holds the setup operations.
 
     Raises:
+        UnsupportedError: an evaluator of the task needs a program that a machine lacks.
         SpecError: the arguments of a step are wrong.
         ActionError: a step failed on its machine.
         LinkError: communication with a machine failed.
     """
+    require_programs(task, machines, vocabulary)
     operations = vocabulary.setups or {}
     for step in task.setup:
         machine = machines[step.on]
         tool = operations[machine.info.kind.value][step.do]
         tool.mark.function(machine, **tool.check(step.args))
+
+
+def require_programs(task: Task, machines: Mapping[str, Machine], vocabulary: Vocabulary) -> None:
+    """Refuse machines that lack a program which evaluators of a task need.
+
+    A machine that does not say which browser it has is taken as it is.
+
+    Args:
+        task: whose evaluators.
+        machines: by role.
+        vocabulary: holds the evaluators.
+
+    Raises:
+        UnsupportedError: one lacks it.
+    """
+    for node in task.graph:
+        for check in node.checks:
+            machine = machines.get(check.on)
+            if machine is None or not machine.info.browser:
+                continue
+            tool = vocabulary.evaluators[machine.info.kind.value].get(check.check)
+            needs = "" if tool is None else tool.mark.needs
+            if not machine.info.browser.startswith(needs):
+                raise UnsupportedError(
+                    f"The task {task.id} needs {needs}, which {machine.info.image} lacks.",
+                    details=f"{check.check} reads what {needs} keeps; the browser there is "
+                    f"{machine.info.browser}.",
+                    resolution="Set MESOCOSM_MIRROR_MOZILLA or MESOCOSM_MIRROR_DEBIAN, and build "
+                    "the desktop anew, or choose debian-12.",
+                )

@@ -96,6 +96,7 @@ class MachineRecord:
     accelerator: str
     user: str = ""
     home: str = ""
+    browser: str = ""
 
 
 @dataclass(frozen=True, slots=True)

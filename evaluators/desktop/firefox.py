@@ -1,7 +1,8 @@
 """The default profile of Firefox: history, bookmarks, downloads, tabs, settings.
 
 A missing profile, or a broken file in it, is unmet. Firefox writes its session some 15 s after a
-change, and settings at irregular times: a task must allow for that.
+change, and settings at irregular times: a task must allow for that. A task that
+uses one of these does not run on a desktop without Firefox.
 
 Source: Mozilla's ``profiles.ini``, ``places.sqlite`` (tables ``moz_places``, ``moz_bookmarks``,
 ``moz_annos``), ``sessionstore-backups/recovery.jsonlz4`` and ``prefs.js``, as Firefox 128 ESR
@@ -44,7 +45,7 @@ _DOWNLOADED = """
 """
 
 
-@evaluator(on="desktop")
+@evaluator(on="desktop", needs="Firefox")
 def firefox_visited(guest: Guest, url: str) -> bool:
     """Return whether Firefox's history has a visit to exactly this address.
 
@@ -58,7 +59,7 @@ def firefox_visited(guest: Guest, url: str) -> bool:
     return bool(_places(guest, _VISITED, url))
 
 
-@evaluator(on="desktop")
+@evaluator(on="desktop", needs="Firefox")
 def firefox_bookmarked(guest: Guest, url: str, title: str = "", folder: str = "") -> bool:
     """Return whether an address is bookmarked in Firefox, under a title and in a folder if given.
 
@@ -79,7 +80,7 @@ def firefox_bookmarked(guest: Guest, url: str, title: str = "", folder: str = ""
     )
 
 
-@evaluator(on="desktop")
+@evaluator(on="desktop", needs="Firefox")
 def firefox_downloaded(guest: Guest, url: str, path: str) -> bool:
     """Return whether Firefox has downloaded an address to a file, and the file exists.
 
@@ -97,7 +98,7 @@ def firefox_downloaded(guest: Guest, url: str, path: str) -> bool:
     return guest.path(path) in paths and is_file(guest, path)
 
 
-@evaluator(on="desktop")
+@evaluator(on="desktop", needs="Firefox")
 def firefox_tab_open(guest: Guest, url: str) -> bool:
     """Return whether a running Firefox has an open tab at exactly this address.
 
@@ -113,7 +114,7 @@ def firefox_tab_open(guest: Guest, url: str) -> bool:
     return any(_shown(tab) == url for window in _windows(guest) for tab in window["tabs"])
 
 
-@evaluator(on="desktop")
+@evaluator(on="desktop", needs="Firefox")
 def firefox_tab_count(guest: Guest, count: int) -> bool:
     """Return whether a running Firefox has this many tabs open, in all its windows together.
 
@@ -127,7 +128,7 @@ def firefox_tab_count(guest: Guest, count: int) -> bool:
     return count > 0 and sum(len(window["tabs"]) for window in _windows(guest)) == count
 
 
-@evaluator(on="desktop")
+@evaluator(on="desktop", needs="Firefox")
 def firefox_pref_equals(guest: Guest, name: str, value: str | int | bool) -> bool:  # noqa: FBT001
     """Return whether a setting of Firefox was changed to this value.
 

@@ -16,6 +16,7 @@ from appliance.base.errors import ImageBuildError
 from appliance.base.files import digest_file, digest_tree
 from appliance.base.process import run
 from images.bootstrap import bootstrap
+from images.browser import browser_inputs, prepare_browser
 from images.cloud.machine import BuildMachine
 from images.cloud.release import fetch_cloud_image
 from images.cloud.seed import Seed
@@ -30,7 +31,7 @@ from images.desktop.recipe import (
     read_packages,
 )
 from images.distribution import choose_distribution, get_distribution, source_lines
-from images.firefox import find_mozilla_archive, prepare_firefox
+from images.firefox import find_mozilla_archive
 from images.recipe import Product
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class CloudDesktopRecipe:
             "desktop": digest_tree(DESKTOP),
             "kernel": self._distribution.kernel,
             "disk_gib": DISK_SIZE_GIB,
-            "mozilla": find_mozilla_archive(self._settings) is not None,
+            **browser_inputs(self._distribution, self._settings),
             "authorized_key": digest_file(ensure_ssh_key(self._settings).with_suffix(".pub")),
         }
 
@@ -97,7 +98,7 @@ class CloudDesktopRecipe:
         scratch = workdir / "scratch"
         scratch.mkdir()
         machine = self._ground(scratch, report)
-        seed, note = self._seed(workdir, scratch, report)
+        seed, browser_notes = self._seed(workdir, scratch, report)
         seed.write(machine.seed)
         report("cloud-init", None, "installing packages and setting up the guest by cloud-init")
         run(["qemu-img", "resize", "-q", str(machine.disk), f"{DISK_SIZE_GIB}G"]).require()
@@ -111,7 +112,7 @@ class CloudDesktopRecipe:
         notes = {
             "distribution": self.variant,
             "distribution_reason": self._choice.reason,
-            "firefox": note,
+            **browser_notes,
         }
         return Product(packages={row[0]: row[1] for row in rows}, notes=notes)
 
@@ -126,10 +127,12 @@ class CloudDesktopRecipe:
         kernel, initrd = scratch / KERNEL, scratch / INITRD
         return BuildMachine(disk, seed, scratch, kernel, initrd, accelerator=accelerator)
 
-    def _seed(self, workdir: Path, scratch: Path, report: Report) -> tuple[Seed, str]:
-        """Say what cloud-init has to do, and where Firefox is from."""
+    def _seed(self, workdir: Path, scratch: Path, report: Report) -> tuple[Seed, dict[str, str]]:
+        """Return what cloud-init has to do, and where the browser is from."""
         packages = [*read_packages(self._distribution), self._distribution.kernel]
-        firefox, note, mirror = None, "Debian's own", ""
+        browser = prepare_browser(self._distribution, self._settings, scratch, report)
+        packages += browser.packages
+        firefox, mirror = None, ""
         recipe = {
             "install.sh": HERE / "answer.sh",
             "work.sh": HERE / "work.sh",
@@ -141,13 +144,13 @@ class CloudDesktopRecipe:
             f"{HOST_KEY}.pub": workdir / f"{HOST_KEY}.pub",
         }
         if self._distribution.vendor == "ubuntu":
-            source = prepare_firefox(self._settings, scratch, report)
-            packages += source.packages
-            note, mirror = source.note, self._settings.mirror_ubuntu
+            mirror = self._settings.mirror_ubuntu
             recipe["firefox.pref"] = scratch / "firefox.pref"
-            if source.packages:
-                address = find_mozilla_archive(self._settings) or ""
-                firefox = address, (scratch / "mozilla.asc").read_text()
+        if browser.sources:
+            address = find_mozilla_archive(self._settings) or ""
+            firefox = address, (scratch / "mozilla.asc").read_text()
+        if browser.package_file is not None:
+            recipe["browser.deb"] = browser.package_file
         seed = Seed(
             instance_id=f"mesocosm-{self.variant}",
             hostname="mesocosm-desktop",
@@ -156,7 +159,7 @@ class CloudDesktopRecipe:
             mirror=mirror,
             firefox=firefox,
         )
-        return seed, note
+        return seed, browser.notes()
 
 
 def make_ground(

@@ -9,6 +9,7 @@ dpkg-query -W gnome-session-flashback > /dev/null
 
 # What a cloud needs and a desktop without a way out does not.
 export DEBIAN_FRONTEND=noninteractive
+[ ! -e "$here/browser.deb" ] || apt-get -q -y --no-install-recommends install "$here/browser.deb"
 for name in snapd unattended-upgrades ubuntu-pro-client update-notifier-common multipath-tools \
     open-iscsi lxd-agent-loader; do
     apt-get -q -y purge "$name" || true

@@ -32,6 +32,8 @@ install -m 644 "$here/files/sshd.conf" "$root/etc/ssh/sshd_config.d/mesocosm.con
 install -m 644 "$here/files/guest.network" "$root/etc/systemd/network/20-guest.network"
 chroot "$root" systemctl -q enable systemd-networkd.service
 chroot "$root" systemctl -q disable systemd-networkd-wait-online.service 2> /dev/null || true
+# On Ubuntu it is a link into /run, to the answers of systemd-resolved.
+rm -f "$root/etc/resolv.conf"
 printf 'nameserver 10.0.2.3\n' > "$root/etc/resolv.conf"
 
 # -- session
@@ -42,10 +44,16 @@ install -m 644 "$here/files/lightdm-wait.conf" "$root/etc/systemd/system/lightdm
 install -d "$root/etc/dconf/profile" "$root/etc/dconf/db/local.d"
 printf 'user-db:user\nsystem-db:local\n' > "$root/etc/dconf/profile/user"
 install -m 644 "$here/files/dconf-defaults.ini" "$root/etc/dconf/db/local.d/00-mesocosm"
+look="$here/files/dconf-$(. "$root/etc/os-release" && echo "$ID-$VERSION_ID").ini"
+[ ! -e "$look" ] || install -m 644 "$look" "$root/etc/dconf/db/local.d/10-look"
 chroot "$root" dconf update
 install -d "$root/etc/firefox/policies"
 install -m 644 "$here/files/firefox-policies.json" "$root/etc/firefox/policies/policies.json"
 install -m 644 "$here/files/environment" "$root/etc/environment"
+install -m 644 "$here/files/mimeapps.list" "$root/etc/xdg/mimeapps.list"
+# No program greets its user: tips, news and first-run pages would take what an agent types.
+install -m 644 "$here/files/libreoffice.xcd" "$root/etc/libreoffice/registry/mesocosm.xcd"
+printf '(check-updates no)\n' >> "$root/etc/gimp/2.0/gimprc"
 for folder in Desktop Documents Downloads Music Pictures Videos; do
     install -d -o 1000 -g 1000 "$root/home/user/$folder"
 done
@@ -65,11 +73,18 @@ for unit in apt-daily.timer apt-daily-upgrade.timer man-db.timer e2scrub_all.tim
     wpa_supplicant.service cups.service cups-browsed.service avahi-daemon.service avahi-daemon.socket \
     packagekit.service bluetooth.service udisks2.service fwupd.service geoclue.service switcheroo-control.service \
     NetworkManager.service NetworkManager-wait-online.service power-profiles-daemon.service \
-    plymouth-quit-wait.service systemd-random-seed.service; do
+    plymouth-quit-wait.service systemd-random-seed.service systemd-resolved.service \
+    motd-news.timer motd-news.service ua-timer.timer esm-cache.service apport.service \
+    apport-autoreport.path apport-autoreport.timer apport-forward.socket update-notifier-download.timer \
+    update-notifier-motd.timer fwupd-refresh.timer systemd-oomd.service systemd-oomd.socket; do
     ln -sf /dev/null "$root/etc/systemd/system/$unit"
 done
 install -d "$root/etc/systemd/user"
-for unit in tracker-miner-fs-3.service tracker-extract-3.service tracker-miner-fs-control-3.service \
+# Portals serve programs in sandboxes, which this desktop has none of; others wait for them at their
+# start, under emulation until they give up.
+for unit in xdg-desktop-portal.service xdg-desktop-portal-gnome.service \
+    xdg-desktop-portal-gtk.service xdg-document-portal.service xdg-permission-store.service \
+    tracker-miner-fs-3.service tracker-extract-3.service tracker-miner-fs-control-3.service \
     tracker-writeback-3.service tracker-miner-rss-3.service evolution-addressbook-factory.service \
     evolution-calendar-factory.service evolution-source-registry.service \
     gvfs-goa-volume-monitor.service gvfs-gphoto2-volume-monitor.service gvfs-mtp-volume-monitor.service \
@@ -79,7 +94,8 @@ for unit in tracker-miner-fs-3.service tracker-extract-3.service tracker-miner-f
     ln -sf /dev/null "$root/etc/systemd/user/$unit"
 done
 for name in tracker-miner-fs-3 tracker-extract-3 tracker-miner-rss-3 org.gnome.Evolution-alarm-notify \
-    org.gnome.Software gnome-software-service update-notifier geoclue-demo-agent print-applet; do
+    org.gnome.Software gnome-software-service update-notifier geoclue-demo-agent \
+    gnome-flashback-geoclue-demo-agent print-applet; do
     entry="$root/etc/xdg/autostart/$name.desktop"
     [ ! -e "$entry" ] || printf '[Desktop Entry]\nType=Application\nName=%s\nHidden=true\n' "$name" > "$entry"
 done

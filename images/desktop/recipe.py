@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from appliance.base.files import digest_file, digest_tree
 from appliance.base.process import run
 from images.bootstrap import bootstrap
+from images.browser import SCRATCH, browser_inputs, prepare_browser
 from images.desktop.keys import ensure_ssh_key, make_key
 from images.distribution import choose_distribution, get_distribution
-from images.firefox import FirefoxSource, find_mozilla_archive, prepare_firefox
 from images.recipe import Product
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ DISK_SIZE_GIB = 12
 _INPUTS = ("recipe.py", "packages.txt", "prepare.sh", "customize.sh", "files")
 # No journal: an overlay is thrown away or rewound, never repaired.
 _EXT4_FEATURES = "^has_journal,^metadata_csum"
-_SCRATCH = ("firefox.pref", "mozilla.asc")
 LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*")
 
 
@@ -54,10 +53,8 @@ class DesktopRecipe:
     def inputs(self) -> Mapping[str, object]:
         """Give the digests of the recipe's files and of the key that is let in."""
         public = ensure_ssh_key(self._settings).with_suffix(".pub")
-        is_ubuntu = self._distribution.vendor == "ubuntu"
-        extra = {"mozilla": find_mozilla_archive(self._settings) is not None} if is_ubuntu else {}
         return {
-            **extra,
+            **browser_inputs(self._distribution, self._settings),
             "files": {name: digest_tree(HERE / name) for name in _INPUTS},
             "kernel": self._distribution.kernel,
             "disk_gib": DISK_SIZE_GIB,
@@ -70,16 +67,17 @@ class DesktopRecipe:
         make_key(workdir / HOST_KEY, "mesocosm-desktop")
         root = workdir / "root"
         listed = workdir / "packages.txt"
-        firefox = self._firefox(workdir, report)
+        browser = prepare_browser(self._distribution, self._settings, workdir, report)
         own = [*read_packages(self._distribution), self._distribution.kernel]
         bootstrap(
             self._distribution,
             self._settings,
             root,
             report,
-            packages=[*own, *firefox.packages],
-            options=[*self._options(workdir, listed), *firefox.options],
-            sources=firefox.sources,
+            packages=[*own, *browser.packages],
+            # The browser before our own hook, which lists what is installed and forgets the archives.
+            options=[*browser.options, *self._options(workdir, listed)],
+            sources=browser.sources,
         )
         report("disk", None, "writing the root file system")
         raw = workdir / "disk.raw"
@@ -95,17 +93,14 @@ class DesktopRecipe:
         rows = (line.split(maxsplit=1) for line in listed.read_text().splitlines())
         packages = {row[0]: row[1] for row in rows}
         listed.unlink()
-        for name in _SCRATCH:
+        for name in SCRATCH:
             (workdir / name).unlink(missing_ok=True)
-        notes = {"distribution": self.variant, "distribution_reason": self._choice.reason}
-        notes |= {"firefox": firefox.note} if firefox.note else {}
+        notes = {
+            "distribution": self.variant,
+            "distribution_reason": self._choice.reason,
+            **browser.notes(),
+        }
         return Product(packages=packages, notes=notes)
-
-    def _firefox(self, workdir: Path, report: Report) -> FirefoxSource:
-        """Decide where Firefox comes from; Debian's is a package like any other."""
-        if self._distribution.vendor != "ubuntu":
-            return FirefoxSource((), (), (), "")
-        return prepare_firefox(self._settings, workdir, report)
 
     def _options(self, workdir: Path, listed: Path) -> list[str]:
         """Write the options of mmdebstrap: what is left out, and the hooks with their inputs."""

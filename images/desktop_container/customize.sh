@@ -10,6 +10,8 @@ chmod 1777 "$root/tmp" "$root/var/tmp"
 # Nobody logs in, and the VM's keys are not this machine's.
 rm -rf "$root"/etc/ssh/ssh_host_* "$root/root/.ssh"
 : > "$root/etc/fstab"
+# A link into /run would lead to the build host's.
+rm -f "$root/etc/resolv.conf"
 : > "$root/etc/resolv.conf"
 
 install -d "$root/usr/local/lib/mesocosm"

@@ -96,6 +96,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
         machine_id: what it is called.
         clock: stamps files.
         reset_s: what a rewind claims to take.
+        browser: what it says of its browser.
     """
 
     def __init__(
@@ -104,6 +105,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
         clock: Clock = SYSTEM_CLOCK,
         *,
         reset_s: float = 0.0,
+        browser: str = "",
     ) -> None:
         info = MachineInfo(
             machine_id,
@@ -114,6 +116,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
             accelerator="none",
             user="user",
             home=HOME,
+            browser=browser,
         )
         super().__init__(info, DesktopState(), clock, reset_s=reset_s)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MachineError
-from provisioning.fleet.backend import ForkingBackend
+from provisioning.fleet.backend import ForkingBackend, SelectiveBackend
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
@@ -71,8 +71,11 @@ class BackendSwitch:
         return self._backend(self._chosen).make(say)
 
     def lends(self, record: MachineRecord) -> bool:
-        """Return whether a machine is of the chosen sort."""
-        return _RECORDED.get(record.backend) == self._chosen
+        """Return whether a machine is of the chosen sort and, there, of the chosen distribution."""
+        if _RECORDED.get(record.backend) != self._chosen:
+            return False
+        backend: object = self._backends.get(self._chosen)
+        return not isinstance(backend, SelectiveBackend) or backend.lends(record)
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
         """Return the object for a desktop of whichever sort it is.

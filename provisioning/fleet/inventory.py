@@ -68,8 +68,11 @@ class Inventory:
         return [record for record in found if record is not None]
 
     def count(self, kind: Kind, state: MachineState) -> int:
-        """Return how many machines of a kind are in a state."""
-        return sum(1 for one in self.records() if one.kind is kind and one.state is state)
+        """Return how many machines of a kind that are lent now are in a state."""
+        return sum(
+            one.kind is kind and one.state is state and self.is_offered(one)
+            for one in self.records()
+        )
 
     def reusable(self, kind: Kind) -> Iterator[Claimed]:
         """Claim the saved machines of a kind that nobody uses, one after the other.
@@ -136,7 +139,7 @@ class Inventory:
         return backend is not None and (not self._judges_images or backend.fits(record))
 
     def is_offered(self, record: MachineRecord) -> bool:
-        """Return whether machines like this one are lent: of the chosen backend."""
+        """Return whether machines like this one are lent: of the chosen backend and distribution."""
         backend = self._backends.get(record.kind)
         if backend is None:
             return True

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from appliance.base.process import run
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import TracebackType
     from typing import Self
 
@@ -80,11 +81,28 @@ class StandInArchive:
         self._thread.join()
         self._server.server_close()
 
-    def publish(self, suite: str, *packages: tuple[str, str], origin: str) -> None:
-        """Make a suite of packages, each a name and a version, with nothing inside."""
+    def publish(
+        self,
+        suite: str,
+        *packages: tuple[str, str],
+        origin: str,
+        contents: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
+        """Make a suite of packages, each a name and a version.
+
+        Args:
+            suite: code name of the release.
+            packages: what it holds.
+            origin: whose archive it is.
+            contents: by name of the package, what its files hold by path; ``DEBIAN/control`` is
+                added to the fields that every package has. Packages not named are empty.
+        """
+        made = contents or {}
         binary = self.folder / "dists" / suite / "main/binary-amd64"
         binary.mkdir(parents=True)
-        index = "\n".join(self._make(name, version) for name, version in packages)
+        index = "\n".join(
+            self._make(name, version, made.get(name, {})) for name, version in packages
+        )
         (binary / "Packages").write_text(index)
         digest = hashlib.sha256(index.encode()).hexdigest()
         release = (
@@ -95,15 +113,19 @@ class StandInArchive:
         signed = self._key.gpg("--clearsign", stdin=release.encode())
         (self.folder / "dists" / suite / "InRelease").write_bytes(signed)
 
-    def _make(self, name: str, version: str) -> str:
+    def _make(self, name: str, version: str, contents: Mapping[str, str]) -> str:
         """Build a package; gives its paragraph of the index."""
         fields = (
             f"Package: {name}\nVersion: {version}\nArchitecture: all\n"
+            f"{contents.get('DEBIAN/control', '')}"
             f"Maintainer: Nobody <nobody@example.org>\nDescription: stands in\n"
         )
         pool = self.folder / "pool"
         tree = pool / f"{name}-{version.replace(':', '_')}"
         (tree / "DEBIAN").mkdir(parents=True)
+        for path, text in contents.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(text)
         (tree / "DEBIAN/control").write_text(fields)
         deb = Path(f"{tree}.deb")
         run(["dpkg-deb", "--root-owner-group", "--build", str(tree), str(deb)]).require()

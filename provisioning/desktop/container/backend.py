@@ -6,10 +6,12 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MachineError, MesocosmError
+from appliance.base.errors import ImageError, MachineError, MesocosmError
 from appliance.base.files import FileLock, digest_json
 from appliance.base.ids import new_machine_id
 from images.builder import find
+from images.catalog import make_recipe, settings_for
+from images.manifest import read_manifest
 from provisioning.desktop.container.baseline import Baseline
 from provisioning.desktop.container.engine import DesktopContainers
 from provisioning.desktop.container.machine import DesktopContainer
@@ -20,6 +22,7 @@ from provisioning.links.zipapp import build_probe
 from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder
 from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind
+from provisioning.review.desktop import review_desktop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,20 +140,34 @@ class ContainerBackend:
         return machine.wake()
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> DesktopContainer:
-        """Return the object for a desktop that was made before, running or not.
+        """Return the object for a desktop that was made before, of whichever distribution.
 
         Raises:
             ImageError: its image is gone.
         """
+        settings = settings_for(record.image, self._settings)
+        if settings is not None and not self.lends(record):
+            return ContainerBackend(settings, clock=self._clock).attach(folder, record)
         if self.image.tag is None:
             raise MachineError(f"{self.image.label} is no docker image.")
         return DesktopContainer(
             self._settings, folder, record, self.image.tag, self._baseline(), clock=self._clock
         )
 
+    def lends(self, record: MachineRecord) -> bool:
+        """Return whether a desktop is of the chosen distribution; others stay for its next use."""
+        recipe = make_recipe("desktop-container", self._settings)
+        return record.image == f"desktop-container:{recipe.variant}"
+
     def fits(self, record: MachineRecord) -> bool:
         """Return whether a desktop has today's image, probe and size."""
-        return record.stamp == self._stamp()
+        if self.lends(record):
+            return record.stamp == self._stamp()
+        settings = settings_for(record.image, self._settings)
+        try:
+            return settings is not None and ContainerBackend(settings).fits(record)
+        except ImageError:
+            return False
 
     def remove_by_id(self, machine_id: str) -> None:
         """Remove the container of a machine; harmless when there is none."""
@@ -194,8 +211,21 @@ class ContainerBackend:
             if baseline.read() is None:
                 say("taking the baseline of a fresh desktop container, once")
                 machine.recreate()
+                self._review(machine, say)
         finally:
             lock.release()
+
+    def _review(self, machine: DesktopContainer, say: Callable[[str], None]) -> None:
+        """Refuse a desktop whose faults every other would have; warn of a changed picture."""
+        name = machine.info.machine_id
+        try:
+            review = review_desktop(machine)
+            for line in review.warnings:
+                say(f"warning: {line}")
+            review.require_faultless(name, self._settings.refused_dir / f"{name}.png")
+        except BaseException:
+            self._baseline().remove()
+            raise
 
     def _baseline(self) -> Baseline:
         return Baseline(self._settings.state_dir / "baselines" / self._stamp()[:24])
@@ -207,6 +237,7 @@ class ContainerBackend:
             image=self.image.label,
             image_digest=self.image.digest,
             accelerator="none",
+            browser=read_manifest(self.image.path).notes.get("browser", ""),
             created_s=self._clock.now_s(),
             user=AGENT_USER,
             home=AGENT_HOME,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from provisioning.reset.saved_state import SavedState
+from provisioning.reset.saved_state import SavedState, picture_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,3 +30,8 @@ class Baseline:
     def write(self, state: SavedState) -> None:
         """Keep it."""
         state.write(self._path)
+
+    def remove(self) -> None:
+        """Forget it; harmless when it is not known."""
+        self._path.unlink(missing_ok=True)
+        picture_path(self._path).unlink(missing_ok=True)

@@ -7,9 +7,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MachineError, MesocosmError, RequirementError, SnapshotError
+from appliance.base.errors import (
+    ImageError,
+    MachineError,
+    MesocosmError,
+    RequirementError,
+    SnapshotError,
+)
 from appliance.base.files import digest_json
 from images.builder import find
+from images.catalog import make_recipe, settings_for
 from provisioning.accelerator.detection import find_accelerator
 from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.desktop.qemu.creation import create_desktop, create_fork
@@ -26,6 +33,7 @@ from provisioning.desktop.qemu.template import (
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_state import MachineState
 from provisioning.protocols import READY, Kind
+from provisioning.review.desktop import review_desktop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,6 +89,8 @@ class QemuBackend:
         machine = handle.machine
         try:
             machine.start()
+            say("looking at the desktop")
+            self._review(machine, say)
             say(f"saving {machine.info.machine_id}")
             machine.snapshots.save(READY)
             # Started anew from what was saved: it is proven, and takes no memory for what is free.
@@ -92,6 +102,14 @@ class QemuBackend:
             handle.delete()
             raise
         return handle
+
+    def _review(self, machine: DesktopVm, say: Callable[[str], None]) -> None:
+        """Refuse a desktop whose faults every reset would reproduce; warn of a changed picture."""
+        review = review_desktop(machine)
+        for line in review.warnings:
+            say(f"warning: {line}")
+        name = machine.info.machine_id
+        review.require_faultless(name, self._settings.refused_dir / f"{name}.png")
 
     def have_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
         """Make what forks start from where it is missing, of a desktop that stands at ``ready``."""
@@ -155,19 +173,32 @@ class QemuBackend:
         return machine.wake(open_template(machine.template))
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> DesktopVm:
-        """Return the object for a desktop that was made before.
+        """Return the object for a desktop that was made before, of whichever distribution.
 
         Raises:
             MachineError: it is not a VM.
-            ImageError: its image is gone.
+            ImageError: its image is not built, or is corrupt.
         """
         if not isinstance(record, QemuRecord):
             raise MachineError(f"{record.machine_id} is no virtual machine.")
-        return DesktopVm(self._settings, self._hypervisor, folder, record, self.image)
+        settings = settings_for(record.image, self._settings)
+        is_other = settings is not None and not self.lends(record)
+        image = find("desktop", settings) if settings and is_other else self.image
+        return DesktopVm(self._settings, self._hypervisor, folder, record, image)
+
+    def lends(self, record: MachineRecord) -> bool:
+        """Return whether a desktop is of the chosen distribution; others stay for its next use."""
+        return record.image == f"desktop:{make_recipe('desktop', self._settings).variant}"
 
     def fits(self, record: MachineRecord) -> bool:
         """Return whether a desktop has today's image, probe, hypervisor, size and accelerator."""
-        return record.stamp == self.stamp()
+        if self.lends(record):
+            return record.stamp == self.stamp()
+        settings = settings_for(record.image, self._settings)
+        try:
+            return settings is not None and QemuBackend(settings).fits(record)
+        except ImageError:
+            return False
 
     def remove_by_id(self, machine_id: str) -> None:
         """End the domain of that name; without a hypervisor there is none."""

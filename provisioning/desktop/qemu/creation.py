@@ -8,6 +8,7 @@ from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.ids import new_machine_id
 from appliance.base.process import run
 from images.desktop.recipe import DISK
+from images.manifest import read_manifest
 from provisioning.desktop.probed import AGENT_HOME, AGENT_USER
 from provisioning.desktop.qemu.identity import new_mac, new_port
 from provisioning.desktop.qemu.machine import DesktopVm
@@ -112,6 +113,7 @@ def _describe(settings: Settings, image: Image, accelerator: str, stamp: str) ->
         accelerator=accelerator,
         user=AGENT_USER,
         home=AGENT_HOME,
+        browser=read_manifest(image.path).notes.get("browser", ""),
         stamp=stamp,
         created_s=SYSTEM_CLOCK.now_s(),
         memory_mib=settings.desktop_memory_mib,

@@ -219,15 +219,31 @@ def is_being_made(settings: Settings) -> bool:
     return not is_free
 
 
-def remove_templates(settings: Settings, *, but: str = "") -> list[str]:
-    """Remove all templates except the one of a stamp; returns their names."""
+def remove_templates(settings: Settings, *, but: str = "", image: str = "") -> list[str]:
+    """Remove all templates except the one of a stamp; return their names.
+
+    Args:
+        settings: where templates are.
+        but: stamp of the one that stays.
+        image: label; whole templates of other images stay too.
+    """
     folder = templates_dir(settings)
     gone = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:
-        if path.is_dir() and path.name != but[:_STAMP_DIGITS]:
+        if path.is_dir() and path.name != but[:_STAMP_DIGITS] and not _is_of_other(path, image):
             shutil.rmtree(path, ignore_errors=True)
             gone.append(path.name)
     return gone
+
+
+def _is_of_other(path: Path, image: str) -> bool:
+    """Return whether a folder holds the whole template of another image; of none, when none is named."""
+    if not image:
+        return False
+    try:
+        return open_template(path).record.image != image
+    except SnapshotError:
+        return False
 
 
 def make_template(settings: Settings, vm: DesktopVm, stamp: str) -> Template:
@@ -249,7 +265,7 @@ def make_template(settings: Settings, vm: DesktopVm, stamp: str) -> Template:
         if found := find_template(settings, stamp):
             return found
         build = folder / f"{_BUILD}-{stamp[:_STAMP_DIGITS]}"
-        remove_templates(settings)
+        remove_templates(settings, image=vm.info.image)
         build.mkdir()
         try:
             record = _make(vm, build, stamp)

@@ -17,7 +17,7 @@ from tests.unit.provisioning.fleet.test_local import FakeBackend
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from provisioning.machine_folder import MachineFolder
+    from provisioning.machine_folder import MachineFolder, MachineRecord
 
 ROLES = {"desktop": Kind.DESKTOP}
 
@@ -77,12 +77,44 @@ def test_a_machine_is_attached_by_its_own_backend(backends: dict[str, FakeBacken
 
 @pytest.mark.parametrize("name", ["vm", "container", "remote"])
 def test_every_choice_has_a_maker_that_knows_its_machines(tmp_path: Path, name: str) -> None:
-    desktops = host_backends(Settings(state_dir=tmp_path, desktop=name))[Kind.DESKTOP]
+    settings = Settings(state_dir=tmp_path, desktop=name, distribution="ubuntu-22.04")
+    desktops = host_backends(settings)[Kind.DESKTOP]
     assert isinstance(desktops, BackendSwitch)
-    backends = {"vm": "libvirt", "container": "container", "remote": "remote"}
-    for key, backend in backends.items():
-        record = desktop_record("desktop-1", backend)
+    for key, record in RECORDS.items():
         assert desktops.lends(record) is (key == name)
+
+
+RECORDS = {
+    "vm": desktop_record("desktop-1", image="desktop:ubuntu-22.04"),
+    "container": desktop_record("desktop-1", "container", image="desktop-container:ubuntu-22.04"),
+    "remote": desktop_record("desktop-1", "remote"),
+}
+
+
+@pytest.mark.parametrize("name", ["vm", "container"])
+def test_a_machine_of_another_distribution_is_not_lent(tmp_path: Path, name: str) -> None:
+    for chosen in ("ubuntu-24.04", "debian-12"):
+        settings = Settings(state_dir=tmp_path, desktop=name, distribution=chosen)
+        desktops = host_backends(settings)[Kind.DESKTOP]
+        assert isinstance(desktops, BackendSwitch)
+        assert not desktops.lends(RECORDS[name])
+
+
+class Picky(FakeBackend):
+    """Lends no machine that it did not make itself."""
+
+    def lends(self, record: MachineRecord) -> bool:
+        return record.machine_id != "desktop-old"
+
+
+def test_another_distributions_machines_stay_and_are_not_lent(tmp_path: Path) -> None:
+    backend = Picky(Settings(state_dir=tmp_path))
+    folder = old_machine(backend, "libvirt")
+    fleet = LocalFleet(backend.settings, {Kind.DESKTOP: BackendSwitch("vm", {"vm": backend})})
+    with fleet.acquire(ROLES) as lease:
+        assert lease.environment.machines["desktop"].info.machine_id != "desktop-old"
+    assert fleet.sweep() == []
+    assert folder.read() is not None
 
 
 def test_forks_come_from_the_chosen_backend_alone(tmp_path: Path) -> None:

@@ -1,0 +1,54 @@
+"""Look at a desktop of an image, as is done before a desktop is saved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import MesocosmError
+from provisioning.fleet.local import LocalFleet
+from provisioning.protocols import Kind
+from provisioning.review.desktop import review_desktop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.settings import Settings
+    from provisioning.review.desktop import Review
+
+_BACKENDS = {"desktop": "vm", "desktop-container": "container"}
+IMAGES = frozenset(_BACKENDS)
+"""Images of which a desktop can be looked at."""
+
+
+def review_image(name: str, settings: Settings, say: Callable[[str], None]) -> Review:
+    """Lend a desktop of today's image, made where there is none, and review it.
+
+    Args:
+        name: one of `IMAGES`.
+        settings: name the distribution.
+        say: told in one line what takes long.
+
+    Raises:
+        DesktopFaultyError: a fresh one has faults.
+        MesocosmError: none can be had, such as while the appliance is down.
+    """
+    chosen = settings.model_copy(update={"desktop": _BACKENDS[name]})
+    with LocalFleet(chosen, say=say).acquire({"desktop": Kind.DESKTOP}) as lease:
+        machine = lease.environment.machines["desktop"]
+        review = review_desktop(machine)
+        machine_id = machine.info.machine_id
+        review.require_faultless(machine_id, settings.refused_dir / f"{machine_id}.png")
+    return review
+
+
+def describe_review(name: str, settings: Settings, say: Callable[[str], None]) -> dict[str, str]:
+    """Review a desktop of an image for a table: ``screen``, and ``state`` where it has faults.
+
+    Args: as of `review_image`.
+    """
+    try:
+        review = review_image(name, settings, say)
+    except MesocosmError as exc:
+        cause = f"{exc.brief} {exc.details}".strip()
+        return {"state": exc.code, "cause": cause, "cure": exc.resolution, "screen": "not verified"}
+    return {"screen": "; ".join(review.warnings) or "as reviewed"}

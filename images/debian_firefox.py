@@ -1,0 +1,198 @@
+"""Debian's Firefox for desktops of Ubuntu, with the libraries kept apart that only Debian has.
+
+Debian builds its ``firefox-esr`` against a libvpx that no Ubuntu has, and with packed relocations,
+which the C library of Ubuntu 22.04 refuses (``GLIBC_ABI_DT_RELR``, new in 2.36). Both go into the
+program's own folder, where nothing else finds them. Firefox loads by path what
+``dependentlibs.list`` names, before ``libxul.so`` asks for it by its name; the C library comes by
+the interpreter and the path that the guest's patchelf writes into the program.
+Source: Mozilla, ``xpcom/glue/standalone/nsXPCOMGlue.cpp``; ld.so(8); patchelf(1).
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import ImageBuildError
+from appliance.base.process import run
+from images.distribution import source_lines
+from images.host import read_apt_options
+from images.keyring import find_keyring
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from appliance.base.settings import Settings
+    from images.distribution import Distribution
+    from images.recipe import Report
+
+PACKAGE = "firefox-esr"
+CODEC, CODEC_LIBRARY = "libvpx7", "libvpx.so.7"
+"""A package that a desktop of Ubuntu does not get, and the library that is taken out of it."""
+
+C_LIBRARY = "libc6"
+"""Debian's C library, taken only for a desktop whose own is older."""
+
+VERSION_SUFFIX = "+mesocosm1"
+_PROGRAM = "usr/lib/firefox-esr"
+_MAIN_LIBRARY = "libxul.so"
+# Debian's shared library policy asks for its own release of these, Firefox for no symbol of it.
+_ANY_VERSION = ("libx11-xcb1",)
+_LOADER = "ld-linux-x86-64.so.2"
+_POSTINST = f"""
+if [ "$1" = configure ]; then
+    for program in firefox-esr glxtest vaapitest vulkantest crashhelper crashreporter pingsender; do
+        [ ! -f /{_PROGRAM}/$program ] || patchelf --set-interpreter /{_PROGRAM}/glibc/{_LOADER} \\
+            --force-rpath --set-rpath /{_PROGRAM}/glibc /{_PROGRAM}/$program
+    done
+fi
+"""
+_DOWNLOAD_TIMEOUT_S = 600.0
+
+
+def make_debian_firefox(
+    settings: Settings,
+    workdir: Path,
+    report: Report,
+    *,
+    distribution: Distribution,
+    with_c_library: bool,
+) -> tuple[Path, str]:
+    """Make a package of Debian's Firefox that installs on Ubuntu.
+
+    Args:
+        settings: may name Debian's archive.
+        workdir: where the package is put; it may go once the system is made.
+        report: told about progress.
+        distribution: the Debian that it is taken from.
+        with_c_library: bring Debian's, for a desktop whose own is older than 2.36.
+
+    Returns:
+        The package's file and its version.
+
+    Raises:
+        ImageBuildError: the archive or its keys are not to be had, or its Firefox is another kind.
+        ToolError: apt or dpkg-deb failed.
+    """
+    scratch = workdir / "debian-firefox"
+    scratch.mkdir()
+    try:
+        report("browser", None, f"fetching {PACKAGE} from Debian's archive")
+        wanted = (PACKAGE, CODEC, *([C_LIBRARY] if with_c_library else []))
+        fetched = _download(wanted, distribution, settings, scratch, report)
+        return _rebuild(fetched, scratch, workdir / f"{PACKAGE}.deb")
+    finally:
+        shutil.rmtree(scratch)
+
+
+def _download(
+    wanted: tuple[str, ...],
+    distribution: Distribution,
+    settings: Settings,
+    scratch: Path,
+    report: Report,
+) -> dict[str, Path]:
+    """Fetch the packages, verified by the archive's signature; gives their files by name."""
+    keyring = find_keyring(distribution, settings, scratch, report)
+    apt = scratch / "apt"
+    for name in (
+        "etc/apt/apt.conf.d",
+        "var/lib/apt/lists",
+        "var/cache/apt/archives",
+        "var/lib/dpkg",
+    ):
+        (apt / name).mkdir(parents=True)
+    (apt / "var/lib/dpkg/status").touch()
+    lines = source_lines(distribution, settings, signed_by=str(keyring))
+    (apt / "etc/apt/sources.list").write_text("\n".join(lines) + "\n")
+    options = [f'Dir "{apt}";', f'Dir::State::status "{apt}/var/lib/dpkg/status";']
+    options += ['APT::Sandbox::User "root";', 'APT::Architecture "amd64";', *read_apt_options()]
+    config = apt / "etc/apt/apt.conf"
+    config.write_text("\n".join(options) + "\n")
+    for command in (["update", "--error-on=any"], ["download", *wanted]):
+        run(
+            ["apt-get", "-q", *command],
+            timeout_s=_DOWNLOAD_TIMEOUT_S,
+            cwd=scratch,
+            env={"APT_CONFIG": str(config)},
+        ).require("Debian's archive must be reachable, or MESOCOSM_MIRROR_DEBIAN name another.")
+    return {name: next(scratch.glob(f"{name}_*.deb")) for name in wanted}
+
+
+def _rebuild(fetched: dict[str, Path], scratch: Path, target: Path) -> tuple[Path, str]:
+    """Put the libraries beside the program, and ask for them no longer."""
+    tree = scratch / "tree"
+    run(["dpkg-deb", "--raw-extract", str(fetched[PACKAGE]), str(tree)], timeout_s=300).require()
+    listed = tree / _PROGRAM / "dependentlibs.list"
+    if not listed.is_file() or _MAIN_LIBRARY not in listed.read_text().split():
+        raise ImageBuildError(
+            f"Debian's {PACKAGE} has no {listed.name} with {_MAIN_LIBRARY}.",
+            details="It is not laid out as the releases that this recipe knows.",
+            resolution="Set MESOCOSM_MIRROR_MOZILLA to an archive of Mozilla's Firefox.",
+        )
+    codec = next(_unpack(fetched[CODEC], scratch).rglob(CODEC_LIBRARY)).resolve()
+    shutil.copyfile(codec, tree / _PROGRAM / CODEC_LIBRARY)
+    names = listed.read_text().split()
+    names.insert(names.index(_MAIN_LIBRARY), CODEC_LIBRARY)
+    listed.write_text("\n".join(names) + "\n")
+    if C_LIBRARY in fetched:
+        _add_c_library(tree, _unpack(fetched[C_LIBRARY], scratch))
+    control = tree / "DEBIAN/control"
+    patches = ["patchelf"] if C_LIBRARY in fetched else []
+    text, version = adapt_control(control.read_text(), more_needs=patches)
+    control.write_text(text)
+    (tree / "DEBIAN/md5sums").unlink(missing_ok=True)
+    argv = ["dpkg-deb", "--root-owner-group", "-Znone", "--build", str(tree), str(target)]
+    run(argv, timeout_s=300).require()
+    return target, version
+
+
+def _unpack(package: Path, scratch: Path) -> Path:
+    """Extract a package's files; gives their folder."""
+    out = scratch / package.stem
+    run(["dpkg-deb", "--extract", str(package), str(out)], timeout_s=60).require()
+    return out
+
+
+def _add_c_library(tree: Path, unpacked: Path) -> None:
+    """Put a C library beside the program, and have the program patched when it is installed."""
+    folder = tree / _PROGRAM / "glibc"
+    folder.mkdir()
+    for library in next(unpacked.rglob("libc.so.6")).parent.glob("*.so*"):
+        shutil.copyfile(library, folder / library.name)
+    (folder / _LOADER).chmod(0o755)
+    script = tree / "DEBIAN/postinst"
+    head = script.read_text() if script.is_file() else "#!/bin/sh\nset -e\n"
+    script.write_text(head + _POSTINST)
+    script.chmod(0o755)
+
+
+def adapt_control(text: str, *, more_needs: Sequence[str] = ()) -> tuple[str, str]:
+    """Rewrite a package's control file: a version of its own, and no need of what is kept apart.
+
+    Args:
+        text: of the control file.
+        more_needs: packages that it needs beside its own.
+
+    Returns:
+        The new text and the new version.
+
+    Raises:
+        ImageBuildError: it has no version or no dependencies.
+    """
+    version = re.search(r"^Version: (\S+)$", text, flags=re.MULTILINE)
+    depends = re.search(r"^Depends: (.+)$", text, flags=re.MULTILINE)
+    if version is None or depends is None:
+        raise ImageBuildError(
+            f"Debian's {PACKAGE} has a control file without version or needs.", text
+        )
+    kept = list(more_needs)
+    for need in depends[1].split(","):
+        name = need.split()[0]
+        if name != CODEC:
+            kept.append(name if name in _ANY_VERSION else need.strip())
+    text = text.replace(depends[0], f"Depends: {', '.join(kept)}")
+    text = text.replace(version[0], f"Version: {version[1]}{VERSION_SUFFIX}")
+    return text, version[1] + VERSION_SUFFIX

@@ -1,0 +1,1 @@
+"""Check what a desktop shows before it is saved as ``ready``: resets reproduce faults faithfully."""

@@ -1,0 +1,63 @@
+"""What a guest's own toolkit says about its icons and fonts."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from appliance.base.errors import LinkProtocolError
+
+if TYPE_CHECKING:
+    from provisioning.protocols import Commands
+
+_PYTHON = "/usr/bin/python3"
+_TIMEOUT_S = 90.0
+_MAX_NAMED = 8
+
+
+class Appearance(BaseModel):
+    """What is wrong with a desktop's icons and fonts.
+
+    Attributes:
+        missing_icons: one line for each stock icon, or application's icon, that does not resolve.
+        proportional_fonts: one line for each monospace font whose letters differ in width.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    missing_icons: list[str]
+    proportional_fonts: list[str]
+
+    def faults(self) -> tuple[str, ...]:
+        """Return one line for each fault; icons beyond the first few are counted."""
+        lines = [f"icon {line}" for line in self.missing_icons[:_MAX_NAMED]]
+        if more := len(self.missing_icons) - _MAX_NAMED:
+            lines += [f"icons: {more} more do not resolve"] if more > 0 else []
+        return (*lines, *(f"font not monospaced: {line}" for line in self.proportional_fonts))
+
+
+def read_appearance(commands: Commands) -> Appearance:
+    """Ask a desktop's toolkit about its icons and fonts, as the session's user.
+
+    Args:
+        commands: of the desktop.
+
+    Raises:
+        LinkError: the desktop does not answer, or its toolkit cannot be asked.
+    """
+    done = commands.run([_PYTHON, "-c", _script()], timeout_s=_TIMEOUT_S)
+    reason = done.stderr.decode(errors="replace")[-800:]
+    if done.exit_code == 0:
+        try:
+            return Appearance.model_validate_json(done.stdout)
+        except ValidationError as exc:
+            reason = str(exc)
+    raise LinkProtocolError("The guest's icons and fonts could not be examined.", details=reason)
+
+
+@cache
+def _script() -> str:
+    return Path(__file__).with_name("guest_look.py").read_text(encoding="utf-8")

@@ -1,0 +1,60 @@
+"""Pictures of fresh desktops that a person has looked at and found right, one a distribution."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+import images
+from provisioning.reset.picture import still
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from provisioning.protocols import Bounds, Frame
+
+MAX_CHANGED_RATIO = 0.02
+"""With a larger share of changed pixels a desktop is not the one that was reviewed."""
+
+FOLDER = Path(images.__file__).parent / "reviewed"
+
+
+def reviewed_path(image: str) -> Path:
+    """Return where the reviewed picture of an image is, or would be.
+
+    Args:
+        image: its label, such as ``desktop:ubuntu-22.04``.
+    """
+    return FOLDER / f"{image.replace(':', '-').removesuffix('-cloud')}.png"
+
+
+def read_reviewed(image: str) -> Frame | None:
+    """Read the reviewed picture of an image; None where nobody has reviewed one.
+
+    Returns:
+        uint8 array (H, W, 3), RGB.
+    """
+    path = reviewed_path(image)
+    if not path.is_file():
+        return None
+    with Image.open(path) as picture:
+        return np.asarray(picture.convert("RGB"), dtype=np.uint8)
+
+
+def changed_ratio(reviewed: Frame, found: Frame, left_out: Sequence[Bounds] = ()) -> float:
+    """Return the share of pixels, 0 to 1, that differ visibly; 1 when the sizes differ.
+
+    Args:
+        reviewed: uint8 array (H, W, 3), RGB.
+        found: likewise.
+        left_out: where clocks are; these count as equal.
+    """
+    if reviewed.shape != found.shape:
+        return 1.0
+    changed = ~still(reviewed, found)
+    for box in left_out:
+        changed[max(0, box.top) : max(0, box.bottom), max(0, box.left) : max(0, box.right)] = False
+    return float(changed.mean())

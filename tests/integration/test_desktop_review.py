@@ -1,0 +1,95 @@
+"""A real desktop under review: fresh, with a dialog left open, without what pictures and fonts need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import wait_until
+from appliance.base.errors import DesktopFaultyError
+from appliance.base.settings import get_settings
+from provisioning.fleet.local import LocalFleet
+from provisioning.protocols import Kind
+from provisioning.reset.digests import take_digest
+from provisioning.review.desktop import review_desktop
+from tests.standins.appliance import NEEDS_APPLIANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from provisioning.protocols import Machine
+
+pytestmark = [pytest.mark.vm, pytest.mark.slow, NEEDS_APPLIANCE]
+
+DIALOG = """
+import gi
+gi.require_version("Gtk", "3.0")
+from gi.repository import Gtk
+Gtk.MessageDialog(message_type=Gtk.MessageType.ERROR, text="The panel encountered a problem").run()
+"""
+WINDOW_S = 60.0
+
+
+@pytest.fixture
+def desktop() -> Iterator[Machine]:
+    """Lend a desktop that stands at its snapshot."""
+    with LocalFleet(get_settings()).acquire({"desktop": Kind.DESKTOP}) as lease:
+        yield lease.environment.machines["desktop"]
+
+
+def as_root(desktop: Machine, script: str) -> str:
+    done = desktop.run(["/bin/sh", "-c", script], user="root", timeout_s=60.0)
+    assert done.exit_code == 0, done.stderr
+    return done.stdout.decode()
+
+
+def count_dialogs(desktop: Machine) -> int:
+    return sum(one.kind == "dialog" for one in take_digest(desktop.link).windows)
+
+
+def test_a_fresh_desktop_is_as_reviewed(desktop: Machine) -> None:
+    review = review_desktop(desktop)
+    assert (review.faults, review.warnings) == ((), ())
+
+
+def test_a_desktop_with_a_dialog_left_open_is_refused(desktop: Machine, tmp_path: Path) -> None:
+    desktop.link.call("launch", {"argv": ["python3", "-c", DIALOG]}, timeout_s=30.0)
+    assert wait_until(lambda: count_dialogs(desktop) > 0, timeout_s=WINDOW_S, every_s=0.5)
+    review = review_desktop(desktop)
+    with pytest.raises(DesktopFaultyError, match="a dialog is open") as caught:
+        review.require_faultless("desktop-1", tmp_path / "refused.png")
+    assert "the tree holds the" in caught.value.details
+    assert (tmp_path / "refused.png").is_file()
+
+
+def test_a_desktop_without_librsvg2_common_is_refused(desktop: Machine, tmp_path: Path) -> None:
+    as_root(desktop, "dpkg --remove --force-depends librsvg2-common")
+    review = review_desktop(desktop)
+    with pytest.raises(DesktopFaultyError, match="is librsvg2-common there"):
+        review.require_faultless("desktop-1", tmp_path / "refused.png")
+
+
+def test_a_proportional_monospace_is_refused(desktop: Machine, tmp_path: Path) -> None:
+    set_font = ["gsettings", "set", "org.gnome.desktop.interface", "monospace-font-name"]
+    done = desktop.run([*set_font, "DejaVu Sans 12"], timeout_s=30.0)
+    assert done.exit_code == 0, done.stderr
+    review = review_desktop(desktop)
+    with pytest.raises(DesktopFaultyError, match="font not monospaced: DejaVu Sans 12"):
+        review.require_faultless("desktop-1", tmp_path / "refused.png")
+
+
+def test_what_an_agent_types_arrives(desktop: Machine) -> None:
+    desktop.link.call("launch", {"argv": ["gnome-terminal"]}, timeout_s=30.0)
+    assert wait_until(
+        lambda: any(
+            one.active and one.kind == "normal" for one in take_digest(desktop.link).windows
+        ),
+        timeout_s=WINDOW_S,
+        every_s=0.5,
+    )
+    desktop.input.text("echo typed > typed.txt\n")
+    path = f"{desktop.info.home}/typed.txt"
+    assert wait_until(lambda: desktop.files.stat(path) is not None, timeout_s=WINDOW_S, every_s=0.5)
+    assert desktop.files.get(path) == b"typed\n"

@@ -1,0 +1,206 @@
+"""The review of a desktop: on what a real Ubuntu 24.04 told, fresh and with an error dialog."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from appliance.base.errors import DesktopFaultyError, LinkProtocolError
+from appliance.base.process import CommandResult
+from provisioning.protocols import Bounds, Element
+from provisioning.reset.windows import WindowState
+from provisioning.review import reviewed
+from provisioning.review.appearance import Appearance, read_appearance
+from provisioning.review.desktop import (
+    Review,
+    compare_picture,
+    find_interruptions,
+    find_missing_icons,
+    find_missing_windows,
+)
+from provisioning.review.reviewed import changed_ratio, read_reviewed, reviewed_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from provisioning.protocols import Frame
+
+GOLDEN = Path(__file__).resolve().parents[3] / "golden/desktops"
+IMAGE = "desktop:ubuntu-22.04"
+Desktop = tuple[list[WindowState], list[Element]]
+
+
+def told(name: str) -> Desktop:
+    """Read what a real desktop told."""
+    saved: dict[str, Any] = json.loads((GOLDEN / f"{name}.json").read_text())
+    elements = [
+        Element(
+            one["role"],
+            one["name"],
+            Bounds(*one["bounds"]),
+            frozenset(one["states"]),
+            depth=one["depth"],
+        )
+        for one in saved["elements"]
+    ]
+    return [WindowState.model_validate(one) for one in saved["windows"]], elements
+
+
+@pytest.fixture
+def fresh() -> Desktop:
+    return told("fresh")
+
+
+def test_a_fresh_desktop_has_no_fault(fresh: Desktop) -> None:
+    assert find_interruptions(*fresh) == ()
+    assert find_missing_windows(*fresh) == ()
+
+
+def test_an_error_dialog_is_seen_as_a_window_and_in_the_tree() -> None:
+    windows, elements = told("error-dialog")
+    lines = find_interruptions(windows, elements)
+    assert [line.partition(":")[0] for line in lines] == [
+        "a dialog is open",
+        "the tree holds the alert 'Error'",
+    ]
+    assert find_interruptions([], elements) == lines[1:]
+    assert find_interruptions(windows, []) == lines[:1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [("dock", "windows missing: 0 of 2 panels"), ("desktop", "windows missing: 0 of 1 desktop")],
+)
+def test_a_missing_window_is_named(fresh: Desktop, kind: str, line: str) -> None:
+    windows, elements = fresh
+    left = [one for one in windows if one.kind != kind]
+    assert find_missing_windows(left, elements) == (line,)
+
+
+def test_a_panel_without_a_clock_is_a_fault(fresh: Desktop) -> None:
+    windows, elements = fresh
+    left = [one for one in elements if one.name or one.role != "toggle button"]
+    assert len(left) < len(elements)
+    assert find_missing_windows(windows, left) == ("the panel has no clock",)
+
+
+def test_a_desktop_without_its_trash_warns(fresh: Desktop) -> None:
+    """The recorded desktop was booted on a host so busy that the trash was not up in time."""
+    _windows, elements = fresh
+    assert find_missing_icons(elements) == ("the desktop has no icon called Trash",)
+
+
+def blank() -> Frame:
+    return np.zeros((800, 1280, 3), dtype=np.uint8)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Reviewed pictures: a black one of Ubuntu 22.04."""
+    monkeypatch.setattr(reviewed, "FOLDER", tmp_path)
+    Image.fromarray(blank()).save(tmp_path / "desktop-ubuntu-22.04.png")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("rows", "warns"), [(16, False), (17, True)])
+def test_a_picture_may_differ_in_two_percent_of_its_pixels(
+    folder: Path, fresh: Desktop, *, rows: int, warns: bool
+) -> None:
+    frame = blank()
+    frame[400 : 400 + rows] = 255
+    lines = compare_picture(frame, *fresh, image=IMAGE)
+    assert bool(lines) is warns
+    if warns:
+        assert lines == (
+            f"the picture differs from the reviewed one of {IMAGE} in 2.1% of its pixels",
+        )
+    assert folder.is_dir()
+
+
+def test_clocks_do_not_count() -> None:
+    frame = blank()
+    frame[:24, 1000:1200] = 255
+    assert changed_ratio(blank(), frame) == pytest.approx(24 * 200 / (800 * 1280))
+    assert changed_ratio(blank(), frame, [Bounds(1000, 0, 1200, 24)]) == 0
+
+
+def test_another_size_is_another_picture() -> None:
+    assert changed_ratio(blank(), blank()[:700]) == 1
+
+
+def test_an_image_that_nobody_reviewed_warns(folder: Path, fresh: Desktop) -> None:
+    lines = compare_picture(blank(), *fresh, image="desktop:mine")
+    assert lines == ("nobody has reviewed a picture of desktop:mine",)
+    assert read_reviewed("desktop:mine") is None
+    assert reviewed_path("desktop:ubuntu-22.04-cloud") == folder / "desktop-ubuntu-22.04.png"
+
+
+def test_a_faulty_desktop_is_refused_with_the_reason_and_the_picture(tmp_path: Path) -> None:
+    picture = tmp_path / "refused/desktop-1.png"
+    review = Review(("a dialog is open: dialog 'Panel'",), ("something moved",), blank())
+    with pytest.raises(DesktopFaultyError, match="a dialog is open") as caught:
+        review.require_faultless("desktop-1", picture)
+    assert str(picture) in caught.value.details
+    assert "something moved" in caught.value.details
+    with Image.open(picture) as kept:
+        assert kept.size == (1280, 800)
+
+
+def test_a_warning_alone_refuses_nothing(tmp_path: Path) -> None:
+    Review((), ("something moved",), blank()).require_faultless("desktop-1", tmp_path / "a.png")
+    assert list(tmp_path.iterdir()) == []
+
+
+class OneReply:
+    """`provisioning.protocols.Commands` of a guest whose Python says one thing."""
+
+    def __init__(self, output: str, exit_code: int = 0, errors: str = "") -> None:
+        self._result = CommandResult((), exit_code, output.encode(), errors.encode())
+        self.argv: Sequence[str] = ()
+        self.user: str | None = ""
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        user: str | None = None,
+        timeout_s: float = 10.0,
+        input: bytes = b"",  # noqa: A002 - as subprocess calls it
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> CommandResult:
+        assert (timeout_s > 0, input, cwd, env) == (True, b"", None, None)
+        self.argv, self.user = argv, user
+        return self._result
+
+
+def test_the_guests_toolkit_is_asked_as_the_sessions_user() -> None:
+    guest = OneReply('{"missing_icons": [], "proportional_fonts": []}')
+    assert read_appearance(guest).faults() == ()
+    assert guest.user is None
+    assert "STOCK_ICONS" in guest.argv[-1]
+    compile(guest.argv[-1], "guest_look", "exec")
+
+
+def test_a_guest_that_cannot_be_asked_is_an_error() -> None:
+    with pytest.raises(LinkProtocolError, match="could not be examined") as caught:
+        read_appearance(OneReply("", 1, "no display"))
+    assert "no display" in caught.value.details
+    with pytest.raises(LinkProtocolError):
+        read_appearance(OneReply("no JSON"))
+
+
+def test_icons_and_fonts_are_named_the_first_of_them() -> None:
+    icons = [f"icon-{number} at 16 px: not in the theme" for number in range(10)]
+    found = Appearance(missing_icons=icons, proportional_fonts=["monospace 12 (DejaVu Sans)"])
+    lines = found.faults()
+    assert lines[0] == "icon icon-0 at 16 px: not in the theme"
+    assert lines[-2:] == (
+        "icons: 2 more do not resolve",
+        "font not monospaced: monospace 12 (DejaVu Sans)",
+    )
