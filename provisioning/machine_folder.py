@@ -19,6 +19,7 @@ from provisioning.desktop.qemu.record import QemuRecord
 from provisioning.desktop.remote.record import RemoteRecord
 from provisioning.fake.record import FakeRecord
 from provisioning.machine_record import SCHEMA_VERSION, BaseRecord
+from provisioning.machine_state import MachineState
 from provisioning.phone.reference.record import PhoneRecord
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from appliance.base.settings import Settings
-    from provisioning.machine_state import MachineState
 
 R = TypeVar("R", bound=BaseRecord)
 
@@ -95,10 +95,17 @@ class MachineFolder:
             return None
         return record if record.schema_version == SCHEMA_VERSION else None
 
-    def write(self, record: R) -> R:
-        """Write the record and return it; that of a fork, which ends with the host, is not synced."""
+    def write(self, record: R, *, is_durable: bool = True) -> R:
+        """Write the record and return it; that of a fork, which ends with the host, is not synced.
+
+        Args:
+            record: of the machine.
+            is_durable: False saves the sync of what need not outlive a crash of the host.
+        """
         write_atomic(
-            self.path / META, record.model_dump_json(indent=1), is_durable=not record.is_fork
+            self.path / META,
+            record.model_dump_json(indent=1),
+            is_durable=is_durable and not record.is_fork,
         )
         return record
 
@@ -110,7 +117,9 @@ class MachineFolder:
         """
         record = self.read()
         if record is not None and record.state is not state:
-            self.write(record.moved_to(state))
+            # A crash of the host ends every lease: both states mean the same after it.
+            is_durable = MachineState.LEASED not in {record.state, state}
+            self.write(record.moved_to(state), is_durable=is_durable)
 
     def remove(self) -> None:
         """Remove the folder; harmless when there is none."""

@@ -114,5 +114,10 @@ def test_records_of_forks_are_not_synced(
     monkeypatch.setattr(os, "fsync", synced.append)
     folder.write(desktop_record("desktop-1", is_fork=True))
     assert synced == []
-    folder.write(desktop_record("desktop-1"))
+    folder.write(desktop_record("desktop-1", state="ready"))
     assert len(synced) == 1
+    folder.mark(MachineState.LEASED)  # a lease need not outlive a crash
+    folder.mark(MachineState.READY)
+    assert len(synced) == 1
+    folder.mark(MachineState.STOPPED)
+    assert len(synced) == 2
