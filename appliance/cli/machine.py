@@ -195,12 +195,15 @@ def start(machine: MachineArgument) -> None:
     """Start a machine that nobody uses, from its snapshot where it has one."""
     from appliance.base.settings import get_settings
     from provisioning.fleet.host_backends import host_backends
+    from provisioning.machine_state import MachineState
 
     folder, record = find_machine(machine)
     with held(folder):
         attached = host_backends(get_settings())[record.kind].attach(folder, record)
         attached.power.start()
         attached.release()
+        if record.state is MachineState.STOPPED:
+            folder.mark(MachineState.READY)  # it has memory again
 
 
 def stop(machine: MachineArgument) -> None:

@@ -113,8 +113,10 @@ class Reaper:
         """Reserve memory for machines that the ledger does not know, and free that of lost ones."""
         known = {row.machine_id: row for row in self._ledger.machines() if row.machine_id}
         folders = {folder.machine_id: folder for folder in self._inventory.folders()}
-        for machine_id in known.keys() - folders.keys():
-            self._ledger.free(machine_id)
+        for machine_id, row in known.items():
+            folder = folders.get(machine_id)
+            if folder is None or (not row.lease_id and self._is_stopped(folder)):
+                self._ledger.free(machine_id)
         for machine_id in folders.keys() - known.keys():
             record = folders[machine_id].read()
             # Memory of what is being made was reserved under no name yet.
@@ -122,6 +124,10 @@ class Reaper:
                 mib = self._inventory.reserved_mib(record)
                 if mib:
                     self._ledger.note(machine_id, record.kind.value, mib)
+
+    def _is_stopped(self, folder: MachineFolder) -> bool:
+        record = folder.read()
+        return record is not None and record.state is MachineState.STOPPED
 
     def _reason_to_remove(self, folder: MachineFolder, idle: dict[Kind, int]) -> str:
         record = folder.read()

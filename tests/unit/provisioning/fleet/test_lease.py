@@ -269,6 +269,13 @@ def test_a_stopped_machine_has_no_memory_until_it_is_lent(saved: Lab) -> None:
         assert saved.reserved() == {"desktop-1": 1}
 
 
+def test_a_machine_that_was_stopped_by_hand_frees_its_memory(saved: Lab) -> None:
+    saved.fleet.prepare([Kind.DESKTOP])
+    saved.backend.folder("desktop-1").mark(MachineState.STOPPED)
+    saved.fleet.sweep()
+    assert saved.reserved() == {}
+
+
 def test_machines_that_the_ledger_does_not_know_count(saved: Lab) -> None:
     saved.backend.write(saved.backend.folder("desktop-old"), MachineState.READY)
     saved.fleet.sweep()
