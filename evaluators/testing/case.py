@@ -29,6 +29,14 @@ class CaseKind(StrEnum):
     MISSING = "missing"
     EMPTY = "empty"
     HOSTILE = "hostile"
+    FORGED = "forged"
+    """The evaluator's sentence looks true, and what it says has not happened."""
+    ANOTHER_WAY = "another way"
+    """The same honest result reached differently: another program, another form of the value."""
+
+
+PAIRED = frozenset({CaseKind.FORGED, CaseKind.ANOTHER_WAY})
+"""Kinds of which an evaluator has two cases at least, or says why they cannot apply."""
 
 
 class Fixture(Protocol):
@@ -173,3 +181,13 @@ def empty(name: str, state: State, /, **args: Json) -> Case:
 def hostile(name: str, state: State, /, **args: Json) -> Case:
     """Create a case that tries to deceive or overload the evaluator."""
     return Case(CaseKind.HOSTILE, name, state, args, met=False)
+
+
+def forged(name: str, state: State, /, **args: Json) -> Case:
+    """Create a case whose state looks right though nothing happened, which must be unmet."""
+    return Case(CaseKind.FORGED, name, state, args, met=False)
+
+
+def another_way(name: str, state: State, /, **args: Json) -> Case:
+    """Create a case of an honest result that is reached differently, which must be met."""
+    return Case(CaseKind.ANOTHER_WAY, name, state, args, met=True)

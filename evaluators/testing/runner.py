@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluators.schema import describe
-from evaluators.testing.case import CaseKind
+from evaluators.testing.case import PAIRED, CaseKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from evaluators.testing.case import Case, CaseTable, Fixture
     from provisioning.protocols import Json
@@ -87,14 +87,18 @@ def prepare(table: CaseTable, case: Case) -> Iterator[PreparedCase]:
             fixture.close()
 
 
-def failures(table: CaseTable) -> list[str]:
+def failures(table: CaseTable, *, pending: Collection[CaseKind] = ()) -> list[str]:
     """Run all cases of an evaluator.
+
+    Args:
+        table: its cases.
+        pending: kinds whose cases are still to be written; a kind that has them is a mistake.
 
     Returns:
         One line for each case with another verdict than expected, and for each mistake in the
         set of cases (see `faults_in`); empty when all pass.
     """
-    lines = faults_in(table)
+    lines = faults_in(table, pending=pending)
     for case in table.cases:
         with prepare(table, case) as prepared:
             evaluation = prepared.evaluate()
@@ -107,17 +111,24 @@ def failures(table: CaseTable) -> list[str]:
     return lines
 
 
-def faults_in(table: CaseTable) -> list[str]:
+def faults_in(table: CaseTable, *, pending: Collection[CaseKind] = ()) -> list[str]:
     """Return mistakes in a set of cases.
 
-    Every kind needs a case or a reason in `inapplicable`, not both; names must be unique.
+    Every kind needs a case (those in `PAIRED` two) or a reason in `inapplicable`, not both; names
+    must be unique.
     """
     name = table.mark.name
-    kinds = {case.kind for case in table.cases}
+    counts_by_kind = Counter(case.kind for case in table.cases)
+    kinds = set(counts_by_kind)
     lines = [
-        f"{name}: no {kind.value} case, and no reason in `inapplicable`"
+        f"{name}: {_too_few(kind)}, and no reason in `inapplicable`"
         for kind in CaseKind
-        if kind not in kinds and not table.inapplicable.get(kind)
+        if _lacks(table, kind, counts_by_kind[kind]) and kind not in pending
+    ]
+    lines += [
+        f"{name}: {kind.value} is no longer pending"
+        for kind in pending
+        if not _lacks(table, kind, counts_by_kind[kind])
     ]
     lines += [
         f"{name}: {kind.value} is inapplicable, but has a case"
@@ -131,3 +142,13 @@ def faults_in(table: CaseTable) -> list[str]:
         f"{name}: {count} cases named {case!r}" for case, count in counts.items() if count > 1
     ]
     return lines
+
+
+def _lacks(table: CaseTable, kind: CaseKind, count: int) -> bool:
+    return count < (2 if kind in PAIRED else 1) and not table.inapplicable.get(kind)
+
+
+def _too_few(kind: CaseKind) -> str:
+    if kind in PAIRED:
+        return f"fewer than two cases of the kind {kind.value!r}"
+    return f"no {kind.value} case"
