@@ -344,11 +344,11 @@ class Load(Protocol):
 
 
 @runtime_checkable
-class LetsOut(Protocol):
-    """A machine that reaches nothing but what is served to it; others do not carry this."""
+class EgressCapable(Protocol):
+    """A machine without a network whose programs can be given an HTTP proxy."""
 
-    def way_out(self, serve: Callable[[Stream], None]) -> AbstractContextManager[None]:
-        """Return its programs an HTTP proxy for the length of a block.
+    def open_proxy(self, serve: Callable[[Stream], None]) -> AbstractContextManager[None]:
+        """Offer its programs an HTTP proxy for the length of a block.
 
         Args:
             serve: called with each connection, in a thread of its own; closes it.

@@ -20,21 +20,21 @@ PACKAGES = {
 """Packages of applications by the label a user reads."""
 
 
-def run_on_phone(machine: Machine, *words: str) -> str:
+def run_on_phone(machine: Machine, *argv: str) -> str:
     """Run one command on a phone.
 
     Returns:
-        What it printed.
+        Its standard output.
 
     Raises:
-        ActionError: the command failed, with its words.
+        ActionError: the command failed; its output is in the details.
     """
-    result = machine.run(words, timeout_s=_TIMEOUT_S)
+    result = machine.run(argv, timeout_s=_TIMEOUT_S)
     if result.exit_code != 0:
-        said = (result.stderr or result.stdout).decode(errors="replace").strip()
+        output = (result.stderr or result.stdout).decode(errors="replace").strip()
         raise ActionError(
-            f"{words[0]} failed on {machine.info.machine_id}.",
-            details=f"$ {shlex.join(words)}\n{said}",
+            f"{argv[0]} failed on {machine.info.machine_id}.",
+            details=f"$ {shlex.join(argv)}\n{output}",
         )
     return result.text
 

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class SessionState:
-    """What the agent has told the session so far.
+    """What the agent has handed in so far.
 
     Attributes:
         clock: what `wait` waits on.
         answer: the last one handed in.
-        completed: the agent says that it is done.
+        completed: whether the agent declared the task done.
     """
 
     clock: Clock
@@ -41,7 +41,7 @@ def submit(state: SessionState, answer: Annotated[str, Field(max_length=100_000)
 
 @action(on="session")
 def complete(state: SessionState) -> None:
-    """Say that the task is done; this ends the trial.
+    """Declare the task done; this ends the trial.
 
     Args:
         state: the session.

@@ -111,8 +111,10 @@ def add_contact(machine: Machine, name: str, phone: str = "", email: str = "") -
         email: address; none when empty.
     """
     _insert(machine, _RAW_CONTACTS, account_type="", account_name="")
-    said = run_on_phone(machine, "content", "query", "--uri", _RAW_CONTACTS, "--projection", "_id")
-    contact = max(int(row) for row in re.findall(r"_id=(\d+)", said))
+    output = run_on_phone(
+        machine, "content", "query", "--uri", _RAW_CONTACTS, "--projection", "_id"
+    )
+    contact = max(int(row) for row in re.findall(r"_id=(\d+)", output))
     for kind, value in (("name", name), ("phone_v2", phone), ("email_v2", email)):
         if value:
             mimetype = f"vnd.android.cursor.item/{kind}"
@@ -150,10 +152,10 @@ def _insert(machine: Machine, uri: str, **values: str | int) -> None:
 
     Source: Android's ``content`` command; ``--bind NAME:TYPE:VALUE`` with s for text, i for int.
     """
-    words = ["content", "insert", "--uri", uri]
+    argv = ["content", "insert", "--uri", uri]
     for name, value in values.items():
-        words += ["--bind", f"{name}:{'s' if isinstance(value, str) else 'i'}:{value}"]
-    run_on_phone(machine, *words)
+        argv += ["--bind", f"{name}:{'s' if isinstance(value, str) else 'i'}:{value}"]
+    run_on_phone(machine, *argv)
 
 
 def _absolute(machine: Machine, path: str) -> str:
@@ -166,7 +168,8 @@ def _absolute(machine: Machine, path: str) -> str:
 def _run_as_user(machine: Machine, *argv: str) -> None:
     result = machine.run(argv, timeout_s=_TIMEOUT_S)
     if result.exit_code != 0:
-        said = result.stderr.decode(errors="replace").strip()
+        message = result.stderr.decode(errors="replace").strip()
         raise ActionError(
-            f"{argv[0]} failed on {machine.info.machine_id}.", details=f"$ {' '.join(argv)}\n{said}"
+            f"{argv[0]} failed on {machine.info.machine_id}.",
+            details=f"$ {' '.join(argv)}\n{message}",
         )

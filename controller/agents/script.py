@@ -85,9 +85,9 @@ def _action(path: Path, line: int, row: object) -> Action:
     try:
         read = _Line.model_validate(row)
     except ValidationError as exc:
-        words = exc.errors(include_url=False)[0]["msg"]
+        message = exc.errors(include_url=False)[0]["msg"]
         raise SpecError(
-            f"{path}:{line}: this is no action: {words}",
+            f"{path}:{line}: this is not an action: {message}",
             details=str(exc),
             resolution="Write {on: ROLE, do: ACTION, with: {ARGUMENTS}}, without `on` for the session.",
         ) from exc

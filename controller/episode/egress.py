@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from appliance.base.errors import RequirementError
 from provisioning.egress.policy import read_destinations
 from provisioning.egress.proxy import EgressProxy
-from provisioning.protocols import LetsOut
+from provisioning.protocols import EgressCapable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,7 +43,7 @@ class EgressSession:
         """
         with contextlib.ExitStack() as stack:
             for role, proxy in self._proxies.items():
-                stack.enter_context(_egress_of(machines[role]).way_out(proxy.serve))
+                stack.enter_context(_egress_of(machines[role]).open_proxy(proxy.serve))
             yield
 
     def attempts(self) -> dict[str, list[dict[str, Any]]]:
@@ -54,8 +54,8 @@ class EgressSession:
         }
 
 
-def _egress_of(machine: Machine) -> LetsOut:
-    if isinstance(machine, LetsOut):
+def _egress_of(machine: Machine) -> EgressCapable:
+    if isinstance(machine, EgressCapable):
         return machine
     raise RequirementError(
         f"{machine.info.machine_id} ({machine.info.backend}) cannot reach what its task allows.",

@@ -43,7 +43,7 @@ class Observation:
     Attributes:
         step: number of actions executed so far.
         shots: by role.
-        feedback: what the session says about the agent's last action; empty when all went well.
+        feedback: why the agent's last action was refused; empty when all went well.
         trees: the visible elements by role, where the run asks for them.
     """
 

@@ -1,4 +1,4 @@
-"""Wait until a screen stands still, instead of sleeping."""
+"""Wait until a screen has settled, instead of sleeping."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SettleRule:
 
     Attributes:
         window_s: how long nothing may change.
-        max_s: when to go on whatever happens.
+        max_s: when to stop waiting.
         every_s: pause between two frames.
         still_ratio: share of pixels that may differ all the same: a blinking cursor (0.013 % of
             1280x800) or a clock (0.1 %), whereas a menu or a new line of text exceeds it.
@@ -46,7 +46,7 @@ class Settled:
         frame: the last one, uint8 array (H, W, 3), RGB.
         is_still: False when time ran out first.
         seconds: how long it took.
-        frames: how many were looked at.
+        frames: how many were captured.
     """
 
     frame: Frame
@@ -64,23 +64,23 @@ def settle(
     clock: Clock = SYSTEM_CLOCK,
     load: Load | None = None,
 ) -> Settled:
-    """Look until the screen stands still, and the machine is idle, for a window.
+    """Capture frames until the screen is still, and the machine idle, for a window.
 
-    A screen whose machine knows that nothing more is coming is believed: its picture is the
-    settled one when that holds, and the same frame is shown, after it was taken as well.
+    A screen that implements `Stillness` is trusted: its frame has settled when nothing is pending
+    before and after it was captured.
 
     Every frame is compared with the first one of the window, so that many small changes, each
-    below the threshold, still count once they add up. A still picture is not enough where the
-    machine tells its load: a program that starts shows nothing for seconds, and is not ready.
+    below the threshold, still count once they add up. A still screen is not enough where the
+    machine reports its load: a program that starts shows nothing for seconds.
 
     Args:
-        screen: looked at.
+        screen: captured.
         rule: when it counts as still.
         clock: measures and waits.
-        load: of the machine, if it can tell.
+        load: of the machine, if it reports it.
     """
     if isinstance(screen, Stillness) and screen.is_still() is not None:
-        return _settle_by_word(screen, screen, rule, clock)
+        return _settle_by_report(screen, screen, rule, clock)
     start_s = since_s = clock.monotonic_s()
     first = screen.capture()
     used_s = load.cpu_time_s() if load else 0.0
@@ -102,15 +102,17 @@ def settle(
             return Settled(frame, is_still=False, seconds=now_s - start_s, frames=frames)
 
 
-def _settle_by_word(screen: Screen, word: Stillness, rule: SettleRule, clock: Clock) -> Settled:
-    """Ask the machine until nothing is coming, and nothing came while the picture was taken."""
+def _settle_by_report(
+    screen: Screen, stillness: Stillness, rule: SettleRule, clock: Clock
+) -> Settled:
+    """Ask the machine until nothing is pending, and nothing came while the frame was captured."""
     start_s = clock.monotonic_s()
     frames = 0
     while True:
-        is_still = word.is_still()
+        is_still = stillness.is_still()
         frame = screen.capture()
         frames += 1
-        is_still = bool(is_still) and bool(word.is_still()) and screen.capture() is frame
+        is_still = bool(is_still) and bool(stillness.is_still()) and screen.capture() is frame
         seconds = clock.monotonic_s() - start_s
         if is_still or seconds >= rule.max_s:
             return Settled(frame, is_still=is_still, seconds=seconds, frames=frames)
@@ -118,13 +120,13 @@ def _settle_by_word(screen: Screen, word: Stillness, rule: SettleRule, clock: Cl
 
 
 def settle_machine(machine: Machine, rule: SettleRule, clock: Clock) -> Settled:
-    """Settle a machine with all that it can tell."""
+    """Wait until a machine has settled, by its screen and, where it reports it, its load."""
     load = machine if isinstance(machine, Load) else None
     return settle(machine.screen, rule, clock, load)
 
 
 def changed_ratio(before: Frame, after: Frame) -> float:
-    """Give the share of pixels that differ, 0 to 1; 1 when the sizes differ."""
+    """Return the share of pixels that differ, 0 to 1; 1 when the sizes differ."""
     if before is after:
         return 0.0
     if before.shape != after.shape:

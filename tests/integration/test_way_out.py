@@ -10,7 +10,7 @@ from appliance.base.settings import get_settings
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.egress.policy import read_destinations
 from provisioning.egress.proxy import Attempt, EgressProxy
-from provisioning.protocols import LetsOut
+from provisioning.protocols import EgressCapable
 from tests.integration.test_forks import forked, sh
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.standins.website import website
@@ -77,8 +77,8 @@ def vm() -> Iterator[DesktopVm]:
 
 def test_a_guest_reaches_what_is_allowed_and_nothing_else(vm: DesktopVm, shop: int) -> None:
     proxy = EgressProxy(read_destinations([f"shop.test:80=127.0.0.1:{shop}"]))
-    assert isinstance(vm, LetsOut)
-    with vm.way_out(proxy.serve):
+    assert isinstance(vm, EgressCapable)
+    with vm.open_proxy(proxy.serve):
         allowed = sh(vm, ASK.format(url="http://shop.test/door?open=1"))
         refused = sh(vm, ASK.format(url=f"http://127.0.0.1:{shop}/"))
         beside = sh(vm, ROUND)

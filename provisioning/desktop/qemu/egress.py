@@ -1,4 +1,4 @@
-"""Return a guest's programs a way to what its task allows: a proxy on the guest's own loopback."""
+"""Offer a guest's programs an HTTP proxy on the guest's own loopback."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _TIMEOUT_S = 30.0
 
 
 @contextlib.contextmanager
-def let_out(
+def open_guest_proxy(
     login: Callable[..., SshSession], commands: Commands, serve: Callable[[Stream], None]
 ) -> Iterator[None]:
     """Forward the proxy's port and set GNOME's proxy, which browsers and new terminals follow.
 
-    Nothing is set back: the machine's reset does that.
+    Nothing is restored: the machine's reset does that.
 
     Args:
         login: opens an SSH session of root, which stays open for the length of the block.

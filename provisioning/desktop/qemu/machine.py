@@ -16,7 +16,7 @@ from appliance.base.measures import record
 from images.desktop.recipe import DISK, HOST_KEY, INITRD, KERNEL
 from provisioning.desktop.probed import ProbedDesktop
 from provisioning.desktop.qemu.domain import DomainSpec
-from provisioning.desktop.qemu.egress import let_out
+from provisioning.desktop.qemu.egress import open_guest_proxy
 from provisioning.desktop.qemu.ending import find_end
 from provisioning.desktop.qemu.host import hypervisor_address
 from provisioning.desktop.qemu.identity import new_identity
@@ -211,9 +211,9 @@ class DesktopVm(ProbedDesktop):
         """
         return open_ssh(self.ssh_target(), timeout_s=timeout_s)
 
-    def way_out(self, serve: Callable[[Stream], None]) -> AbstractContextManager[None]:
-        """Return its programs an HTTP proxy for the length of a block; see `let_out`."""
-        return let_out(self.ssh, self, serve)
+    def open_proxy(self, serve: Callable[[Stream], None]) -> AbstractContextManager[None]:
+        """Offer its programs an HTTP proxy for the length of a block; see `open_guest_proxy`."""
+        return open_guest_proxy(self.ssh, self, serve)
 
     def _keep(self, record: QemuRecord) -> None:
         self._record = self._vm = self._folder.write(record)

@@ -30,7 +30,7 @@ def test_what_a_machine_asked_for_stands_in_the_logs_last_line(
     ways: list[str] = []
 
     @contextlib.contextmanager
-    def way_out(serve: Callable[[Stream], None]) -> Iterator[None]:
+    def open_proxy(serve: Callable[[Stream], None]) -> Iterator[None]:
         ways.append("open")
         guest, proxy = socket.socketpair()
         guest.sendall(b"CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n")
@@ -40,7 +40,7 @@ def test_what_a_machine_asked_for_stands_in_the_logs_last_line(
         yield
         ways.append("closed")
 
-    monkeypatch.setattr(desktop_of(bench), "way_out", way_out, raising=False)
+    monkeypatch.setattr(desktop_of(bench), "open_proxy", open_proxy, raising=False)
     bench.run(make_task(egress={"desktop": ["shop.test:80"]}), Scripted())
 
     assert ways == ["open", "closed"]
