@@ -68,7 +68,7 @@ class Builder:
     clock: Clock = SYSTEM_CLOCK
 
     def find(self, name: str) -> Image:
-        """Give an image that was built already.
+        """Return an image that was built already.
 
         Raises:
             UnknownNameError: there is no recipe of that name.
@@ -87,7 +87,7 @@ class Builder:
         return image
 
     def recipe_digest(self, name: str) -> str:
-        """Give the recipe digest that an image of that name has today, built or not.
+        """Return the recipe digest that an image of that name has today, built or not.
 
         Raises:
             UnknownNameError: there is no recipe of that name.
@@ -104,7 +104,7 @@ class Builder:
         repair: bool = False,
         rebuild: bool = False,
     ) -> Image:
-        """Give an image, after building it and what it needs where they are missing.
+        """Return an image, after building it and what it needs where they are missing.
 
         Args:
             name: of the recipe.
@@ -130,7 +130,7 @@ class Builder:
             return self._build(recipe, needed, digest, report)
 
     def _find_built(self, recipe: Recipe, digest: str, *, repair: bool = False) -> Image | None:
-        """Give the image of a recipe digest if it is there and whole."""
+        """Return the image of a recipe digest if it is there and whole."""
         folder = image_folder(self.settings.images_dir, recipe.name, digest)
         if not (folder / MANIFEST).is_file():
             return None
@@ -215,12 +215,12 @@ def ensure(
     repair: bool = False,
     rebuild: bool = False,
 ) -> Image:
-    """Give an image, built when missing; see `Builder.ensure`."""
+    """Return an image, built when missing; see `Builder.ensure`."""
     return Builder(settings).ensure(name, report, repair=repair, rebuild=rebuild)
 
 
 def find(name: str, settings: Settings) -> Image:
-    """Give an image that was built already; see `Builder.find`."""
+    """Return an image that was built already; see `Builder.find`."""
     return Builder(settings).find(name)
 
 
@@ -254,7 +254,7 @@ def check_image(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
 
 
 def list_manifests(settings: Settings) -> list[tuple[Path, Manifest | MesocosmError]]:
-    """Give all built images with their folders; broken ones with their error."""
+    """Return all built images with their folders; broken ones with their error."""
     return list(iter_manifests(settings.images_dir))
 
 

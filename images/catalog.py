@@ -18,7 +18,7 @@ ON_REQUEST = ("desktop-container", "android")
 
 
 def needed_names(settings: Settings) -> tuple[str, ...]:
-    """Give the images that an appliance of these settings needs."""
+    """Return the images that an appliance of these settings needs."""
     return (*NAMES, "desktop-container") if settings.desktop == "container" else NAMES
 
 

@@ -115,7 +115,7 @@ _BASES = ("debian-12", "ubuntu-24.04")
 
 
 def get_distribution(name: str) -> Distribution:
-    """Give a distribution of the table.
+    """Return a distribution of the table.
 
     Raises:
         UnknownNameError: it is not in the table.
@@ -126,7 +126,7 @@ def get_distribution(name: str) -> Distribution:
 
 
 def host_distribution() -> Distribution:
-    """Give the host's own distribution where it can carry the docker images, else Debian 12."""
+    """Return the host's own distribution where it can carry the docker images, else Debian 12."""
     vendor, version = read_os_release()
     name = f"{vendor}-{version}"
     return DISTRIBUTIONS[name if name in _BASES else FALLBACK]
@@ -224,7 +224,7 @@ def fetch(url: str, *, timeout_s: float) -> Reach:
 def check_archive(
     distribution: Distribution, settings: Settings, *, timeout_s: float = DEADLINE_S
 ) -> Reach:
-    """Tell whether a distribution's archive answers within the deadline."""
+    """Return whether a distribution's archive answers within the deadline."""
     mirror = find_mirror(distribution, settings)
     if mirror is None:
         return Reach(ok=False, reason=f"no archive of {distribution.name} is known")
@@ -278,5 +278,5 @@ def choose_distribution(settings: Settings, *, anew: bool = False) -> Choice:
 
 
 def keep_choice(settings: Settings, choice: Choice) -> None:
-    """Have later commands that name no distribution use this one."""
+    """Make this the distribution of later commands that name none."""
     write_atomic(settings.images_dir / _CHOICE, choice.model_dump_json())

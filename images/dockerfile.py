@@ -46,7 +46,7 @@ class DockerRecipe:
         return (self.base,)
 
     def inputs(self) -> Mapping[str, object]:
-        """Give the digests of its files and its arguments."""
+        """Return the digests of its files and its arguments."""
         files = {name: digest_tree(path) for name, path in self.files.items()}
         return {"files": files, "args": dict(self.args)}
 

@@ -116,7 +116,7 @@ def _touch_socket(timeout_s: float) -> None:
 
 
 def find_image(client: DockerClient, reference: str) -> str | None:
-    """Give the id (``sha256:...``) of an image by tag or id, or None."""
+    """Return the id (``sha256:...``) of an image by tag or id, or None."""
     from docker.errors import ImageNotFound  # noqa: PLC0415
 
     try:
@@ -258,7 +258,7 @@ def _read_event(event: dict[str, Any], tail: list[str], report: Report) -> str |
 
 
 def read_packages(client: DockerClient, image: str) -> dict[str, str]:
-    """Give the version of each Debian package in an image; empty when it has no dpkg."""
+    """Return the version of each Debian package in an image; empty when it has no dpkg."""
     from docker.errors import ContainerError  # noqa: PLC0415
 
     try:

@@ -72,7 +72,7 @@ def read_default_archive(vendor: str) -> str | None:
 
 
 def read_apt_options() -> list[str]:
-    """Give the host's apt options that builds must share, such as a lenient validity check."""
+    """Return the host's apt options that builds must share, such as a lenient validity check."""
     try:
         text = run(["apt-config", "dump"], timeout_s=10).text
     except ToolError:
@@ -81,7 +81,7 @@ def read_apt_options() -> list[str]:
 
 
 def read_os_release() -> tuple[str, str]:
-    """Give this host's distribution and version, such as ``("debian", "12")``."""
+    """Return this host's distribution and version, such as ``("debian", "12")``."""
     try:
         data = platform.freedesktop_os_release()
     except OSError:
@@ -90,7 +90,7 @@ def read_os_release() -> tuple[str, str]:
 
 
 def read_authorities() -> bytes:
-    """Give the certificate authorities this host trusts, PEM; empty when it has none."""
+    """Return the certificate authorities this host trusts, PEM; empty when it has none."""
     chosen = [os.environ.get(name, "") for name in ("PIP_CERT", "SSL_CERT_FILE")]
     for name in (*chosen, *_AUTHORITIES):
         if name and Path(name).is_file():
@@ -122,7 +122,7 @@ def read_pip_conf(authorities: str) -> bytes:
 
 
 def read_proxies() -> dict[str, str]:
-    """Give the proxy variables of this host; docker keeps these build arguments out of images."""
+    """Return the proxy variables of this host; docker keeps these build arguments out of images."""
     found = {}
     for name in _PROXIES:
         if value := os.environ.get(name) or os.environ.get(name.upper()):

@@ -25,7 +25,7 @@ _TIMEOUT_S = 60.0
 def find_keyring(
     distribution: Distribution, settings: Settings, workdir: Path, report: Report
 ) -> Path:
-    """Give a file of archive keys that mmdebstrap can be handed.
+    """Return a file of archive keys that mmdebstrap can be handed.
 
     The host's own file when its package is installed; else the archive's own key package is
     fetched and used only if **every** key in it has one of the fingerprints of the table.

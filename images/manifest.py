@@ -70,7 +70,7 @@ class Manifest(BaseModel):
 
 
 def list_files(root: Path) -> list[Path]:
-    """Give the content files of an image's folder, sorted; not the manifest and its stamp."""
+    """Return the content files of an image's folder, sorted; not the manifest and its stamp."""
     return sorted(
         path
         for path in root.rglob("*")
@@ -89,7 +89,7 @@ def describe_files(root: Path) -> dict[str, FileEntry]:
 
 
 def digest_files(files: Mapping[str, FileEntry]) -> str:
-    """Give the image digest of a file image."""
+    """Return the image digest of a file image."""
     return digest_json({name: entry.sha256 for name, entry in files.items()})
 
 

@@ -76,7 +76,7 @@ class Image:
         return f"{self.name}:{self.variant}"
 
     def file(self, name: str) -> Path:
-        """Give the path of one file of a file image."""
+        """Return the path of one file of a file image."""
         return self.path / name
 
 
@@ -137,7 +137,7 @@ class Recipe(Protocol):
 
 
 def docker_tag(name: str, docker_id: str) -> str:
-    """Give the tag of a docker image, such as ``mesocosm/phone:1f0c2a9b44de``.
+    """Return the tag of a docker image, such as ``mesocosm/phone:1f0c2a9b44de``.
 
     It follows the image's id, so that two state folders that share one docker engine, and built
     the same recipe twice, do not take each other's tag away.

@@ -33,12 +33,12 @@ _CHECKED = ".checked"
 
 
 def image_folder(images_dir: Path, name: str, recipe_digest: str) -> Path:
-    """Give the folder an image has when it is built."""
+    """Return the folder an image has when it is built."""
     return images_dir / name / recipe_digest
 
 
 def lock_path(images_dir: Path, name: str) -> Path:
-    """Give the lock that the builder of images of that name holds."""
+    """Return the lock that the builder of images of that name holds."""
     return images_dir / name / ".lock"
 
 
@@ -55,7 +55,7 @@ def as_image(manifest: Manifest, folder: Path) -> Image:
 
 
 def iter_manifests(images_dir: Path) -> Iterator[tuple[Path, Manifest | MesocosmError]]:
-    """Give each built image's folder with its manifest, or with what is wrong with that."""
+    """Return each built image's folder with its manifest, or with what is wrong with that."""
     for path in sorted(images_dir.glob(f"*/[0-9a-f]*/{MANIFEST}")):
         try:
             yield path.parent, read_manifest(path.parent)
@@ -73,7 +73,7 @@ def make_workdir(images_dir: Path, name: str) -> Path:
 
 
 def has_leftovers(images_dir: Path, name: str) -> bool:
-    """Tell whether work folders are there: of a build that runs, or of killed ones."""
+    """Return whether work folders are there: of a build that runs, or of killed ones."""
     return any((images_dir / name).glob(f"{LEFTOVER}*"))
 
 

@@ -64,7 +64,7 @@ class Aggregate:
             series.counts[bisect.bisect_left(metric.buckets, value)] += 1
 
     def items(self, name: Name) -> Iterator[tuple[tuple[str, ...], Series]]:
-        """Give label values (in the catalog's order) and series of one measure."""
+        """Return label values (in the catalog's order) and series of one measure."""
         yield from list(self._series[name].items())  # a copy: another thread may be adding
 
     def sums(self, name: Name, label: str) -> dict[str, float]:
@@ -76,7 +76,7 @@ class Aggregate:
         return found
 
     def to_json(self) -> dict[str, object]:
-        """Give everything as plain data."""
+        """Return everything as plain data."""
         rows = [
             [name, list(CATALOG[name].buckets or ()), list(key), series.total, series.counts]
             for name in CATALOG

@@ -1,4 +1,4 @@
-"""Say what each measure means, which labels it takes and how it is bucketed."""
+"""Define what each measure means, which labels it takes and how it is bucketed."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class ApplianceCollector(Collector):
         self._accelerator = accelerator
 
     def collect(self) -> Iterator[Family]:
-        """Give all families: measures, machines by state, health of the log, build."""
+        """Return all families: measures, machines by state, health of the log, build."""
         totals = self._reader.update()
         for name, metric in CATALOG.items():
             yield _family(f"{PREFIX}{name}", metric, dict(totals.items(name)))

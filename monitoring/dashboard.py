@@ -55,7 +55,7 @@ PANELS = (
 
 
 def build() -> dict[str, Any]:
-    """Give the dashboard in Grafana's JSON model."""
+    """Return the dashboard in Grafana's JSON model."""
     panels: list[dict[str, Any]] = []
     x, y = 0, 0
     for number, panel in enumerate(PANELS, start=1):
@@ -90,7 +90,7 @@ def _panel(number: int, panel: Panel, place: dict[str, int]) -> dict[str, Any]:
 
 
 def text() -> str:
-    """Give the file's text."""
+    """Return the file's text."""
     return json.dumps(build(), indent=2) + "\n"
 
 

@@ -114,7 +114,7 @@ def render(
     *,
     now_s: float,
 ) -> str:
-    """Give the page as HTML.
+    """Return the page as HTML.
 
     Args:
         totals: all measures.
@@ -146,7 +146,7 @@ def render(
 
 
 def style() -> str:
-    """Give the page's style sheet."""
+    """Return the page's style sheet."""
     return _environment().get_template("page.css.j2").render()
 
 

@@ -33,7 +33,7 @@ def tracked() -> list[Path]:
 
 
 def texts() -> list[tuple[str, str]]:
-    """Give name and text of every text file of the project but this one."""
+    """Return name and text of every text file of the project but this one."""
     found = []
     for path in tracked():
         data = path.read_bytes()

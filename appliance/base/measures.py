@@ -91,7 +91,7 @@ def _append(path: Path, line: bytes) -> None:
 
 
 def _is_at(path: Path, fd: int) -> bool:
-    """Tell whether an open file still has this name."""
+    """Return whether an open file still has this name."""
     try:
         return os.path.samestat(path.stat(), os.fstat(fd))
     except FileNotFoundError:

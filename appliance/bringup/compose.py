@@ -73,7 +73,7 @@ def hypervisor_memory_mib(meminfo: Path = Path("/proc/meminfo")) -> int:
 
 
 def find_compose() -> list[str]:
-    """Give the words that call compose.
+    """Return the words that call compose.
 
     Raises:
         RequirementError: there is neither form of it.
@@ -128,7 +128,7 @@ class Compose:
         write_atomic(self.env_file, "".join(f"{key}={value}\n" for key, value in rows.items()))
 
     def argv(self, *words: str) -> list[str]:
-        """Give the whole command line for some words of compose.
+        """Return the whole command line for some words of compose.
 
         Raises:
             RequirementError: there is no compose.
@@ -167,7 +167,7 @@ class Compose:
         return {key: value for key, _, value in rows if key in os.environ}
 
     def services(self) -> list[ServiceState]:
-        """Tell how each container is; asks the engine, needs no compose and no env file.
+        """Return how each container is; asks the engine, needs no compose and no env file.
 
         Raises:
             RequirementError: the engine does not answer.
@@ -189,7 +189,7 @@ class Compose:
         return sorted(states, key=lambda state: state.name)
 
     def tail(self, service: str, lines: int = 15) -> str:
-        """Give the last lines of a service's log; empty when it has no container."""
+        """Return the last lines of a service's log; empty when it has no container."""
         for state in self.services():
             if state.name == service:
                 with docker_client() as client:

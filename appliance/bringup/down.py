@@ -119,7 +119,7 @@ def _remove_images(settings: Settings) -> str:
 
 
 def _stands_on(image: str, tags: dict[str, str], parents: dict[str, str]) -> bool:
-    """Tell whether an image was built on one of ours."""
+    """Return whether an image was built on one of ours."""
     while image := parents.get(image, ""):
         if image in tags.values():
             return True

@@ -71,7 +71,7 @@ def find_users(settings: Settings, client: DockerClient | None = None) -> Users:
 
 
 def backing_file(path: Path) -> Path | None:
-    """Give the file that a qcow2 image stands on, links resolved; None when it stands alone.
+    """Return the file that a qcow2 image stands on, links resolved; None when it stands alone.
 
     Source: QEMU's docs/interop/qcow2.txt, header: magic, version, offset and size of the name.
     """
@@ -88,7 +88,7 @@ def backing_file(path: Path) -> Path | None:
 
 
 def _open_files(root: Path) -> dict[Path, str]:
-    """Give the files below a folder that processes have open."""
+    """Return the files below a folder that processes have open."""
     found = {}
     for process in _PROC.glob("[0-9]*"):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Have every image of the appliance, built where it is missing, two at a time."""
+"""Ensure every image of the appliance, built where it is missing, two at a time."""
 
 from __future__ import annotations
 

@@ -82,6 +82,6 @@ def _reachable_fleet(settings: Settings) -> LocalFleet:
 
 
 def describe(counts: dict[tuple[str, str], int]) -> str:
-    """Say machine counts in words, such as ``1 desktop ready, 1 phone ready``."""
+    """Return machine counts as text, such as ``1 desktop ready, 1 phone ready``."""
     rows = [f"{count} {kind} {state}" for (kind, state), count in sorted(counts.items())]
     return ", ".join(rows) or "none"

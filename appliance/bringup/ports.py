@@ -1,4 +1,4 @@
-"""Tell whether a loopback port is free, and who holds it when it is not."""
+"""Return whether a loopback port is free, and who holds it when it is not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TABLES = ("tcp", "tcp6")
 
 
 def is_free(port: int) -> bool:
-    """Tell whether a server could listen on this port of 127.0.0.1 now."""
+    """Return whether a server could listen on this port of 127.0.0.1 now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

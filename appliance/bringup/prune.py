@@ -61,7 +61,7 @@ class OldImage:
         return f"{self.name}:{self.variant} {self.digest[:12]}".rstrip()
 
     def to_dict(self) -> dict[str, object]:
-        """Give the row as machines read it."""
+        """Return the row as machines read it."""
         return {
             "name": self.name,
             "variant": self.variant,
@@ -99,7 +99,7 @@ class Pruner:
         self._stack.close()
 
     def find(self) -> list[OldImage]:
-        """Give all images that are not of today, with the reason of those that stay.
+        """Return all images that are not of today, with the reason of those that stay.
 
         Raises:
             RequirementError: the docker engine does not answer, and there are docker images.
@@ -181,7 +181,7 @@ class Pruner:
         return name in _ORDER and (not self.names or name in self.names)
 
     def _current(self, whole: Sequence[tuple[Path, Manifest]]) -> set[Path]:
-        """Give the folders of today's images.
+        """Return the folders of today's images.
 
         Where nobody can tell, since what an image stands on is not built, it is the newest.
         """
@@ -199,7 +199,7 @@ class Pruner:
         return found
 
     def _wanted(self, name: str, variant: str) -> str:
-        """Give the recipe digest that an image of that name has today."""
+        """Return the recipe digest that an image of that name has today."""
         settings = self.settings
         if variant in DISTRIBUTIONS:
             settings = settings.model_copy(update={"distribution": variant})
@@ -217,7 +217,7 @@ class Pruner:
             return 0
 
     def _leftovers(self) -> Iterator[OldImage]:
-        """Give what killed builds left, and a prune that was ended in the middle."""
+        """Return what killed builds left, and a prune that was ended in the middle."""
         for folder in sorted(self.settings.images_dir.glob(f"*/{LEFTOVER}*")):
             if self._is_asked(folder):
                 yield OldImage(folder.parent.name, "left over", "", _disk_bytes(folder), folder)

@@ -1,4 +1,4 @@
-"""Tell how the appliance is now."""
+"""Return how the appliance is now."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Status:
 
     @property
     def is_up(self) -> bool:
-        """Tell whether every service answers."""
+        """Return whether every service answers."""
         return self.engine and all(answers for _, answers in self.services.values())
 
     def to_dict(self) -> dict[str, object]:
-        """Give the machine-readable form."""
+        """Return the machine-readable form."""
         return {
             "up": self.is_up,
             "engine": self.engine,

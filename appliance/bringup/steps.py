@@ -82,7 +82,7 @@ class Steps:
             self._print(step)
 
     def to_json(self) -> list[dict[str, object]]:
-        """Give the steps as plain data."""
+        """Return the steps as plain data."""
         return [
             {"name": one.name, "ok": one.ok, "note": one.note, "seconds": round(one.seconds, 3)}
             for one in self.done

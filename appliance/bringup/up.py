@@ -46,7 +46,7 @@ class Outcome:
 
     @property
     def is_proven(self) -> bool:
-        """Tell whether no trial was asked for, or it passed."""
+        """Return whether no trial was asked for, or it passed."""
         return self.report is None or self.report.verdicts["PASS"] == len(self.report.trials) > 0
 
 

@@ -189,7 +189,7 @@ def _warn(is_whole: bool) -> None:
 
 
 def _versions() -> dict[str, str]:
-    """Give the versions of libvirt and QEMU where a hypervisor answers."""
+    """Return the versions of libvirt and QEMU where a hypervisor answers."""
     from appliance.base.errors import MesocosmError
     from appliance.base.settings import get_settings
     from provisioning.desktop.qemu.connection import Hypervisor

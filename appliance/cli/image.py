@@ -248,7 +248,7 @@ def _judge(error: MesocosmError | None) -> dict[str, str]:
 
 
 def _describe(folder: Path, manifest: Manifest | MesocosmError) -> dict[str, Any]:
-    """Give the row of one image."""
+    """Return the row of one image."""
     from images.manifest import Manifest
 
     if not isinstance(manifest, Manifest):

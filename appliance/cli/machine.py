@@ -62,7 +62,7 @@ def list_machines(json: JsonOption = False) -> None:
 
 
 def _not_taken_yet(known: set[str]) -> list[dict[str, object]]:
-    """Give rows of the remote desktops that are named and not in the fleet yet."""
+    """Return rows of the remote desktops that are named and not in the fleet yet."""
     from appliance.base.settings import get_settings
     from provisioning.desktop.remote.backend import machine_id
     from provisioning.desktop.remote.config import read_remotes

@@ -1,1 +1,1 @@
-"""Say what this host lacks, why it matters, and how to cure it."""
+"""Diagnose this host and suggest fixes."""

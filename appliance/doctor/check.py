@@ -65,11 +65,11 @@ class Answer:
 
     @property
     def is_met(self) -> bool:
-        """Tell whether nothing needed is lacking."""
+        """Return whether nothing needed is lacking."""
         return self.finding.state in {State.OK, State.WARN}
 
     def to_dict(self) -> dict[str, str]:
-        """Give the JSON row."""
+        """Return the JSON row."""
         found = self.finding
         return {
             "name": self.name,

@@ -91,7 +91,7 @@ def check_base_archive(settings: Settings) -> Finding:
 
 
 def check_desktop_archives(settings: Settings) -> Finding:
-    """Tell which distributions a desktop can be made of."""
+    """Return which distributions a desktop can be made of."""
     wanted = settings.distribution
     names = [PREFERRED_UBUNTU, FALLBACK] if wanted == "auto" else [wanted]
     lacking: list[str] = []

@@ -198,7 +198,7 @@ class Episode:
         return self._over(Ending(reason, "The agent did not answer in time."))
 
     def close(self) -> TrialResult:
-        """Give the machines back and return the result; every later call returns the same.
+        """Return the machines back and return the result; every later call returns the same.
 
         A trial that is not over is recorded as cancelled.
 

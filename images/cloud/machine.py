@@ -52,7 +52,7 @@ class BuildMachine:
         return self.folder / "serial.log"
 
     def argv(self) -> list[str]:
-        """Give the command that runs it. Source: QEMU 7.2, invocation."""
+        """Return the command that runs it. Source: QEMU 7.2, invocation."""
         words = [
             *(QEMU, "-accel", self.accelerator, "-cpu", _CPU_MODELS[self.accelerator]),
             *("-machine", "q35", "-m", str(self.memory_mib), "-smp", "2"),

@@ -81,7 +81,7 @@ class CloudDesktopRecipe:
         return f"{self._distribution.name}-cloud"
 
     def inputs(self) -> Mapping[str, object]:
-        """Give the digests of both recipes' files and of the key that is let in."""
+        """Return the digests of both recipes' files and of the key that is let in."""
         return {
             "cloud": digest_tree(HERE),
             "desktop": digest_tree(DESKTOP),

@@ -25,7 +25,7 @@ class PrometheusRecipe(DockerRecipe):
     """Upstream's image where a registry gives it, else base and the distribution's package."""
 
     def inputs(self) -> Mapping[str, object]:
-        """Give the digests of its files and the upstream version."""
+        """Return the digests of its files and the upstream version."""
         return {**super().inputs(), "upstream": UPSTREAM}
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:

@@ -99,7 +99,7 @@ def choose(apps: Sequence[App], name: str) -> App:
 
 
 def list_apps(home: str) -> Iterator[App]:
-    """Give the installed applications, the user's own first."""
+    """Return the installed applications, the user's own first."""
     for folder in (os.path.join(home, ".local/share/applications"), *_FOLDERS):
         with contextlib.suppress(OSError):
             for file_name in sorted(os.listdir(folder)):

@@ -1,4 +1,4 @@
-"""Tell whether a process made its connections to a server itself, as the program it now runs.
+"""Return whether a process made its connections to a server itself, as the program it now runs.
 
 An X server or a message bus knows a client by the process that connected. That process may have run
 another program then, and the connection may be another's by now. Libraries of X and of D-Bus mark
@@ -32,7 +32,7 @@ _TIMEOUT_S = 2.0
 
 
 def server_pid(link: socket.socket) -> int:
-    """Give the process that listens at the other end of a connection; 0 when it is elsewhere."""
+    """Return the process that listens at the other end of a connection; 0 when it is elsewhere."""
     if link.family != socket.AF_UNIX:
         return 0
     told = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
@@ -40,7 +40,7 @@ def server_pid(link: socket.socket) -> int:
 
 
 def peers() -> dict[int, int]:
-    """Give the other end of each connected socket of this machine, by inode.
+    """Return the other end of each connected socket of this machine, by inode.
 
     Raises:
         OSError: the kernel does not tell.
@@ -65,7 +65,7 @@ def peers() -> dict[int, int]:
 def are_own(
     pid: int, server: int, ends: dict[int, int], count: int, *, alone: bool = False
 ) -> bool:
-    """Tell whether a process holds as many connections to a server as it has clients there.
+    """Return whether a process holds as many connections to a server as it has clients there.
 
     Args:
         pid: the process.
@@ -105,7 +105,7 @@ def _peer_in(body: bytes) -> int:
 
 
 def _sockets_of(pid: int) -> dict[int, int]:
-    """Give the inodes of a process' sockets, by descriptor."""
+    """Return the inodes of a process' sockets, by descriptor."""
     found = {}
     with contextlib.suppress(OSError):
         for name in os.listdir(f"/proc/{pid}/fd"):

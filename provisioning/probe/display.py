@@ -81,11 +81,11 @@ class Display:
         return self._windows.list_windows(self._display)
 
     def shown(self, _params: Params) -> dict[str, Any]:
-        """Tell which parts of a desktop are on the screen."""
+        """Return which parts of a desktop are on the screen."""
         return self._windows.shown_parts(self._display)
 
     def saved(self, params: Params) -> dict[str, Any]:
-        """Tell what a reset must bring back: ``windows``, and ``selections`` by name."""
+        """Return what a reset must bring back: ``windows``, and ``selections`` by name."""
         deadline_s = time.monotonic() + max(0.1, params.timeout_s - _MARGIN_S)
         return {
             "windows": self._windows.saved_rows(self._display),

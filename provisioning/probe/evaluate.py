@@ -266,7 +266,7 @@ def _outlive_shortage() -> None:
 
 
 def undecided(call: dict[str, Any], reason: str) -> Outcome:
-    """Give the outcome of a call that nobody could decide."""
+    """Return the outcome of a call that nobody could decide."""
     return {"node": call["node"], "met": None, "reason": reason[:_MAX_REASON]}
 
 

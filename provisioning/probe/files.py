@@ -50,7 +50,7 @@ def put(params: Params) -> None:
 
 
 def get(params: Params) -> dict[str, Any]:
-    """Give one piece of a regular file: ``data_b64``, ``eof`` and the file's ``size``.
+    """Return one piece of a regular file: ``data_b64``, ``eof`` and the file's ``size``.
 
     With ``straight`` a path that leads over a symbolic link is refused as ``not_straight``.
     """
@@ -70,7 +70,7 @@ def get(params: Params) -> dict[str, Any]:
 
 
 def stat(params: Params) -> dict[str, Any]:
-    """Tell about what a path leads to: ``exists``, ``size``, ``mode``, ``mtime``."""
+    """Describe what a path leads to: ``exists``, ``size``, ``mode``, ``mtime``."""
     try:
         found = os.stat(_path(params))
     except (FileNotFoundError, NotADirectoryError):

@@ -83,7 +83,7 @@ class LineSplitter:
 
 
 def encode(message: dict[str, Any], max_bytes: int = MAX_LINE_BYTES) -> bytes:
-    """Give the line of a message, ASCII, its newline included.
+    """Return the line of a message, ASCII, its newline included.
 
     Raises:
         FramingError: the line would exceed the bound, or the message is no JSON.

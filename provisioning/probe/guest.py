@@ -89,15 +89,15 @@ class Guest:
         return os.path.normpath(os.path.join(self.home, path))
 
     def exists(self, path: str) -> bool:
-        """Tell whether a path leads to a file, folder or anything else."""
+        """Return whether a path leads to a file, folder or anything else."""
         return os.path.exists(self.path(path))
 
     def is_folder(self, path: str) -> bool:
-        """Tell whether a path leads to a folder."""
+        """Return whether a path leads to a folder."""
         return os.path.isdir(self.path(path))
 
     def list_folder(self, path: str) -> list[str]:
-        """Give the names in a folder, sorted.
+        """Return the names in a folder, sorted.
 
         Raises:
             GuestFileMissingError: there is no such folder.
@@ -175,13 +175,13 @@ class Guest:
         return text[1:-1] if is_quoted else text
 
     def processes(self) -> list[Process]:
-        """Give the user-space processes (pid, ppid, uid, comm, argv) of all users."""
+        """Return the user-space processes (pid, ppid, uid, comm, argv) of all users."""
         if self._processes is None:
             self._processes = proc.list_processes()
         return self._processes
 
     def windows(self) -> list[dict[str, Any]]:
-        """Give the managed windows: id, wm_class, pid, geometry, active, program.
+        """Return the managed windows: id, wm_class, pid, geometry, active, program.
 
         ``program`` is the path of the file that the window's process runs, as server and kernel
         know it, empty when they do not. In ``wm_class`` names that cannot be that program's are
@@ -195,7 +195,7 @@ class Guest:
         return self._windows
 
     def title_of(self, window: dict[str, Any]) -> str:
-        """Give the title that a window's own program tells, at most 1000 characters.
+        """Return the title that a window's own program tells, at most 1000 characters.
 
         What others wrote there, or took away, does not count.
 
@@ -217,7 +217,7 @@ class Guest:
         return title
 
     def may_bear(self, window: dict[str, Any], app: str) -> bool:
-        """Tell whether a window may be an application's whatever its ``wm_class`` says.
+        """Return whether a window may be an application's whatever its ``wm_class`` says.
 
         Args:
             window: one of `windows`.
@@ -277,7 +277,7 @@ class Guest:
 
 
 def _shielded(identity: Identity) -> Identity:
-    """Give the user a group that keeps other processes of the user out."""
+    """Put the user into a group that keeps other processes of the user out."""
     return identity if identity.uid == os.getuid() else identity._replace(gid=_SHIELD_GID)
 
 

@@ -38,11 +38,11 @@ class Identity(NamedTuple):
 
     @classmethod
     def own(cls) -> Identity:
-        """Give the user this process runs as."""
+        """Return the user this process runs as."""
         return cls.of(pwd.getpwuid(os.getuid()).pw_name)
 
     def environment(self) -> dict[str, str]:
-        """Give a minimal environment that owes nothing to anybody's settings."""
+        """Return a minimal environment that owes nothing to anybody's settings."""
         return {
             "HOME": self.home,
             "LANG": "C.UTF-8",
@@ -53,7 +53,7 @@ class Identity(NamedTuple):
         }
 
     def popen_arguments(self) -> dict[str, Any]:
-        """Give what makes `subprocess.Popen` start a program as this user."""
+        """Return what makes `subprocess.Popen` start a program as this user."""
         if self.uid == os.getuid():
             return {}
         groups = os.getgrouplist(self.name, self.gid)

@@ -47,7 +47,7 @@ _ALIASES = {
 
 
 def chord(names: Sequence[str]) -> str:
-    """Give xdotool's word for keys pressed together, such as ``ctrl+alt+t``.
+    """Return xdotool's word for keys pressed together, such as ``ctrl+alt+t``.
 
     Raises:
         ProbeError: ``unknown_key``.
@@ -56,7 +56,7 @@ def chord(names: Sequence[str]) -> str:
 
 
 def key_name(name: str) -> str:
-    """Give the X keysym name of a key: of an alias in any case, a character, or itself.
+    """Return the X keysym name of a key: of an alias in any case, a character, or itself.
 
     Raises:
         ProbeError: ``unknown_key``.

@@ -135,7 +135,7 @@ def prepare_identity() -> None:
 
 
 def _announce_addresses(card: str) -> None:
-    """Have the card tell of a new address: QEMU's network goes by the old one until then."""
+    """Announce the new address of the card: QEMU's network goes by the old one until then."""
     with open(f"/proc/sys/net/ipv4/conf/{card}/arp_notify", "w", encoding="ascii") as file:
         file.write("1")
 
@@ -149,7 +149,7 @@ def become(params: Params) -> None:
 
 
 def _write(path: str, data: bytes) -> None:
-    """Give a file new content; the guest has run for a moment only, nobody reads it meanwhile."""
+    """Replace the content of a file; the guest has run for a moment only, nobody reads it meanwhile."""
     second = _second_name(path)
     fd = os.open(second if _is_same(path, second) else path, os.O_WRONLY | os.O_NOFOLLOW)
     try:
@@ -172,7 +172,7 @@ def _is_same(path: str, other: str) -> bool:
 
 
 def _set_mac(mac: str) -> None:
-    """Give the one network card another address."""
+    """Return the one network card another address."""
     address = bytes.fromhex(mac.replace(":", ""))
     request = struct.pack("16sH14s", _card().encode(), _ARPHRD_ETHER, address)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
@@ -197,6 +197,6 @@ def _card() -> str:
 
 
 def boot_id() -> str:
-    """Give the kernel's id of this boot; a rewind keeps it."""
+    """Return the kernel's id of this boot; a rewind keeps it."""
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
         return file.read().strip()

@@ -50,7 +50,7 @@ class Ops:
         self._boot_id = machine.boot_id()
 
     def table(self) -> dict[str, Callable[[Params], Any]]:
-        """Give the operations by name."""
+        """Return the operations by name."""
         return {
             "ping": self.ping,
             "exec": self.execute,
@@ -81,7 +81,7 @@ class Ops:
             worker.stop()
 
     def ping(self, _params: Params) -> dict[str, Any]:
-        """Tell who answers and what time it is here."""
+        """Return who answers and what time it is here."""
         return {
             "pid": os.getpid(),
             "version": version(),
@@ -139,7 +139,7 @@ class Ops:
         ]
 
     def session(self, params: Params) -> dict[str, Any]:
-        """Tell whether the user's desktop is up: window manager and, under GNOME, its panel."""
+        """Return whether the user's desktop is up: window manager and, under GNOME, its panel."""
         session = self._sessions.find()
         if session is None:
             return {"ready": False, "display": "", "reason": "no process has a display"}
@@ -173,7 +173,7 @@ class Ops:
         return {"format": digest.FORMAT, **state, **shown}
 
     def _look(self, timeout_s: float) -> Callable[[], Any]:
-        """Have the display looked at; what is given back waits for what is seen."""
+        """Start to read the display and return a function that waits for the result."""
         try:
             return self._display.ask("saved", {}, timeout_s)
         except ProbeError as exc:
@@ -260,5 +260,5 @@ class Ops:
 
 
 def own_command() -> list[str]:
-    """Give the command that starts this very program in another process."""
+    """Return the command that starts this very program in another process."""
     return [sys.executable, "-I", os.path.abspath(sys.argv[0])]

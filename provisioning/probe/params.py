@@ -24,22 +24,22 @@ class Params:
         self.timeout_s = timeout_s
 
     def text(self, name: str, default: str | None = None) -> str:
-        """Give a string."""
+        """Return a string."""
         return self._typed(name, str, default)
 
     def whole(self, name: str, default: int | None = None) -> int:
-        """Give an int."""
+        """Return an int."""
         return self._typed(name, int, default)
 
     def number(self, name: str, default: float | None = None) -> float:
-        """Give an int or float as float."""
+        """Return an int or float as float."""
         value = self.values.get(name, default)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise _wrong(name, "a number", value)
         return float(value)
 
     def texts(self, name: str, *, least: int = 1) -> list[str]:
-        """Give a list of strings of at least `least` members."""
+        """Return a list of strings of at least `least` members."""
         value = self.values.get(name)
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise _wrong(name, "a list of strings", value)
@@ -48,21 +48,21 @@ class Params:
         return value
 
     def mapping(self, name: str) -> dict[str, str]:
-        """Give a mapping of strings to strings; empty when absent."""
+        """Return a mapping of strings to strings; empty when absent."""
         value = self.values.get(name) or {}
         if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
             raise _wrong(name, "a mapping of strings", value)
         return value
 
     def data(self, name: str) -> bytes:
-        """Give bytes that came as base64."""
+        """Return bytes that came as base64."""
         try:
             return base64.b64decode(self.text(name), validate=True)
         except binascii.Error as exc:
             raise ProbeError("bad_params", f"{name} is no base64: {exc}") from exc
 
     def has(self, name: str) -> bool:
-        """Tell whether a parameter was given and is not null."""
+        """Return whether a parameter was given and is not null."""
         return self.values.get(name) is not None
 
     def _typed(self, name: str, kind: type[T], default: T | None) -> T:
@@ -75,7 +75,7 @@ class Params:
 
 
 def to_base64(data: bytes) -> str:
-    """Give bytes as base64 text."""
+    """Return bytes as base64 text."""
     return base64.b64encode(data).decode("ascii")
 
 

@@ -38,7 +38,7 @@ def open_trusted(path: str) -> int:
 
 
 def _walk(path: str) -> int:
-    """Give a handle of what the path leads to; it is no link."""
+    """Return a handle of what the path leads to; it is no link."""
     left = [part for part in path.split("/") if part not in ("", ".")][::-1]
     trail = [os.open("/", _HANDLE | os.O_DIRECTORY)]
     links = 0

@@ -35,7 +35,7 @@ class Process(NamedTuple):
 
 
 def list_processes(uid: int | None = None) -> list[Process]:
-    """Give the user-space processes by pid, of one user or of all; zombies are left out."""
+    """Return the user-space processes by pid, of one user or of all; zombies are left out."""
     found = []
     for pid in _pids():
         process = _read(pid, uid)
@@ -45,7 +45,7 @@ def list_processes(uid: int | None = None) -> list[Process]:
 
 
 def environment_of(pid: int) -> dict[str, str]:
-    """Give the environment a process was started with; empty when it is gone."""
+    """Return the environment a process was started with; empty when it is gone."""
     path = f"/proc/{pid}/environ"
     try:
         with open(path, "rb") as file:
@@ -59,14 +59,14 @@ def environment_of(pid: int) -> dict[str, str]:
 
 
 def start_ticks(pid: int) -> int | None:
-    """Give when a process was started, in clock ticks since boot: with its pid, its identity."""
+    """Return when a process was started, in clock ticks since boot: with its pid, its identity."""
     raw = _slurp(f"/proc/{pid}/stat", 4096)
     fields = raw.rpartition(b")")[2].split()
     return int(fields[19]) if len(fields) > 19 else None  # noqa: PLR2004 - field 22 of proc(5)
 
 
 def user_name(uid: int) -> str:
-    """Give a login name, or the number where there is none."""
+    """Return a login name, or the number where there is none."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -74,7 +74,7 @@ def user_name(uid: int) -> str:
 
 
 def descendants(processes: list[Process], roots: set[int]) -> set[int]:
-    """Give `roots` and every process below them."""
+    """Return `roots` and every process below them."""
     found = set(roots)
     grew = True
     while grew:

@@ -52,7 +52,7 @@ class Selections:
         self._string = display.get_atom("STRING")
 
     def look(self, deadline_s: float) -> dict[str, dict[str, Any]]:
-        """Give by name of the selection ``owned``, ``targets``, ``text`` and ``trouble``.
+        """Return by name of the selection ``owned``, ``targets``, ``text`` and ``trouble``.
 
         ``targets`` are the names of the forms it is offered in, sorted; ``text`` is the SHA-256 of
         the text, empty where it is no text or nobody owns the selection; ``trouble`` says why the
@@ -91,7 +91,7 @@ class Selections:
         return found
 
     def _targets(self, selection: int, deadline_s: float) -> dict[str, int]:
-        """Give the atoms of the forms it is offered in, by name."""
+        """Return the atoms of the forms it is offered in, by name."""
         data = self._convert(selection, self._display.get_atom("TARGETS"), deadline_s)
         atoms = struct.unpack(f"={len(data) // 4}I", data[: len(data) // 4 * 4])
         return {
@@ -129,7 +129,7 @@ class Selections:
         return data[:MAX_BYTES]
 
     def _server_time(self, deadline_s: float) -> int:
-        """Give the server's time, which tells this question from those before it."""
+        """Return the server's time, which tells this question from those before it."""
         self._window.change_property(self._property, self._string, 8, b"")
         self._display.flush()
         event = self._wait(

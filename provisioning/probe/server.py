@@ -52,7 +52,7 @@ class Request:
         self._is_answered = False
 
     def claim(self) -> bool:
-        """Tell whether the caller is the one to answer; True once."""
+        """Return whether the caller is the one to answer; True once."""
         with self._lock:
             was_answered, self._is_answered = self._is_answered, True
         return not was_answered
@@ -79,7 +79,7 @@ class Server:
         self._threads = _Threads()
 
     def greet(self) -> None:
-        """Say hello; called at the start and whenever a host (re)appears."""
+        """Send the greeting; called at the start and whenever a host (re)appears."""
         self._send({"hello": {"version": self._version, "pid": os.getpid()}})
 
     def serve(self) -> None:
@@ -184,7 +184,7 @@ class _Threads:
         self._lock = threading.Lock()
 
     def run(self, work: Callable[[], None]) -> None:
-        """Have something done, and do not wait for it."""
+        """Start an operation and do not wait for it."""
         with self._lock:
             is_one_free = self._waiting > 0
             if is_one_free:

@@ -56,7 +56,7 @@ class Session(NamedTuple):
         return self.environment["DISPLAY"]
 
     def clean_environment(self) -> dict[str, str]:
-        """Give a minimal environment that reaches display and bus and holds no setting."""
+        """Return a minimal environment that reaches display and bus and holds no setting."""
         env = self.identity.environment()
         env.update(
             {name: self.environment[name] for name in _CONNECTIONS if name in self.environment}
@@ -64,7 +64,7 @@ class Session(NamedTuple):
         return env
 
     def app_environment(self) -> dict[str, str]:
-        """Give the environment an application gets that the user starts from a menu."""
+        """Return the environment an application gets that the user starts from a menu."""
         return {**self.identity.environment(), **self.environment}
 
 
@@ -86,7 +86,7 @@ class Sessions:
         self._lock = threading.Lock()
 
     def find(self) -> Session | None:
-        """Give the session; None while there is none."""
+        """Return the session; None while there is none."""
         with self._lock:
             if not self._is_adopted and (self._found is None or not _is_alive(self._found)):
                 found = find_session(self.identity, self._place)
@@ -106,7 +106,7 @@ class Sessions:
                 self._found = Session(self.identity, int(pid), int(ticks), dict(environment))
 
     def require(self) -> Session:
-        """Give the session.
+        """Return the session.
 
         Raises:
             ProbeError: ``no_session``.
@@ -117,7 +117,7 @@ class Sessions:
         return session
 
     def clean_environment(self) -> dict[str, str]:
-        """Give the user's minimal environment, with display and bus while there is a session."""
+        """Return the user's minimal environment, with display and bus while there is a session."""
         session = self.find()
         if session is not None:
             return session.clean_environment()

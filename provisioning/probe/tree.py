@@ -49,7 +49,7 @@ class Walker:
         atspi.set_timeout(_APP_TIMEOUT_MS, _APP_TIMEOUT_MS)
 
     def tree(self, params: Params) -> list[dict[str, Any]]:
-        """Give the elements that show, in document order, until nodes or time run out.
+        """Return the elements that show, in document order, until nodes or time run out.
 
         Each has ``role``, ``name``, ``bounds`` (left, top, right, bottom), ``states``, ``depth``.
         An application that does not answer within 0.8 s is left out.
@@ -89,7 +89,7 @@ class Walker:
                 yield from self._nodes(child, depth + 1)
 
     def _describe(self, node: Any, depth: int) -> tuple[dict[str, Any] | None, bool]:  # noqa: ANN401
-        """Give the row of a node that shows, and whether to look below it."""
+        """Return the row of a node that shows, and whether to look below it."""
         role = node.get_role_name()
         states = node.get_state_set()
         if role == "application":

@@ -68,7 +68,7 @@ class Typist:
                 done += 1
 
     def _stretches(self, keysyms: list[int]) -> Iterator[tuple[Keymap, int]]:
-        """Give a keymap and how many of the next characters it can type, until all are typed."""
+        """Return a keymap and how many of the next characters it can type, until all are typed."""
         done = 0
         while done < len(keysyms):
             rows = self._rows()
@@ -113,7 +113,7 @@ class Typist:
 
 
 def keysym_of(char: str) -> int:
-    """Give the X keysym of a character.
+    """Return the X keysym of a character.
 
     Raises:
         ProbeError: ``unsupported``, it is a control character that no key types.
@@ -136,19 +136,19 @@ def _keymap(rows: dict[int, tuple[int, ...]]) -> Keymap:
 
 
 def _is_spare(row: tuple[int, ...]) -> bool:
-    """Tell whether a key carries nothing, or only what multimedia keyboards have."""
+    """Return whether a key carries nothing, or only what multimedia keyboards have."""
     return all(not keysym or keysym in _VENDOR for keysym in row)
 
 
 def _is_given(row: tuple[int, ...]) -> bool:
-    """Tell whether this module put a character on the key: one on both levels, above ASCII."""
+    """Return whether this module put a character on the key: one on both levels, above ASCII."""
     keysym = row[0]
     is_foreign = (keysym > _UNICODE and keysym not in _VENDOR) or 0xA0 <= keysym < _LATIN_1  # noqa: PLR2004
     return is_foreign and set(row[:2]) <= {0, keysym}
 
 
 def _longest_run(codes: list[int]) -> list[int]:
-    """Give the longest series of numbers that follow each other."""
+    """Return the longest series of numbers that follow each other."""
     best: list[int] = []
     run: list[int] = []
     for code in sorted(codes):

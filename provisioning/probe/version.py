@@ -10,7 +10,7 @@ VERSION_FILE = "VERSION"
 
 @functools.lru_cache(maxsize=None)
 def version() -> str:
-    """Give the digest of the zipapp this runs from; ``source`` when it runs from a checkout.
+    """Return the digest of the zipapp this runs from; ``source`` when it runs from a checkout.
 
     Read once: after a reset, whatever is read again comes from the disk.
     """

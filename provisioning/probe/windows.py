@@ -23,7 +23,7 @@ _STATES = (
 
 
 def list_windows(display: Display) -> list[dict[str, Any]]:
-    """Give the managed windows, bottom to top.
+    """Return the managed windows, bottom to top.
 
     Each has ``id``, ``title``, ``wm_class`` (instance, class), ``pid`` (0 when it tells none),
     ``geometry`` (left, top, width, height in screen px) and ``active``.
@@ -37,7 +37,7 @@ def list_windows(display: Display) -> list[dict[str, Any]]:
 
 
 def saved_rows(display: Display) -> list[dict[str, Any]]:
-    """Give the managed windows, bottom to top, as far as a reset must bring them back.
+    """Return the managed windows, bottom to top, as far as a reset must bring them back.
 
     Each has ``title``, ``wm_class``, ``kind``, ``geometry``, ``states`` and ``active``. Of the
     desktop's own window only the part on the screen counts: under Metacity it is higher than the
@@ -64,7 +64,7 @@ def saved_rows(display: Display) -> list[dict[str, Any]]:
 
 
 def _about(display: Display, window_id: int) -> list[_Question]:
-    """Give what is asked about a window; there are `_ASKED` questions."""
+    """Return what is asked about a window; there are `_ASKED` questions."""
     from Xlib.protocol import request
 
     names = ("_NET_WM_NAME", "WM_NAME", "WM_CLASS", _KIND, _STATE)
@@ -157,7 +157,7 @@ def _names_in(display: Display, reply: Any, prefix: str, names: tuple[str, ...])
 
 
 def shown_parts(display: Display) -> dict[str, Any]:
-    """Tell of ``window_manager`` (its name, or empty), ``panel`` and ``desktop`` (bool, visible)."""
+    """Return ``window_manager`` (its name, or empty), ``panel`` and ``desktop`` (bool, visible)."""
     root = display.screen().root
     manager = ""
     for window_id in _numbers(display, root, "_NET_SUPPORTING_WM_CHECK")[:1]:

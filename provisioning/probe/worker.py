@@ -44,7 +44,7 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 def failure(request_id: int, exc: BaseException) -> dict[str, Any]:
-    """Give the reply that reports an exception."""
+    """Return the reply that reports an exception."""
     if isinstance(exc, ProbeError):
         body = {"type": exc.kind, "message": exc.message}
     else:

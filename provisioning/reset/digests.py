@@ -36,7 +36,7 @@ class SelectionState(BaseModel):
     trouble: str
 
     def __str__(self) -> str:
-        """Say it in a few words."""
+        """Return a short description."""
         if not self.owned:
             return "nothing"
         content = f"text {self.text[:12]}" if self.text else "no text"
@@ -69,7 +69,7 @@ class StateDigest(BaseModel):
     unseen: str
 
     def differences(self, after: StateDigest) -> tuple[str, ...]:
-        """Tell one line for each thing that is not as here; empty when all is.
+        """Return one line for each thing that is not as here; empty when all is.
 
         What could not be looked at, before or after, is a difference always.
         """

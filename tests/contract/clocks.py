@@ -13,7 +13,7 @@ CLOCK_TOLERANCE_S = 0.5
 
 
 def clock_off_s(machine: Machine) -> float:
-    """Give by how much a clock is off at least: it was asked at some time between two looks."""
+    """Return by how much a clock is off at least: it was asked at some time between two looks."""
     before_s = SYSTEM_CLOCK.now_s()
     shown_s = cast("dict[str, float]", machine.link.call("ping"))["clock_s"]
     return max(before_s - shown_s, shown_s - SYSTEM_CLOCK.now_s(), 0.0)

@@ -45,7 +45,7 @@ def last_class() -> dict[str, object]:
 def subject(
     implementation: Subject, request: pytest.FixtureRequest, last_class: dict[str, object]
 ) -> Subject:
-    """Give the machine as it was when it was made, or as the tests of the same class left it."""
+    """Return the machine as it was when it was made, or as the tests of the same class left it."""
     machine_id = implementation.machine.info.machine_id
     is_used_here = last_class.get(machine_id) is request.cls
     if not (implementation.is_slow_to_reset and is_used_here):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def saver(subject: Subject) -> Subject:
-    """Give a machine that can save itself."""
+    """Return a machine that can save itself."""
     if not subject.saves:
         pytest.skip("its memory cannot be saved")
     return subject

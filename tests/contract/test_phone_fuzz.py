@@ -71,14 +71,14 @@ class Vitals:
         self._folder = Path("/proc", str(pid))
 
     def status(self, key: str) -> int:
-        """Give a number of ``/proc/PID/status``, such as VmRSS in KiB."""
+        """Return a number of ``/proc/PID/status``, such as VmRSS in KiB."""
         for line in (self._folder / "status").read_text().splitlines():
             if line.startswith(f"{key}:"):
                 return int(line.split()[1])
         raise KeyError(key)
 
     def report(self) -> str:
-        """Tell all of it."""
+        """Return all of it."""
         names = ("VmRSS", "VmHWM", "Threads")
         figures = ", ".join(f"{name} {self.status(name)}" for name in names)
         return f"{figures}, files {self.files()}"

@@ -64,7 +64,7 @@ def arena(request: pytest.FixtureRequest) -> Iterator[Arena]:
 
 @pytest.fixture
 def field_of(arena: Arena) -> Iterator[Arena]:
-    """Give the arena without what the red team made before: rewound, or taken away by hand."""
+    """Return the arena without what the red team made before: rewound, or taken away by hand."""
     if arena.back is not None:
         arena.back()
         yield arena
@@ -122,7 +122,7 @@ def test_no_attack_turns_an_unmet_node_into_a_met_one(field_of: Arena, attack: A
 
 
 def shown(arena: Arena) -> list[str]:
-    """Give the titles as everybody sees them."""
+    """Return the titles as everybody sees them."""
     rows = cast("list[dict[str, str]]", arena.link.call("windows"))
     return [row["title"] for row in rows]
 

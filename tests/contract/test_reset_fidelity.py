@@ -57,7 +57,7 @@ def machine() -> Iterator[DesktopContainer]:
 
 @pytest.fixture(scope="module")
 def saved(machine: DesktopContainer) -> SavedState:
-    """Give what the desktop must look like."""
+    """Return what the desktop must look like."""
     found = machine._baseline.read()
     assert found is not None
     return found

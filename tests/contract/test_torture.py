@@ -31,7 +31,7 @@ DRAWN_S = 20.0
     params=[pytest.param(name, marks=list(marks)) for name, (_, marks) in SUBJECTS.items()],
 )
 def tortured(request: pytest.FixtureRequest) -> Iterator[Tortured]:
-    """Give a desktop that each test leaves reset."""
+    """Return a desktop that each test leaves reset."""
     make, _ = SUBJECTS[request.param]
     with make() as subject:
         yield subject
@@ -46,7 +46,7 @@ def sh(machine: Machine, command: str, user: str) -> tuple[int, str]:
 
 
 def is_seen(machine: Machine, act: Act) -> bool:
-    """Tell whether an act's trace is there; a machine that no longer answers shows one."""
+    """Return whether an act's trace is there; a machine that no longer answers shows one."""
     try:
         return sh(machine, act.trace, act.user)[0] == 0
     except LinkError:
@@ -65,7 +65,7 @@ def commit(machine: Machine, act: Act, limits: str) -> tuple[int, str]:
 
 
 def look(machine: Machine) -> Picture:
-    """Give what the screen shows now, nothing left out."""
+    """Return what the screen shows now, nothing left out."""
     frame = machine.screen.capture()
     return Picture(frame, np.ones(frame.shape[:2], dtype=np.bool_))
 

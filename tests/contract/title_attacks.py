@@ -319,7 +319,7 @@ END
 
 
 def speaking(how: str, *, starts: bool = True) -> str:
-    """Give a script in which the agent tells the title in the right program's place.
+    """Return a script in which the agent tells the title in the right program's place.
 
     Args:
         how: ``program`` on the true bus; ``end`` that; as the ``bus``; a bus ``handed`` down to the true daemon; a

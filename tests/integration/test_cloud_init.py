@@ -59,7 +59,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def machine_of(ground: Path, folder: Path, work: str) -> BuildMachine:
-    """Give a machine on an overlay of the ground, its seed written."""
+    """Return a machine on an overlay of the ground, its seed written."""
     disk = folder / "disk.qcow2"
     base = ground / "ground.qcow2"
     create = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", str(base), str(disk)]

@@ -53,7 +53,7 @@ CAPABILITY_BITS = {
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Give an appliance of its own that borrows the built images, and the key they let in."""
+    """Return an appliance of its own that borrows the built images, and the key they let in."""
     state_dir, lender = tmp_path_factory.mktemp("state"), desktop_container_settings()
     for name, folder in (("images", lender.images_dir), ("keys", lender.keys_dir)):
         (state_dir / name).symlink_to(folder)

@@ -45,7 +45,7 @@ def made() -> Iterator[DesktopVm]:
 
 @pytest.fixture
 def vm(made: DesktopVm) -> DesktopVm:
-    """Give the desktop as it was saved."""
+    """Return the desktop as it was saved."""
     made.start()
     made.snapshots.rewind(READY)
     return made

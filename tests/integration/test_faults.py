@@ -57,13 +57,13 @@ FREE_AGAIN_S = 5.0
 
 @pytest.fixture(scope="module")
 def settings() -> Settings:
-    """Give settings under which every lease is a fork and none stands by."""
+    """Return settings under which every lease is a fork and none stands by."""
     return get_settings().model_copy(update={"desktop_reset": "fork", "desktop_pool": "0"})
 
 
 @pytest.fixture(scope="module")
 def backend(settings: Settings) -> QemuBackend:
-    """Give the backend of forks, its template there."""
+    """Return the backend of forks, its template there."""
     backend = QemuBackend(settings)
     LocalFleet(settings, {Kind.DESKTOP: backend}, say=print).prepare([Kind.DESKTOP])
     return backend
@@ -71,12 +71,12 @@ def backend(settings: Settings) -> QemuBackend:
 
 @pytest.fixture(scope="module")
 def fleet(settings: Settings, backend: QemuBackend) -> LocalFleet:
-    """Give a fleet that forks."""
+    """Return a fleet that forks."""
     return LocalFleet(settings, {Kind.DESKTOP: backend}, say=print)
 
 
 def traces() -> dict[str, set[str]]:
-    """Give what machines can leave on a host, forks that stand by aside."""
+    """Return what machines can leave on a host, forks that stand by aside."""
     settings = get_settings()
     folders = {folder.machine_id: folder.read() for folder in iter_folders(settings)}
     waiting = {n for n, one in folders.items() if one and one.state is MachineState.WAITING}
@@ -114,7 +114,7 @@ def alive(fleet: LocalFleet) -> str:
 
 @pytest.fixture
 def hypervisor_container() -> Container:
-    """Give the container that libvirtd runs in."""
+    """Return the container that libvirtd runs in."""
     labels = ["com.docker.compose.service=hypervisor", "com.docker.compose.project=mesocosm"]
     (found,) = docker.from_env().containers.list(filters={"label": labels})
     return found

@@ -36,13 +36,13 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def backend() -> QemuBackend:
-    """Give the backend, whose template `mesocosm up` made with the first desktop."""
+    """Return the backend, whose template `mesocosm up` made with the first desktop."""
     return QemuBackend(get_settings())
 
 
 @pytest.fixture
 def template(backend: QemuBackend) -> Template:
-    """Give the template."""
+    """Return the template."""
     found = find_template(get_settings(), backend.stamp())
     assert found is not None, list(templates_dir(get_settings()).iterdir())
     return found
@@ -50,7 +50,7 @@ def template(backend: QemuBackend) -> Template:
 
 @contextlib.contextmanager
 def forked(backend: QemuBackend) -> Iterator[DesktopVm]:
-    """Give a fork that was woken."""
+    """Return a fork that was woken."""
     handle = backend.stand_by()
     assert handle is not None
     with handle.temporary() as fork:

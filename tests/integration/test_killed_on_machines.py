@@ -29,7 +29,7 @@ TASK = "cross-dark-style"
 
 
 def machines() -> dict[str, MachineState | None]:
-    """Give the state of each machine, without forks, which come and go as they are wanted."""
+    """Return the state of each machine, without forks, which come and go as they are wanted."""
     found = {folder.machine_id: folder.read() for folder in iter_folders(get_settings())}
     return {
         name: record.state if record else None

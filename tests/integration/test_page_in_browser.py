@@ -30,7 +30,7 @@ pytestmark = [
 
 
 def share_of(picture: Path, color: tuple[int, int, int]) -> float:
-    """Give how much of a picture has a colour, 0 to 1."""
+    """Return how much of a picture has a colour, 0 to 1."""
     pixels = np.asarray(Image.open(picture).convert("RGB"))
     return float((pixels == np.array(color, dtype=np.uint8)).all(axis=2).mean())
 

@@ -122,7 +122,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> MeasureLog:
 def prometheus(
     measured: MeasureLog, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Prometheus]:
-    """Give a Prometheus that has scraped every measure there is."""
+    """Return a Prometheus that has scraped every measure there is."""
     reader = MeasureReader(measured.path.parent)
     pages = Pages(
         registry=make_registry(ApplianceCollector(reader, lambda: {("desktop", "idle"): 1})),
@@ -192,7 +192,7 @@ def test_the_page_and_prometheus_estimate_the_same_quantile(
 
 
 def expressions() -> list[str]:
-    """Give every expression of the page, the rules and the dashboard."""
+    """Return every expression of the page, the rules and the dashboard."""
     rules = yaml.safe_load((CONFIG / "rules.yml").read_text())["groups"][0]["rules"]
     panels = json.loads(DASHBOARD.read_text())["panels"]
     found = [*QUERIES.values(), *(rule["expr"] for rule in rules)]

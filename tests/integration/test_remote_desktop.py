@@ -83,7 +83,7 @@ class Lab:
         assert wait_until(self._has_server, timeout_s=30), self.container.logs().decode()
 
     def _has_server(self) -> bool:
-        """Tell whether the server itself answers: docker takes calls before it listens."""
+        """Return whether the server itself answers: docker takes calls before it listens."""
         with (
             contextlib.suppress(OSError),
             socket.create_connection(("127.0.0.1", self.port), timeout=5) as caller,
@@ -207,7 +207,7 @@ def test_what_cannot_be_used_leaves_no_folder(lab: Lab, machine: RemoteDesktop) 
 
 
 def attach(backend: RemoteBackend, machine: RemoteDesktop) -> RemoteDesktop:
-    """Give the machine as the file now describes it."""
+    """Return the machine as the file now describes it."""
     record = machine.folder.read()
     assert record is not None
     return backend.attach(machine.folder, record)

@@ -70,7 +70,7 @@ def shop() -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def vm() -> Iterator[DesktopVm]:
-    """Give a fork."""
+    """Return a fork."""
     with forked(QemuBackend(get_settings())) as fork:
         yield fork
 

@@ -42,7 +42,7 @@ class SigningKey:
         return run([*argv, *words], stdin=stdin).require().stdout
 
     def public(self, *, armoured: bool = False) -> bytes:
-        """Give the public key."""
+        """Return the public key."""
         return self.gpg("--export", *(["--armor"] if armoured else []))
 
     def close(self) -> None:

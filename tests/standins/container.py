@@ -11,7 +11,7 @@ from tests.standins.appliance import IS_UP
 
 
 def desktop_container_settings() -> Settings:
-    """Give the settings of this host's appliance once it has the image; else skip the test."""
+    """Return the settings of this host's appliance once it has the image; else skip the test."""
     settings = get_settings()
     builder = Builder(settings)
     if IS_UP:

@@ -72,7 +72,7 @@ class DesktopStandIn:
         self.start("openbox", "--sm-disable")
 
     def as_user(self) -> list[str]:
-        """Give the words that run a command as the desktop's user."""
+        """Return the words that run a command as the desktop's user."""
         if os.getuid() != 0:
             return []
         entry = pwd.getpwnam(self.user)
@@ -112,7 +112,7 @@ class DesktopStandIn:
 
     @property
     def has_tree(self) -> bool:
-        """Tell whether AT-SPI can be read here."""
+        """Return whether AT-SPI can be read here."""
         probe = "import gi; gi.require_version('Atspi', '2.0'); from gi.repository import Atspi"
         try:
             return process.run([SYSTEM_PYTHON, "-c", probe]).exit_code == 0
@@ -163,7 +163,7 @@ def claim_user() -> tuple[FileLock, str]:
 
 @contextlib.contextmanager
 def desktop_in(folder: Path) -> Iterator[DesktopStandIn]:
-    """Have one for the length of a block, in a folder that pytest made."""
+    """Run one for the length of a block, in a folder that pytest made."""
     # pytest makes its folders for the tests' user alone.
     for parent in (folder.parent, folder.parent.parent):
         parent.chmod(0o755)

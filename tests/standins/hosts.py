@@ -40,13 +40,13 @@ class SessionBackend(BaseBackend):  # type: ignore[misc]  # testinfra tells no t
 
 
 def guest_host(session: SshSession) -> Any:  # noqa: ANN401
-    """Give a running guest as a host."""
+    """Return a running guest as a host."""
     return Host(SessionBackend(session))
 
 
 @contextlib.contextmanager
 def image_host(disk: Path) -> Iterator[Any]:
-    """Give an image that does not run as a host: mounted read-only, asked in a chroot.
+    """Return an image that does not run as a host: mounted read-only, asked in a chroot.
 
     QEMU shows the qcow2 as a raw file (FUSE), so nothing is copied. Skips where the host does not
     let it be mounted.

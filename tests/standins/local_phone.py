@@ -125,7 +125,7 @@ def make_key(path: Path) -> None:
 
 
 def center_of(xml: str, words: str) -> tuple[int, int]:
-    """Give the middle of the first node with this text, description or short resource id."""
+    """Return the middle of the first node with this text, description or short resource id."""
     for node in re.findall(r"<node [^>]*>", xml):
         shown = (f' text="{words}"', f'content-desc="{words}"', f':id/{words}"', f'id="{words}"')
         if any(part in node for part in shown):

@@ -55,7 +55,7 @@ class PhoneStandIn:
 
 
 def free_port() -> int:
-    """Give a loopback port that nobody has."""
+    """Return a loopback port that nobody has."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         return int(sock.getsockname()[1])

@@ -37,7 +37,7 @@ class User:
             self.phone.tap(*center_of(self.phone.compositor.dump(), escape(words)))
 
     def sees(self, words: str) -> bool:
-        """Tell whether something on the screen is called so."""
+        """Return whether something on the screen is called so."""
         return f'="{escape(words)}"' in self.phone.compositor.dump()
 
     def run(self, *argv: str) -> str:
@@ -47,7 +47,7 @@ class User:
         return result.stdout.decode()
 
     def front(self) -> str:
-        """Give the package in front."""
+        """Return the package in front."""
         return self.phone.stack.front.package
 
     def check_screen(self) -> None:

@@ -88,7 +88,7 @@ class AndroidWords:
         return 0, ""
 
     def read(self, command: str, timeout_s: float = 10.0) -> bytes:
-        """Give what a command writes."""
+        """Return what a command writes."""
         match command:
             case "uiautomator dump /dev/tty":
                 self.dumps += 1
@@ -101,7 +101,7 @@ class AndroidWords:
         return b""
 
     def read_service(self, service: str, timeout_s: float = 10.0) -> bytes:
-        """Give what a service sends."""
+        """Return what a service sends."""
         assert service == "framebuffer:"
         return self._picture("framebuffer")
 
@@ -114,7 +114,7 @@ class AndroidWords:
 
 
 def picture(way: str, color: tuple[int, int, int], size: tuple[int, int] = SIZE) -> bytes:
-    """Give a picture of one colour as Android sends it: ``png``, ``raw`` or ``framebuffer``."""
+    """Return a picture of one colour as Android sends it: ``png``, ``raw`` or ``framebuffer``."""
     width, height = size
     pixels = bytes((*color, 255)) * (width * height)
     if way == "raw":

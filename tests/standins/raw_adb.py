@@ -70,7 +70,7 @@ class RawHost:
                 raise ConnectionRefusedError(service)
 
     def read(self, ids: tuple[int, int]) -> Iterator[bytes]:
-        """Give what comes over a stream until its end."""
+        """Return what comes over a stream until its end."""
         own, other = ids
         while True:
             found = self.receive()
@@ -98,7 +98,7 @@ class RawHost:
 
 
 def encode(message: wire.Message) -> bytes:
-    """Give a message's bytes, with the checksum that any phone takes."""
+    """Return a message's bytes, with the checksum that any phone takes."""
     return wire.encode_header(message, with_checksum=True) + message.payload
 
 

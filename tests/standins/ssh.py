@@ -130,7 +130,7 @@ async def pump(
 
 
 async def read(source: asyncio.StreamReader | asyncssh.SSHReader[bytes]) -> bytes:
-    """Give some bytes; none at the end, however it came."""
+    """Return some bytes; none at the end, however it came."""
     try:
         return await source.read(1 << 16)
     except (OSError, asyncssh.Error):

@@ -55,7 +55,7 @@ def a_selection(text: str = "f" * 64, trouble: str = "") -> SelectionState:
 
 
 def a_frame(height: int = 80, width: int = 100) -> Frame:
-    """Give a picture without two rows or columns that are the same."""
+    """Return a picture without two rows or columns that are the same."""
     ys, xs = np.mgrid[:height, :width]
     return np.dstack((ys % 251, xs % 241, (ys + xs) % 239)).astype(np.uint8)
 

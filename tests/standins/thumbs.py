@@ -19,7 +19,7 @@ Place = tuple[int, int]
 
 
 def keys_of(page: str, *, is_upper: bool = False) -> dict[str, Place]:
-    """Give where the keys of the soft keyboard are, as anybody sees on the picture."""
+    """Return where the keys of the soft keyboard are, as anybody sees on the picture."""
     keyboard = make_keyboard(UPRIGHT, LIGHT, page, is_upper=is_upper, on_key=lambda _: None)
     found = {}
     for view in keyboard.walk():
@@ -40,13 +40,13 @@ class Thumbs:
         self._adb = adb
 
     def dump(self) -> str:
-        """Give the UI hierarchy."""
+        """Return the UI hierarchy."""
         said = self._adb.run("exec-out", "uiautomator", "dump", "/dev/tty").require().text
         assert said.rstrip().endswith(_CLOSING)
         return said
 
     def find(self, words: str, place: int = 0) -> Place | None:
-        """Give the middle of a node with this text, description or short resource id."""
+        """Return the middle of a node with this text, description or short resource id."""
         shown = escape(words, quote=True).replace("&#x27;", "'")
         wanted = (f' text="{shown}"', f' content-desc="{shown}"', f':id/{shown}"')
         hits = [
@@ -62,7 +62,7 @@ class Thumbs:
         return (left + right) // 2, (top + bottom) // 2
 
     def sees(self, words: str) -> bool:
-        """Tell whether something on the screen is called so."""
+        """Return whether something on the screen is called so."""
         return self.find(words) is not None
 
     def tap(self, *names: str) -> None:

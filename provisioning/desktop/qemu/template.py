@@ -328,7 +328,7 @@ def _make(vm: DesktopVm, folder: Path, stamp: str) -> TemplateRecord:
 
 
 def _write_back(path: Path) -> None:
-    """Have a file on the disk: a host that crashes keeps it, and its time of change is the last.
+    """Write a file back to the disk: a host that crashes keeps it, and its time of change is the last.
 
     RAM that was mapped is written back long after, which counts as a change.
     """

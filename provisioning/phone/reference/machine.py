@@ -81,7 +81,7 @@ class ReferencePhone:
 
     @property
     def info(self) -> MachineInfo:
-        """Say what it is; its backend marks every result as got on the reference phone."""
+        """Describe the machine; its backend marks every result as got on the reference phone."""
         return self._record.info
 
     @property

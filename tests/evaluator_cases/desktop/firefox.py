@@ -133,7 +133,7 @@ def _more(count: int) -> bytes:
 
 
 def _tabs(*windows: list[tuple[list[str], int]], ini: str = INSTALLED, at: str = SESSION) -> State:
-    """Have windows with tabs, each its history and which entry it shows, from 1."""
+    """Create windows with tabs, each its history and which entry it shows, from 1."""
     shown: list[Any] = [
         {
             "tabs": [

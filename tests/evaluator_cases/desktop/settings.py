@@ -78,7 +78,7 @@ def _place(*geometry: int) -> State:
 
 
 def _renamed(*names: str, program: str = "/bin/sh") -> State:
-    """Have a window of a program that is on every system, with another class written on it."""
+    """Open a window of a program that is on every system, with another class written on it."""
     real = os.path.realpath(program)
 
     def state(b: DesktopFixture) -> None:
@@ -404,7 +404,7 @@ PROGRAMS = (
 
 
 def _common(title: bool) -> tuple[Case, ...]:
-    """Give cases that every evaluator of a window by class has."""
+    """Return cases that every evaluator of a window by class has."""
     args: dict[str, str] = {"title_contains": "notes"} if title else {}
     return (
         negative("another application", _show(("Evince", "notes", True)), app="Gedit", **args),

@@ -52,7 +52,7 @@ def grey(pixels: Pixels) -> Pixels:
 
 
 def png(pixels: Pixels, form: str = "PNG", **options: object) -> Make:
-    """Give what makes a file of a picture."""
+    """Return what makes a file of a picture."""
 
     @cache
     def make() -> bytes:

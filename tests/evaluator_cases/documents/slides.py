@@ -42,7 +42,7 @@ def _box(text: str) -> str:
 
 
 def page(title: str = "", text: str = "", notes: str = "", more: str = "") -> str:
-    """Give the XML of a slide."""
+    """Return the XML of a slide."""
     shapes = _frame(_box(title), "presentation:class='title'") if title else ""
     shapes += _frame(_box(text)) if text else ""
     if notes:
@@ -55,7 +55,7 @@ def page(title: str = "", text: str = "", notes: str = "", more: str = "") -> st
 
 
 def odp(*pages: str, picture: bytes = CAT_FILE) -> Make:
-    """Give what makes an .odp of slides, with a picture ``Pictures/1.png`` in the file."""
+    """Return what makes an .odp of slides, with a picture ``Pictures/1.png`` in the file."""
 
     @cache
     def make() -> bytes:
@@ -72,7 +72,7 @@ def _image(box: tuple[int, int, int, int]) -> str:
 
 
 def pptx(*builders: Any) -> Make:
-    """Give what makes a .pptx; each builder fills in one slide."""
+    """Return what makes a .pptx; each builder fills in one slide."""
 
     @cache
     def make() -> bytes:
@@ -87,7 +87,7 @@ def pptx(*builders: Any) -> Make:
 
 
 def says(title: str = "", text: str = "", notes: str = "") -> Any:
-    """Give a builder of a slide."""
+    """Return a builder of a slide."""
 
     def build(slide: Any) -> None:
         slide.shapes.title.text = title
@@ -102,7 +102,7 @@ def says(title: str = "", text: str = "", notes: str = "") -> Any:
 def shows(  # noqa: PLR0917 - a picture, its box and its format
     pixels: Any, left: float, top: float, width: float, height: float, form: str = "PNG"
 ) -> Any:
-    """Give a builder of a slide with a picture, its box in shares of the slide."""
+    """Return a builder of a slide with a picture, its box in shares of the slide."""
 
     def build(slide: Any) -> None:
         size = (9_144_000, 6_858_000)

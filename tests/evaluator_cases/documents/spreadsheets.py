@@ -27,7 +27,7 @@ _STYLES = (
 def xlsx(
     cells: Mapping[str, Any], values: Mapping[str, Any] | None = None, more: Any = None
 ) -> Make:
-    """Give what makes an .xlsx of these cells in a sheet ``Data``."""
+    """Return what makes an .xlsx of these cells in a sheet ``Data``."""
 
     @cache
     def make() -> bytes:
@@ -58,13 +58,13 @@ def _cell(value: Any, formula: str = "", style: str = "") -> str:
 
 
 def sheet(name: str, *rows: list[str], after: str = "") -> str:
-    """Give the XML of a sheet of cells' XML."""
+    """Return the XML of a sheet of cells' XML."""
     body = "".join(f"<table:table-row>{''.join(row)}</table:table-row>" for row in rows)
     return f'<table:table table:name="{name}">{after}{body}</table:table>'
 
 
 def ods(*sheets: str, **more: Any) -> Make:
-    """Give what makes an .ods of sheets."""
+    """Return what makes an .ods of sheets."""
 
     @cache
     def make() -> bytes:

@@ -35,7 +35,7 @@ _IMAGE = '<text:p><draw:frame><draw:image xlink:href="Pictures/{}.png"/></draw:f
 
 
 def odt(body: str, **more: Any) -> Make:
-    """Give what makes an .odt of this body, the styles B, C and N in it."""
+    """Return what makes an .odt of this body, the styles B, C and N in it."""
 
     @cache
     def make() -> bytes:
@@ -45,7 +45,7 @@ def odt(body: str, **more: Any) -> Make:
 
 
 def docx(*blocks: Any) -> Make:
-    """Give what makes a .docx of blocks: functions of the document, or plain paragraphs."""
+    """Return what makes a .docx of blocks: functions of the document, or plain paragraphs."""
 
     @cache
     def make() -> bytes:
@@ -62,7 +62,7 @@ def docx(*blocks: Any) -> Make:
 
 
 def styled(before: str, passage: str, after: str, **font: Any) -> Any:
-    """Give a block whose passage has a font."""
+    """Return a block whose passage has a font."""
 
     def add(document: Any) -> None:
         paragraph = document.add_paragraph(before)
@@ -88,7 +88,7 @@ def _points(size: float) -> Any:
 
 
 def aligned(content: str, alignment: int) -> Any:
-    """Give a block that is aligned: 0 left, 1 center, 2 right."""
+    """Return a block that is aligned: 0 left, 1 center, 2 right."""
 
     def add(document: Any) -> None:
         document.add_paragraph(content).alignment = alignment
@@ -97,7 +97,7 @@ def aligned(content: str, alignment: int) -> Any:
 
 
 def table(*rows: tuple[str, ...]) -> Any:
-    """Give a block that is a table."""
+    """Return a block that is a table."""
 
     def add(document: Any) -> None:
         grid = document.add_table(len(rows), len(rows[0]))
@@ -109,7 +109,7 @@ def table(*rows: tuple[str, ...]) -> Any:
 
 
 def picture(seed: int) -> Any:
-    """Give a block that is a picture."""
+    """Return a block that is a picture."""
     return lambda document: document.add_picture(
         io.BytesIO(file_builders.encoded(file_builders.noise(seed, (32, 24)))), width=400_000
     )
@@ -128,7 +128,7 @@ _heading = {"docx": _letter["docx"], "odt": _letter["odt"]}
 
 
 def _marked(text: str, sign: str) -> str:
-    """Give the XML of a passage: in the style B when the sign is a plus."""
+    """Return the XML of a passage: in the style B when the sign is a plus."""
     return f"<text:span text:style-name='B'>{text}</text:span>" if sign == "+" else text
 
 

@@ -51,7 +51,7 @@ def none_in(uri: str, *columns: str) -> State:
 
 
 def tasks(*titled: tuple[str, str]) -> State:
-    """Have tasks: title, and ``1`` when done."""
+    """Create tasks: title, and ``1`` when done."""
     return rows(TASKS, *({"title": title, "completed": done} for title, done in titled))
 
 
@@ -60,7 +60,7 @@ def people(
     numbers: Mapping[int, tuple[str, str]] | None = None,
     emails: Mapping[int, tuple[str, str]] | None = None,
 ) -> State:
-    """Have contacts by row, their numbers and addresses as owner and value."""
+    """Create contacts by row, their numbers and addresses as owner and value."""
 
     def put(fixture: PhoneFixture) -> None:
         fixture.shell.put(CONTACTS, "display_name", names)
@@ -82,7 +82,7 @@ def late(state: State) -> State:
 
 
 def query(uri: str, column: str) -> str:
-    """Give the command that asks for a column."""
+    """Return the command that asks for a column."""
     return f"content query --uri {uri} --projection _id:{column}"
 
 

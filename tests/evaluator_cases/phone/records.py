@@ -73,7 +73,7 @@ def all_of(*states: State) -> State:
 
 
 def note(package: str, title: str, text: str = "") -> str:
-    """Give a notification as the phone's service prints it."""
+    """Return a notification as the phone's service prints it."""
     return (
         f"    NotificationRecord(0x0a1b2c3d: pkg={package} user=UserHandle{{0}} id=1 tag=null "
         f"importance=3 key=0|{package}|1|null|10001: Notification(channel=c ...))\n      extras={{\n"
@@ -82,7 +82,7 @@ def note(package: str, title: str, text: str = "") -> str:
 
 
 def notes(*records: str, more: str = "") -> State:
-    """Have notifications, the application org.a installed."""
+    """Create notifications, the application org.a installed."""
 
     def act(fixture: PhoneFixture) -> None:
         said = f"Current Notification Manager state:\n  Notification List:\n{''.join(records)}  \n{more}"
@@ -93,12 +93,12 @@ def notes(*records: str, more: str = "") -> State:
 
 
 def toast(package: str, text: str) -> State:
-    """Have shown a toast, on the reference phone."""
+    """Show a toast, on the reference phone."""
     return answers(_KEPT, f"package={package}\ntext={text}\n")
 
 
 def messages(*records: tuple[str, str, int | str, str]) -> State:
-    """Have messages: address, body, box by Android's number, and ``1`` when read."""
+    """Create messages: address, body, box by Android's number, and ``1`` when read."""
     return rows(
         "content://sms",
         *(
@@ -109,7 +109,7 @@ def messages(*records: tuple[str, str, int | str, str]) -> State:
 
 
 def calls(*records: tuple[str, int, int]) -> State:
-    """Have calls: number, type by Android's number, seconds."""
+    """Create calls: number, type by Android's number, seconds."""
     return rows(
         "content://call_log/calls",
         *(

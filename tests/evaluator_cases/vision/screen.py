@@ -138,14 +138,14 @@ _CASES: dict[str, Any] = {"*args.template: *": "an address that decodes to the s
 
 
 def red(rows: int, colour: tuple[int, int, int] = (204, 0, 0)) -> Pixels:
-    """Give a grey screen with so many rows of `_AREA` in a colour."""
+    """Return a grey screen with so many rows of `_AREA` in a colour."""
     frame = GREY.copy()
     frame[10 : 10 + rows, 10:110] = colour
     return frame
 
 
 def changed(pixels: int, by: int = 60) -> Pixels:
-    """Give a grey screen in which so many px of `_AREA` differ."""
+    """Return a grey screen in which so many px of `_AREA` differ."""
     frame = GREY.copy()
     flat = frame[10:110, 10:110].reshape(-1, 3).copy()
     flat[:pixels] -= by

@@ -25,7 +25,7 @@ MARK = "MESOCOSM_TEST_ENDING"
 
 
 def marked(mark: str) -> set[int]:
-    """Give the processes that have the mark in their environment."""
+    """Return the processes that have the mark in their environment."""
     found = set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:

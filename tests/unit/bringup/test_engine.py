@@ -42,7 +42,7 @@ exit 1
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
-    """Give a host whose engine does not run, and whose dockerd is the stand-in."""
+    """Return a host whose engine does not run, and whose dockerd is the stand-in."""
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/sbin:/usr/bin:/sbin:/bin")
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")

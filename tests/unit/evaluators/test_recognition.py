@@ -34,7 +34,7 @@ def sha256(data: bytes) -> str:
 
 @pytest.fixture
 def easyocr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder of files that are no weights, and say that they are those meant."""
+    """Return a folder of files that are no weights, and say that they are those meant."""
     monkeypatch.setenv("MESOCOSM_VISION_EASYOCR_DIR", str(tmp_path))
     for name, kind in FILES.items():
         (tmp_path / name).write_bytes(name.encode())

@@ -45,7 +45,7 @@ def poke(
 
 @evaluator(on="session")
 def always(session: object) -> bool:
-    """Tell that it is so."""
+    """Return True."""
     return True
 
 

@@ -64,7 +64,7 @@ class StubRecipe:
 
 
 def builder_of(state_dir: Path, *recipes: StubRecipe) -> Builder:
-    """Give a builder that knows these recipes only."""
+    """Return a builder that knows these recipes only."""
     by_name: dict[str, Recipe] = {recipe.name: recipe for recipe in recipes}
     return Builder(Settings(state_dir=state_dir), make=lambda name, _settings: by_name[name])
 

@@ -33,7 +33,7 @@ PROGRAMS = {
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Path:
-    """Give a folder with the programs, their logs, and a system image of revision 14."""
+    """Return a folder with the programs, their logs, and a system image of revision 14."""
     programs = tmp_path / "bin"
     programs.mkdir()
     for name, body in PROGRAMS.items():

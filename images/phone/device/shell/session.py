@@ -221,7 +221,7 @@ class _Pipes:
         return None
 
     def drain(self, feeder: Feeder) -> None:
-        """Give a command whose host has gone 2 s to process the input that it was sent."""
+        """Allow a command whose host has gone 2 s to process the input that it was sent."""
         deadline_s = time.monotonic() + _INPUT_GRACE_S
         while (feeder.is_running or feeder.has_input) and time.monotonic() < deadline_s:
             if self.read(timeout_ms=_DRAIN_POLL_MS) is None:

@@ -38,7 +38,7 @@ class Clocked(User):
         self.ringer.look()
 
     def shows(self) -> str:
-        """Give the activity in front, without its package."""
+        """Return the activity in front, without its package."""
         return self.phone.stack.top.activity.rpartition(".")[2]
 
     def set_alarm(self, *words: str) -> None:
@@ -48,7 +48,7 @@ class Clocked(User):
         self.run("am", "start", "-a", "android.intent.action.SET_ALARM", *ready, *words)
 
     def alarms(self) -> list[tuple[int, int]]:
-        """Give hour and whether it is on of each alarm."""
+        """Return hour and whether it is on of each alarm."""
         rows = self.phone.store.rows("SELECT * FROM alarm")
         return [(row["hour"], row["enabled"]) for row in rows]
 

@@ -102,7 +102,7 @@ def test_a_program_that_others_can_write_bears_no_name(tmp_path: Path) -> None:
 
 @contextlib.contextmanager
 def running(*argv: str) -> Iterator[int]:
-    """Give the process of a program that runs for the length of a block."""
+    """Return the process of a program that runs for the length of a block."""
     started = process.start(list(argv), env=dict(os.environ))
     try:
         yield started.pid
