@@ -1,4 +1,4 @@
-"""``mesocosm doctor``: say what this host lacks, why, and the cure."""
+"""``mesocosm doctor``: diagnose this host and suggest fixes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _print_table(answers: list[Answer]) -> None:
     table = Table(box=None, pad_edge=False)
     table.add_column("check", no_wrap=True)
     table.add_column("state", no_wrap=True)
-    table.add_column("what was found, and the cure")
+    table.add_column("finding and fix")
     for answer in answers:
         found = answer.finding
         text = Text(found.cause)

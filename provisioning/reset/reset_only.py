@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ResetOnly:
-    """`provisioning.protocols.Snapshots` as far as it goes here: ``ready``, and no other.
+    """`provisioning.protocols.Snapshots` with ``ready`` as the only snapshot.
 
     Files without the programs that use them would be half a snapshot; so nothing can be saved.
 
