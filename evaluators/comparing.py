@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from PIL import Image
 
+from evaluators.session.parsing import read_number
+
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import numpy.typing as npt
 
     from evaluators.pictures import Picture
@@ -20,14 +24,13 @@ Way = Literal["exact", "normal", "number", "digits"]
 """How texts are compared.
 
 ``exact``: but for white space at the ends. ``normal``: Unicode NFKC, letter case folded, white
-space runs made one blank. ``number``: both plain decimal numbers of the same value. ``digits``:
+space runs made one blank. ``number``: both plain decimal numbers of the same value, read by `read_number`. ``digits``:
 the same digits in the same order, and a leading ``+`` on both or on none; for telephone numbers.
 """
 _SIDE_PX = 64
 _SAME_LOOK = 0.96
 _SAME_BRIGHTNESS = 12.0
 _FLAT = 2.0
-_DECIMAL = re.compile(r"[-+]?[0-9]{1,30}(\.[0-9]{1,30})?")
 
 
 def is_same(left: str, right: str, way: Way) -> bool:
@@ -36,7 +39,7 @@ def is_same(left: str, right: str, way: Way) -> bool:
     return one is not None and one == two
 
 
-def _key(text: str, way: Way) -> str | float | None:
+def _key(text: str, way: Way) -> str | Fraction | None:
     plain = text.strip()
     match way:
         case "exact":
@@ -44,7 +47,7 @@ def _key(text: str, way: Way) -> str | float | None:
         case "normal":
             return " ".join(unicodedata.normalize("NFKC", plain).casefold().split()) or None
         case "number":
-            return float(plain) if _DECIMAL.fullmatch(plain) else None
+            return read_number(plain)
         case "digits":
             digits = re.sub(r"[^0-9]", "", plain)
             return ("+" if plain.startswith("+") else "") + digits if digits else None

@@ -27,6 +27,8 @@ _SECTION = re.compile(
 )
 _PARAMETER = re.compile(r"^(\*{0,2}\w+)(?: \([^)]*\))?:\s*(.*)$")
 
+_SHOWN_CHARS = 200
+
 
 class Fault(NamedTuple):
     """A mistake in arguments.
@@ -238,4 +240,13 @@ def _fault(model: type[BaseModel], row: dict[str, Any]) -> Fault:
         return Fault(argument, f"{unknown.brief} {unknown.resolution}")
     if row["type"] == "missing":
         return Fault(argument, f"{name} is missing.")
-    return Fault(argument, f"{name}: {row['msg']}, not {json.dumps(row['input'], default=str)}.")
+    return Fault(argument, f"{name}: {row['msg']}, not {_shortened(row['input'])}.")
+
+
+def _shortened(value: object) -> str:
+    """Return a value as JSON, its middle left out when it is long."""
+    text = json.dumps(value, default=str)
+    if len(text) <= _SHOWN_CHARS:
+        return text
+    half = _SHOWN_CHARS // 2
+    return f"{text[:half]} ... {text[-half:]} ({len(text)} characters as JSON)"

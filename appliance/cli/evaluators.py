@@ -191,7 +191,9 @@ def _word(met: bool | None) -> str:
 
 
 def _read_arguments(tool: Tool, pairs: list[str]) -> dict[str, Any]:
-    """Read ``name=value``; a value is text where text is taken, else JSON.
+    """Read ``name=value``; a value is text where only text is taken, else JSON if that fits.
+
+    Where both are taken, ``12`` is the number and ``'"12"'`` the text.
 
     Raises:
         SpecError: there is no ``=``, or the arguments are wrong.
@@ -203,16 +205,26 @@ def _read_arguments(tool: Tool, pairs: list[str]) -> dict[str, Any]:
         name, sign, text = pair.partition("=")
         if not sign:
             raise SpecError(f"{pair!r} is not ARGUMENT=VALUE.", resolution=tool.usage)
-        args[name] = text
-        if any(fault.argument == name for fault in tool.faults(args)):
-            args[name] = _json_or(text)
+        args[name] = _read_value(tool, name, text)
     tool.check(args)
     return args
 
 
+def _read_value(tool: Tool, name: str, text: str) -> Any:  # noqa: ANN401
+    """Return the value of an argument in its declared type; the text when none fits."""
+    schema = tool.parameters()["properties"].get(name, {})
+    options = (text, _json_or(text))
+    if schema.get("type") != "string":
+        options = options[::-1]
+    for value in options:
+        if not any(fault.argument == name for fault in tool.faults({name: value})):
+            return value
+    return _json_or(text)
+
+
 def _json_or(text: str) -> Any:  # noqa: ANN401
     try:
-        return json_text.loads(text)
+        return json_text.loads(text, parse_constant=str)
     except ValueError:
         return text
 

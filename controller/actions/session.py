@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from evaluators.decorators import action
+from evaluators.session.answers import MAX_ANSWER_CHARS
 
 if TYPE_CHECKING:
     from appliance.base.clock import Clock
@@ -29,8 +30,10 @@ class SessionState:
 
 
 @action(on="session")
-def submit(state: SessionState, answer: Annotated[str, Field(max_length=100_000)]) -> None:
+def submit(state: SessionState, answer: Annotated[str, Field(max_length=MAX_ANSWER_CHARS)]) -> None:
     """Hand in the answer of a task that asks for one; a later one replaces it.
+
+    An answer of more than 4000 characters is refused, and an earlier one stays.
 
     Args:
         state: the session.

@@ -1,39 +1,20 @@
-"""The submitted answer."""
+"""Evaluators of the submitted answer; an answer of over 4000 characters counts as none."""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-import unicodedata
+from fractions import Fraction
 from typing import Annotated, Protocol
 
 from pydantic import Field
 
 from appliance.base.errors import EvaluationError
 from evaluators.decorators import evaluator
+from evaluators.session.parsing import lists_items, normalize, read_date, read_number
 
-_DECIMAL = re.compile(r"[-+]?[0-9]{1,30}(\.[0-9]{1,30})?")
-_MAX_MATCHED_CHARS = 10_000
-_SEPARATOR = re.compile(r"\s*[,;\n]\s*")
-_LAST = re.compile(r"(?:and|&)\s+(.+)", re.IGNORECASE)
-_PAIR = re.compile(r"(.+?)\s+(?:and|&)\s+(.+)", re.IGNORECASE)
-_BULLET = re.compile(r"^\s*(?:[-*\u2022]|[0-9]{1,3}[.)])\s+")
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTH_NAMES = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
-)  # fmt: skip
-_MONTHS = {name[:3]: number for number, name in enumerate(_MONTH_NAMES, 1)}
-_MONTH = "(" + "|".join(f"{name}|{name[:3]}\\.?" for name in _MONTH_NAMES) + "|sept\\.?)"
-_DAY = r"([0-9]{1,2})(?:st|nd|rd|th)?\.?"
-_DATES = (
-    (re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"), "ymd"),
-    (re.compile(r"([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4})"), "dmy"),
-    (re.compile(rf"(?:the )?{_DAY}(?: of)? {_MONTH},? ([0-9]{{4}})"), "dmy"),
-    (re.compile(rf"{_MONTH} {_DAY},? ([0-9]{{4}})"), "mdy"),
-)
-_OPENING = "\"'\u201c\u2018"
-_CLOSING = "\"'\u201d\u2019"
+MAX_ANSWER_CHARS = 4000
+"""Longest answer that is accepted; a longer one is refused when it is submitted."""
 IsoDate = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 
 
@@ -61,26 +42,33 @@ def answer_equals(session: SessionView, expected: str) -> bool:
     Example:
         ``{on: session, check: answer_equals, with: {expected: Bern}}``
     """
-    return session.answer is not None and _normal(session.answer) == _normal(expected)
+    answer = read_answer(session)
+    return answer is not None and normalize(answer) == normalize(expected)
 
 
 @evaluator(on="session")
-def answer_is_number(session: SessionView, expected: float, tolerance: float = 0.0) -> bool:
+def answer_is_number(
+    session: SessionView, expected: float, tolerance: float = 0.0, *, thousands: bool = False
+) -> bool:
     """Return whether the submitted answer is a number within a tolerance of the expected one.
 
-    The answer must be a plain decimal number: digits, optionally a sign and a decimal point, surrounded
-    by white space only.
+    The answer must be a plain decimal number, white space around it ignored: ``12``, ``+12.50``,
+    ``.5``, ``5.``, ``-5`` with a hyphen or with the minus sign U+2212; at most 30 digits before and
+    after the point. No unit, no exponent.
 
     Args:
         session: the session.
         expected: the correct number.
         tolerance: largest difference, included.
+        thousands: whether commas may separate groups of three digits, as in ``1,234.5``.
 
     Example:
         ``{on: session, check: answer_is_number, with: {expected: 41.5, tolerance: 0.1}}``
     """
-    answer = (session.answer or "").strip()
-    return bool(_DECIMAL.fullmatch(answer)) and abs(float(answer) - expected) <= tolerance
+    number = read_number(read_answer(session) or "", thousands=thousands)
+    if number is None:
+        return False
+    return abs(number - Fraction(str(expected))) <= Fraction(str(tolerance))
 
 
 @evaluator(on="session")
@@ -94,7 +82,8 @@ def answer_exact(session: SessionView, expected: str) -> bool:
     Example:
         ``{on: session, check: answer_exact, with: {expected: "x = {y: 1}"}}``
     """
-    return session.answer is not None and session.answer.strip() == expected.strip()
+    answer = read_answer(session)
+    return answer is not None and answer.strip() == expected.strip()
 
 
 @evaluator(on="session")
@@ -110,27 +99,27 @@ def answer_one_of(session: SessionView, accepted: list[str]) -> bool:
     Example:
         ``{on: session, check: answer_one_of, with: {accepted: [Bern, Berne]}}``
     """
-    answer = session.answer
-    return answer is not None and _normal(answer) in {_normal(each) for each in accepted}
+    answer = read_answer(session)
+    return answer is not None and normalize(answer) in {normalize(each) for each in accepted}
 
 
 @evaluator(on="session")
 def answer_is_set(session: SessionView, expected: list[str]) -> bool:
     """Return whether the submitted answer lists exactly these items, in any order.
 
-    Items are separated by commas, semicolons, or line breaks, or by ``and`` before the last one;
-    a bullet or number before an item is ignored. Each is compared as by ``answer_equals``. A
-    missing, additional or repeated item is unmet.
+    Items are separated by commas, semicolons, or line breaks, or by ``and`` or ``&`` before the last
+    one; items may hold these two words themselves ("salt and pepper"). A bullet or number before an
+    item is ignored. Each is compared as by ``answer_equals``. A missing, additional or repeated item
+    is unmet.
 
     Args:
         session: the session.
-        expected: the items; none may contain a separator.
+        expected: the items; none may contain a comma, semicolon or line break.
 
     Example:
         ``{on: session, check: answer_is_set, with: {expected: [milk, eggs]}}``
     """
-    items = _items(session.answer)
-    return bool(items) and sorted(items) == sorted(_normal(each) for each in expected)
+    return lists_items(read_answer(session) or "", expected, in_order=False)
 
 
 @evaluator(on="session")
@@ -141,38 +130,37 @@ def answer_is_list(session: SessionView, expected: list[str]) -> bool:
 
     Args:
         session: the session.
-        expected: the items in order; none may contain a separator.
+        expected: the items in order; none may contain a comma, semicolon or line break.
 
     Example:
         ``{on: session, check: answer_is_list, with: {expected: [first, second]}}``
     """
-    items = _items(session.answer)
-    return bool(items) and items == [_normal(each) for each in expected]
+    return lists_items(read_answer(session) or "", expected, in_order=True)
 
 
 @evaluator(on="session")
-def answer_is_date(session: SessionView, expected: IsoDate, *, day_first: bool = True) -> bool:
+def answer_is_date(
+    session: SessionView, expected: IsoDate, *, day_first: bool | None = None
+) -> bool:
     """Return whether the submitted answer is a date, in one of the usual ways to write it.
 
-    ``2026-11-21``, ``21 November 2026``, ``Nov 21, 2026``, ``21.11.2026`` and ``21/11/2026``, a
-    weekday before it if it is the right one. Two-digit years are not taken.
+    Year first: ``2026-11-21``, ``2026/11/21``, ``2026.11.21``, ``2026-Nov-21``. Month as an English
+    name, whole or short: ``21 November 2026``, ``the 21st of Nov. 2026``, ``21-Nov-2026``,
+    ``November 21, 2026``. Year last: ``21.11.2026`` has the day first; ``21/11/2026`` and
+    ``21-11-2026`` may have either first, so that ``03/04/2026`` is unmet unless the task states the
+    order in `day_first`. An English weekday before or after the date must be the right one. Years have
+    four digits. No time of day, no words around.
 
     Args:
         session: the session.
         expected: the date as ``YYYY-MM-DD``.
-        day_first: whether ``05/06/2026`` is the 5th of June.
+        day_first: whether ``05/06/2026`` is the 5th of June; null: the task does not state it.
 
     Example:
         ``{on: session, check: answer_is_date, with: {expected: "2026-11-21"}}``
     """
-    answer = _normal(session.answer or "")
-    wanted = dt.date.fromisoformat(expected)
-    weekday, _, rest = answer.partition(", ")
-    if weekday in _WEEKDAYS:
-        if weekday != _WEEKDAYS[wanted.weekday()]:
-            return False
-        answer = rest
-    return _date(answer, day_first=day_first) == wanted
+    found = read_date(read_answer(session) or "", day_first=day_first)
+    return found == dt.date.fromisoformat(expected)
 
 
 @evaluator(on="session")
@@ -193,36 +181,11 @@ def answer_matches(session: SessionView, pattern: str) -> bool:
         wanted = re.compile(pattern)
     except re.error as exc:
         raise EvaluationError(f"The pattern is invalid: {exc}.") from exc
-    answer = (session.answer or "")[:_MAX_MATCHED_CHARS].strip()
+    answer = (read_answer(session) or "").strip()
     return bool(answer) and wanted.fullmatch(answer) is not None
 
 
-def _items(answer: str | None) -> list[str]:
-    parts = _SEPARATOR.split((answer or "").strip())
-    if len(parts) > 1 and (last := _LAST.fullmatch(parts[-1])):
-        parts[-1] = last[1]
-    elif pair := _PAIR.fullmatch(parts[-1]):
-        parts[-1:] = [pair[1], pair[2]]
-    return [item for part in parts for item in (_normal(_BULLET.sub("", part)),) if item]
-
-
-def _date(text: str, *, day_first: bool) -> dt.date | None:
-    for pattern, order in _DATES:
-        if found := pattern.fullmatch(text):
-            values = dict(zip(order, found.groups(), strict=True))
-            if order == "dmy" and "/" in text and not day_first:
-                values["d"], values["m"] = values["m"], values["d"]
-            month = _MONTHS.get(values["m"][:3]) or values["m"]
-            try:
-                return dt.date(int(values["y"]), int(month), int(values["d"]))
-            except ValueError:
-                return None
-    return None
-
-
-def _normal(text: str) -> str:
-    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    plain = plain.rstrip(". ")
-    if len(plain) > 1 and plain[0] in _OPENING and plain[-1] in _CLOSING:
-        plain = plain[1:-1].strip(" ").rstrip(". ")
-    return plain
+def read_answer(session: SessionView) -> str | None:
+    """Return the submitted answer; None when there is none, or a longer one than is accepted."""
+    answer = session.answer
+    return answer if answer is not None and len(answer) <= MAX_ANSWER_CHARS else None

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evaluators.comparing import Way, is_same, is_same_picture
 from evaluators.decorators import evaluator
+from evaluators.session.answers import read_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +158,8 @@ class Answer(_Place):
 
     def values(self, view: CrossView) -> list[str]:
         """Return the answer; empty when there is none."""
-        return [] if view.answer is None else [view.answer]
+        answer = read_answer(view)
+        return [] if answer is None else [answer]
 
 
 Place = Annotated[
@@ -180,7 +182,7 @@ def values_equal(view: CrossView, left: Place, right: Place, way: Way = "exact")
         left: one place.
         right: the other.
         way: ``exact`` ignores white space at the ends; ``normal`` also letter case and runs of white
-            space; ``number`` compares plain decimal numbers; ``digits`` telephone numbers.
+            space; ``number`` compares plain decimal numbers, as ``answer_is_number`` takes them; ``digits`` telephone numbers.
 
     Example:
         ``{on: session, check: values_equal, with: {left: {read: file, on: desktop, path: ~/a.txt},

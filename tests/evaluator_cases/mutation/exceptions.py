@@ -26,14 +26,11 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.*MAX_*": _BOUND,
     "evaluators.*: 'replace' -> 'replaceXX'": _BYTES_OF_ERRORS,
     # answers
-    "evaluators.session.answers._MONTH_NAMES: *: 'may' -> *": "May is its own short form",
-    "evaluators.session.answers._OPENING: *": _FOLDED,
-    "evaluators.session.answers._CLOSING: *": _FOLDED,
+    "evaluators.session.parsing._OPENING: *": _FOLDED,
+    "evaluators.session.parsing._CLOSING: *": _FOLDED,
     "evaluators.session.answers.answer_is_*: '' -> 'XX'": "what stands for no answer is no answer",
-    "evaluators.session.answers._items: *: '' -> 'XX'": "what stands for no answer is no answer",
     "evaluators.session.answers.answer_matches: * raise EvaluationError*": _LATER,
-    "evaluators.session.answers._date: *: True -> False": _STRICT,
-    "evaluators.session.answers._normal: *: '*' -> '*XX'": _FOLDED,
+    "evaluators.session.parsing.normalize: *: '*' -> '*XX'": _FOLDED,
     # several machines
     "evaluators.session.view.*: * raise *": _LATER,
     "evaluators.session.view.CrossView.gsetting: *: ' ' -> *": "words of an error",

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from evaluators.session import answers
 from evaluators.testing.case import (
     CaseTable,
+    another_way,
     corrupt,
     empty,
+    forged,
     hostile,
     missing,
     near_miss,
@@ -38,6 +40,7 @@ def _common(right: str, **args: Json) -> tuple[Case, ...]:
         hostile("the right one among others", said(f"{right} or perhaps 99"), **args),
         hostile("every answer there is", said(" ".join(map(str, range(3000)))), **args),
         hostile("a long answer", said(right * 20_000), **args),
+        forged("the right one, longer than is accepted", said(right + " " * 4000), **args),
     )
 
 
@@ -74,6 +77,12 @@ TABLES = (
             empty("nothing within quotes", said('""'), expected="''").expect_met(),
             near_miss("a quote at one end", said('"Bern'), **_BERN),
             near_miss("another quote at the other end", said("Bern'"), **_BERN),
+            another_way("full-width letters", said("\uff22\uff45\uff52\uff4e"), **_BERN),
+            another_way(
+                "copied with a fixed blank", said("New\u00a0York\r\n"), expected="New York"
+            ),
+            forged("a letter of another script", said("B\u0435rn"), **_BERN),
+            forged("another one behind an invisible mark", said("Bern\u200b Basel"), **_BERN),
             *_common("Bern", **_BERN),
         ),
         equivalent={"*: args.expected: swap case": _DRESS}
@@ -90,6 +99,10 @@ TABLES = (
             near_miss("other case", said("bern"), **_BERN),
             near_miss("a full stop", said("Bern."), **_BERN),
             near_miss("more", said("Bern Bern"), **_BERN),
+            another_way("a line break of another system", said("Bern\r\n"), **_BERN),
+            another_way("copied with a fixed blank at the end", said("Bern\u00a0"), **_BERN),
+            forged("full-width letters", said("\uff22\uff45\uff52\uff4e"), **_BERN),
+            forged("a mark of its own after it", said("Bern\u200b"), **_BERN),
             *_common("Bern", **_BERN),
         ),
         equivalent={"blanks around: args.expected: cut": "a blank at the end does not count"}
@@ -105,6 +118,10 @@ TABLES = (
             near_miss("both", said("Bern Berne"), accepted=["Bern", "Berne"]),
             near_miss("part of one", said("Ber"), accepted=["Bern", "Berne"]),
             near_miss("none accepted", said("Bern"), accepted=[]),
+            another_way("quoted", said("\u201cBerne\u201d"), accepted=["Bern", "Berne"]),
+            another_way("copied with a line break", said("BERN\r\n"), accepted=["Bern", "Berne"]),
+            forged("all, one a line", said("Bern\nBerne"), accepted=["Bern", "Berne"]),
+            forged("a letter of another script", said("B\u0435rn"), accepted=["Bern", "Berne"]),
             *_common("Bern", accepted=["Bern", "Berne"]),
         ),
         equivalent={
@@ -141,6 +158,36 @@ TABLES = (
             near_miss("words around", said("They are milk, eggs, green tea"), **_ITEMS),
             near_miss("none expected", said("milk"), expected=[]),
             near_miss("none expected, none said", said(","), expected=[]),
+            another_way(
+                "and within an item",
+                said("oil, salt and pepper"),
+                expected=["salt and pepper", "oil"],
+            ),
+            another_way(
+                "and within the last of two, joined by and",
+                said("Oil and salt & pepper"),
+                expected=["salt & pepper", "oil"],
+            ),
+            another_way(
+                "and within the first of two, joined by and",
+                said("Salt and pepper and oil."),
+                expected=["oil", "salt and pepper"],
+            ),
+            another_way("the only one, with and", said("Tom & Ann"), expected=["tom & ann"]),
+            another_way("lines of another system", said("milk\r\neggs\r\ngreen tea\r\n"), **_ITEMS),
+            another_way("each quoted", said("'milk', \"eggs\" and 'green tea'"), **_ITEMS),
+            another_way(
+                "bullets and a last and", said("- milk\n- eggs\n- and green tea"), **_ITEMS
+            ),
+            forged("an item broken at its and", said("salt, pepper"), expected=["salt and pepper"]),
+            forged(
+                "two items joined to one",
+                said("oil and salt, pepper"),
+                expected=["salt and pepper", "oil"],
+            ),
+            forged("as many of others", said("milk, eggs, black tea"), **_ITEMS),
+            forged("an and too many", said("milk, eggs and and green tea"), **_ITEMS),
+            forged("one of two, twice", said("eggs and eggs"), expected=["milk", "eggs"]),
             *_common("milk, eggs, green tea", **_ITEMS),
         ),
         equivalent={"*: args.expected: swap case": _DRESS} | _CUT,
@@ -158,6 +205,19 @@ TABLES = (
             near_miss("one too many", said("milk, eggs, green tea, milk"), **_ITEMS),
             near_miss("one twice", said("milk, eggs, green tea, green tea"), **_ITEMS),
             near_miss("none expected", said(";"), expected=[]),
+            another_way(
+                "and within an item",
+                said("oil, salt and pepper"),
+                expected=["oil", "salt and pepper"],
+            ),
+            another_way("semicolons and lines", said("milk;\neggs;\ngreen tea"), **_ITEMS),
+            another_way("joined by &", said("milk & eggs"), expected=["milk", "eggs"]),
+            forged(
+                "numbered in the right order, listed in another",
+                said("2. eggs\n1. milk"),
+                expected=["milk", "eggs"],
+            ),
+            forged("the last two swapped around and", said("milk, green tea and eggs"), **_ITEMS),
             *_common("milk, eggs, green tea", **_ITEMS),
         ),
     ),
@@ -182,6 +242,26 @@ TABLES = (
             near_miss("endless", said("inf"), expected=3),
             near_miss("digits of another script", said("\u0663"), expected=3),
             near_miss("a blank for nothing", said(""), expected=0),
+            another_way("no digit before the point", said(".5"), expected=0.5),
+            another_way("no digit after the point", said("5."), expected=5),
+            another_way("a real minus sign", said("\u22125"), expected=-5),
+            another_way(
+                "commas between thousands",
+                said("-1,234,567.5"),
+                expected=-1234567.5,
+                thousands=True,
+            ),
+            another_way("no commas though allowed", said("1234"), expected=1234, thousands=True),
+            another_way(
+                "a tolerance that is no binary fraction", said("41.6"), expected=41.5, tolerance=0.1
+            ),
+            forged("a comma that the task does not allow", said("1,234"), expected=1234),
+            forged("a comma for the point", said("1,5"), expected=15, thousands=True),
+            forged("a comma in another place", said("12,34"), expected=1234, thousands=True),
+            forged("commas after the point", said("1.234,567"), expected=1.234567, thousands=True),
+            forged("a lone point", said("."), expected=0),
+            forged("two signs", said("--5"), expected=5),
+            forged("a range that holds it", said("0-9"), expected=5, tolerance=5),
             *_common("41.5", expected=41.5),
         ),
         equivalent={
@@ -201,7 +281,7 @@ TABLES = (
             positive("month first", said("Nov. 5, 2026"), **_DATE),
             positive("month first, ordinal", said("November 5th 2026"), **_DATE),
             positive("dots", said("05.11.2026"), **_DATE),
-            positive("slashes", said("5/11/2026"), **_DATE),
+            positive("slashes", said("5/11/2026"), **_DATE, day_first=True),
             positive("slashes, month first", said("11/05/2026"), **_DATE, day_first=False),
             positive("a weekday", said("Thursday, 5 November 2026"), **_DATE),
             positive("September", said("Sept 3, 2026"), expected="2026-09-03"),
@@ -217,7 +297,7 @@ TABLES = (
             near_miss("the next day", said("2026-11-06"), **_DATE),
             near_miss("the next year", said("2027-11-05"), **_DATE),
             near_miss("month and day swapped", said("2026-05-11"), **_DATE),
-            near_miss("slashes, day first", said("11/05/2026"), **_DATE),
+            near_miss("slashes, day first", said("11/05/2026"), **_DATE, day_first=True),
             near_miss(
                 "slashes, month first, meant otherwise", said("5/11/2026"), **_DATE, day_first=False
             ),
@@ -228,6 +308,32 @@ TABLES = (
             near_miss("no such day", said("2026-02-30"), **_DATE),
             near_miss("no such month", said("5 Nonember 2026"), **_DATE),
             near_miss("a sentence", said("It was on 2026-11-05"), **_DATE),
+            another_way("a weekday without a comma", said("Thursday 5 November 2026"), **_DATE),
+            another_way("a short weekday", said("Thu., 5 Nov. 2026"), **_DATE),
+            another_way("a weekday after it", said("5 November 2026 (Thursday)"), **_DATE),
+            another_way("ISO with slashes", said("2026/11/05"), **_DATE),
+            another_way("ISO with dots", said("2026.11.5"), **_DATE),
+            another_way("a month between hyphens", said("05-Nov-2026"), **_DATE),
+            another_way("the year first, a month's name", said("2026-Nov-05"), **_DATE),
+            another_way("an ordinal with a point", said("5. November 2026"), **_DATE),
+            another_way(
+                "a weekday and an article", said("Thursday, the 5th of November 2026"), **_DATE
+            ),
+            another_way(
+                "a day over 12 before the month", said("21/11/2026"), expected="2026-11-21"
+            ),
+            another_way("a day over 12 after the month", said("11-21-2026"), expected="2026-11-21"),
+            another_way("the same day and month", said("3/3/2026"), expected="2026-03-03"),
+            another_way("hyphens, the order stated", said("05-11-2026"), **_DATE, day_first=True),
+            forged("slashes that may be either", said("5/11/2026"), **_DATE),
+            forged("hyphens that may be either", said("11-05-2026"), **_DATE),
+            forged("two dates", said("2026-11-05 2026-11-06"), **_DATE),
+            forged("a weekday before and another after", said("Thu 5 Nov 2026 Fri"), **_DATE),
+            forged("a wrong weekday after it", said("2026-11-05 (Friday)"), **_DATE),
+            forged("a weekday without a date", said("Thursday"), **_DATE),
+            forged("a word that is no month", said("5 and 2026"), **_DATE),
+            forged("a year of five digits", said("5 Nov 20260"), **_DATE),
+            forged("mixed separators", said("2026-11/05"), **_DATE),
             *_common("2026-11-05", **_DATE),
         ),
     ),
@@ -245,6 +351,12 @@ TABLES = (
             near_miss("nothing, though the pattern takes it", said(" "), pattern=".*"),
             near_miss("none, though the pattern takes it", nothing, pattern=".*"),
             corrupt("no pattern", said("AB1234"), pattern="[A-Z").expect_error(),
+            another_way(
+                "lines of another system around", said("\r\nAB1234\r\n"), pattern="AB[0-9]+"
+            ),
+            another_way("a fixed blank at the end", said("AB1234\u00a0"), pattern="AB[0-9]+"),
+            forged("digits of another script", said("AB\u0661234"), pattern="[A-Z]{2}[0-9]{4}"),
+            forged("the form on a line of its own", said("x\nAB1234"), pattern="[A-Z]{2}[0-9]{4}"),
             *_common("AB1234", pattern="[A-Z]{2}[0-9]{4}"),
         ),
         equivalent=_CUT,

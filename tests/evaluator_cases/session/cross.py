@@ -9,8 +9,10 @@ import numpy as np
 from evaluators.session import cross
 from evaluators.testing.case import (
     CaseTable,
+    another_way,
     corrupt,
     empty,
+    forged,
     hostile,
     missing,
     near_miss,
@@ -200,6 +202,40 @@ TABLES = (
                 left={**ROW, "column": "address"},
                 right=ANSWER,
             ),
+            another_way(
+                "a cell and an answer with a real minus sign",
+                state(cells={"B2": -0.5}, answer="\u2212.5"),
+                left=CELL,
+                right=ANSWER,
+                way="number",
+            ),
+            another_way(
+                "a line break of another system",
+                state("Lab\r\n", name="Lab"),
+                left=FILE,
+                right=SETTING,
+            ),
+            another_way(
+                "a number written in groups",
+                _ann("+41 44 555 01 73", file="+41445550173\n"),
+                **NUMBER,
+            ),
+            forged("a letter of another script", state(name="L\u0430b", gsetting="'Lab'"), **NAME),
+            forged(
+                "the value among others", state("Lab Office", name="Lab"), left=FILE, right=SETTING
+            ),
+            forged(
+                "a contact of almost the same name",
+                state("117", people={1: "Anna"}, numbers={1: ("1", "117")}),
+                **NUMBER,
+            ),
+            forged("neither has a value", state(name="null", gsetting="''"), **NAME),
+            forged(
+                "an answer longer than is accepted",
+                state("x" * 4001, answer="x" * 4001),
+                left=FILE,
+                right=ANSWER,
+            ),
             negative("different", state(name="Lab", gsetting="'Other'"), **NAME),
             near_miss("other case", state(name="lab", gsetting="'Lab'"), **NAME),
             near_miss("longer", state(name="Lab 2", gsetting="'Lab'"), **NAME),
@@ -293,6 +329,10 @@ TABLES = (
                 **{**_LINES, "file": {**FILE, "line": 1}},
             ),
             positive("other case", state("x\nLAB", name="Lab"), **_LINES, way="normal"),
+            another_way("lines of another system", state("x\r\nLab\r\n", name="Lab"), **_LINES),
+            another_way("as a number", state("x\n+12.50", name="12.5"), **_LINES, way="number"),
+            forged("a letter of another script", state("x\nL\u0430b", name="Lab"), **_LINES),
+            forged("all candidates on one line", state("Lab, Office, Home", name="Lab"), **_LINES),
             negative("no such line", state("x\ny", name="Lab"), **_LINES),
             near_miss("part of a line", state("x\nLab 2", name="Lab"), **_LINES),
             near_miss("over two lines", state("La\nb", name="Lab"), **_LINES),
@@ -312,6 +352,10 @@ TABLES = (
         SessionFixture,
         (
             positive("the same", both(b"%PDF x", b"%PDF x"), **_FILES),
+            another_way("a byte", both(b"x", b"x"), **_FILES),
+            another_way("a megabyte", both(b"x" * (1 << 20), b"x" * (1 << 20)), **_FILES),
+            forged("of one size", both(b"%PDF x", b"%PDF y"), **_FILES),
+            forged("the same beginning", both(b"%PDF x", b"%PDF x" + bytes(9)), **_FILES),
             negative("different", both(b"%PDF x", b"hello"), **_FILES),
             near_miss("a byte more", both(b"%PDF x", b"%PDF x\n"), **_FILES),
             near_miss("on one machine only", both(b"%PDF x", None), **_FILES),
@@ -332,6 +376,18 @@ TABLES = (
             positive("the same", _picture(CAT, CAT), **_PICTURES),
             positive(
                 "scaled JPEG", _picture(CAT, file_builders.scaled(CAT, 80, 60), "JPEG"), **_PICTURES
+            ),
+            another_way("as BMP", _picture(CAT, CAT, "BMP"), **_PICTURES),
+            another_way(
+                "scaled up", _picture(CAT, file_builders.scaled(CAT, 320, 240)), **_PICTURES
+            ),
+            forged(
+                "one colour, that of its mean",
+                _picture(CAT, np.full_like(CAT, int(CAT.mean()))),
+                **_PICTURES,
+            ),
+            forged(
+                "turned upside down", _picture(CAT, np.ascontiguousarray(CAT[::-1])), **_PICTURES
             ),
             negative("another", _picture(CAT, file_builders.noise(2)), **_PICTURES),
             near_miss("mirrored", _picture(CAT, np.ascontiguousarray(CAT[:, ::-1])), **_PICTURES),

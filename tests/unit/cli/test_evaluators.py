@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from appliance.base.settings import get_settings
+from appliance.cli.evaluators import _read_arguments
 from appliance.cli.main import main
+from evaluators.decorators import evaluator
+from evaluators.schema import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +69,44 @@ def test_one_is_tried_on_an_answer(
     words = ["expected=8", "tolerance=0.5", "--answer", answer, "--json"]
     assert main(["evaluators", "try", "answer_is_number", *words]) == code
     assert printed(capsys)["met"] is met
+
+
+FILLED = {"value": "x", "name": "x", "tags": "[]"}
+
+
+@evaluator(on="session")
+def takes(session: object, value: str | float | bool | None, name: str, tags: list[str]) -> bool:
+    """Return nothing of interest.
+
+    Args:
+        session: the session.
+        value: text, a number, a switch or nothing.
+        name: text.
+        tags: texts.
+    """
+    return False
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("value=12", 12),
+        ("value=.5", ".5"),
+        ("value=true", True),
+        ("value=null", None),
+        ('value="12"', "12"),
+        ("value=NaN", "NaN"),
+        ("value=a b", "a b"),
+        ("name=12", "12"),
+        ('name="12"', '"12"'),
+        ('tags=["1"]', ["1"]),
+    ],
+)
+def test_an_argument_has_its_declared_type(word: str, value: object) -> None:
+    name = word.partition("=")[0]
+    others = [f"{other}={text}" for other, text in FILLED.items() if other != name]
+    read = _read_arguments(describe(takes), [word, *others])
+    assert (read[name], type(read[name])) == (value, type(value))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from controller.actions.phone_shell import run_on_phone
 from controller.actions.session import SessionState
 from controller.actions.space import Action, ActionSpace
 from controller.actions.vocabulary import action_tools
+from evaluators.session.answers import MAX_ANSWER_CHARS
 from provisioning.fake import FakeDesktop, FakePhone
 from provisioning.protocols import Button, Json, Kind, Machine
 
@@ -116,6 +117,17 @@ def test_session_actions_change_the_session(executor: ActionExecutor, state: Ses
     assert (state.clock.now_s(), state.answer, state.completed) == (2.5, "second", False)
     executor.execute(Action("complete"))
     assert state.completed
+
+
+def test_an_answer_that_is_too_long_is_refused_whole(
+    executor: ActionExecutor, state: SessionState
+) -> None:
+    longest = "a" * MAX_ANSWER_CHARS
+    executor.execute(Action("submit", args={"answer": longest}))
+    with pytest.raises(InvalidActionError, match="at most 4000 characters") as caught:
+        executor.execute(Action("submit", args={"answer": "b" * (MAX_ANSWER_CHARS + 1)}))
+    assert len(f"{caught.value.brief}{caught.value.details}") < 1000
+    assert state.answer == longest
 
 
 @pytest.mark.parametrize(

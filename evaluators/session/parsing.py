@@ -1,0 +1,182 @@
+"""Parse numbers, dates and lists as people write them, in time linear in the text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dateutil.parser import ParserError, parse, parserinfo
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Sequence
+
+_OPENING = "\"'\u201c\u2018"
+_CLOSING = "\"'\u201d\u2019"
+_DIGITS = r"[0-9]{1,30}"
+_NUMBER = re.compile(rf"[-+]?(?:{_DIGITS}(?:\.[0-9]{{0,30}})?|\.{_DIGITS})")
+_GROUPED = re.compile(r"([-+]?[0-9]{1,3}(?:,[0-9]{3}){1,9})(\.[0-9]{0,30})?")
+_MINUS = "\u2212"
+_SEPARATORS = re.compile(r"[,;\n]")
+_BULLET = re.compile(r"(?:[-*\u2022]|[0-9]{1,3}[.)])\s")
+_AND = re.compile(r"(?<= )(?:and|&)(?= )")
+_LEADING_AND = re.compile(r"(?:and|&) ")
+_NAMES = parserinfo()
+_DAY = r"[0-9]{1,2}(?:st|nd|rd|th)?\.?"
+_MONTH = r"(?P<month>[a-z]{3,9})"
+_YEAR_FIRST = re.compile(r"[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}")
+_YEAR_LAST = re.compile(r"(?P<one>[0-9]{1,2})(?P<sign>[-/.])(?P<two>[0-9]{1,2})(?P=sign)[0-9]{4}")
+_NAMED = tuple(
+    re.compile(shape)
+    for shape in (
+        rf"{_DAY}(?: of)?[ -/]{_MONTH}\.?,?[ -/][0-9]{{4}}",
+        rf"{_MONTH}\.?[ -]{_DAY},?[ -][0-9]{{4}}",
+        rf"[0-9]{{4}}[ -]{_MONTH}\.?[ -][0-9]{{1,2}}",
+    )
+)
+_WEEKDAY = re.compile(
+    r"(?P<first>[a-z]{3,9})\.?,? (?P<rest>.+)|(?P<date>.+?),? \(?(?P<last>[a-z]+)\)?"
+)
+
+
+def normalize(text: str) -> str:
+    """Return a text without the differences that do not count.
+
+    Unicode NFKC, letter case folded, runs of white space made one blank, one pair of quotes around
+    the whole and full stops at the end removed.
+    """
+    plain = _fold(text).rstrip(". ")
+    if len(plain) > 1 and plain[0] in _OPENING and plain[-1] in _CLOSING:
+        plain = plain[1:-1].strip(" ").rstrip(". ")
+    return plain
+
+
+def _fold(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def read_number(text: str, *, thousands: bool = False) -> Fraction | None:
+    """Return the value of a plain decimal number, exactly; None for anything else.
+
+    ``12``, ``+12.50``, ``.5``, ``5.`` and ``-5`` with a hyphen or with U+2212, at most 30 digits
+    before and after the point, white space around.
+
+    Args:
+        text: the number.
+        thousands: whether commas may stand between groups of three digits, as in ``1,234.5``.
+    """
+    plain = text.strip().replace(_MINUS, "-")
+    if thousands and (grouped := _GROUPED.fullmatch(plain)):
+        plain = grouped[1].replace(",", "") + (grouped[2] or "")
+    return Fraction(plain) if _NUMBER.fullmatch(plain) else None
+
+
+def read_date(text: str, *, day_first: bool | None = None) -> dt.date | None:
+    """Return the date that a text states; None when it is none, or may be one of two.
+
+    The forms are those in the docstring of ``answer_is_date``.
+
+    Args:
+        text: the date.
+        day_first: whether ``05/06/2026`` is the 5th of June; None: it may be either.
+    """
+    plain = normalize(text).removeprefix("the ")
+    weekday, plain = _split_weekday(plain)
+    date = _read_day(plain.removeprefix("the "), day_first=day_first)
+    return date if date is None or weekday in {None, date.weekday()} else None
+
+
+def _split_weekday(text: str) -> tuple[int | None, str]:
+    found = _WEEKDAY.fullmatch(text)
+    if found is None:
+        return None, text
+    name, rest = found["first"] or found["last"], found["rest"] or found["date"]
+    weekday = _NAMES.weekday(name)
+    return (None, text) if weekday is None else (weekday, rest)
+
+
+def _read_day(text: str, *, day_first: bool | None) -> dt.date | None:
+    """Return a date without its weekday: dateutil reads what has one of the accepted shapes."""
+    is_day_first = day_first
+    if numeric := _YEAR_LAST.fullmatch(text):
+        is_day_first = True if numeric["sign"] == "." else day_first
+        one, two = int(numeric["one"]), int(numeric["two"])
+        if is_day_first is None and one != two and max(one, two) <= 12:  # noqa: PLR2004 - months
+            return None
+    elif _YEAR_FIRST.fullmatch(text):
+        is_day_first = False
+    elif not _has_month(text):
+        return None
+    try:
+        return parse(text, dayfirst=bool(is_day_first), yearfirst=text[:4].isdigit()).date()
+    except (ParserError, OverflowError):
+        return None
+
+
+def _has_month(text: str) -> bool:
+    return any(
+        _NAMES.month(found["month"]) is not None
+        for shape in _NAMED
+        if (found := shape.fullmatch(text))
+    )
+
+
+def lists_items(text: str, expected: Sequence[str], *, in_order: bool) -> bool:
+    """Return whether a text lists exactly these items.
+
+    Separators are commas, semicolons and line breaks, and ``and`` or ``&`` before the last item,
+    which may hold such a word itself.
+
+    Args:
+        text: the list.
+        expected: the items; a list without any is never met.
+        in_order: whether their order counts.
+    """
+    parts = [part for part in map(_without_bullet, _SEPARATORS.split(text)) if normalize(part)]
+    wanted = [normalize(item) for item in expected]
+    if not parts or not wanted:
+        return False
+    *head, last = parts
+    left = _without(wanted, [normalize(part) for part in head], in_order=in_order)
+    if left is None:
+        return False
+    if len(left) == 1:
+        return left[0] in _readings(last, has_head=bool(head))
+    orders = (left,) if in_order else (left, left[::-1])
+    return any(_is_pair(last, order) for order in orders)
+
+
+def _without_bullet(part: str) -> str:
+    stripped = part.strip()
+    return _BULLET.sub("", stripped, count=1) if _BULLET.match(stripped) else stripped
+
+
+def _without(wanted: list[str], head: list[str], *, in_order: bool) -> list[str] | None:
+    """Return the one or two items that are left when those of `head` are taken; None otherwise."""
+    if not 1 <= len(wanted) - len(head) <= 2:  # noqa: PLR2004 - "and" joins two
+        return None
+    if in_order:
+        return wanted[len(head) :] if wanted[: len(head)] == head else None
+    missing, surplus = Counter(wanted), Counter(head)
+    return None if surplus - missing else list((missing - surplus).elements())
+
+
+def _readings(last: str, *, has_head: bool) -> set[str]:
+    folded = _fold(last)
+    lead = _LEADING_AND.match(folded) if has_head else None
+    return {normalize(last)} | ({normalize(folded[lead.end() :])} if lead else set())
+
+
+def _is_pair(text: str, items: Sequence[str]) -> bool:
+    """Return whether a text is two items with a joining word, of which they may hold further ones."""
+    folded = _fold(text)
+    joints = list(_AND.finditer(folded))
+    inner = [len(_AND.findall(item)) for item in items]
+    if len(joints) != sum(inner) + 1:
+        return False
+    joint = joints[inner[0]]
+    sides = (folded[: joint.start()], folded[joint.end() :])
+    return [normalize(side) for side in sides] == list(items)
