@@ -1,4 +1,8 @@
-"""Text documents: OpenDocument (.odt) and Word (.docx), recognised by content."""
+"""Text documents: OpenDocument (.odt) and Word (.docx), recognised by content.
+
+Tracked changes count as accepted. Text that a reader does not see is ignored: hidden, smaller than
+2 pt, in the colour of its background, in comments and headers.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,8 @@ def document_text_equals(view: MachineView, path: str, text: str) -> bool:
     """Return whether a text document's body has exactly this text.
 
     Paragraphs, and lines within them, are separated by newlines; empty ones, and white space at their
-    ends, are ignored. Tables, frames, notes and headers are ignored.
+    ends, are ignored. Tables, frames, notes, headers and hidden text are ignored; tracked changes count
+    as accepted.
 
     Args:
         view: the machine.
@@ -43,7 +48,8 @@ def document_text_equals(view: MachineView, path: str, text: str) -> bool:
 def document_has_paragraph(view: MachineView, path: str, text: str) -> bool:
     """Return whether a text document has a paragraph that is exactly this.
 
-    White space at its ends, and paragraphs in tables, are ignored.
+    White space at its ends, paragraphs in tables, and hidden text are ignored; tracked changes count as
+    accepted.
 
     Args:
         view: the machine.
@@ -201,6 +207,8 @@ def document_table_equals(
 @evaluator(on="documents")
 def document_picture_count(view: MachineView, path: str, count: Count) -> bool:
     """Return whether a text document has exactly this many pictures, stored in the file itself.
+
+    Hidden pictures, and those whose deletion is tracked, are ignored.
 
     Args:
         view: the machine.

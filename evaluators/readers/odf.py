@@ -24,12 +24,14 @@ from evaluators.readers.model import (
     TextDocument,
     Workbook,
 )
+from evaluators.readers.visibility import is_visible
 
 MAX_CELLS = 200_000
 _LENGTH = re.compile(r"(-?[\d.]+)(mm|cm|in|pt|px)")
 _MM = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72, "px": 25.4 / 96}
 _REFERENCE = re.compile(r"\[([^\[\]]*)\]")
-_ASIDE = {"table:table", "draw:frame", "text:note", "text:tracked-changes"}
+_ASIDE = {"table:table", "draw:frame", "text:note", "text:tracked-changes", "office:annotation"}
+_UNSEEN = {"note", "annotation", "frame", "ruby-text", "script", "tracked-changes"}
 _ALIGNMENTS = {"start": "left", "end": "right"}
 _CHARTS = {"chart:circle": "pie"}
 
@@ -47,7 +49,7 @@ def read_odt(data: bytes) -> TextDocument:
     )
     tables = tuple(
         tuple(
-            tuple(_texts(cell) for cell in _within(row, {"table:table-cell"}, set()))
+            tuple(document.cell_text(cell) for cell in _within(row, {"table:table-cell"}, set()))
             for row in _within(table, {"table:table-row"}, {"table:table-cell"})
         )
         for table in _within(body, {"table:table"}, set())
@@ -94,6 +96,7 @@ class _Look:
     size_pt: float | None = None
     alignment: str | None = None
     fill: str | None = None
+    hidden: bool | None = None
 
     def over(self, below: _Look) -> _Look:
         """Return these properties, completed by those of `below`."""
@@ -137,7 +140,7 @@ class _Document:
     def paragraph(self, node: Any) -> Paragraph:  # noqa: ANN401
         name = _get(node, "stylename")
         look = self.look("paragraph", name)
-        runs = tuple(self._runs(node, look))
+        runs = () if _hides_paragraph(node) else tuple(self._runs(node, look))
         level = int(_get(node, "outlinelevel") or 1) if node.qname[1] == "h" else 0
         return Paragraph(
             "".join(run.text for run in runs),
@@ -146,6 +149,11 @@ class _Document:
             look.alignment or "",
             tuple(run for run in runs if run.text),
         )
+
+    def cell_text(self, cell: Any) -> str:  # noqa: ANN401
+        """Return the visible text of a cell of a text document."""
+        nodes = _within(cell, {"text:p", "text:h"}, {"office:annotation"})
+        return "\n".join(self.paragraph(one).text for one in nodes)
 
     def _shown_name(self, name: str) -> str:
         style = self.styles.get(("paragraph", name))
@@ -158,28 +166,27 @@ class _Document:
     def _runs(self, node: Any, look: _Look) -> list[Run]:  # noqa: ANN401
         runs: list[Run] = []
         for child in node.childNodes:
-            if child.nodeType == child.TEXT_NODE:
-                runs.append(_run(str(child), look))
-                continue
-            name = child.qname[1]
-            if name == "s":
-                runs.append(_run(" " * min(int(_get(child, "c") or 1), 1000), look))
-            elif name in {"tab", "line-break"}:
-                runs.append(_run("\t" if name == "tab" else "\n", look))
-            elif name == "span":
+            text = _own_text(child)
+            if text is not None:
+                runs += [_run(text, look)] if _is_visible(look) else []
+            elif child.qname[1] == "span":
                 runs += self._runs(child, self.look("text", _get(child, "stylename")).over(look))
-            elif name not in {"note", "annotation", "frame"}:
+            elif child.qname[1] not in _UNSEEN and _get(child, "ishidden") != "true":
                 runs += self._runs(child, look)
         return runs
 
     def pictures(self, node: Any) -> tuple[str, ...]:  # noqa: ANN401
-        """Return the files of the pictures below a node, without external links."""
-        names = [_get(one, "href") for one in _within(node, {"draw:image"}, set())]
-        return tuple(
-            base64.b64encode(self.parts[name]).decode()
-            for name in (name.removeprefix("./") for name in names)
-            if name in self.parts and name.startswith("Pictures/")
-        )
+        """Return the files of the pictures below a node, without external links.
+
+        A frame shows one picture; further images in it are other formats of the same.
+        """
+        shown: dict[int, str] = {}
+        for image in _within(node, {"draw:image"}, {"text:tracked-changes", "office:annotation"}):
+            name = _get(image, "href").removeprefix("./")
+            is_stored = name in self.parts and name.startswith("Pictures/")
+            if is_stored and not _is_sizeless(image.parentNode):
+                shown.setdefault(id(image.parentNode), name)
+        return tuple(base64.b64encode(self.parts[name]).decode() for name in shown.values())
 
     def charts(self, table: Any) -> tuple[Chart, ...]:  # noqa: ANN401
         """Return the charts of a sheet."""
@@ -324,7 +331,7 @@ def _own_look(style: Any) -> _Look:  # noqa: ANN401
         weight, slant = _get(child, "fontweight"), _get(child, "fontstyle")
         line, size = _get(child, "textunderlinestyle"), _get(child, "fontsize")
         fill = _get(child, "backgroundcolor")
-        align = _get(child, "textalign")
+        align, display = _get(child, "textalign"), _get(child, "display")
         look = look.over(
             _Look(
                 bold=weight in {"bold", "600", "700", "800", "900"} if weight else None,
@@ -333,10 +340,42 @@ def _own_look(style: Any) -> _Look:  # noqa: ANN401
                 colour=_get(child, "color").lstrip("#").lower() or None,
                 size_pt=float(size.removesuffix("pt")) if size.endswith("pt") else None,
                 alignment=_ALIGNMENTS.get(align, align) or None,
+                hidden=display == "none" if display else None,
                 fill=None if fill in {"", "transparent"} else fill.lstrip("#").lower(),
             )
         )
     return look
+
+
+def _own_text(node: Any) -> str | None:  # noqa: ANN401
+    """Return the text that a node is; None for an element with content of its own."""
+    if node.nodeType == node.TEXT_NODE:
+        return str(node)
+    name = node.qname[1]
+    if name == "s":
+        return " " * min(int(_get(node, "c") or 1), 1000)
+    return {"tab": "\t", "line-break": "\n"}.get(name)
+
+
+def _is_visible(look: _Look) -> bool:
+    return not look.hidden and is_visible(look.size_pt, look.colour or "", look.fill or "")
+
+
+def _hides_paragraph(node: Any) -> bool:  # noqa: ANN401
+    fields = _within(node, {"text:hidden-paragraph"}, set())
+    return any(_get(one, "ishidden") == "true" for one in fields)
+
+
+def _is_sizeless(frame: Any) -> bool:  # noqa: ANN401
+    sides = (_get(frame, "width"), _get(frame, "height"))
+    return any(side and _LENGTH.fullmatch(side) and _mm(side) <= 0 for side in sides)
+
+
+def _is_hidden_section(node: Any) -> bool:  # noqa: ANN401
+    if node.tagName != "text:section":
+        return False
+    display = _get(node, "display")
+    return display == "none" or (display == "condition" and _get(node, "ishidden") == "true")
 
 
 def _run(text: str, look: _Look) -> Run:
@@ -360,7 +399,7 @@ def _within(node: Any, wanted: set[str], without: set[str]) -> list[Any]:  # noq
             continue
         if one.tagName in wanted:
             found.append(one)
-        elif one.tagName not in without:
+        elif one.tagName not in without and not _is_hidden_section(one):
             waiting += reversed(one.childNodes)
     return found
 

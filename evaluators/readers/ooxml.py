@@ -9,26 +9,33 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evaluators.readers.archive import check_archive
+from evaluators.readers.docx_text import read_paragraph, read_tables
 from evaluators.readers.model import (
     Cell,
     Chart,
     Deck,
-    Paragraph,
-    Run,
     Shape,
     Sheet,
     Slide,
     TextDocument,
     Workbook,
 )
+from evaluators.readers.visibility import SMALLEST_PT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 MAX_CELLS = 200_000
+_MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Za-z0-9$:]{2,40})[\"']")
 _BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
 _EMBED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
-_HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
+_UNSEEN_PICTURE = (
+    "ancestor::*[local-name()='del' or local-name()='moveFrom'] | "
+    "ancestor::*[local-name()='r'][*[local-name()='rPr']/*[local-name()='vanish']] | "
+    "ancestor::*[local-name()='inline' or local-name()='anchor']"
+    "/*[local-name()='extent'][@cx='0' or @cy='0'] | "
+    "ancestor::*[local-name()='Fallback']"
+)
 _CHARTS = {
     "BarChart": "bar",
     "BarChart3D": "bar",
@@ -43,7 +50,7 @@ _CHARTS = {
 
 
 def read_docx(data: bytes) -> TextDocument:
-    """Read a Word document.
+    """Read the visible text of a Word document; tracked changes count as accepted.
 
     Raises:
         Exception: whatever python-docx raises for a broken file.
@@ -52,69 +59,16 @@ def read_docx(data: bytes) -> TextDocument:
 
     check_archive(data)
     document = docx.Document(io.BytesIO(data))
-    tables = tuple(
-        tuple(tuple(cell.text for cell in row.cells) for row in table.rows)
-        for table in document.tables
-    )
     pictures = [
         document.part.related_parts[blip.get(_EMBED)].blob
         for blip in document.element.body.iter(_BLIP)
-        if blip.get(_EMBED)
+        if blip.get(_EMBED) and not blip.xpath(_UNSEEN_PICTURE)
     ]
     return TextDocument(
-        tuple(_docx_paragraph(one) for one in document.paragraphs),
-        tables,
+        tuple(read_paragraph(one) for one in document.paragraphs),
+        read_tables(document),
         tuple(base64.b64encode(blob).decode() for blob in pictures),
     )
-
-
-def _docx_paragraph(paragraph: Any) -> Paragraph:  # noqa: ANN401 - a foreign class
-    style = paragraph.style.name if paragraph.style is not None else ""
-    heading = _HEADING.fullmatch(style)
-    alignment = _inherited(paragraph.style, lambda one: one.paragraph_format.alignment)
-    if paragraph.alignment is not None:
-        alignment = paragraph.alignment
-    return Paragraph(
-        paragraph.text,
-        style,
-        int(heading[1]) if heading else 0,
-        alignment.name.lower() if alignment is not None else "",
-        tuple(_docx_run(run, paragraph) for run in paragraph.runs if run.text),
-    )
-
-
-def _docx_run(run: Any, paragraph: Any) -> Run:  # noqa: ANN401
-    def look(name: str) -> Any:  # noqa: ANN401
-        own = getattr(run.font, name)
-        if own is not None:
-            return own
-        by_run = _inherited(run.style, lambda style: getattr(style.font, name))
-        if by_run is not None:
-            return by_run
-        return _inherited(paragraph.style, lambda style: getattr(style.font, name))
-
-    colour = run.font.color.rgb if run.font.color is not None else None
-    size = look("size")
-    return Run(
-        run.text,
-        bold=bool(look("bold")),
-        italic=bool(look("italic")),
-        underline=bool(look("underline")),
-        colour=str(colour).lower() if colour is not None else "",
-        size_pt=float(size.pt) if size is not None else None,
-    )
-
-
-def _inherited(style: Any, look: Any) -> Any:  # noqa: ANN401
-    """Return the value set by a style or the nearest of its base styles; None when none sets it."""
-    for _ in range(32):
-        if style is None:
-            return None
-        value = look(style)
-        if value is not None:
-            return value
-        style = style.base_style
-    return None
 
 
 def read_xlsx(data: bytes) -> Workbook:
@@ -122,20 +76,20 @@ def read_xlsx(data: bytes) -> Workbook:
 
     Raises:
         Exception: whatever openpyxl raises for a broken file.
-        ValueError: more than 200 000 cells.
+        ValueError: more than 200 000 cells, or merged ranges of more than that.
     """
     import openpyxl  # noqa: PLC0415 - only in the reader's process
 
-    check_archive(data)
+    _check_merges(check_archive(data))
     formulas = openpyxl.load_workbook(io.BytesIO(data))
     values = openpyxl.load_workbook(io.BytesIO(data), data_only=True)
     left = MAX_CELLS
     sheets = []
     for sheet in formulas.worksheets:
+        stored = values[sheet.title]._cells  # noqa: SLF001 - `iter_rows` visits the whole extent
         cells = {
-            cell.coordinate: _xlsx_cell(cell, values[sheet.title][cell.coordinate].value)
-            for row in sheet.iter_rows()
-            for cell in row
+            cell.coordinate: _xlsx_cell(cell, stored[place].value)
+            for place, cell in sorted(sheet._cells.items())  # noqa: SLF001
             if cell.value is not None
         }
         left -= len(cells)
@@ -146,9 +100,24 @@ def read_xlsx(data: bytes) -> Workbook:
     return Workbook(tuple(sheets))
 
 
+def _check_merges(parts: Mapping[str, bytes]) -> None:
+    """Refuse merged ranges that cover too many cells: openpyxl creates an object for each."""
+    from openpyxl.utils.cell import range_boundaries  # noqa: PLC0415
+
+    left = MAX_CELLS
+    for content in parts.values():
+        for found in _MERGE.finditer(content):
+            start_column, start_row, end_column, end_row = range_boundaries(found[1].decode())
+            if start_column is None or start_row is None or end_column is None or end_row is None:
+                raise ValueError("a merged range has no corners")
+            left -= (end_column - start_column + 1) * (end_row - start_row + 1)
+            if left < 0:
+                raise ValueError(f"merged ranges cover more than {MAX_CELLS} cells")
+
+
 def _xlsx_cell(cell: Any, value: object) -> Cell:  # noqa: ANN401
     formula = getattr(cell.value, "text", cell.value) if cell.data_type == "f" else ""
-    fill = cell.fill.fgColor.rgb if cell.fill is not None and cell.fill.fill_type else ""
+    fill = cell.fill.fgColor.rgb if cell.fill is not None and cell.fill.fill_type == "solid" else ""
     return Cell(
         _plain(value),
         str(formula),
@@ -203,7 +172,11 @@ def read_pptx(data: bytes) -> Deck:
     return Deck(
         tuple(
             Slide(
-                tuple(_pptx_shape(shape, slide, size) for shape in _flat(slide.shapes)),
+                tuple(
+                    _pptx_shape(shape, slide, size)
+                    for shape in _flat(slide.shapes)
+                    if not shape._element.xpath("./*/p:cNvPr[@hidden='1' or @hidden='true']")  # noqa: SLF001
+                ),
                 _pptx_notes(slide),
                 slide.slide_layout.name,
             )
@@ -224,7 +197,7 @@ def _flat(shapes: Iterable[Any]) -> Iterator[Any]:
 def _pptx_shape(shape: Any, slide: Any, size: tuple[int, int]) -> Shape:  # noqa: ANN401
     box = [float(one or 0) for one in (shape.left, shape.top, shape.width, shape.height)]
     left, top, width, height = (one / size[index % 2] for index, one in enumerate(box))
-    text = "\n".join(one.text for one in shape.text_frame.paragraphs) if _has_text(shape) else ""
+    text = "\n".join(map(_pptx_text, shape.text_frame.paragraphs)) if _has_text(shape) else ""
     picture = ""
     kind = "text" if _has_text(shape) else "other"
     if slide.shapes.title is not None and shape.shape_id == slide.shapes.title.shape_id:
@@ -233,6 +206,18 @@ def _pptx_shape(shape: Any, slide: Any, size: tuple[int, int]) -> Shape:  # noqa
         kind = "picture"
         picture = base64.b64encode(shape.image.blob).decode()
     return Shape(kind, text.replace("\v", "\n"), left, top, width, height, picture)
+
+
+def _pptx_text(paragraph: Any) -> str:  # noqa: ANN401
+    """Return a paragraph's text without runs that are too small to be read."""
+    tiny = {
+        id(run._r)  # noqa: SLF001
+        for run in paragraph.runs
+        if run.font.size is not None and run.font.size.pt < SMALLEST_PT
+    }
+    if not tiny:
+        return str(paragraph.text)
+    return "".join(run.text for run in paragraph.runs if id(run._r) not in tiny)  # noqa: SLF001
 
 
 def _has_text(shape: Any) -> bool:  # noqa: ANN401

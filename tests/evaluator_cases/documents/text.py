@@ -11,6 +11,15 @@ from evaluators.testing.case import CaseTable, hostile, near_miss, negative, pos
 from evaluators.testing.machine import MachineFixture
 from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.document_cases import at, document_cases
+from tests.evaluator_cases.text_ways import (
+    alignment_cases,
+    heading_cases,
+    hidden_cases,
+    paragraph_cases,
+    passage_cases,
+    picture_count_cases,
+    table_cases,
+)
 
 if TYPE_CHECKING:
     from tests.evaluator_cases.document_cases import Make
@@ -228,6 +237,8 @@ TABLES = (
                 **_WHOLE,
             ),
             *document_cases(_letter, BARE, _WHOLE, bomb=True),
+            *hidden_cases(_letter, _WHOLE),
+            *paragraph_cases("Dear Ann,", _ANN),
         ),
     ),
     CaseTable(
@@ -255,6 +266,8 @@ TABLES = (
                 **_ANN,
             ),
             *document_cases(_letter, BARE, _ANN),
+            *hidden_cases(_letter, _ANN),
+            *paragraph_cases("Dear Ann,", _ANN),
         ),
     ),
     CaseTable(
@@ -292,6 +305,8 @@ TABLES = (
                 **_HEAD,
             ),
             *document_cases(_heading, BARE, _HEAD),
+            *hidden_cases(_heading, _HEAD),
+            *heading_cases("Offer", _HEAD),
         ),
     ),
     CaseTable(
@@ -387,6 +402,8 @@ TABLES = (
             ),
             near_miss("no passage", at(PATH, _bold["docx"]), **{**_BOLD, "text": ""}),
             *document_cases(_bold, BARE, _BOLD),
+            *hidden_cases(_bold, _BOLD),
+            *passage_cases(_BOLD, "<w:b/>", 'fo:font-weight="bold"'),
         ),
     ),
     CaseTable(
@@ -439,6 +456,8 @@ TABLES = (
             near_miss("no passage", at(PATH, _colour["docx"]), **{**_RED, "text": ""}),
             near_miss("another word", at(PATH, _colour["docx"]), **{**_RED, "text": "never"}),
             *document_cases(_colour, BARE, _RED),
+            *hidden_cases(_colour, _RED),
+            *passage_cases(_RED, '<w:color w:val="FF0000"/>', 'fo:color="#FF0000"'),
         ),
         equivalent={
             "*args.text: cut": "part of a passage that is all of that colour is as well",
@@ -466,6 +485,8 @@ TABLES = (
             near_miss("once of twice", at(PATH, odt(_SPAN + "<text:p>now</text:p>")), **_LARGE),
             near_miss("no passage", at(PATH, _size["docx"]), **{**_LARGE, "text": ""}),
             *document_cases(_size, BARE, _LARGE),
+            *hidden_cases(_size, _LARGE),
+            *passage_cases(_LARGE, '<w:sz w:val="36"/>', 'fo:font-size="18pt"'),
         ),
         equivalent={"*args.text: cut": "part of a passage of that size is of that size"},
     ),
@@ -486,6 +507,8 @@ TABLES = (
             near_miss("another paragraph", at(PATH, docx("Title", aligned("x", 1))), **_MIDDLE),
             near_miss("one of two", at(PATH, docx("Title", aligned("Title", 1))), **_MIDDLE),
             *document_cases(_middle, BARE, _MIDDLE),
+            *hidden_cases(_middle, _MIDDLE),
+            *alignment_cases("Title", _MIDDLE),
         ),
     ),
     CaseTable(
@@ -518,6 +541,8 @@ TABLES = (
             ),
             near_miss("no second table", at(PATH, _cells["docx"]), **_CELLS, table=2),
             *document_cases(_cells, BARE, _CELLS),
+            *hidden_cases(_cells, _CELLS),
+            *table_cases(_CELLS),
         ),
     ),
     CaseTable(
@@ -542,6 +567,7 @@ TABLES = (
                 **_TWO,
             ),
             *document_cases(_pictures, BARE, _TWO),
+            *picture_count_cases(_TWO),
         ),
     ),
 )

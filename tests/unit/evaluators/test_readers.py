@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 from evaluators.readers.formats import read_document
 from evaluators.readers.reading import ChildReader
 from evaluators.recognition.ocr import holds
-from tests.evaluator_cases.file_builders import bombed
+from tests.evaluator_cases.file_builders import bombed, changed, unzipped, xlsx
 
+EXTENT_CPU_S = 1.0
+"""Processor time for a sheet of two cells; visiting its whole extent takes 16 s."""
 DOCUMENTS = Path(__file__).parents[2] / "golden/documents"
 
 
@@ -65,6 +68,35 @@ def test_titles_notes_and_pictures_of_slides_are_read(name: str) -> None:
     picture = next(shape for shape in second.shapes if shape.kind == "picture")
     assert (round(picture.left, 2), round(picture.top, 2)) == (0.6, 0.33)
     assert picture.picture
+
+
+def test_reading_a_workbook_costs_what_it_stores_not_its_extent() -> None:
+    def build(book: Any) -> None:  # noqa: ANN401
+        book.active["A1"] = 1
+        book.active["XFD1048576"] = 2
+
+    data = xlsx(build)
+    before = time.process_time()
+    cells = read_document("workbook", data).sheets[0].cells
+    assert time.process_time() - before < EXTENT_CPU_S
+    assert {place: cell.value for place, cell in cells.items()} == {"A1": 1, "XFD1048576": 2}
+
+
+def test_a_merged_range_of_a_whole_sheet_is_refused_at_once() -> None:
+    def build(book: Any) -> None:  # noqa: ANN401
+        book.active["A1"] = 1
+        book.active.merge_cells("A1:B2")
+
+    part = "xl/worksheets/sheet1.xml"
+    data = xlsx(build)
+    sheet = unzipped(data)[part]
+    assert b'ref="A1:B2"' in sheet
+    huge = changed(data, {part: sheet.replace(b'ref="A1:B2"', b'ref="A1:XFD1048576"')})
+    assert read_document("workbook", data).sheets[0].cells["A1"].value == 1
+    before = time.process_time()
+    with pytest.raises(ValueError, match="merged ranges"):
+        read_document("workbook", huge)
+    assert time.process_time() - before < EXTENT_CPU_S
 
 
 def test_a_child_reads_what_is_good_and_survives_what_is_not() -> None:

@@ -1,0 +1,29 @@
+"""Decide whether a passage of a text document can be seen at all."""
+
+from __future__ import annotations
+
+import re
+
+SMALLEST_PT = 2.0
+"""Text below this size cannot be read."""
+NEAREST = 24
+"""Colours that differ by no more than this in each of red, green and blue look alike."""
+PAPER = "ffffff"
+_COLOUR = re.compile(r"[0-9a-f]{6}")
+
+
+def is_visible(size_pt: float | None, colour: str, background: str) -> bool:
+    """Return whether text can be read on its background.
+
+    Args:
+        size_pt: None when nothing sets it.
+        colour: ``rrggbb`` in lower case; anything else is the default colour, which contrasts.
+        background: likewise; anything else is white paper.
+    """
+    if size_pt is not None and size_pt < SMALLEST_PT:
+        return False
+    if not _COLOUR.fullmatch(colour):
+        return True
+    paper = background if _COLOUR.fullmatch(background) else PAPER
+    pairs = zip(bytes.fromhex(colour), bytes.fromhex(paper), strict=True)
+    return any(abs(ink - ground) > NEAREST for ink, ground in pairs)

@@ -1,0 +1,318 @@
+"""Forged text documents, and honest ones written in other ways than `documents.text` writes them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+from evaluators.testing.case import another_way, forged
+from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.file_builders import changed, docx, encoded, noise, odf, unzipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evaluators.testing.case import Case
+    from provisioning.protocols import Json
+    from tests.evaluator_cases.document_cases import Make
+
+_PART = "word/document.xml"
+_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_TRACKED = 'w:id="7" w:author="Ann" w:date="2026-11-21T10:00:00Z"'
+_HIDDEN_STYLES = (
+    '<style:style style:name="HN" style:family="text"><style:text-properties {}/></style:style>'
+)
+_UNSEEN = {
+    "hidden characters": "<w:vanish/>",
+    "white on white": '<w:color w:val="FFFFFF"/>',
+    "zero size": '<w:sz w:val="0"/>',
+}
+
+
+def body(xml: str) -> Make:
+    """Return a function that makes a .docx whose body is this WordprocessingML."""
+
+    @cache
+    def make() -> bytes:
+        data = docx(lambda _: None)
+        text = unzipped(data)[_PART].decode()
+        return changed(data, {_PART: text.replace("<w:body>", f"<w:body>{xml}", 1).encode()})
+
+    return make
+
+
+def paragraph(runs: str, properties: str = "") -> str:
+    """Return the WordprocessingML of a paragraph."""
+    return f"<w:p><w:pPr>{properties}</w:pPr>{runs}</w:p>"
+
+
+def run(text: str, properties: str = "") -> str:
+    """Return the WordprocessingML of a run."""
+    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def inserted(runs: str) -> str:
+    """Return runs as a tracked insertion."""
+    return f"<w:ins {_TRACKED}>{runs}</w:ins>"
+
+
+def deleted(runs: str) -> str:
+    """Return runs as a tracked deletion."""
+    return f"<w:del {_TRACKED}>{runs.replace('w:t', 'w:delText')}</w:del>"
+
+
+def linked(runs: str) -> str:
+    """Return runs as a link to a place in the document."""
+    return f'<w:hyperlink w:anchor="top">{runs}</w:hyperlink>'
+
+
+def _with_run_property(make: Make, xml: str) -> bytes:
+    """Return a .docx all of whose runs have one property more."""
+    text = unzipped(make())[_PART].decode()
+    text = re.sub(r"<w:r>(?!<w:rPr>)", "<w:r><w:rPr></w:rPr>", text)
+    text = re.sub(r"(<w:r><w:rPr>)", rf"\1{xml}", text.replace("<w:rPr/>", "<w:rPr></w:rPr>"))
+    return changed(make(), {_PART: text.encode()})
+
+
+def _all_deleted(make: Make) -> bytes:
+    """Return a .docx with the deletion of all its runs tracked."""
+    text = unzipped(make())[_PART].decode()
+    text = re.sub(r"<w:r>.*?</w:r>", rf"<w:del {_TRACKED}>\g<0></w:del>", text, flags=re.DOTALL)
+    text = text.replace("<w:t>", "<w:delText>").replace("</w:t>", "</w:delText>")
+    return changed(make(), {_PART: text.encode()})
+
+
+def _in_hidden_section(make: Make) -> bytes:
+    """Return an .odt with all its content in a section that is not displayed."""
+    text = unzipped(make())["content.xml"].decode()
+    text = text.replace("<office:text>", '<office:text><text:section text:display="none">')
+    text = text.replace("</office:text>", "</text:section></office:text>")
+    return changed(make(), {"content.xml": text.encode()})
+
+
+def hidden_cases(good: Mapping[str, Make], args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of documents with the right content, none of which a reader sees."""
+    path = str(args["path"])
+    return (
+        *(
+            forged(
+                f"docx: {name}", at(path, partial(_with_run_property, good["docx"], xml)), **args
+            )
+            for name, xml in _UNSEEN.items()
+        ),
+        forged("docx: deleted, but tracked", at(path, partial(_all_deleted, good["docx"])), **args),
+        forged("odt: a hidden section", at(path, partial(_in_hidden_section, good["odt"])), **args),
+    )
+
+
+def _comment(text: str) -> bytes:
+    def build(document: Any) -> None:
+        document.add_comment(document.add_paragraph("x").runs, text=text)
+
+    return docx(build)
+
+
+def _header(text: str) -> bytes:
+    def build(document: Any) -> None:
+        document.sections[0].header.paragraphs[0].text = text
+
+    return docx(build)
+
+
+def _odt_style(text: str, properties: str) -> bytes:
+    span = f"<text:p><text:span text:style-name='HN'>{text}</text:span></text:p>"
+    return odf("text", span, automatic=_HIDDEN_STYLES.format(properties))
+
+
+def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of one paragraph: places that are not the body, and other honest ways.
+
+    Args:
+        text: the paragraph.
+        args: of an evaluator that is met by this paragraph alone.
+    """
+    path = str(args["path"])
+    first, rest = text[:4], text[4:]
+    odt_styles = {
+        "not displayed": 'text:display="none"',
+        "white": 'fo:color="#ffffff"',
+        "white on a colour like it": 'fo:color="#fefefe" fo:background-color="#ffffff"',
+        "zero size": 'fo:font-size="0pt"',
+    }
+    note = f"<office:annotation><text:p>{text}</text:p></office:annotation>"
+    condition = f"<text:p><text:hidden-paragraph text:is-hidden='true'/>{text}</text:p>"
+    ways = {
+        "tracked insertion": inserted(run(text)),
+        "half of it a tracked insertion": run(first) + inserted(run(rest)),
+        "moved here, tracked": f"<w:moveTo {_TRACKED}>{run(text)}</w:moveTo>",
+        "a link": run(first) + linked(run(rest)),
+        "a content control": f"<w:sdt><w:sdtContent>{run(text)}</w:sdtContent></w:sdt>",
+        "beside a tracked deletion": run(text) + deleted(run(" or not")),
+        "white on black": run(
+            text, '<w:color w:val="FFFFFF"/><w:shd w:val="clear" w:fill="000000"/>'
+        ),
+    }
+    return (
+        forged("docx: a comment", at(path, partial(_comment, text)), **args),
+        forged("docx: a header", at(path, partial(_header, text)), **args),
+        forged(
+            "docx: moved away, tracked",
+            at(path, body(paragraph(f"<w:moveFrom {_TRACKED}>{run(text)}</w:moveFrom>"))),
+            **args,
+        ),
+        *(
+            forged(f"odt: {name}", at(path, partial(_odt_style, text, xml)), **args)
+            for name, xml in odt_styles.items()
+        ),
+        forged(
+            "odt: a comment", at(path, partial(odf, "text", f"<text:p>x{note}</text:p>")), **args
+        ),
+        forged("odt: a hidden paragraph", at(path, partial(odf, "text", condition)), **args),
+        *(
+            another_way(f"docx: {name}", at(path, body(paragraph(xml))), **args)
+            for name, xml in ways.items()
+        ),
+        another_way(
+            "odt: white on black",
+            at(path, partial(_odt_style, text, 'fo:color="#fff000" fo:background-color="#000000"')),
+            **args,
+        ),
+    )
+
+
+def heading_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return other honest ways of a heading of level 1."""
+    path = str(args["path"])
+    style = '<w:pStyle w:val="Heading1"/>'
+    return (
+        another_way(
+            "docx: tracked insertion", at(path, body(paragraph(inserted(run(text)), style))), **args
+        ),
+        another_way("docx: linked to", at(path, body(paragraph(linked(run(text)), style))), **args),
+    )
+
+
+def passage_cases(
+    args: Mapping[str, Json], properties: str, style_properties: str
+) -> tuple[Case, ...]:
+    """Return other honest ways of the passage "now" in "It is now or never".
+
+    Args:
+        args: of an evaluator of the passage's look.
+        properties: WordprocessingML of the look, set on the passage.
+        style_properties: the same as attributes of OpenDocument's text properties.
+    """
+    path = str(args["path"])
+    tracked = run("It is ") + inserted(run("now", properties)) + run(" or never")
+    split = run("It is ") + run("n", properties) + linked(run("ow", properties)) + run(" or never")
+    named = (
+        "<office:styles><style:style style:name='Loud' style:family='text'>"
+        f"<style:text-properties {style_properties}/></style:style></office:styles>"
+    )
+    text = "<text:p>It is <text:span text:style-name='Loud'>now</text:span> or never</text:p>"
+    return (
+        another_way("docx: tracked insertion", at(path, body(paragraph(tracked))), **args),
+        another_way("docx: half of it a link", at(path, body(paragraph(split))), **args),
+        another_way(
+            "odt: a named style", at(path, partial(odf, "text", text, styles=named)), **args
+        ),
+    )
+
+
+def alignment_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return the names that programs give to alignments.
+
+    Args:
+        text: the paragraph.
+        args: the evaluator's arguments without ``alignment``.
+    """
+    path = str(args["path"])
+    names = {"end": "right", "start": "left", "both": "justify", "distribute": "justify"}
+    cases = [
+        another_way(
+            f'docx: jc="{name}"',
+            at(path, body(paragraph(run(text), f'<w:jc w:val="{name}"/>'))),
+            **{**args, "alignment": alignment},
+        )
+        for name, alignment in names.items()
+    ]
+    style = (
+        '<style:style style:name="HN" style:family="paragraph">'
+        '<style:paragraph-properties fo:text-align="end"/></style:style>'
+    )
+    odt = partial(odf, "text", f"<text:p text:style-name='HN'>{text}</text:p>", automatic=style)
+    right = {**args, "alignment": "right"}
+    return (*cases, another_way("odt: end", at(path, odt), **right))
+
+
+def table_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return other honest ways of the table of Ann's age."""
+    path = str(args["path"])
+
+    def row(*cells: str, properties: str = "") -> str:
+        inner = "".join(f"<w:tc>{paragraph(cell)}</w:tc>" for cell in cells)
+        return f"<w:tr><w:trPr>{properties}</w:trPr>{inner}</w:tr>"
+
+    def grid(*rows: str) -> Make:
+        columns = "<w:tblGrid><w:gridCol/><w:gridCol/></w:tblGrid>"
+        return body(f"<w:tbl><w:tblPr/>{columns}{''.join(rows)}</w:tbl><w:p/>")
+
+    head = row(run("Name"), run("Age"))
+    new = row(inserted(run("Ann")), inserted(run("31")))
+    gone = row(deleted(run("Bob")), deleted(run("32")), properties=f"<w:del {_TRACKED}/>")
+    split = row(run("An") + linked(run("n")), run("31") + deleted(run("0")))
+    return (
+        another_way("docx: a row's insertion is tracked", at(path, grid(head, new)), **args),
+        another_way("docx: a row's deletion is tracked", at(path, grid(head, new, gone)), **args),
+        another_way("docx: changes in cells are tracked", at(path, grid(head, split)), **args),
+    )
+
+
+def picture_count_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return forged and other ways of two pictures."""
+    path = str(args["path"])
+    files = {f"Pictures/{number}.png": encoded(noise(number, (16, 12))) for number in (1, 2)}
+    image = '<draw:image xlink:href="Pictures/{}.png"/>'
+
+    def frames(*contents: str, size: str = "") -> str:
+        inner = "".join(f"<draw:frame {size}>{content}</draw:frame>" for content in contents)
+        return f"<text:p>{inner}</text:p>"
+
+    def odt(xml: str) -> Make:
+        return partial(odf, "text", xml, files=files)
+
+    one, two = image.format(1), image.format(2)
+    tracked = (
+        "<text:tracked-changes><text:changed-region><text:deletion>{}</text:deletion>"
+        "</text:changed-region></text:tracked-changes>"
+    )
+    return (
+        forged("odt: files that nothing shows", at(path, odt("<text:p>x</text:p>")), **args),
+        forged("odt: two formats of one", at(path, odt(frames(one + two))), **args),
+        forged("odt: no size", at(path, odt(frames(one, two, size='svg:width="0cm"'))), **args),
+        forged("odt: tracked deletion", at(path, odt(tracked.format(frames(one, two)))), **args),
+        forged("docx: tracked deletion", at(path, partial(_drawn, "w:del")), **args),
+        forged("docx: hidden", at(path, partial(_drawn, "", "<w:vanish/>")), **args),
+        another_way("odt: each in two formats", at(path, odt(frames(one + two, two + one))), **args),
+        another_way("odt: one in a frame with its caption", at(path, odt(frames(
+            f"<draw:text-box>{frames(one)}</draw:text-box>", two))), **args),
+        another_way("docx: tracked insertion", at(path, partial(_drawn, "w:ins")), **args),
+    )  # fmt: skip
+
+
+def _drawn(wrapper: str, properties: str = "") -> bytes:
+    """Return a .docx with two pictures in runs with properties, as a tracked change."""
+    import io
+
+    def build(document: Any) -> None:
+        for number in (1, 2):
+            document.add_picture(io.BytesIO(encoded(noise(number, (32, 24)))), width=400_000)
+
+    data = docx(build)
+    text = unzipped(data)[_PART].decode()
+    text = text.replace("<w:r>", f"<w:r><w:rPr>{properties}</w:rPr>")
+    if wrapper:
+        marked = rf"<{wrapper} {_TRACKED}>\g<0></{wrapper}>"
+        text = re.sub(r"<w:r>.*?</w:r>", marked, text, flags=re.DOTALL)
+    return changed(data, {_PART: text.encode()})
