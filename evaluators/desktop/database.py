@@ -1,7 +1,8 @@
 """SQLite databases on a desktop. Paths are as for files.
 
-A database is copied, with its write-ahead log, to a folder that only the evaluators' user can enter,
-and read there: the original may be locked, and is never written to.
+A database is copied, with its journal and write-ahead log, to a folder that only the evaluators'
+user can enter, and read there as SQLite does: what was not committed is rolled back. The copy must
+pass SQLite's integrity check. The original may be locked, and is never written to.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.reading import read_bytes
+from evaluators.desktop.reading import look, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,15 +26,18 @@ _MAX_ROWS = 10_000
 _MAX_STEPS = 2_000
 _OPERATIONS_A_STEP = 10_000
 _HEAD = b"SQLite format 3\0"
+_READS = 5
+_COMPANIONS = ("-journal", "-wal")
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
 @evaluator(on="desktop")
 def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[object]]) -> bool:
     """Return whether a query on an SQLite database returns exactly these rows, in this order.
 
-    A text is not a number; 1 equals 1.0. The query must read tables: a view of that name could
-    return anything. A database that is missing, broken or larger than 128 MiB, or has no such tables
-    or columns, is unmet.
+    A text is not a number; 1 equals 1.0. Rows count once they are committed. The query must read
+    tables: a view of that name could return anything. A database that is missing, broken or larger
+    than 128 MiB, or has no such tables or columns, is unmet. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: sqlite_query_equals, with: {path: ~/shop.db, query: "SELECT name FROM
@@ -58,8 +62,8 @@ def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[obj
 def sqlite_row_count(guest: Guest, path: str, table: str, count: int) -> bool:
     """Return whether a table of an SQLite database has this many rows.
 
-    A database that is missing, broken or larger than 128 MiB, or has no such table, is unmet. A view
-    is not a table.
+    Rows count once they are committed. A database that is missing, broken or larger than 128 MiB,
+    or has no such table, is unmet. A view is not a table. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: sqlite_row_count, with: {path: ~/shop.db, table: item, count: 2}}``
@@ -92,20 +96,54 @@ def query_rows(
     Raises:
         OSError: the copy could not be written.
     """
-    data = read_bytes(guest, path, _MAX_BYTES)
-    if data is None or not data.startswith(_HEAD) or len(data) % _page_bytes(data):
+    files = _snapshot(guest, path)
+    if files is None:
         return None
-    log = read_bytes(guest, f"{path}-wal", _MAX_BYTES)
     with tempfile.TemporaryDirectory(prefix="mesocosm-") as folder:
-        copy = Path(folder, "copy.db")
-        copy.write_bytes(data)
-        if log:
-            Path(folder, "copy.db-wal").write_bytes(log)
+        for suffix, content in files.items():
+            Path(folder, f"copy.db{suffix}").write_bytes(content)
         try:
-            with contextlib.closing(sqlite3.connect(copy)) as connection:
+            with contextlib.closing(sqlite3.connect(Path(folder, "copy.db"))) as connection:
                 return _select(connection, query, values)
         except (sqlite3.Error, UnicodeDecodeError, OverflowError):
             return None
+
+
+def _snapshot(guest: Guest, path: str) -> dict[str, bytes] | None:
+    """Read a database, its journal and its log, by suffix, at one moment between two commits.
+
+    Returns:
+        None when there is no complete database, it changes all the time, a companion file cannot
+        be read, or the journal belongs to a transaction over several databases.
+    """
+    companions = _companions(guest, path)
+    for _ in range(_READS):
+        data = read_bytes(guest, path, _MAX_BYTES)
+        before, companions = companions, _companions(guest, path)
+        if data is None or companions is None:
+            return None
+        if before == companions:
+            is_complete = data.startswith(_HEAD) and len(data) % _page_bytes(data) == 0
+            return {"": data, **companions} if is_complete else None
+    return None
+
+
+def _companions(guest: Guest, path: str) -> dict[str, bytes] | None:
+    """Read the files that SQLite keeps beside a database; None when one cannot be read.
+
+    A journal that ends with the name of a super-journal is refused: SQLite deletes the file of
+    that name, which anybody may have written there.
+
+    Source: SQLite's file format, section 3, and ``pager.c``, ``readSuperJournal``.
+    """
+    files = {}
+    for suffix in _COMPANIONS:
+        content = read_bytes(guest, path + suffix, _MAX_BYTES)
+        if content is None and look(guest, path + suffix) is not None:
+            return None
+        if content:
+            files[suffix] = content
+    return None if files.get("-journal", b"").endswith(_JOURNAL_MAGIC) else files
 
 
 def _page_bytes(data: bytes) -> int:
@@ -122,6 +160,8 @@ def _select(
 ) -> list[tuple[object, ...]]:
     steps = iter(range(_MAX_STEPS))
     connection.set_progress_handler(lambda: next(steps, None) is None, _OPERATIONS_A_STEP)
+    if connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
+        raise sqlite3.DatabaseError("the database is damaged")
     views = {
         name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'")
     }

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from provisioning.probe.guest import Guest
+
+_CHUNK_BYTES = 1 << 20
 
 
 @evaluator(on="desktop")
 def process_running(guest: Guest, program: str) -> bool:
     """Return whether the agent's user runs a program.
 
-    The kernel's link to the program's file is compared, not the name that a process gives itself.
-    For a script, that is the interpreter.
+    The file that the process executes must be the one at this path (device and inode), whatever
+    name the process gives itself, and whatever is mounted over the path for that process. A copy
+    of the program is another program. For a script, it is the interpreter.
 
     Example:
         ``{on: desktop, check: process_running, with: {program: /usr/bin/gedit}}``
@@ -25,15 +32,22 @@ def process_running(guest: Guest, program: str) -> bool:
         guest: the desktop.
         program: absolute path of the program's file, such as ``/usr/bin/gedit``.
     """
-    own = Path(guest.home).stat().st_uid
-    return any(_file_of(each.pid) == program for each in guest.processes() if each.uid == own)
+    try:
+        wanted = Path(program).stat()
+    except OSError:
+        return False
+    return program.startswith("/") and any(
+        os.path.samestat(wanted, status) for _, status in _executables(guest)
+    )
 
 
 @evaluator(on="desktop")
 def process_absent(guest: Guest, program: str) -> bool:
     """Return whether the agent's user runs no process of a program.
 
-    A program that does not exist makes the result inconclusive: its path may be misspelt.
+    A process of a copy of the program, under whatever name, counts as the program; one of a copy
+    with other content does not. A program that does not exist makes the result inconclusive: its
+    path may be misspelt.
 
     Example:
         ``{on: desktop, check: process_absent, with: {program: /usr/bin/gedit}}``
@@ -47,12 +61,39 @@ def process_absent(guest: Guest, program: str) -> bool:
     """
     if not Path(program).is_file():
         raise ValueError(f"there is no program {program}")
-    return not process_running(guest, program)
+    wanted = Path(program).stat()
+    others: dict[tuple[int, int], Path] = {}
+    for executable, status in _executables(guest):
+        if os.path.samestat(wanted, status):
+            return False
+        if status.st_size == wanted.st_size:
+            others[status.st_dev, status.st_ino] = executable
+    digest = _digest(Path(program)) if others else ""
+    return all(_digest(executable) != digest for executable in others.values())
 
 
-def _file_of(pid: int) -> str:
-    """Return the path of a process's program; empty when it is gone or cannot be read."""
+def _executables(guest: Guest) -> Iterator[tuple[Path, os.stat_result]]:
+    """Iterate over the files that processes of the agent's user execute.
+
+    The path is the kernel's link to the file itself; processes that are gone are left out.
+    """
+    own = Path(guest.home).stat().st_uid
+    for process in guest.processes():
+        executable = Path(f"/proc/{process.pid}/exe")
+        try:
+            if process.uid == own:
+                yield executable, executable.stat()
+        except OSError:
+            continue
+
+
+def _digest(path: Path) -> str:
+    """Return the SHA-256 of a file; empty when it cannot be read."""
+    sha = hashlib.sha256()
     try:
-        return str(Path(f"/proc/{pid}/exe").readlink())
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK_BYTES):
+                sha.update(chunk)
     except OSError:
         return ""
+    return sha.hexdigest()

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
-import shlex
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.ini import parse_ini
-from evaluators.desktop.reading import is_file, names_in, read_text
+from evaluators.desktop.entries import (
+    find_program,
+    is_same_program,
+    read_entry,
+    system_entry,
+    user_entries,
+)
+from evaluators.desktop.reading import is_file, names_in, sha256_of
 
 if TYPE_CHECKING:
+    from evaluators.desktop.entries import Entry
     from provisioning.probe.guest import Guest
 
 _BACKGROUND = "org.gnome.desktop.background"
@@ -19,7 +25,10 @@ _INTERFACE = "org.gnome.desktop.interface"
 _DCONF = "/usr/bin/dconf"
 _GIO = "/usr/bin/gio"
 _DEFAULT_APP = re.compile(r"\ADefault application for \S+: (\S+\.desktop)$", re.MULTILINE)
-_ENTRY = "Desktop Entry"
+_PORTAL_COPY = "~/.config/background"
+_SETTINGS_COPIES = "~/.local/share/backgrounds"
+_PRINTENV = "/usr/bin/printenv"
+_SKIPPED = ("Hidden", "X-GNOME-HiddenUnderSystemd", "X-systemd-skip")
 
 
 @evaluator(on="desktop")
@@ -70,9 +79,11 @@ def wallpaper_is(guest: Guest, path: str) -> bool:
     """Return whether the desktop's background shows this picture file.
 
     The setting of the current style (light or dark) is compared, the file must exist, and the
-    background must show pictures.
+    background must show pictures. The copy that the wallpaper portal or the Settings application
+    makes of the picture counts as the picture. Proves the state, not who made it.
 
-    Source: GNOME's schema ``org.gnome.desktop.background``.
+    Source: GNOME's schema ``org.gnome.desktop.background``; xdg-desktop-portal-gtk's
+    ``wallpaper.c``.
 
     Example:
         ``{on: desktop, check: wallpaper_is, with: {path: ~/Pictures/lake.png}}``
@@ -87,12 +98,22 @@ def wallpaper_is(guest: Guest, path: str) -> bool:
         return False
     if not uri.startswith("file:///"):
         return False
-    return guest.path(unquote(uri[len("file://") :])) == guest.path(path) and is_file(guest, path)
+    shown = guest.path(unquote(uri[len("file://") :]))
+    if shown == guest.path(path):
+        return is_file(guest, path)
+    is_copy = shown == guest.path(_PORTAL_COPY) or (
+        shown.rpartition("/")[0] == guest.path(_SETTINGS_COPIES)
+    )
+    digest = sha256_of(guest, path) if is_copy else None
+    return digest is not None and sha256_of(guest, shown) == digest
 
 
 @evaluator(on="desktop")
 def default_app_is(guest: Guest, mime: str, app: str) -> bool:
     """Return whether files of a type, or links with a scheme, open with this application.
+
+    A desktop file of the user's own that takes the place of the system's must start the same
+    program. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: default_app_is, with: {mime: text/plain, app: org.gnome.gedit.desktop}}``
@@ -109,41 +130,59 @@ def default_app_is(guest: Guest, mime: str, app: str) -> bool:
     if code != 0:
         raise ValueError(f"gio failed: {err.decode('utf-8', 'replace').strip()}")
     found = _DEFAULT_APP.search(out.decode("utf-8", "replace"))
-    return found is not None and found[1] == app
+    return found is not None and found[1] == app and _starts_system_program(guest, app)
 
 
 @evaluator(on="desktop")
 def autostart_runs(guest: Guest, program: str) -> bool:
     """Return whether a program is started when the user logs in.
 
-    Reads ``~/.config/autostart``; an entry that is hidden or disabled is ignored.
+    Reads ``~/.config/autostart``, links to the system's desktop files included. An entry is ignored
+    when it is hidden or disabled, for other desktops only, or its ``TryExec`` is missing. Proves
+    the state, not who made it.
 
-    Source: freedesktop.org's Desktop Application Autostart Specification.
+    Source: freedesktop.org's Desktop Application Autostart Specification 0.5.
 
     Example:
         ``{on: desktop, check: autostart_runs, with: {program: /usr/bin/gnome-calculator}}``
 
     Args:
         guest: the desktop.
-        program: the first word of the entry's ``Exec``, as written.
+        program: absolute path of the program; or its name, as the entry's ``Exec`` has it.
     """
     folder = "~/.config/autostart"
-    names = names_in(guest, folder) or []
+    names = [name for name in names_in(guest, folder) or [] if name.endswith(".desktop")]
+    entries = [read_entry(guest, f"{folder}/{name}") for name in names]
     return any(
-        name.endswith(".desktop") and _runs(read_text(guest, f"{folder}/{name}"), program)
-        for name in names
+        entry is not None
+        and is_same_program(guest, entry.program, program)
+        and _is_enabled(guest, entry)
+        for entry in entries
     )
 
 
-def _runs(content: str | None, program: str) -> bool:
-    parser = parse_ini(content)
-    try:
-        arguments = shlex.split(parser.get(_ENTRY, "Exec", fallback=""))
-    except ValueError:
+def _is_enabled(guest: Guest, entry: Entry) -> bool:
+    if any(entry.is_true(key) for key in _SKIPPED):
         return False
-    is_on = (
-        parser.get(_ENTRY, "Hidden", fallback=None) != "true"
-        and parser.get(_ENTRY, "X-GNOME-Autostart-enabled", fallback=None) != "false"
-        and parser.get(_ENTRY, "Type", fallback=None) == "Application"
+    if not entry.is_true("X-GNOME-Autostart-enabled", default=True):
+        return False
+    needed = entry.text("TryExec")
+    return (not needed or find_program(guest, needed) != "") and _is_for_desktop(guest, entry)
+
+
+def _is_for_desktop(guest: Guest, entry: Entry) -> bool:
+    only, never = entry.items("OnlyShowIn"), entry.items("NotShowIn")
+    if not only and not never:
+        return True
+    _, out, _ = guest.run_as_user([_PRINTENV, "XDG_CURRENT_DESKTOP"])
+    current = set(out.decode("utf-8", "replace").strip().split(":"))
+    return not current & never and (not only or bool(current & only))
+
+
+def _starts_system_program(guest: Guest, app: str) -> bool:
+    """Return whether no entry of the user's replaces the system's by another program."""
+    entry = system_entry(guest, app)
+    return entry is None or all(
+        own is not None and is_same_program(guest, own.program, entry.program)
+        for own in user_entries(guest, app)
     )
-    return is_on and arguments[:1] == [program]

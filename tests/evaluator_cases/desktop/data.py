@@ -13,8 +13,10 @@ from evaluators.desktop import archives, data, database
 from evaluators.testing.case import (
     CaseTable,
     State,
+    another_way,
     corrupt,
     empty,
+    forged,
     hostile,
     missing,
     near_miss,
@@ -108,6 +110,58 @@ def _database(*statements: str, path: str = "~/f", log: bool = False) -> State:
         connection.close()
 
     return make
+
+
+def _uncommitted(*statements: str, trailer: bytes = b"", large: bool = False) -> State:
+    """Leave an empty table with statements that were written but not committed.
+
+    Args:
+        statements: of the transaction.
+        trailer: added to the journal.
+        large: make the journal larger than can be read.
+    """
+
+    def make(b: DesktopFixture) -> None:
+        _database(ITEMS[0])(b)
+        full = b.at("~/f")
+        connection = sqlite3.connect(full, isolation_level=None)
+        for statement in ("PRAGMA synchronous = OFF", "BEGIN", *statements):
+            connection.execute(statement)
+        journal = b.at("~/f-journal").read_bytes()
+        connection.execute("COMMIT")
+        connection.close()
+        b.write("~/f-journal", journal + trailer)
+        if large:
+            with b.at("~/f-journal").open("r+b") as file:
+                file.truncate(1 << 40)
+
+    return make
+
+
+def _super_journal(name: str) -> bytes:
+    """Return the end of a journal that names a super-journal.
+
+    Source: SQLite's ``pager.c``, ``writeSuperJournal``.
+    """
+    raw = name.encode()
+    head, tail = (1 << 18).to_bytes(4, "big"), len(raw).to_bytes(4, "big")
+    return head + raw + tail + sum(raw).to_bytes(4, "big") + bytes.fromhex("d9d505f920a163d7")
+
+
+def _foreign_index(b: DesktopFixture) -> None:
+    """Give an empty table the index of another table, so that queries find its rows."""
+    rows = ITEMS[1].replace("item", "other")
+    _database(ITEMS[0], ITEMS[0].replace("item", "other"), rows)(b)
+    connection = sqlite3.connect(b.at("~/f"), isolation_level=None)
+    for columns in ("n", "name, n"):
+        own, foreign = f"i{len(columns)}", f"o{len(columns)}"
+        connection.execute(f"CREATE INDEX {own} ON item ({columns})")
+        connection.execute(f"CREATE INDEX {foreign} ON other ({columns})")
+        connection.execute("PRAGMA writable_schema = ON")
+        page = "(SELECT rootpage FROM sqlite_master WHERE name = ?)"
+        change = f"UPDATE sqlite_master SET rootpage = {page} WHERE name = ?"
+        connection.execute(change, (foreign, own))
+    connection.close()
 
 
 JSON = '{"w": {"size": 800, "on": true, "a/b": [1, "x"], "m~n": null}}'
@@ -861,6 +915,72 @@ DATABASES = (
                 rows=[["fig", 1], ["pear", 2]],
             ),
             hostile("huge", _huge, path="~/f", query=NAMES, rows=[]),
+            forged(
+                "not committed",
+                _uncommitted(ITEMS[1]),
+                path="~/f",
+                query=NAMES,
+                rows=[["fig", 1], ["pear", 2]],
+            ),
+            forged(
+                "only in a foreign index",
+                _foreign_index,
+                path="~/f",
+                query=NAMES,
+                rows=[["fig", 1], ["pear", 2]],
+            ),
+            forged(
+                "not committed, with a journal too large to read",
+                _uncommitted(ITEMS[1], large=True),
+                path="~/f",
+                query=NAMES,
+                rows=[["fig", 1], ["pear", 2]],
+            ),
+            hostile(
+                "a journal that names a file to delete",
+                _uncommitted(ITEMS[1], trailer=_super_journal("/nonexistent/file")),
+                path="~/f",
+                query=NAMES,
+                rows=[["fig", 1], ["pear", 2]],
+            ),
+            hostile(
+                "a link for the journal",
+                lambda b: (
+                    _uncommitted(ITEMS[1])(b),
+                    b.at("~/f-journal").rename(b.at("~/j")),
+                    b.link("~/f-journal", "~/j"),
+                ),
+                path="~/f",
+                query=NAMES,
+                rows=[["fig", 1], ["pear", 2]],
+            ),
+            another_way(
+                "with a journal kept after the commit",
+                _database("PRAGMA journal_mode = PERSIST", *ITEMS),
+                path="~/f",
+                query=NAMES,
+                rows=[["fig", 1], ["pear", 2]],
+            ),
+            another_way(
+                "in UTF-16, small pages, vacuumed",
+                _database("PRAGMA encoding = 'UTF-16'", "PRAGMA page_size = 512", *ITEMS, "VACUUM"),
+                path="~/f",
+                query=NAMES,
+                rows=[["fig", 1], ["pear", 2]],
+            ),
+            another_way(
+                "with an index, row by row",
+                _database(
+                    ITEMS[0],
+                    "CREATE INDEX a ON item (name, n)",
+                    "INSERT INTO item VALUES ('fig', 1)",
+                    "INSERT INTO item VALUES ('nut', 1)",
+                    "UPDATE item SET name = 'pear', n = 2 WHERE name = 'nut'",
+                ),
+                path="~/f",
+                query=NAMES,
+                rows=[["fig", 1], ["pear", 2]],
+            ),
         ),
         equivalent={
             "*: args.query: swap case": "SQL knows no letter case",
@@ -938,6 +1058,72 @@ DATABASES = (
                 _database(*ITEMS),
                 path="~/f",
                 table='item"; DROP TABLE "item',
+                count=2,
+            ),
+            forged(
+                "not committed",
+                _uncommitted(ITEMS[1]),
+                path="~/f",
+                table="item",
+                count=2,
+            ),
+            forged(
+                "only in a foreign index",
+                _foreign_index,
+                path="~/f",
+                table="item",
+                count=2,
+            ),
+            forged(
+                "not committed, with a journal too large to read",
+                _uncommitted(ITEMS[1], large=True),
+                path="~/f",
+                table="item",
+                count=2,
+            ),
+            hostile(
+                "a journal that names a file to delete",
+                _uncommitted(ITEMS[1], trailer=_super_journal("/nonexistent/file")),
+                path="~/f",
+                table="item",
+                count=2,
+            ),
+            hostile(
+                "a link for the journal",
+                lambda b: (
+                    _uncommitted(ITEMS[1])(b),
+                    b.at("~/f-journal").rename(b.at("~/j")),
+                    b.link("~/f-journal", "~/j"),
+                ),
+                path="~/f",
+                table="item",
+                count=2,
+            ),
+            another_way(
+                "with a journal kept after the commit",
+                _database("PRAGMA journal_mode = PERSIST", *ITEMS),
+                path="~/f",
+                table="item",
+                count=2,
+            ),
+            another_way(
+                "in UTF-16, small pages, vacuumed",
+                _database("PRAGMA encoding = 'UTF-16'", "PRAGMA page_size = 512", *ITEMS, "VACUUM"),
+                path="~/f",
+                table="item",
+                count=2,
+            ),
+            another_way(
+                "with an index, row by row",
+                _database(
+                    ITEMS[0],
+                    "CREATE INDEX a ON item (name, n)",
+                    "INSERT INTO item VALUES ('fig', 1)",
+                    "INSERT INTO item VALUES ('nut', 1)",
+                    "UPDATE item SET name = 'pear', n = 2 WHERE name = 'nut'",
+                ),
+                path="~/f",
+                table="item",
                 count=2,
             ),
         ),

@@ -12,8 +12,10 @@ from evaluators.testing.case import (
     CaseKind,
     CaseTable,
     State,
+    another_way,
     corrupt,
     empty,
+    forged,
     hostile,
     missing,
     near_miss,
@@ -23,6 +25,7 @@ from evaluators.testing.case import (
 )
 from evaluators.testing.desktop import DesktopFixture
 from provisioning.probe.proc import Process
+from tests.evaluator_cases.processes import ProgramsFixture
 
 BACKGROUND = "org.gnome.desktop.background"
 INTERFACE = "org.gnome.desktop.interface"
@@ -63,6 +66,45 @@ def _wallpaper(
 
 def _entry(content: str, name: str = "calc.desktop") -> State:
     return lambda b: b.write(f"~/.config/autostart/{name}", content)
+
+
+def _calculator(b: DesktopFixture) -> None:
+    """Install the calculator with the desktop file that its package has."""
+    b.write("/usr/bin/calc", "calc", 0o755)
+    b.write("/usr/share/applications/calc.desktop", ENTRY.replace("/usr/bin/calc", "calc"))
+
+
+def _installed(content: str, *, desktop: str = "", name: str = "calc.desktop") -> State:
+    """Have the calculator and an autostart entry."""
+
+    def make(b: DesktopFixture) -> None:
+        _calculator(b)
+        _entry(content, name)(b)
+        if desktop:
+            b.prints(["/usr/bin/printenv", "XDG_CURRENT_DESKTOP"], f"{desktop}\n")
+
+    return make
+
+
+def _linked(b: DesktopFixture) -> None:
+    """Have a link to the calculator's entry among those of autostart."""
+    _calculator(b)
+    b.link("~/.config/autostart/calc.desktop", "/usr/share/applications/calc.desktop")
+
+
+def _default(own: str, *, app: str = "calc.desktop", place: str = "", system: bool = True) -> State:
+    """Let an application be the default, with a desktop file of the user's own."""
+
+    def make(b: DesktopFixture) -> None:
+        _gio(f"Default application for “text/plain”: {app}\n")(b)
+        b.write("/usr/bin/calc", "calc", 0o755)
+        b.write("/bin/true", "true", 0o755)
+        if system:
+            b.write(f"/usr/share/applications/{app}", ENTRY.replace("/usr/bin/calc", "calc"))
+        if own:
+            b.write(f"~/.local/share/applications/{place or app}", own)
+
+    return make
 
 
 def _clip(out: str | bytes, code: int = 0, err: str = "") -> State:
@@ -109,6 +151,9 @@ def _run(pid: int = 0, uid_off: int = 0) -> State:
 
 
 URI = "file:///home/user/p%20q.png"
+GEDIT = "{root}/usr/bin/gedit"
+PORTAL = "file:///home/user/.config/background"
+COPIES = "file:///home/user/.local/share/backgrounds"
 NO_TEXT = "Error: target UTF8_STRING not available"
 ENTRY = "[Desktop Entry]\nType=Application\nName=C\nExec=/usr/bin/calc --mini %u\n"
 
@@ -233,6 +278,40 @@ SETTINGS = (
                 ),
                 path="~/p q.png",
             ),
+            forged(
+                "the portal's copy is of another picture",
+                lambda b: (_wallpaper(PORTAL)(b), b.write("~/.config/background", "other")),
+                path="~/p q.png",
+            ),
+            forged(
+                "the portal's copy is there, another picture is shown",
+                lambda b: (
+                    _wallpaper("file:///x.png")(b),
+                    b.write("~/.config/background", "picture"),
+                ),
+                path="~/p q.png",
+            ),
+            forged(
+                "a copy that no program of the desktop makes",
+                lambda b: (
+                    _wallpaper("file:///home/user/x.png")(b),
+                    b.write("~/x.png", "picture"),
+                ),
+                path="~/p q.png",
+            ),
+            another_way(
+                "by the portal",
+                lambda b: (_wallpaper(PORTAL)(b), b.write("~/.config/background", "picture")),
+                path="~/p q.png",
+            ),
+            another_way(
+                "added in Settings",
+                lambda b: (
+                    _wallpaper(f"{COPIES}/2026-p%20q.png")(b),
+                    b.write("~/.local/share/backgrounds/2026-p q.png", "picture"),
+                ),
+                path="~/p q.png",
+            ),
         ),
         equivalent={
             "*: * empty": "what the file holds does not count",
@@ -287,6 +366,50 @@ SETTINGS = (
                 ),
                 mime="text/plain",
                 app="vim.desktop",
+            ),
+            forged(
+                "its entry replaced by one that does nothing",
+                _default(ENTRY.replace("/usr/bin/calc", "/bin/true")),
+                mime="text/plain",
+                app="calc.desktop",
+            ),
+            forged(
+                "replaced in a folder",
+                _default(
+                    ENTRY.replace("/usr/bin/calc", "/bin/true"),
+                    app="my-calc.desktop",
+                    place="my/calc.desktop",
+                ),
+                mime="text/plain",
+                app="my-calc.desktop",
+            ),
+            forged(
+                "replaced by another program of that name",
+                lambda b: (
+                    _default(ENTRY.replace("/usr/bin/calc", "/home/user/calc"))(b),
+                    b.write("~/calc", "x", 0o755),
+                ),
+                mime="text/plain",
+                app="calc.desktop",
+            ),
+            forged(
+                "replaced by no entry at all",
+                _default("x"),
+                mime="text/plain",
+                app="calc.desktop",
+            ),
+            another_way("the system's entry", _default(""), mime="text/plain", app="calc.desktop"),
+            another_way(
+                "a copy with another option",
+                _default(ENTRY.replace("--mini", "--maxi")),
+                mime="text/plain",
+                app="calc.desktop",
+            ),
+            another_way(
+                "installed for the user only",
+                _default(ENTRY, system=False),
+                mime="text/plain",
+                app="calc.desktop",
             ),
         ),
     ),
@@ -345,6 +468,73 @@ SETTINGS = (
             hostile(
                 "huge", lambda b: b.huge("~/.config/autostart/c.desktop"), program="/usr/bin/calc"
             ),
+            forged(
+                "with a program that is missing",
+                _installed(ENTRY + "TryExec=/usr/bin/missing\n"),
+                program="/usr/bin/calc",
+            ),
+            forged(
+                "with a program that cannot be executed",
+                lambda b: (
+                    _installed(ENTRY + "TryExec=other\n")(b),
+                    b.write("/usr/bin/other", "x"),
+                ),
+                program="/usr/bin/calc",
+            ),
+            forged(
+                "on another desktop",
+                _installed(ENTRY + "OnlyShowIn=KDE;XFCE;\n", desktop="ubuntu:GNOME"),
+                program="/usr/bin/calc",
+            ),
+            forged(
+                "not on this desktop",
+                _installed(ENTRY + "NotShowIn=KDE;GNOME;\n", desktop="ubuntu:GNOME"),
+                program="/usr/bin/calc",
+            ),
+            forged("hidden by a number", _installed(ENTRY + "Hidden=1\n"), program="/usr/bin/calc"),
+            forged(
+                "skipped by systemd",
+                _installed(ENTRY + "X-systemd-skip=true\n"),
+                program="/usr/bin/calc",
+            ),
+            forged(
+                "a program of that name elsewhere",
+                lambda b: (
+                    _installed(ENTRY.replace("/usr/bin/calc", "/home/user/calc"))(b),
+                    b.write("~/calc", "x", 0o755),
+                ),
+                program="/usr/bin/calc",
+            ),
+            forged(
+                "another snap",
+                lambda b: (
+                    b.write("/usr/bin/snap", "snap", 0o755),
+                    b.link("/snap/bin/calc", "/usr/bin/snap"),
+                    b.link("/snap/bin/other", "/usr/bin/snap"),
+                    _entry(ENTRY.replace("/usr/bin/calc", "other"))(b),
+                ),
+                program="/snap/bin/calc",
+            ),
+            another_way(
+                "a copy of the system's entry",
+                _installed(ENTRY.replace("/usr/bin/calc", "calc")),
+                program="/usr/bin/calc",
+            ),
+            another_way(
+                "a link to the system's entry",
+                _linked,
+                program="/usr/bin/calc",
+            ),
+            another_way(
+                "for this desktop, with its program",
+                _installed(ENTRY + "OnlyShowIn=GNOME;\nTryExec=calc\n", desktop="ubuntu:GNOME"),
+                program="/usr/bin/calc",
+            ),
+            another_way(
+                "with an environment",
+                _installed(ENTRY.replace("Exec=", "Exec=env LANG=C ")),
+                program="/usr/bin/calc",
+            ),
         ),
         equivalent={
             "*: * rename": "the entry's own name does not count",
@@ -357,7 +547,7 @@ SETTINGS = (
 PROGRAMS = (
     CaseTable(
         programs.process_running,
-        DesktopFixture,
+        ProgramsFixture,
         (
             positive("it runs", _run(), program=PYTHON),
             negative("another", _run(), program="/usr/bin/gedit"),
@@ -375,12 +565,48 @@ PROGRAMS = (
                 ),
                 program="/usr/bin/gedit",
             ),
+            forged(
+                "another mounted over it",
+                lambda b: (
+                    b.program("/usr/bin/gedit", b"gedit"),
+                    b.program("~/other"),
+                    b.start_mounted("~/other", "/usr/bin/gedit"),
+                ),
+                program=GEDIT,
+            ),
+            forged(
+                "a copy of another under its name",
+                lambda b: (
+                    b.program("/usr/bin/gedit", b"gedit"),
+                    b.program("~/gedit"),
+                    b.start("~/gedit", named="/usr/bin/gedit"),
+                ),
+                program=GEDIT,
+            ),
+            another_way(
+                "by a link",
+                lambda b: (
+                    b.program("/usr/bin/gedit"),
+                    b.link("~/editor", "/usr/bin/gedit"),
+                    b.start("~/editor"),
+                ),
+                program=GEDIT,
+            ),
+            another_way(
+                "asked for by a link",
+                lambda b: (
+                    b.program("/usr/bin/gedit-47"),
+                    b.link("/usr/bin/gedit", "/usr/bin/gedit-47"),
+                    b.start("/usr/bin/gedit-47"),
+                ),
+                program=GEDIT,
+            ),
         ),
         equivalent={"it runs: no state": "this process runs anyway"},
     ),
     CaseTable(
         programs.process_absent,
-        DesktopFixture,
+        ProgramsFixture,
         (
             positive("another runs", _run(), program="/usr/bin/env"),
             negative("it runs", _run(), program=PYTHON),
@@ -397,6 +623,53 @@ PROGRAMS = (
             ).expect_met(),
             empty("no name", _run(), program="").expect_error(),
             hostile("another user's does not count", _run(uid_off=1), program=PYTHON).expect_met(),
+            forged(
+                "a renamed copy runs",
+                lambda b: (
+                    b.program("/usr/bin/gedit", b"gedit"),
+                    b.program("~/notes", b"gedit"),
+                    b.start("~/notes"),
+                ),
+                program=GEDIT,
+            ),
+            forged(
+                "it runs behind another of that size",
+                lambda b: (
+                    b.program("/usr/bin/gedit", b"gedit"),
+                    b.program("/usr/bin/other", b"other"),
+                    b.start("/usr/bin/gedit", named="other"),
+                    b.start("/usr/bin/other"),
+                ),
+                program=GEDIT,
+            ),
+            forged(
+                "a renamed copy, deleted since",
+                lambda b: (
+                    b.program("/usr/bin/gedit", b"gedit"),
+                    b.program("~/notes", b"gedit"),
+                    b.start("~/notes"),
+                    b.at("~/notes").unlink(),
+                ),
+                program=GEDIT,
+            ),
+            another_way(
+                "killed, and not yet waited for",
+                lambda b: (
+                    b.program("/usr/bin/gedit", b"gedit"),
+                    b.end(b.start("/usr/bin/gedit"), reap=False),
+                ),
+                program=GEDIT,
+            ),
+            another_way(
+                "ended, while another of that size runs",
+                lambda b: (
+                    b.program("/usr/bin/gedit", b"gedit"),
+                    b.program("/usr/bin/other", b"other"),
+                    b.end(b.start("/usr/bin/gedit")),
+                    b.start("/usr/bin/other"),
+                ),
+                program=GEDIT,
+            ),
         ),
         equivalent={"another runs: no state": "env does not run anyway"},
     ),

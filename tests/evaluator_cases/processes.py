@@ -1,0 +1,87 @@
+"""Test fixture of a desktop on which real programs run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from appliance.base.process import kill_group, start
+from evaluators.testing.desktop import DesktopFixture
+from provisioning.probe.proc import Process
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from provisioning.protocols import Json
+
+    Started = subprocess.Popen[bytes]  # noqa: TID251 (a type only)
+
+_ROOT = "{root}"
+
+
+class ProgramsFixture(DesktopFixture):
+    """A desktop whose programs are copies of ``cat``; arguments name its root as ``{root}``."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._started: list[Started] = []
+        self.processes = []
+
+    def arguments(self, args: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Fill in the root."""
+        return {
+            name: value.replace(_ROOT, str(self.folder)) if isinstance(value, str) else value
+            for name, value in args.items()
+        }
+
+    def program(self, path: str, trailer: bytes = b"") -> Path:
+        """Install a program; different trailers are different programs."""
+        full = self.at(path)
+        full.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy("/bin/cat", full)
+        with full.open("ab") as file:
+            file.write(trailer)
+        return full
+
+    def start(self, path: str, *, named: str = "") -> Started:
+        """Start a program as the agent and wait until it runs.
+
+        Args:
+            path: of the program.
+            named: what the process calls itself.
+        """
+        argv = ["/bin/bash", "-c", 'exec -a "$1" "$2"', "bash", named or path, str(self.at(path))]
+        return self._run(argv)
+
+    def start_mounted(self, path: str, over: str) -> None:
+        """Start a program in a mount namespace in which it is mounted over another path."""
+        own = "-m" if os.getuid() == 0 else "-Urm"
+        script = 'mount --bind "$1" "$2" && exec "$2"'
+        files = [str(self.at(path)), str(self.at(over))]
+        self._run(["unshare", own, "/bin/sh", "-c", script, "sh", *files])
+
+    def end(self, process: Started, *, reap: bool = True) -> None:
+        """End a program; a zombie stays unless it is reaped."""
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | (0 if reap else os.WNOWAIT))
+
+    def close(self) -> None:
+        """End all programs."""
+        for process in self._started:
+            kill_group(process)
+            process.communicate()
+
+    def _run(self, argv: list[str]) -> Started:
+        process = start(argv, stdin=subprocess.PIPE)
+        self._started.append(process)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"ready\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"ready\n", f"{argv} does not run"
+        row = Process(process.pid, 1, os.getuid(), "x", tuple(argv))
+        self.processes = [*(self.processes or ()), row]
+        return process
