@@ -21,6 +21,10 @@ TIER = "MESOCOSM_TEST_TIER"
 IS_NIGHTLY = os.environ.get(TIER) == "nightly"
 
 
+STAND_IN = pytest.mark.xdist_group("stand-in")
+"""Mark of tests with a stand-in desktop: two at once on one host disturb each other's windows."""
+
+
 def nightly(reason: str) -> pytest.MarkDecorator:
     """Return the mark of a test that a landing leaves to `make test-nightly`.
 
@@ -72,7 +76,8 @@ def arrange(items: list[pytest.Item]) -> list[pytest.Item]:
         item.user_properties.append(("lane", lane.value))
         shares_machines = lane in {Lane.VM, Lane.CONTAINER}
         group = lane.value if shares_machines else item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=lambda item: _ORDER.index(lanes[item]))
     return left
 

@@ -29,6 +29,7 @@ from provisioning.links.local import ProcessTransport
 from provisioning.links.zipapp import build_probe
 from tests.contract.machines import IMPLEMENTATIONS
 from tests.standins.desktop import DesktopStandIn, clean, is_ready
+from tests.tiers import STAND_IN
 
 if TYPE_CHECKING:
     from evaluators.graph.outcome import Call, Outcome
@@ -160,7 +161,7 @@ def machine(name: str) -> Iterator[Arena]:
 
 Make = Callable[[], AbstractContextManager[Arena]]
 ARENAS: dict[str, tuple[Make, Sequence[pytest.MarkDecorator]]] = {
-    "stand-in": (stand_in, ()),
+    "stand-in": (stand_in, (STAND_IN,)),
     **{
         name: (partial(machine, name), marks)
         for name, (_, marks) in IMPLEMENTATIONS.items()

@@ -16,12 +16,14 @@ from appliance.base.errors import GuestCallError, InvalidActionError
 from provisioning.links.guest_io import LinkInput, LinkScreen, LinkTree
 from provisioning.protocols import Button, Input, Screen, Tree
 from tests.standins.desktop import SIZE, DesktopStandIn, desktop_in
+from tests.tiers import STAND_IN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from provisioning.links.client import LinkClient
 
+pytestmark = STAND_IN
 TEXT = "Grüße, 'q\"uo\\te$ ✓ 日本 ~@#{}[]|&*? " + "".join(map(chr, range(0x3041, 0x3091)))
 
 

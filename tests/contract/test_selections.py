@@ -10,6 +10,7 @@ import pytest
 from provisioning.reset.digests import take_digest
 from tests.standins.clipboard_owner import ClipboardOwner, Manner
 from tests.standins.desktop import DesktopStandIn, desktop_in
+from tests.tiers import STAND_IN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from provisioning.links.client import LinkClient
 
 # python-xlib leaves the cookie file to the garbage collector.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    STAND_IN,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 NAMES = ("CLIPBOARD", "PRIMARY")
 

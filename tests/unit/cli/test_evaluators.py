@@ -59,7 +59,7 @@ def test_cases_are_counted_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
     listed = next(each for each in printed(capsys) if each["name"] == "file_exists")
     assert listed["cases"] == shown
     assert main(["evaluators", "list", "--kinds"]) == 0
-    assert "near miss" in capsys.readouterr().out
+    assert "hostile" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("answer", "code", "met"), [("8.0", 0, True), ("9", 1, False)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-_AMOUNT = re.compile(r"\d+\.\d{2}")
+_AMOUNT = re.compile(r"\d+\.\d{2}(?!\d)")
 
 
 def last_amount(text: str) -> Decimal | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,5 +35,7 @@ def test_a_damaged_one_is_taken_anew(tmp_path: Path, name: str, damage: bytes) -
 def test_one_of_an_older_form_is_taken_anew(tmp_path: Path) -> None:
     Baseline(tmp_path).write(a_state())
     path = tmp_path / "state.json"
-    path.write_text(path.read_text().replace('"format":2', '"format":1'))
+    before = path.read_text()
+    path.write_text(re.sub(r'"format":\d+', '"format":1', before))
+    assert path.read_text() != before
     assert Baseline(tmp_path).read() is None
