@@ -1,8 +1,9 @@
 """Git repositories on a desktop; paths are those of work trees.
 
-Objects and references are read with git's plumbing commands, as the repository's owner, with only the
-repository's own configuration, and without hooks, replacements and network. Paths are as for files; a
-folder without a repository of its own is unmet.
+Objects and references are read with git's plumbing commands from a copy that git has verified: without
+the repository's configuration, hooks, grafts and replacements, and without objects from elsewhere. Paths
+are as for files. A folder without a repository of its own is unmet, and so is a repository that is
+damaged, uses SHA-256, or has more than 10 000 files or 128 MiB.
 """
 
 from __future__ import annotations
@@ -10,23 +11,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.reading import is_folder
+from evaluators.desktop.repository import verified_copy
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
-
-GIT = (
-    "/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "LANG=C.UTF-8", "HOME=/nonexistent",
-    "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_NO_REPLACE_OBJECTS=1",
-    "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "/usr/bin/git", "--no-pager",
-    "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never",
-)  # fmt: skip
-_CANNOT_RUN = (126, 127)
 
 
 @evaluator(on="desktop")
 def git_branch_is(guest: Guest, path: str, branch: str) -> bool:
     """Return whether a repository has this branch checked out.
+
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: git_branch_is, with: {path: ~/project, branch: main}}``
@@ -36,12 +31,16 @@ def git_branch_is(guest: Guest, path: str, branch: str) -> bool:
         path: of the work tree.
         branch: its name.
     """
-    return _git_output(guest, path, "symbolic-ref", "--quiet", "HEAD") == f"refs/heads/{branch}"
+    with verified_copy(guest, path) as copy:
+        head = copy and copy.output("symbolic-ref", "--quiet", "HEAD")
+    return head == f"refs/heads/{branch}"
 
 
 @evaluator(on="desktop")
 def git_branch_exists(guest: Guest, path: str, branch: str) -> bool:
     """Return whether a repository has a branch of this name, with a commit.
+
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: git_branch_exists, with: {path: ~/project, branch: fix}}``
@@ -51,12 +50,15 @@ def git_branch_exists(guest: Guest, path: str, branch: str) -> bool:
         path: of the work tree.
         branch: its name.
     """
-    return bool(_commit(guest, path, f"refs/heads/{branch}"))
+    with verified_copy(guest, path) as copy:
+        return copy is not None and copy.commit(f"refs/heads/{branch}") is not None
 
 
 @evaluator(on="desktop")
 def git_tag_at(guest: Guest, path: str, tag: str, ref: str = "HEAD") -> bool:
     """Return whether a tag names the same commit as a reference.
+
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: git_tag_at, with: {path: ~/project, tag: v1.0, ref: refs/heads/main}}``
@@ -67,13 +69,16 @@ def git_tag_at(guest: Guest, path: str, tag: str, ref: str = "HEAD") -> bool:
         tag: its name.
         ref: a branch, tag or commit.
     """
-    tagged = _commit(guest, path, f"refs/tags/{tag}")
-    return bool(tagged) and tagged == _commit(guest, path, ref)
+    with verified_copy(guest, path) as copy:
+        tagged = copy and copy.commit(f"refs/tags/{tag}")
+        return copy is not None and tagged is not None and tagged == copy.commit(ref)
 
 
 @evaluator(on="desktop")
 def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEAD") -> bool:
     """Return whether a commit has exactly this message; white space at its ends is ignored.
+
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: git_commit_message_is, with: {path: ~/project, message: Fix typo}}``
@@ -84,14 +89,17 @@ def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEA
         message: the whole message.
         ref: a branch, tag or commit.
     """
-    commit = _commit(guest, path, ref)
-    content = commit and _git_output(guest, path, "cat-file", "commit", commit)
-    return bool(content) and str(content).partition("\n\n")[2].strip() == message.strip()
+    with verified_copy(guest, path) as copy:
+        commit = copy and copy.commit(ref)
+        content = copy.output("cat-file", "commit", commit) if copy and commit else None
+    return content is not None and content.partition("\n\n")[2].strip() == message.strip()
 
 
 @evaluator(on="desktop")
 def git_commit_count(guest: Guest, path: str, count: int, ref: str = "HEAD") -> bool:
     """Return whether a reference has this many commits in its history, merged ones included.
+
+    A shallow clone is unmet. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: git_commit_count, with: {path: ~/project, count: 4}}``
@@ -102,17 +110,18 @@ def git_commit_count(guest: Guest, path: str, count: int, ref: str = "HEAD") -> 
         count: how many, at least 1.
         ref: a branch, tag or commit.
     """
-    commit = _commit(guest, path, ref)
-    return bool(commit) and _git_output(guest, path, "rev-list", "--count", str(commit)) == str(
-        count
-    )
+    with verified_copy(guest, path, is_complete=True) as copy:
+        commit = copy and copy.commit(ref)
+        number = copy.output("rev-list", "--count", commit) if copy and commit else None
+    return number == str(count)
 
 
 @evaluator(on="desktop")
 def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HEAD") -> bool:
     """Return whether a commit adds, changes or deletes exactly these files.
 
-    A merge has no changes of its own, and is unmet.
+    A merge has no changes of its own, and is unmet; so is a shallow clone. Proves the state, not who
+    made it.
 
     Example:
         ``{on: desktop, check: git_commit_changes, with: {path: ~/project, files: [README.md]}}``
@@ -123,9 +132,10 @@ def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HE
         files: paths in the repository, at least one; a renamed file counts as two.
         ref: a branch, tag or commit.
     """
-    commit = _commit(guest, path, ref)
     arguments = ("diff-tree", "--no-commit-id", "--root", "-r", "-z", "--name-only", "--no-renames")
-    output = commit and _git_output(guest, path, *arguments, commit)
+    with verified_copy(guest, path, is_complete=True) as copy:
+        commit = copy and copy.commit(ref)
+        output = copy.output(*arguments, commit) if copy and commit else None
     return bool(output) and str(output).strip("\0").split("\0") == sorted(files)
 
 
@@ -133,7 +143,7 @@ def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HE
 def git_file_equals(guest: Guest, path: str, file: str, text: str, ref: str = "HEAD") -> bool:
     """Return whether a file of a commit holds exactly this text.
 
-    One newline at the end and the state of the work tree are ignored.
+    One newline at the end and the state of the work tree are ignored. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: git_file_equals, with: {path: ~/project, file: NAME, text: Mesocosm}}``
@@ -145,35 +155,7 @@ def git_file_equals(guest: Guest, path: str, file: str, text: str, ref: str = "H
         text: the whole content.
         ref: a branch, tag or commit.
     """
-    commit = _commit(guest, path, ref)
-    content = _git_output(guest, path, "cat-file", "blob", f"{commit}:{file}") if commit else None
+    with verified_copy(guest, path) as copy:
+        commit = copy and copy.commit(ref)
+        content = copy.output("cat-file", "blob", f"{commit}:{file}") if copy and commit else None
     return content is not None and content == text.removesuffix("\n")
-
-
-def _commit(guest: Guest, path: str, ref: str) -> str | None:
-    """Return the digest of the commit of a reference; None when there is none.
-
-    Raises:
-        ValueError: `ref` is an option.
-    """
-    if ref.startswith("-"):
-        raise ValueError(f"{ref!r} is not a branch, tag or commit")
-    return _git_output(guest, path, "rev-parse", "--verify", f"{ref}^{{commit}}")
-
-
-def _git_output(guest: Guest, path: str, *arguments: str) -> str | None:
-    """Return git's output without one newline at its end; None when it fails or is not UTF-8.
-
-    Raises:
-        ValueError: git is not installed.
-    """
-    folder = f"{guest.path(path)}/.git"
-    if not is_folder(guest, folder):
-        return None
-    code, out, _ = guest.run_as_user([*GIT, f"--git-dir={folder}", *arguments])
-    if code in _CANNOT_RUN:
-        raise ValueError("git is not installed on the desktop")
-    try:
-        return out.decode("utf-8").removesuffix("\n") if code == 0 else None
-    except UnicodeDecodeError:
-        return None

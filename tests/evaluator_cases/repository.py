@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.process import run
-from evaluators.testing.desktop import DesktopFixture
+from evaluators.testing.desktop import DesktopFixture, ScratchGuest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from evaluators.testing.case import StateMutation
@@ -22,14 +23,38 @@ _ENV = {
 }
 
 
+class _GuestWithoutGit(ScratchGuest):
+    """A guest on which every program ends with one exit code."""
+
+    exit_code = 0
+
+    def run_as_user(self, argv: Sequence[str], timeout_s: float = 10.0) -> tuple[int, bytes, bytes]:
+        """Return the exit code."""
+        del argv, timeout_s
+        return self.exit_code, b"", b""
+
+
 class RepositoryFixture(DesktopFixture):
-    """A desktop whose programs run, with a repository at ``~/r``."""
+    """A desktop whose programs run, with a repository at ``~/r``.
+
+    Attributes:
+        git_exit_code: with which git ends on a desktop that cannot run it; 0: git runs.
+    """
 
     runs_programs = True
+    git_exit_code = 0
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self._commits = 0
+
+    def subject(self) -> ScratchGuest:
+        """Create a guest with nothing cached."""
+        if not self.git_exit_code:
+            return super().subject()
+        guest = _GuestWithoutGit(self.folder, self.answers)
+        guest.exit_code = self.git_exit_code
+        return guest
 
     def git(self, *arguments: str) -> str:
         """Run git in the repository and return its output."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from evaluators.desktop import git, network, system
 from evaluators.testing.case import (
     CaseTable,
     State,
+    another_way,
     corrupt,
     empty,
+    forged,
     hostile,
     missing,
     near_miss,
@@ -17,6 +21,9 @@ from evaluators.testing.case import (
 )
 from evaluators.testing.desktop import DesktopFixture
 from tests.evaluator_cases.repository import RepositoryFixture
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 STATUS = "/var/lib/dpkg/status"
 CRON = "/var/spool/cron/crontabs/user"
@@ -680,50 +687,115 @@ def _empty(b: RepositoryFixture) -> None:
     b.start()
 
 
+def _without_git(exit_code: int) -> State:
+    def make(b: RepositoryFixture) -> None:
+        b.commit("one")
+        b.git_exit_code = exit_code
+
+    return make
+
+
+def _gathered(b: RepositoryFixture) -> None:
+    """Pack objects and references."""
+    b.commit("zero", z="0")
+    b.commit("one", a="hi")
+    b.git("tag", "v1")
+    b.git("branch", "fix")
+    b.git("gc", "-q")
+
+
+def _plumbed(b: RepositoryFixture) -> None:
+    """Make the same commits without a work tree."""
+    b.commit("zero", z="0")
+    b.write("~/r/a", "hi")
+    b.git("update-index", "--add", "a")
+    tree = b.git("write-tree")
+    commit = b.git("commit-tree", tree, "-p", "HEAD", "-m", "one")
+    for name in ("heads/main", "heads/fix", "tags/v1"):
+        b.git("update-ref", f"refs/{name}", commit)
+
+
+def _fetched(b: RepositoryFixture) -> None:
+    """Clone the last commit of a repository."""
+    _gathered(b)
+    b.at("~/r").rename(b.at("~/origin"))
+    b.folder_at("~/r")
+    b.git("clone", "-q", "--depth", "1", f"file://{b.at('~/origin')}", ".")
+
+
+def _elsewhere(b: RepositoryFixture) -> None:
+    """Keep all objects in another folder."""
+    _plumbed(b)
+    b.at("~/r/.git/objects").rename(b.at("~/objects"))
+    b.write("~/r/.git/objects/info/alternates", f"{b.at('~/objects')}\n")
+
+
+def _impostor(wanted: str, real: str = "HEAD") -> State:
+    """Let the file of one object hold another one.
+
+    Args:
+        wanted: revision of the object whose content is shown.
+        real: revision of the object that it replaces.
+    """
+
+    def make(b: RepositoryFixture) -> None:
+        b.commit("zero", a="ho", z="0")
+        b.commit("one", a="hi")
+        b.git("branch", "old")
+        b.git("tag", "-a", "-m", "x", "v1", "HEAD")
+        b.git("tag", "-a", "-m", "x", "v0", "HEAD~")
+        b.git("commit", "-q", "--allow-empty", "-m", "two")
+        b.commit("three", a="ho")
+        source, target = (_object(b, revision) for revision in (wanted, real))
+        target.chmod(0o644)
+        target.write_bytes(source.read_bytes())
+
+    return make
+
+
+def _object(b: RepositoryFixture, revision: str) -> Path:
+    digest = b.git("rev-parse", revision)
+    return b.at(f"~/r/.git/objects/{digest[:2]}/{digest[2:]}")
+
+
+def _shallow(b: RepositoryFixture) -> None:
+    """Hide all commits but the last."""
+    b.commit("zero", a="0")
+    b.commit("one", b="1")
+    b.write("~/r/.git/shallow", b.git("rev-parse", "HEAD") + "\n")
+
+
+def _grafted(b: RepositoryFixture) -> None:
+    """Invent a parent of the only commit."""
+    b.commit("one", a="hi", b="1")
+    b.write("~/r/a", "ho")
+    b.git("add", "a")
+    parent = b.git("commit-tree", b.git("write-tree"), "-m", "zero")
+    b.write("~/r/.git/info/grafts", f"{b.git('rev-parse', 'HEAD')} {parent}\n")
+
+
+def _linked_head(b: RepositoryFixture) -> None:
+    """Let HEAD be a link, as git made it long ago."""
+    b.commit("one")
+    b.at("~/r/.git/HEAD").unlink()
+    b.at("~/r/.git/HEAD").symlink_to("refs/heads/main")
+
+
+def _far_work_tree(b: RepositoryFixture) -> None:
+    """Let the configuration name another work tree and further configuration."""
+    _plumbed(b)
+    b.git("config", "include.path", str(b.write("~/more", "[core]\n\tbare = nonsense\n")))
+    b.git("config", "core.worktree", str(b.folder_at("~/other")))
+
+
 R = "~/r"
 GIT = (
     CaseTable(
         git.git_branch_is,
         RepositoryFixture,
         (
-            missing(
-                "no git",
-                lambda b: (
-                    b.commit("one"),
-                    b.prints(
-                        (
-                            *git.GIT,
-                            f"--git-dir={b.at('~/r/.git')}",
-                            "symbolic-ref",
-                            "--quiet",
-                            "HEAD",
-                        ),
-                        "",
-                        127,
-                    ),
-                ),
-                path=R,
-                branch="main",
-            ).expect_error(),
-            missing(
-                "git may not run",
-                lambda b: (
-                    b.commit("one"),
-                    b.prints(
-                        (
-                            *git.GIT,
-                            f"--git-dir={b.at('~/r/.git')}",
-                            "symbolic-ref",
-                            "--quiet",
-                            "HEAD",
-                        ),
-                        "",
-                        126,
-                    ),
-                ),
-                path=R,
-                branch="main",
-            ).expect_error(),
+            missing("no git", _without_git(127), path=R, branch="main").expect_error(),
+            missing("git may not run", _without_git(126), path=R, branch="main").expect_error(),
             positive("main", _commits("one"), path=R, branch="main"),
             positive(
                 "with a slash", _then("checkout", "-q", "-b", "fix/a"), path=R, branch="fix/a"
@@ -758,8 +830,16 @@ GIT = (
                 path="~/r/sub",
                 branch="main",
             ),
+            forged("objects of another place", _elsewhere, path=R, branch="main"),
+            forged("a link for HEAD", _linked_head, path=R, branch="main"),
+            another_way("packed", _gathered, path=R, branch="main"),
+            another_way("by plumbing", _plumbed, path=R, branch="main"),
+            another_way(
+                "with a configuration of another place", _far_work_tree, path=R, branch="main"
+            ),
+            another_way("a shallow clone", _fetched, path=R, branch="main"),
         ),
-        equivalent={"*: repository: empty objects": "the branch is checked out all the same"},
+        equivalent={},
     ),
     CaseTable(
         git.git_branch_exists,
@@ -794,6 +874,15 @@ GIT = (
             empty("no commit yet", _empty, path=R, branch="main"),
             hostile("a link out", _outside, path=R, branch="main"),
             hostile("an option", _commits("one"), path=R, branch="--all"),
+            forged("objects of another place", _elsewhere, path=R, branch="fix"),
+            forged(
+                "a commit in the place of another", _impostor("HEAD~", "old"), path=R, branch="old"
+            ),
+            another_way("packed", _gathered, path=R, branch="fix"),
+            another_way("by plumbing", _plumbed, path=R, branch="fix"),
+            another_way(
+                "with a configuration of another place", _far_work_tree, path=R, branch="fix"
+            ),
         ),
         equivalent={},
     ),
@@ -832,6 +921,13 @@ GIT = (
             empty("no commit yet", _empty, path=R, tag="v1"),
             hostile("a link out", _outside, path=R, tag="v1"),
             hostile("neither is there", _commits("one"), path=R, tag="a", ref="b"),
+            forged("objects of another place", _elsewhere, path=R, tag="v1"),
+            forged(
+                "a tag in the place of another", _impostor("v1", "v0"), path=R, tag="v0", ref="old"
+            ),
+            another_way("packed", _gathered, path=R, tag="v1"),
+            another_way("by plumbing", _plumbed, path=R, tag="v1"),
+            another_way("with a configuration of another place", _far_work_tree, path=R, tag="v1"),
         ),
         equivalent={},
     ),
@@ -875,6 +971,14 @@ GIT = (
             hostile("replaced", _redo, path=R, message="Fix"),
             hostile("programs in its settings", _config, path=R, message="one").expect_met(),
             hostile("a link out", _outside, path=R, message="one"),
+            forged("objects of another place", _elsewhere, path=R, message="one"),
+            forged("a commit in the place of another", _impostor("old"), path=R, message="one"),
+            another_way("packed", _gathered, path=R, message="one"),
+            another_way("by plumbing", _plumbed, path=R, message="one"),
+            another_way(
+                "with a configuration of another place", _far_work_tree, path=R, message="one"
+            ),
+            another_way("a shallow clone", _fetched, path=R, message="one"),
         ),
         equivalent={"the last: args.message: cut": "white space at the end does not count"},
     ),
@@ -903,6 +1007,14 @@ GIT = (
             missing("no repository", nothing, path=R, count=0),
             empty("no commit yet", _empty, path=R, count=0),
             hostile("a link out", _outside, path=R, count=1),
+            forged("objects of another place", _elsewhere, path=R, count=2),
+            forged("an invented parent", _grafted, path=R, count=2),
+            forged("a hidden parent", _shallow, path=R, count=1),
+            forged("a shallow clone", _fetched, path=R, count=1),
+            forged("a commit in the place of another", _impostor("old"), path=R, count=2),
+            another_way("packed", _gathered, path=R, count=2),
+            another_way("by plumbing", _plumbed, path=R, count=2),
+            another_way("with a configuration of another place", _far_work_tree, path=R, count=2),
         ),
         equivalent={},
     ),
@@ -955,6 +1067,15 @@ GIT = (
                 files=[],
             ),
             hostile("a link out", _outside, path=R, files=["f0"]),
+            forged("objects of another place", _elsewhere, path=R, files=["a"]),
+            forged("an invented parent", _grafted, path=R, files=["a"]),
+            forged("a hidden parent", _shallow, path=R, files=["a", "b"]),
+            forged("a commit in the place of another", _impostor("old"), path=R, files=["a", "z"]),
+            another_way("packed", _gathered, path=R, files=["a"]),
+            another_way("by plumbing", _plumbed, path=R, files=["a"]),
+            another_way(
+                "with a configuration of another place", _far_work_tree, path=R, files=["a"]
+            ),
         ),
         equivalent={},
     ),
@@ -1032,6 +1153,23 @@ GIT = (
                 text="hi",
             ),
             hostile("a link out", _outside, path=R, file="f0", text="one"),
+            forged("objects of another place", _elsewhere, path=R, file="a", text="hi"),
+            forged(
+                "a file in the place of another",
+                _impostor("old:a", "HEAD:a"),
+                path=R,
+                file="a",
+                text="hi",
+            ),
+            forged(
+                "a commit in the place of another", _impostor("old"), path=R, file="a", text="hi"
+            ),
+            another_way("packed", _gathered, path=R, file="a", text="hi"),
+            another_way("by plumbing", _plumbed, path=R, file="a", text="hi"),
+            another_way(
+                "with a configuration of another place", _far_work_tree, path=R, file="a", text="hi"
+            ),
+            another_way("a shallow clone", _fetched, path=R, file="a", text="hi"),
         ),
         equivalent={"before: args.text: cut": "one newline at the end does not count"},
     ),

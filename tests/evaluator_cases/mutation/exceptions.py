@@ -150,7 +150,7 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.mail._connection: * parts.scheme not in *": "it raises one step later",
     "evaluators.desktop.web.ask: * raise ValueError*": "it raises one step later",
     # git
-    "evaluators.desktop.git.GIT: *=*": _ANY,
+    "evaluators.desktop.repository.GIT: *=*": _ANY,
     "evaluators.desktop.git.git_branch_is: *: '--quiet' -> *": "what it says beside is not read",
 }
 

@@ -1,0 +1,146 @@
+"""Verified copies of git repositories.
+
+What git shows of a repository depends on more than its objects: grafts, replacements, shallow
+histories, objects elsewhere, and its configuration; and git believes an object file whose content
+is another's. So references and objects alone are copied, to a folder that only the evaluators' user
+can write to, and git verifies every object of the copy before anything is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from evaluators.desktop.reading import is_file, is_folder, names_in, read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from provisioning.probe.guest import Guest
+
+GIT = (
+    "/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "LANG=C.UTF-8", "HOME=/nonexistent",
+    "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_NO_REPLACE_OBJECTS=1",
+    "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "timeout", "--signal=KILL", "8",
+    "/usr/bin/git", "--no-pager",
+    "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never",
+)  # fmt: skip
+_CANNOT_RUN = (126, 127)
+_CONFIGURATION = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+_OBJECTS = re.compile(r"[0-9a-f]{2}/[0-9a-f]{38}|pack/pack-[0-9a-f]{40}\.(pack|idx)")
+_MAX_BYTES = 1 << 27
+_MAX_FILES = 10_000
+_MAX_DEPTH = 10
+
+
+class Repository(NamedTuple):
+    """A verified copy of a repository.
+
+    Attributes:
+        guest: the desktop.
+        folder: of the copy.
+    """
+
+    guest: Guest
+    folder: str
+
+    def output(self, *arguments: str) -> str | None:
+        """Return git's output without one newline at its end; None when it fails or is not UTF-8."""
+        code, out, _ = _run_git(self.guest, self.folder, *arguments)
+        try:
+            return out.decode("utf-8").removesuffix("\n") if code == 0 else None
+        except UnicodeDecodeError:
+            return None
+
+    def commit(self, ref: str) -> str | None:
+        """Return the digest of the commit of a reference; None when there is none.
+
+        Raises:
+            ValueError: `ref` is an option.
+        """
+        if ref.startswith("-"):
+            raise ValueError(f"{ref!r} is not a branch, tag or commit")
+        return self.output("rev-parse", "--verify", f"{ref}^{{commit}}")
+
+
+@contextlib.contextmanager
+def verified_copy(
+    guest: Guest, path: str, *, is_complete: bool = False
+) -> Iterator[Repository | None]:
+    """Copy and verify the repository of a work tree.
+
+    Args:
+        guest: the desktop.
+        path: of the work tree.
+        is_complete: refuse a shallow clone, whose history ends early.
+
+    Yields:
+        None when there is no repository, or it is damaged, uses objects from elsewhere or SHA-256,
+        has more than 10 000 files or 128 MiB, or takes too long to verify.
+
+    Raises:
+        ValueError: git is not installed.
+    """
+    with tempfile.TemporaryDirectory(prefix="mesocosm-") as folder:
+        Path(folder).chmod(0o755)
+        is_valid = (
+            is_folder(guest, f"{path}/.git")
+            and _copy(guest, f"{path}/.git", folder, with_shallow=not is_complete)
+            and _run_git(guest, folder, "fsck", "--full", "--strict", "--no-progress")[0] == 0
+        )
+        yield Repository(guest, folder) if is_valid else None
+
+
+def _run_git(guest: Guest, folder: str, *arguments: str) -> tuple[int, bytes, bytes]:
+    """Run git on a copy, as the agent's user, who cannot change it.
+
+    Raises:
+        ValueError: git is not installed.
+    """
+    done = guest.run_as_user([*GIT, f"--git-dir={folder}", *arguments])
+    if done[0] in _CANNOT_RUN:
+        raise ValueError("git is not installed on the desktop")
+    return done
+
+
+def _copy(guest: Guest, source: str, target: str, *, with_shallow: bool) -> bool:
+    """Copy what counts of a repository; return whether it is within the limits."""
+    for name in ("objects", "refs"):
+        Path(target, name).mkdir(mode=0o755)
+    Path(target, "config").write_text(_CONFIGURATION, encoding="utf-8")
+    left = _MAX_BYTES
+    names = _files(guest, source, with_shallow=with_shallow)
+    for count, name in enumerate(names):
+        data = read_bytes(guest, f"{source}/{name}", left)
+        if data is None or count >= _MAX_FILES:
+            return False
+        left -= len(data)
+        copied = Path(target, name)
+        copied.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        copied.write_bytes(data)
+    return True
+
+
+def _files(guest: Guest, source: str, *, with_shallow: bool) -> Iterator[str]:
+    """Iterate over the relative paths of the files that count: references and objects."""
+    top = ("HEAD", "packed-refs", *(["shallow"] if with_shallow else []))
+    yield from (name for name in top if is_file(guest, f"{source}/{name}"))
+    yield from _below(guest, source, "refs")
+    for folder in names_in(guest, f"{source}/objects") or ():
+        for name in names_in(guest, f"{source}/objects/{folder}") or ():
+            if _OBJECTS.fullmatch(f"{folder}/{name}"):
+                yield f"objects/{folder}/{name}"
+
+
+def _below(guest: Guest, source: str, folder: str) -> Iterator[str]:
+    """Iterate over the files below a folder of references, replacements left out."""
+    is_too_deep = folder.count("/") > _MAX_DEPTH
+    for name in () if is_too_deep else names_in(guest, f"{source}/{folder}") or ():
+        path = f"{folder}/{name}"
+        if is_folder(guest, f"{source}/{path}") and path != "refs/replace":
+            yield from _below(guest, source, path)
+        elif is_file(guest, f"{source}/{path}"):
+            yield path
