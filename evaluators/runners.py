@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
@@ -12,6 +12,7 @@ from evaluators.catalogue import HOST_PLACES
 from evaluators.graph.outcome import Cause, Outcome, undecided
 from evaluators.machine_view import MachineView
 from evaluators.phone.view import PhoneView
+from evaluators.session.process import shared_processes
 from evaluators.session.view import CrossView
 from provisioning.protocols import Kind
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from provisioning.protocols import Commands, Json, Link, Machine
 
 S = TypeVar("S")
+CallEvaluator: TypeAlias = "Callable[[Tool, S, Mapping[str, Json], float], object]"
+"""Runs one evaluator on a subject with arguments, within a time in s; returns what it returns."""
 
 _LOAD_TIMEOUT_S = 30.0
 _GRACE_S = 5.0
@@ -101,12 +104,13 @@ class BundleRunner:
 
 
 class HostRunner(Generic[S]):
-    """Runs evaluators in this process, on one subject created for each wave.
+    """Runs evaluators on the host, on one subject created for each wave.
 
     Args:
         tools: the evaluators, by name.
         subject: creates their first argument; gets the time limit of the wave in s.
         clock: measures the time of a wave.
+        call: runs an evaluator; in this process by default.
     """
 
     def __init__(
@@ -115,7 +119,9 @@ class HostRunner(Generic[S]):
         subject: Callable[[float], S],
         *,
         clock: Clock = SYSTEM_CLOCK,
+        call: CallEvaluator[S] | None = None,
     ) -> None:
+        self._call = call or _call_here
         self._tools = tools
         self._subject = subject
         self._clock = clock
@@ -130,14 +136,15 @@ class HostRunner(Generic[S]):
         return [self._run(call, subject, deadline_s, timeout_s) for call in calls]
 
     def _run(self, call: Call, subject: S, deadline_s: float, timeout_s: float) -> Outcome:
-        if self._clock.monotonic_s() > deadline_s:
+        left_s = deadline_s - self._clock.monotonic_s()
+        if left_s < 0:
             reason = f"the wave's time of {timeout_s:g} s was up before {call.check}"
             return Outcome(call.node, None, reason)
         tool = self._tools.get(call.check)
         if tool is None:
             return Outcome(call.node, None, f"there is no evaluator called {call.check!r}")
         try:
-            met = tool.mark.function(subject, **tool.check(call.args))
+            met = self._call(tool, subject, call.args, left_s)
         except MesocosmError as exc:
             return Outcome(call.node, None, _message_of(exc), _cause_of(exc))
         except Exception as exc:  # noqa: BLE001  (an evaluator's fault must not end the trial)
@@ -234,6 +241,8 @@ def session_runner(
 ) -> HostRunner[CrossView]:
     """Create the runner of a session's evaluators, which see its state at each wave.
 
+    They run in child processes, which are killed when the wave's time is up.
+
     Args:
         session: holds the answer.
         tools: the evaluators, by name.
@@ -244,7 +253,12 @@ def session_runner(
     def view(timeout_s: float) -> CrossView:
         return CrossView(session, machines or {}, timeout_s=timeout_s, clock=clock)
 
-    return HostRunner(tools, view)
+    return HostRunner(tools, view, call=shared_processes.call)
+
+
+def _call_here(tool: Tool, subject: S, args: Mapping[str, Json], _timeout_s: float) -> object:
+    met: object = tool.mark.function(subject, **tool.check(args))
+    return met
 
 
 def _cause_of(exc: MesocosmError) -> Cause:

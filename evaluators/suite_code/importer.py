@@ -6,18 +6,19 @@ one process, and nothing is written beside the files.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.abc
 import importlib.machinery
 import sys
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from appliance.base.files import digest_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from types import CodeType, ModuleType
 
     from appliance.base.errors import SpecError
@@ -57,6 +58,25 @@ def import_sources(suite: str, sources: Sequence[SourceFile]) -> list[ImportedFi
     return [ImportedFile(source, _import(name, source, sources)) for name, source in names.items()]
 
 
+def modules_beside(module: str) -> dict[str, SourceFile]:
+    """Return the files of the suite that a module is of, by dotted name; empty for other modules.
+
+    They are without their syntax trees, for `add_modules` in another process.
+    """
+    package = ".".join(module.split(".")[:2]) + "."
+    empty = ast.Module(body=[], type_ignores=[])
+    return {
+        name: replace(source, tree=empty)
+        for name, source in _FINDER.sources.items()
+        if name.startswith(package)
+    }
+
+
+def add_modules(sources: Mapping[str, SourceFile]) -> None:
+    """Make files of a suite importable, by dotted name."""
+    _FINDER.add(dict(sources))
+
+
 def _import(name: str, source: SourceFile, sources: Sequence[SourceFile]) -> ModuleType:
     try:
         return importlib.import_module(name)
@@ -78,7 +98,7 @@ class _SuiteFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     """Finds and loads the modules of suites."""
 
     def __init__(self) -> None:
-        self._sources: dict[str, SourceFile] = {}
+        self.sources: dict[str, SourceFile] = {}
         self._packages: set[str] = set()
 
     def add(self, sources: dict[str, SourceFile]) -> None:
@@ -87,9 +107,9 @@ class _SuiteFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         The same files in another folder replace the former, so that functions know their file.
         """
         for name, source in sources.items():
-            if name in self._sources and self._sources[name].path != source.path:
+            if name in self.sources and self.sources[name].path != source.path:
                 sys.modules.pop(name, None)
-        self._sources |= sources
+        self.sources |= sources
         for name in sources:
             parts = name.split(".")
             self._packages |= {".".join(parts[:count]) for count in range(1, len(parts))}
@@ -104,18 +124,18 @@ class _SuiteFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname in self._packages:
             return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
-        if fullname not in self._sources:
+        if fullname not in self.sources:
             return None
-        origin = str(self._sources[fullname].path)
+        origin = str(self.sources[fullname].path)
         spec = importlib.machinery.ModuleSpec(fullname, self, origin=origin)
         spec.has_location = True
         return spec
 
     def get_source(self, fullname: str) -> str:
-        return "" if fullname in self._packages else self._sources[fullname].text
+        return "" if fullname in self._packages else self.sources[fullname].text
 
     def get_code(self, fullname: str) -> CodeType:
-        path = "<package>" if fullname in self._packages else str(self._sources[fullname].path)
+        path = "<package>" if fullname in self._packages else str(self.sources[fullname].path)
         return compile(self.get_source(fullname), path, "exec", dont_inherit=True)
 
 

@@ -1,0 +1,164 @@
+"""The process that runs evaluators of sessions, one after the other, until its input ends.
+
+Started by `evaluators.session.process`. What an agent submitted is read here, so that an evaluator that
+does not end can be ended. Machines are read by the parent, on request.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import resource
+import signal
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any
+
+from appliance.base.errors import MesocosmError
+from evaluators.schema import describe
+from evaluators.session import answers, cross  # noqa: F401 - before the time of a job begins
+from evaluators.suite_code.importer import add_modules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from evaluators.suite_code.sources import SourceFile
+
+MEMORY_BYTES = 2 << 30
+READY = "ready"
+"""First message of the process."""
+_GRACE_S = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One evaluator to run.
+
+    Attributes:
+        module: dotted name of its module.
+        name: its name there.
+        args: its arguments, without the subject.
+        answer: the submitted answer.
+        timeout_s: the process ends itself some seconds after this, should its parent be gone.
+        sources: files of the suite that brings the evaluator, by dotted name of their modules.
+    """
+
+    module: str
+    name: str
+    args: Mapping[str, Any]
+    answer: str | None
+    timeout_s: float
+    sources: Mapping[str, SourceFile] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A method to call on the parent's view of the session.
+
+    Attributes:
+        part: method of the view that returns the object to ask, and its arguments; empty: the view.
+        method: of that object.
+        args: by position.
+        kwargs: by name.
+    """
+
+    part: tuple[str, ...]
+    method: str
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a request returned, or the exception that it raised."""
+
+    value: Any = None
+    error: Exception | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an evaluator returned, or why it did not.
+
+    Attributes:
+        value: what it returned.
+        error: the exception of a request or of the evaluator, when it can be sent.
+        reason: the exception as text; empty when the evaluator returned.
+    """
+
+    value: Any = None
+    error: Exception | None = None
+    reason: str = ""
+
+
+class _Part:
+    """A machine or phone of the session; its methods are called in the parent."""
+
+    def __init__(self, ask: Callable[[Request], Any], *part: str) -> None:
+        self._ask = ask
+        self._part = part
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda *args, **kwargs: self._ask(Request(self._part, name, args, kwargs))
+
+
+class _View(_Part):
+    """The session as evaluators see it: a `CrossView` whose machines are read by the parent."""
+
+    def __init__(self, answer: str | None, ask: Callable[[Request], Any]) -> None:
+        super().__init__(ask)
+        self.answer = answer
+
+    def machine(self, role: str) -> _Part:
+        return _Part(self._ask, "machine", role)
+
+    def phone(self, role: str) -> _Part:
+        return _Part(self._ask, "phone", role)
+
+
+def main() -> None:
+    """Run jobs from standard input until it ends."""
+    reading = Connection(os.dup(0), writable=False)
+    writing = Connection(os.dup(1), readable=False)
+    _silence()
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    writing.send(READY)
+
+    def ask(request: Request) -> Any:  # noqa: ANN401
+        writing.send(request)
+        reply: Reply = reading.recv()
+        if reply.error is not None:
+            raise reply.error
+        return reply.value
+
+    while True:
+        try:
+            job = reading.recv()
+        except EOFError:
+            return
+        signal.setitimer(signal.ITIMER_REAL, job.timeout_s + _GRACE_S)
+        result = _run(job, ask)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        writing.send(result)
+
+
+def _silence() -> None:
+    """Keep what evaluators print out of the messages."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
+
+
+def _run(job: Job, ask: Callable[[Request], Any]) -> Result:
+    try:
+        add_modules(job.sources)
+        function = getattr(importlib.import_module(job.module), job.name)
+        met = function(_View(job.answer, ask), **describe(function).check(job.args))
+    except MesocosmError as exc:
+        return Result(error=exc, reason=f"{type(exc).__name__}: {exc}")
+    except Exception as exc:  # noqa: BLE001 - an evaluator's fault must not end the process
+        return Result(reason=f"{type(exc).__name__}: {exc}")
+    return Result(met if isinstance(met, bool) else repr(met))

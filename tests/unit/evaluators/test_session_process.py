@@ -1,0 +1,176 @@
+"""Evaluators of sessions in child processes."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from appliance.base import process
+from appliance.base.errors import EvaluationError, LinkClosedError
+from evaluators.catalogue import builtin_evaluators
+from evaluators.decorators import evaluator
+from evaluators.graph.outcome import Call, Cause
+from evaluators.runners import session_runner
+from evaluators.schema import describe
+from evaluators.session.process import EvaluatorProcesses
+from evaluators.session.view import CrossView
+from evaluators.suite_code.functions import load_suite_code
+from evaluators.testing.session import SessionFixture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from provisioning.protocols import Json, Machine
+
+SUITE = Path(__file__).parents[3] / "examples" / "suites" / "receipts"
+
+
+@dataclass
+class Session:
+    answer: str | None = "7"
+
+
+@evaluator(on="session")
+def hangs(session: Session) -> bool:
+    """Run for ever."""
+    while True:
+        pass
+
+
+@evaluator(on="session")
+def prints(session: Session) -> bool:
+    """Return whether there is an answer, and print much."""
+    print("x" * 200_000)  # noqa: T201
+    return session.answer is not None
+
+
+@evaluator(on="session")
+def breaks(session: Session) -> bool:
+    """Raise."""
+    raise ZeroDivisionError("by nought")
+
+
+@evaluator(on="session")
+def mumbles(session: Session) -> bool:
+    """Return something that is no bool."""
+    return 1  # type: ignore[return-value]
+
+
+@evaluator(on="session")
+def dies(session: Session) -> bool:
+    """End the process."""
+    os._exit(3)
+
+
+@evaluator(on="session")
+def names_its_process(session: Session, pid: int) -> bool:
+    """Return whether the process is another one than that given.
+
+    Args:
+        session: the session.
+        pid: of the other.
+    """
+    return os.getpid() != pid
+
+
+TOOLS = {
+    each.__name__: describe(each)
+    for each in (hangs, prints, breaks, mumbles, dies, names_its_process)
+}
+
+
+@pytest.fixture
+def processes() -> Iterator[EvaluatorProcesses]:
+    pool = EvaluatorProcesses()
+    yield pool
+    pool.close()
+
+
+def view(session: Session | None = None) -> CrossView:
+    return CrossView(session or Session(), {}, timeout_s=30)
+
+
+def test_an_evaluator_that_hangs_is_ended_at_its_deadline_and_names_itself() -> None:
+    runner = session_runner(Session(), TOOLS)
+    runner.evaluate([Call("warm", "prints")], timeout_s=30)
+    start_s = time.monotonic()
+    outcome = runner.evaluate([Call("a", "hangs")], timeout_s=0.3)[0]
+    assert time.monotonic() - start_s < 10
+    assert (outcome.met, outcome.cause) == (None, Cause.EVALUATOR)
+    assert outcome.reason == "hangs did not end within 0.3 s and was ended."
+    assert runner.evaluate([Call("b", "prints")], timeout_s=30)[0].met is True
+
+
+def test_an_evaluator_runs_in_another_process_which_is_used_again(
+    processes: EvaluatorProcesses,
+) -> None:
+    tool = TOOLS["names_its_process"]
+    assert processes.call(tool, view(), {"pid": os.getpid()}, 30) is True
+    first = processes._idle[0]
+    processes.call(tool, view(), {"pid": 1}, 30)
+    assert processes._idle == [first]
+
+
+def test_a_process_that_died_is_replaced(processes: EvaluatorProcesses) -> None:
+    with pytest.raises(EvaluationError, match="dies: its process died"):
+        processes.call(TOOLS["dies"], view(), {}, 30)
+    assert processes.call(TOOLS["prints"], view(), {}, 30) is True
+    process.kill_group(processes._idle[0]._process)
+    assert processes.call(TOOLS["prints"], view(), {}, 30) is True
+
+
+def test_what_an_evaluator_raises_or_returns_is_the_reason() -> None:
+    runner = session_runner(Session(), TOOLS)
+    calls = [Call("a", "breaks"), Call("b", "mumbles"), Call("c", "prints", {"pid": 1})]
+    rows = runner.evaluate(calls, timeout_s=30)
+    assert [row.met for row in rows] == [None, None, None]
+    assert rows[0].reason == "breaks raised ZeroDivisionError: by nought"
+    assert "not a bool" in rows[1].reason
+    assert "pid" in rows[2].reason
+
+
+def test_machines_are_read_by_the_parent(tmp_path: Path) -> None:
+    fixture = SessionFixture(tmp_path)
+    fixture.desktop.write("~/a.txt", b"Lab\n")
+    fixture.answered("Lab")
+    place: dict[str, Json] = {"read": "file", "on": "desktop", "path": "~/a.txt"}
+    calls = [
+        Call("a", "values_equal", {"left": place, "right": {"read": "answer"}}),
+        Call("b", "values_equal", {"left": {**place, "on": "tablet"}, "right": place}),
+    ]
+    processes = EvaluatorProcesses()
+    tool = builtin_evaluators()["session"]["values_equal"]
+    assert processes.call(tool, fixture.subject(), calls[0].args, 30) is True
+    with pytest.raises(Exception, match="tablet"):
+        processes.call(tool, fixture.subject(), calls[1].args, 30)
+    processes.close()
+
+
+def test_a_lost_machine_stays_the_cause() -> None:
+    class Lost:
+        @property
+        def info(self) -> object:
+            raise LinkClosedError("The link is closed.")
+
+        files = screen = info
+
+    place: Json = {"read": "file", "on": "desktop", "path": "~/a.txt"}
+    runner = session_runner(
+        Session(), builtin_evaluators()["session"], {"desktop": cast("Machine", Lost())}
+    )
+    call = Call("a", "values_equal", {"left": place, "right": {"read": "answer"}})
+    outcome = runner.evaluate([call], timeout_s=30)[0]
+    assert (outcome.met, outcome.cause) == (None, Cause.MACHINE)
+    assert "The link is closed." in outcome.reason
+
+
+def test_an_evaluator_of_a_suite_runs_there(processes: EvaluatorProcesses) -> None:
+    code = load_suite_code(SUITE, "receipts")
+    tool = next(each.tool for each in code.functions if each.tool.name == "answer_is_amount")
+    session = Session("It is 103.10")
+    assert processes.call(tool, view(session), {"amount": "103.10"}, 30) is True
