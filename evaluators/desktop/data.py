@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.ini import parse_ini
-from evaluators.desktop.reading import read_text
+from evaluators.desktop.reading import read_plain_text
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
@@ -27,6 +27,8 @@ def json_value_equals(guest: Guest, path: str, pointer: str, value: object) -> b
 
     Numbers are compared by value and type: 1 is neither 1.0 nor true. Objects and lists must be
     entirely equal. A file in which an object has a key twice is unmet.
+
+    A byte order mark is ignored. Proves the state, not who made it.
 
     Source: RFC 6901 for the pointer.
 
@@ -46,7 +48,7 @@ def json_value_equals(guest: Guest, path: str, pointer: str, value: object) -> b
     if pointer and pointer[0] != "/":
         raise ValueError(f"a JSON pointer begins with a slash, not {pointer!r}")
     try:
-        document = json.loads(read_text(guest, path) or "", object_pairs_hook=json_object)
+        document = json.loads(read_plain_text(guest, path) or "", object_pairs_hook=json_object)
     except (ValueError, RecursionError):
         return False
     return exactly(resolve(document, pointer), value)
@@ -59,6 +61,8 @@ def csv_cell_equals(
     """Return whether a cell of a CSV file holds this text; the first line names the columns.
 
     White space around the cell's text is ignored. A column name that occurs twice is unmet.
+
+    A byte order mark is ignored. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: csv_cell_equals, with: {path: ~/pay.csv, row: 1, column: name, text:
@@ -86,6 +90,8 @@ def csv_rows_equal(
     """Return whether a CSV file holds exactly these rows, the line with column names included.
 
     White space around cells, and lines without cells, are ignored.
+
+    A byte order mark is ignored. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: csv_rows_equal, with: {path: ~/pay.csv, rows: [[name, sum], [Ann,
@@ -115,6 +121,8 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
     Names of sections and keys are case-sensitive. White space around the value is
     ignored. A key or section that occurs twice makes the file unmet.
 
+    A byte order mark is ignored. Proves the state, not who made it.
+
     Example:
         ``{on: desktop, check: ini_value_equals, with: {path: ~/.config/app.conf, section: Window,
         key: width, value: "800"}}``
@@ -126,7 +134,7 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
         key: its name.
         value: what follows ``=``.
     """
-    found = parse_ini(read_text(guest, path)).get(section, key, fallback=None)
+    found = parse_ini(read_plain_text(guest, path)).get(section, key, fallback=None)
     return found is not None and found == value.strip()
 
 
@@ -136,6 +144,8 @@ def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
 
     White space around the text is ignored. A document with a DTD is unmet: entities can hide
     anything and grow without bounds.
+
+    A byte order mark is ignored. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: xml_text_equals, with: {path: ~/feed.xml, element: ./channel/title,
@@ -147,7 +157,7 @@ def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
         element: path from the root element, in the subset of XPath that ElementTree supports.
         text: of the element, without that of its children.
     """
-    content = read_text(guest, path)
+    content = read_plain_text(guest, path)
     if content is None or "<!DOCTYPE" in content:
         return False
     try:
@@ -194,7 +204,7 @@ def exactly(found: object, wanted: object) -> bool:
 
 def _rows(guest: Guest, path: str, delimiter: str) -> list[list[str]]:
     """Return the rows of a CSV file; an empty list for other files."""
-    content = (read_text(guest, path) or "").removeprefix("\ufeff")
+    content = read_plain_text(guest, path) or ""
     reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
     try:
         return [row for row in reader if row]

@@ -107,6 +107,15 @@ def read_text(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> str | None
         return None
 
 
+def read_plain_text(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> str | None:
+    """Return a file's text as `read_text` does, without byte order mark, its CRLF as newlines.
+
+    For files of people, whose editors write either; the system's own programs accept neither.
+    """
+    text = read_text(guest, path, max_bytes)
+    return None if text is None else text.removeprefix("\ufeff").replace("\r\n", "\n")
+
+
 def lines_of(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> list[str]:
     """Return the lines of a file read by `read_text`; an empty list when it returns None."""
     text = read_text(guest, path, max_bytes)

@@ -1,6 +1,7 @@
 """The content of plain text files. Paths are as for files.
 
-A file that is missing, not a regular file, not UTF-8 or larger than 1 MiB is unmet.
+A file that is missing, not a regular file, not UTF-8 or larger than 1 MiB is unmet. A byte order mark is
+ignored, and CRLF ends a line as a newline does; a task about either compares a digest.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.reading import read_text
+from evaluators.desktop.reading import read_plain_text
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 def file_text_equals(guest: Guest, path: str, text: str) -> bool:
     """Return whether a file holds exactly this text, in UTF-8.
 
-    One newline at the end, as editors add it, is ignored. A file that is missing, not a regular
-    file, not UTF-8 or larger than 1 MiB is unmet.
+    One newline at the end, as editors add it, is ignored, and so is a byte order mark; CRLF is a
+    newline. A file that is missing, not a regular file, not UTF-8 or larger than 1 MiB is unmet.
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: file_text_equals, with: {path: ~/note.txt, text: Buy milk}}``
@@ -30,16 +32,16 @@ def file_text_equals(guest: Guest, path: str, text: str) -> bool:
         path: of the file.
         text: the whole content.
     """
-    content = read_text(guest, path)
-    return content is not None and content.removesuffix("\n") == text.removesuffix("\n")
+    content = read_plain_text(guest, path)
+    return content is not None and content.removesuffix("\n") == _newlines(text).removesuffix("\n")
 
 
 @evaluator(on="desktop")
 def file_has_line(guest: Guest, path: str, line: str) -> bool:
     """Return whether a file has a line that is exactly this.
 
-    White space at the ends of lines is ignored. A file that is missing, not a regular file, not
-    UTF-8 or larger than 1 MiB is unmet.
+    White space at the ends of lines is ignored, and so is a byte order mark. A file that is missing,
+    not a regular file, not UTF-8 or larger than 1 MiB is unmet. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: file_has_line, with: {path: ~/list.txt, line: "Ann: 0441234567"}}``
@@ -49,7 +51,7 @@ def file_has_line(guest: Guest, path: str, line: str) -> bool:
         path: of the file.
         line: the whole line.
     """
-    content = read_text(guest, path)
+    content = read_plain_text(guest, path)
     return content is not None and line.strip() in {each.strip() for each in content.split("\n")}
 
 
@@ -57,7 +59,8 @@ def file_has_line(guest: Guest, path: str, line: str) -> bool:
 def file_text_contains(guest: Guest, path: str, text: str) -> bool:
     """Return whether a file contains a text; letter case and white space are significant.
 
-    Prefer `file_text_equals` or `file_has_line`: a file that lists all possible texts meets this one.
+    CRLF is a newline. Prefer `file_text_equals` or `file_has_line`: a file that lists all possible
+    texts meets this one. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: file_text_contains, with: {path: ~/letter.txt, text: Dear Ann}}``
@@ -72,15 +75,16 @@ def file_text_contains(guest: Guest, path: str, text: str) -> bool:
     """
     if not text:
         raise ValueError("the text must not be empty")
-    return text in (read_text(guest, path) or "")
+    return _newlines(text) in (read_plain_text(guest, path) or "")
 
 
 @evaluator(on="desktop")
 def file_text_matches(guest: Guest, path: str, pattern: str) -> bool:
     r"""Return whether a regular expression matches the whole of a file.
 
-    One newline at the end of the file is ignored. An expression that takes too long on what
-    the agent wrote misses the deadline, which is inconclusive: avoid nested repetitions.
+    One newline at the end of the file is ignored, and so is a byte order mark; CRLF is a newline.
+    An expression that takes too long on what the agent wrote misses the deadline, which is
+    inconclusive: avoid nested repetitions. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: file_text_matches, with: {path: ~/date.txt, pattern:
@@ -95,7 +99,7 @@ def file_text_matches(guest: Guest, path: str, pattern: str) -> bool:
         re.error: `pattern` is not a regular expression.
     """
     wanted = re.compile(pattern)
-    content = read_text(guest, path)
+    content = read_plain_text(guest, path)
     return content is not None and wanted.fullmatch(content.removesuffix("\n")) is not None
 
 
@@ -103,7 +107,8 @@ def file_text_matches(guest: Guest, path: str, pattern: str) -> bool:
 def file_line_count(guest: Guest, path: str, count: int) -> bool:
     """Return whether a file has this many lines.
 
-    A last line without a newline counts as one; an empty file has none.
+    A last line without a newline counts as one; an empty file has none. Proves the state, not who
+    made it.
 
     Example:
         ``{on: desktop, check: file_line_count, with: {path: ~/names.txt, count: 12}}``
@@ -113,7 +118,12 @@ def file_line_count(guest: Guest, path: str, count: int) -> bool:
         path: of the file.
         count: how many lines, empty ones included.
     """
-    content = read_text(guest, path)
+    content = read_plain_text(guest, path)
     if content is None:
         return False
     return content.count("\n") + (content[-1:] not in {"", "\n"}) == count
+
+
+def _newlines(text: str) -> str:
+    """Return a text with newlines for CRLF."""
+    return text.replace("\r\n", "\n")

@@ -10,8 +10,10 @@ from evaluators.testing.case import (
     CaseKind,
     CaseTable,
     State,
+    another_way,
     corrupt,
     empty,
+    forged,
     hostile,
     missing,
     near_miss,
@@ -531,6 +533,17 @@ TEXTS = (
             ),
             hostile("a pipe", _pipe("~/a.txt"), path="~/a.txt", text=""),
             hostile("control characters", _file("one\0"), path="~/a.txt", text="one"),
+            forged("a letter of another script", _file("\u043ene"), path="~/a.txt", text="one"),
+            forged("an invisible character", _file("o\u200bne"), path="~/a.txt", text="one"),
+            forged(
+                "a second byte order mark", _file("\ufeff\ufeffone"), path="~/a.txt", text="one"
+            ),
+            forged("a lone carriage return", _file("one\r"), path="~/a.txt", text="one"),
+            another_way("with a byte order mark", _file("\ufeffone\n"), path="~/a.txt", text="one"),
+            another_way("with CRLF", _file("one\r\ntwo\r\n"), path="~/a.txt", text="one\ntwo"),
+            another_way(
+                "asked for with CRLF", _file("one\ntwo"), path="~/a.txt", text="one\r\ntwo\r\n"
+            ),
         ),
         equivalent={
             "a newline at the end: * cut": "nothing",
@@ -558,6 +571,19 @@ TEXTS = (
             hostile(
                 "a carriage return between", _file("x\rAnn: 7\ry"), path="~/a.txt", line="Ann: 7"
             ),
+            forged(
+                "between separators that end no line",
+                _file("x\u2028Ann: 7\u2028y"),
+                path="~/a.txt",
+                line="Ann: 7",
+            ),
+            forged(
+                "a letter of another script", _file("\u0410nn: 7"), path="~/a.txt", line="Ann: 7"
+            ),
+            another_way(
+                "with a byte order mark", _file("\ufeffAnn: 7\n"), path="~/a.txt", line="Ann: 7"
+            ),
+            another_way("with CRLF", _file("x\r\nAnn: 7\r\ny"), path="~/a.txt", line="Ann: 7"),
         ),
         equivalent={
             "the last: args.line: cut": "a blank at the end does not count",
@@ -581,6 +607,14 @@ TEXTS = (
             empty("an empty text wanted", _file("x"), path="~/a.txt", text="").expect_error(),
             hostile("a link out", _out("Ann"), path="~/a.txt", text="Ann"),
             hostile("huge", lambda b: b.huge("~/a.txt"), path="~/a.txt", text="Ann"),
+            forged(
+                "a letter of another script", _file("Dear \u0410nn"), path="~/a.txt", text="Ann"
+            ),
+            forged("an invisible character", _file("Dear A\u00adnn"), path="~/a.txt", text="Ann"),
+            another_way("over CRLF", _file("Dear\r\nAnn"), path="~/a.txt", text="Dear\nAnn"),
+            another_way(
+                "asked for with CRLF", _file("Dear\nAnn"), path="~/a.txt", text="Dear\r\nAnn"
+            ),
         ),
         equivalent={"*: args.text: cut": "a part of it stands there, too"},
     ),
@@ -605,6 +639,25 @@ TEXTS = (
             empty("empty", _file(""), path="~/a.txt", pattern=".+"),
             hostile("a link out", _out("7"), path="~/a.txt", pattern="7"),
             hostile("huge", lambda b: b.huge("~/a.txt"), path="~/a.txt", pattern="(?s).*"),
+            forged(
+                "on one line of two",
+                _file("2026-11-21\nx"),
+                path="~/a.txt",
+                pattern=r"\d{4}-\d\d-21",
+            ),
+            forged(
+                "an invisible character",
+                _file("2026-11-\u200b21"),
+                path="~/a.txt",
+                pattern=r"\d{4}-\d\d-21",
+            ),
+            another_way(
+                "with a byte order mark",
+                _file("\ufeff2026-11-21"),
+                path="~/a.txt",
+                pattern=r"\d{4}-\d\d-21",
+            ),
+            another_way("with CRLF", _file("a\r\nb\r\n"), path="~/a.txt", pattern="a\nb"),
         ),
         equivalent={"a date: home/user/a.txt: flip a byte": "nothing"},
     ),
@@ -624,6 +677,16 @@ TEXTS = (
             hostile("a link out", _out("a\nb\nc\n"), path="~/a.txt", count=3),
             hostile("huge", lambda b: b.huge("~/a.txt"), path="~/a.txt", count=1),
             hostile("other ends of line", _file("a\rb\u2028c\x0cd"), path="~/a.txt", count=4),
+            forged("vertical tabs", _file("a\x0bb\x0bc"), path="~/a.txt", count=3),
+            forged("separators that end no line", _file("a\x85b\u2029c"), path="~/a.txt", count=3),
+            forged("nothing but a byte order mark", _file("\ufeff"), path="~/a.txt", count=1),
+            another_way("with CRLF", _file("a\r\nb\r\nc\r\n"), path="~/a.txt", count=3),
+            another_way(
+                "a byte order mark, no last newline",
+                _file("\ufeffa\nb\nc"),
+                path="~/a.txt",
+                count=3,
+            ),
         ),
         equivalent={
             "three: * flip a byte": "nothing",
