@@ -1,6 +1,8 @@
 """Spreadsheets: OpenDocument (.ods) and Excel (.xlsx), recognised by content.
 
-Values are those that the last program stored; a formula that was not calculated has none.
+Values are those that the last program stored; a formula that was not calculated has none. Stored
+results of formulas are not believed: they are calculated again from what was entered, with the common
+functions (`evaluators.formulas.functions.SUPPORTED`).
 """
 
 from __future__ import annotations
@@ -10,9 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from appliance.base.errors import EvaluationError
 from evaluators.decorators import evaluator
+from evaluators.formulas.calculation import Calculator, entered_value
+from evaluators.formulas.functions import SUPPORTED, ErrorValue
+from evaluators.formulas.parser import UnsupportedFormula
+from evaluators.readers.model import Workbook
 
 if TYPE_CHECKING:
+    from evaluators.formulas.parser import Scalar
     from evaluators.machine_view import MachineView
     from evaluators.readers.model import Cell, Sheet
 
@@ -34,7 +42,9 @@ def cell_equals(
 ) -> bool:
     """Return whether a cell of a spreadsheet holds exactly this value, entered or calculated.
 
-    A number does not equal a text that looks like it. White space at the ends of texts is ignored.
+    A number does not equal a text that looks like it. White space at the ends of texts is ignored. A
+    formula's stored result that is not what the formula calculates is unmet.
+    Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -48,7 +58,9 @@ def cell_equals(
         ``{on: desktop, check: cell_equals, with: {path: ~/a.ods, cell: B7, value: 41.5}}``
     """
     found = _cell(view, path, sheet, cell)
-    return found is not None and _is_value(found.value, value, tolerance)
+    if found is None or not _is_value(found.value, value, tolerance):
+        return False
+    return not found.formula or not _is_refuted(view, path, sheet, cell)
 
 
 @evaluator(on="documents")
@@ -81,23 +93,40 @@ def cell_calculated(
 ) -> bool:
     """Return whether a cell holds a value that a formula with this function calculated.
 
+    The formula is calculated again from the entered values; its result, and the stored one, must be
+    `value`, and must depend on what the function returns. Formulas that use names, tables, arrays or
+    functions other than the common ones are unmet.
+
     Args:
         view: the machine.
         path: of the .ods or .xlsx file.
         cell: such as ``B7``.
         value: the result; numbers to one part in a billion.
-        function: called by the formula, such as ``AVERAGE``; case-insensitive.
+        function: called by the formula, such as ``AVERAGE``; case-insensitive; one of the common ones.
         sheet: its name; the first one when empty.
+
+    Raises:
+        EvaluationError: formulas with this function cannot be recalculated.
 
     Example:
         ``{on: desktop, check: cell_calculated,
         with: {path: ~/a.ods, cell: B7, value: 12, function: SUM}}``
     """
+    name = function.upper()
+    if name not in SUPPORTED:
+        raise EvaluationError(
+            f"Formulas with {name} cannot be recalculated.",
+            resolution=f"Use one of {', '.join(sorted(SUPPORTED))}, or cell_has_formula.",
+        )
     found = _cell(view, path, sheet, cell)
-    if found is None or not found.formula:
+    if found is None or not found.formula or not _is_value(found.value, value):
         return False
-    called = re.search(rf"(?<![\w.]){re.escape(function.upper())}\(", _plain(found.formula))
-    return called is not None and _is_value(found.value, value)
+    calculator, tab = _calculator(view, path, sheet)
+    try:
+        is_same = _is_result(found, calculator.value(tab, cell))
+        return is_same and calculator.depends_on(tab, cell, name)
+    except (ErrorValue, UnsupportedFormula):
+        return False
 
 
 @evaluator(on="documents")
@@ -106,7 +135,9 @@ def cells_equal(
 ) -> bool:
     """Return whether a block of cells of a spreadsheet holds exactly these values.
 
-    Numbers may differ by one part in a billion.
+    Numbers may differ by one part in a billion. A formula's stored result that is not what the formula
+    calculates is unmet.
+    Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -123,11 +154,15 @@ def cells_equal(
     if found is None or not rows:
         return False
     left, top = _numbers(first)
-    return all(
-        _is_cell(found.cells.get(f"{_letters(left + column)}{top + row}"), value)
+    wanted = {
+        f"{_letters(left + column)}{top + row}": value
         for row, values in enumerate(rows)
         for column, value in enumerate(values)
-    )
+    }
+    if not all(_is_cell(found.cells.get(place), value) for place, value in wanted.items()):
+        return False
+    formulas = [place for place in wanted if place in found.cells and found.cells[place].formula]
+    return not formulas or not _is_refuted(view, path, sheet, *formulas)
 
 
 @evaluator(on="documents")
@@ -155,7 +190,7 @@ def sheet_size_equals(
 
 @evaluator(on="documents")
 def sheet_names_equal(view: MachineView, path: str, names: list[str]) -> bool:
-    """Return whether a spreadsheet has exactly these sheets, in this order.
+    """Return whether a spreadsheet has exactly these sheets, in this order; hidden ones are ignored.
 
     Args:
         view: the machine.
@@ -166,7 +201,9 @@ def sheet_names_equal(view: MachineView, path: str, names: list[str]) -> bool:
         ``{on: desktop, check: sheet_names_equal, with: {path: ~/a.ods, names: [Data, Sums]}}``
     """
     book = view.workbook(path)
-    return book is not None and [sheet.name for sheet in book.sheets] == names
+    if book is None:
+        return False
+    return [sheet.name for sheet in book.sheets if not sheet.is_hidden] == names
 
 
 @evaluator(on="documents")
@@ -258,6 +295,35 @@ def _cell(view: MachineView, path: str, sheet: str, place: str) -> Cell | None:
     return found.cells.get(place) if found is not None else None
 
 
+def _calculator(view: MachineView, path: str, sheet: str) -> tuple[Calculator, str]:
+    """Return a calculator of a workbook that has a sheet, and the sheet's name."""
+    found = _sheet(view, path, sheet)
+    return Calculator(view.workbook(path) or Workbook()), found.name if found is not None else ""
+
+
+def _is_refuted(view: MachineView, path: str, sheet: str, *places: str) -> bool:
+    """Return whether a formula calculates something else than its cell stores.
+
+    Formulas that cannot be recalculated are believed.
+    """
+    calculator, tab = _calculator(view, path, sheet)
+    for place in places:
+        cell = _cell(view, path, sheet, place)
+        try:
+            if cell is not None and not _is_result(cell, calculator.value(tab, place)):
+                return True
+        except (ErrorValue, UnsupportedFormula):
+            continue
+    return False
+
+
+def _is_result(cell: Cell, result: Scalar) -> bool:
+    """Return whether a cell stores what its formula calculates."""
+    stored = entered_value(cell)
+    tolerance = max(abs(stored) * 1e-9, 1e-12) if isinstance(stored, float) else None
+    return result is not None and _is_value(stored, result, tolerance)
+
+
 def _is_cell(cell: Cell | None, wanted: Value | None) -> bool:
     if wanted is None:
         return cell is None or cell.value in {None, ""}
@@ -274,10 +340,10 @@ def _is_value(seen: object, wanted: Value, tolerance: float | None = None) -> bo
 
 
 def _plain(formula: str) -> str:
-    """Normalise a formula: no blanks and ``$``, upper case, except in quotes."""
+    """Normalise a formula: no blanks, ``$`` and single quotes, upper case, except in texts."""
     pieces = _QUOTED.split(formula)
     for index in range(0, len(pieces), 2):
-        pieces[index] = re.sub(r"[\s$]", "", pieces[index]).upper().replace(";", ",")
+        pieces[index] = re.sub(r"[\s$']", "", pieces[index]).upper().replace(";", ",")
     return "".join(pieces)
 
 

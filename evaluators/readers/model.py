@@ -70,12 +70,14 @@ class Cell:
             the cell has none.
         bold: whether all of it is bold.
         fill: background, ``rrggbb`` in lower case; empty when it has none.
+        is_date: whether the value is a date or time rather than a text.
     """
 
     value: str | float | bool | None
     formula: str = ""
     bold: bool = False
     fill: str = ""
+    is_date: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +104,13 @@ class Sheet:
         name: on its tab.
         cells: by coordinate such as ``B7``.
         charts: in the file's order.
+        is_hidden: whether it has no tab.
     """
 
     name: str
     cells: dict[str, Cell] = field(default_factory=dict)
     charts: tuple[Chart, ...] = ()
+    is_hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,8 @@ def read_ods(data: bytes) -> Workbook:
     for table in _within(document.file.spreadsheet, {"table:table"}, set()):
         cells = _cells(document, table, left)
         left -= len(cells)
-        sheets.append(Sheet(_get(table, "name"), cells, document.charts(table)))
+        is_hidden = bool(document.look("table", _get(table, "stylename")).hidden)
+        sheets.append(Sheet(_get(table, "name"), cells, document.charts(table), is_hidden))
     return Workbook(tuple(sheets))
 
 
@@ -275,7 +276,13 @@ def _cell(document: _Document, node: Any) -> Cell | None:  # noqa: ANN401
     elif not text and not formula:
         return None
     look = document.look("table-cell", _get(node, "stylename"))
-    return Cell(value, _a1(formula), bold=bool(look.bold), fill=look.fill or "")
+    return Cell(
+        value,
+        _a1(formula),
+        bold=bool(look.bold),
+        fill=look.fill or "",
+        is_date=kind in {"date", "time"},
+    )
 
 
 def _a1(formula: str) -> str:
@@ -296,7 +303,8 @@ def _reference(text: str) -> str:
     for end in text.split(":"):
         sheet, _, cell = end.rpartition(".")
         sheet = sheet.lstrip("$").strip("'")
-        ends.append(f"{sheet}!{cell}" if sheet not in {"", last} else cell)
+        name = sheet if sheet.isidentifier() else f"'{sheet}'"
+        ends.append(f"{name}!{cell}" if sheet not in {"", last} else cell)
         last = sheet
     return ":".join(ends)
 
@@ -340,7 +348,7 @@ def _own_look(style: Any) -> _Look:  # noqa: ANN401
                 colour=_get(child, "color").lstrip("#").lower() or None,
                 size_pt=float(size.removesuffix("pt")) if size.endswith("pt") else None,
                 alignment=_ALIGNMENTS.get(align, align) or None,
-                hidden=display == "none" if display else None,
+                hidden=display in {"none", "false"} if display else None,
                 fill=None if fill in {"", "transparent"} else fill.lstrip("#").lower(),
             )
         )

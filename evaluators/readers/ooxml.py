@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 MAX_CELLS = 200_000
+_DRAWING = re.compile(rb"<(?:\w+:)?drawing\s")
+"""A sheet that lacks this shows no charts, whatever is stored for it."""
 _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Za-z0-9$:]{2,40})[\"']")
 _BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
 _EMBED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
@@ -79,9 +81,18 @@ def read_xlsx(data: bytes) -> Workbook:
         ValueError: more than 200 000 cells, or merged ranges of more than that.
     """
     import openpyxl  # noqa: PLC0415 - only in the reader's process
+    from openpyxl.reader.excel import ExcelReader  # noqa: PLC0415
 
-    _check_merges(check_archive(data))
-    formulas = openpyxl.load_workbook(io.BytesIO(data))
+    parts = check_archive(data)
+    _check_merges(parts)
+    reader = ExcelReader(io.BytesIO(data))
+    reader.read()
+    formulas = reader.wb
+    drawn = {
+        sheet.name
+        for sheet, relation in reader.parser.find_sheets()
+        if _DRAWING.search(parts.get(relation.target, b""))
+    }
     values = openpyxl.load_workbook(io.BytesIO(data), data_only=True)
     left = MAX_CELLS
     sheets = []
@@ -95,8 +106,9 @@ def read_xlsx(data: bytes) -> Workbook:
         left -= len(cells)
         if left < 0:
             raise ValueError(f"the workbook has more than {MAX_CELLS} cells")
-        charts = tuple(_xlsx_chart(chart) for chart in getattr(sheet, "_charts", ()))
-        sheets.append(Sheet(sheet.title, cells, charts))
+        shown = getattr(sheet, "_charts", ()) if sheet.title in drawn else ()
+        charts = tuple(_xlsx_chart(chart) for chart in shown)
+        sheets.append(Sheet(sheet.title, cells, charts, sheet.sheet_state != "visible"))
     return Workbook(tuple(sheets))
 
 
@@ -123,6 +135,7 @@ def _xlsx_cell(cell: Any, value: object) -> Cell:  # noqa: ANN401
         str(formula),
         bold=bool(cell.font.b),
         fill=fill[-6:].lower() if isinstance(fill, str) else "",
+        is_date=isinstance(value, dt.date | dt.time | dt.timedelta),
     )
 
 

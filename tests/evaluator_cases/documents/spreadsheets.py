@@ -10,6 +10,17 @@ from evaluators.testing.case import CaseTable, hostile, near_miss, negative, pos
 from evaluators.testing.machine import MachineFixture
 from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.document_cases import at, document_cases
+from tests.evaluator_cases.sheet_ways import (
+    block_cases,
+    bold_cases,
+    calculated_cases,
+    chart_cases,
+    fill_cases,
+    formula_cases,
+    name_cases,
+    size_cases,
+    value_cases,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -270,6 +281,7 @@ TABLES = (
                 **_TEA,
             ),
             *document_cases(_data, BARE, _TEA, bomb=True),
+            *value_cases(_TEA),
         ),
         equivalent={
             "nearly: args.tolerance: more": "a larger tolerance takes what a smaller one does",
@@ -314,6 +326,7 @@ TABLES = (
             near_miss("the cell beside", _is({**DATA, "C4": "=SUM(B2:B3)"}), **_SUM),
             near_miss("no formula asked for", _is({"B4": 6.5}), **{**_SUM, "formula": ""}),
             *document_cases(_data, BARE, _SUM),
+            *formula_cases(_SUM),
         ),
         equivalent={"*args.formula: swap case": "letter case does not count"},
     ),
@@ -325,7 +338,7 @@ TABLES = (
             positive("ods", at(PATH, _data["ods"]), **{**_DONE, "function": "sum"}),
             positive(
                 "a text came out",
-                _is({"A1": "=UPPER(B1)"}, {"A1": "X"}),
+                _is({"A1": "=UPPER(B1)", "B1": "x"}, {"A1": "X"}),
                 path=PATH,
                 cell="A1",
                 value="X",
@@ -340,6 +353,7 @@ TABLES = (
             near_miss("another value", _is(SUM, {"B4": 6.4}), **_DONE),
             near_miss("never calculated", _is(SUM), **_DONE),
             *document_cases(_data, BARE, _DONE),
+            *calculated_cases(_DONE),
         ),
         equivalent={
             "*args.function: swap case": "letter case does not count",
@@ -390,6 +404,7 @@ TABLES = (
             near_miss("a negative number", _is({"A1": 5}), path=PATH, first="A1", rows=[[-5]]),
             near_miss("no rows asked for", at(PATH, _data["xlsx"]), **{**_BLOCK, "rows": []}),
             *document_cases(_data, BARE, _BLOCK),
+            *block_cases(_BLOCK),
         ),
         equivalent={"*args.rows: drop": "fewer rows are asked for, and they are there"},
     ),
@@ -413,6 +428,7 @@ TABLES = (
             near_miss("a column more", _is({**SUM, "D1": "x"}), **_SIZE),
             near_miss("turned", _is({"D3": 1}), **_SIZE),
             *document_cases(_data, BARE, _SIZE),
+            *size_cases(_SIZE),
         ),
     ),
     CaseTable(
@@ -426,6 +442,7 @@ TABLES = (
             near_miss("one more", _is(DATA, more=_sheets("More", "x")), **_NAMES),
             near_miss("other case", _is(DATA, more=_sheets("more")), **_NAMES),
             *document_cases(_names, BARE, _NAMES),
+            *name_cases(_NAMES),
         ),
     ),
     CaseTable(
@@ -468,6 +485,7 @@ TABLES = (
             ),
             near_miss("no range asked for", at(PATH, _charts["xlsx"]), **{**_CHART, "series": []}),
             *document_cases(_charts, BARE, _CHART),
+            *chart_cases(_CHART),
         ),
         equivalent={
             "*args.title: empty": "any title",
@@ -494,6 +512,7 @@ TABLES = (
             ),
             near_miss("no cells asked for", _is(DATA), **{**_BOLD, "cells": []}),
             *document_cases(_bold, BARE, _BOLD),
+            *bold_cases(_BOLD),
         ),
         equivalent={
             "*args.cells: drop": "one cell fewer is asked for",
@@ -513,6 +532,7 @@ TABLES = (
             near_miss("an empty cell", _is({"A2": 1}, more=_fill("A1", fill="FFFF00")), **_FILL),
             near_miss("no colour asked for", _is(DATA), **{**_FILL, "colour": ""}),
             *document_cases(_fills, BARE, _FILL),
+            *fill_cases(_FILL),
         ),
         equivalent={"*args.colour: swap case": "letter case does not count"},
     ),

@@ -1,0 +1,298 @@
+"""Recalculate one cell of a workbook and the cells that it refers to, in bounded work."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import TYPE_CHECKING
+
+from evaluators.formulas.functions import (
+    AGGREGATES,
+    FUNCTIONS,
+    Argument,
+    Block,
+    ErrorValue,
+    compare,
+    limited,
+    number,
+    text,
+    truth,
+)
+from evaluators.formulas.parser import (
+    Call,
+    Constant,
+    Node,
+    Operation,
+    Reference,
+    Scalar,
+    UnsupportedFormula,
+    called_functions,
+    column_number,
+    parse,
+    references,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evaluators.readers.model import Cell, Workbook
+
+MAX_STEPS = 1_000_000
+"""Limit of the work for one workbook: a cell that is read is a step; parsing counts as well."""
+_STEPS_PER_CHARACTER = 4
+"""Cost of parsing, in steps."""
+_EPOCH = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - dates of spreadsheets have no zone
+_Key = tuple[str, int, int]
+"""Sheet in lower case, row, column."""
+_Change = tuple[str, "Callable[[Scalar], Scalar]"]
+"""A function's name, and what is returned instead of its results."""
+
+
+class Calculator:
+    """Calculates cells of a workbook from what was entered, ignoring stored results.
+
+    Args:
+        book: the workbook.
+        max_steps: see `MAX_STEPS`.
+    """
+
+    def __init__(self, book: Workbook, *, max_steps: int = MAX_STEPS) -> None:
+        self._grids: dict[str, dict[tuple[int, int], Cell]] = {
+            sheet.name.casefold(): {_place(name): cell for name, cell in sheet.cells.items()}
+            for sheet in book.sheets
+        }
+        self._results: dict[_Key, Scalar | ErrorValue] = {}
+        self._parsed: dict[_Key, Node] = {}
+        self._steps = max_steps
+
+    def value(self, sheet: str, place: str) -> Scalar:
+        """Calculate a cell; a date is its serial number.
+
+        Raises:
+            ErrorValue: the result is an error.
+            UnsupportedFormula: it needs more than is supported, a cell that refers to itself, or
+                too much work.
+        """
+        return self._result(self._settle((sheet.casefold(), *_place(place))))
+
+    def depends_on(self, sheet: str, place: str, function: str) -> bool:
+        """Return whether a cell's result would differ if a function that it calls returned another.
+
+        Raises:
+            UnsupportedFormula: as `value`.
+        """
+        key = self._settle((sheet.casefold(), *_place(place)))
+        node = self._parsed.get(key)
+        if node is None or function not in called_functions(node):
+            return False
+        known = self._attempt(node, key[0], None)
+        return any(self._attempt(node, key[0], (function, one)) != known for one in _CHANGES)
+
+    def _attempt(self, node: Node, sheet: str, change: _Change | None) -> tuple[bool, Scalar]:
+        try:
+            return (True, self._evaluate(node, sheet, change))
+        except ErrorValue as exc:
+            return (False, str(exc))
+
+    def _settle(self, wanted: _Key) -> _Key:
+        """Calculate a cell and all that it refers to, without recursion between cells."""
+        waiting, entered = [wanted], set[_Key]()
+        while waiting:
+            key = waiting[-1]
+            node = self._node(key)
+            missing = [] if node is None else self._missing(node, key[0])
+            if missing and key in entered:
+                raise UnsupportedFormula("a cell refers to itself")
+            if missing:
+                entered.add(key)
+                waiting += missing
+                continue
+            if node is not None and key not in self._results:
+                try:
+                    self._results[key] = self._evaluate(node, key[0], None)
+                except ErrorValue as exc:
+                    self._results[key] = exc
+            waiting.pop()
+        return wanted
+
+    def _node(self, key: _Key) -> Node | None:
+        """Return a cell's parsed formula; None when it has none."""
+        cell = self._grids.get(key[0], {}).get(key[1:])
+        if cell is None or not cell.formula:
+            return None
+        if key not in self._parsed:
+            self._spend(len(cell.formula) * _STEPS_PER_CHARACTER)
+            self._parsed[key] = parse(cell.formula)
+        return self._parsed[key]
+
+    def _missing(self, node: Node, sheet: str) -> list[_Key]:
+        found: list[_Key] = []
+        for reference in references(node):
+            name = reference.sheet.casefold() or sheet
+            grid = self._grids.get(name, {})
+            found += [
+                (name, *place)
+                for place in self._stored(grid, reference)
+                if grid[place].formula and (name, *place) not in self._results
+            ]
+        return found
+
+    def _stored(
+        self, grid: dict[tuple[int, int], Cell], reference: Reference
+    ) -> list[tuple[int, int]]:
+        """Return the places of a range that hold something, by visiting the fewer of both."""
+        rows = range(reference.top, reference.bottom + 1)
+        columns = range(reference.left, reference.right + 1)
+        self._spend(min(len(rows) * len(columns), len(grid)) + 1)
+        if len(rows) * len(columns) <= len(grid):
+            return [(row, one) for row in rows for one in columns if (row, one) in grid]
+        return sorted((row, one) for row, one in grid if row in rows and one in columns)
+
+    def _spend(self, steps: int) -> None:
+        self._steps -= steps
+        if self._steps < 0:
+            raise UnsupportedFormula("too much work")
+
+    def _result(self, key: _Key) -> Scalar:
+        if key in self._results:
+            result = self._results[key]
+            if isinstance(result, ErrorValue):
+                raise result
+            return result
+        cell = self._grids.get(key[0], {}).get(key[1:])
+        return None if cell is None else entered_value(cell)
+
+    def _evaluate(self, node: Node, sheet: str, change: _Change | None) -> Scalar:
+        value = self._argument(node, sheet, change)
+        if isinstance(value, Block):
+            raise UnsupportedFormula("a range where a value is expected")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ErrorValue("#NUM!")
+        return 0.0 if value is None else value
+
+    def _argument(self, node: Node, sheet: str, change: _Change | None) -> Argument:
+        if isinstance(node, Constant):
+            return node.value
+        if isinstance(node, Reference):
+            return self._cell_or_range(node, sheet)
+        if isinstance(node, Operation):
+            return _operate(
+                node.operator, [self._argument(one, sheet, change) for one in node.operands]
+            )
+        value = self._call(node, sheet, change)
+        if change is None or change[0] != node.name or isinstance(value, Block):
+            return value
+        return change[1](value)
+
+    def _cell_or_range(self, reference: Reference, sheet: str) -> Argument:
+        if (reference.left, reference.top) != (reference.right, reference.bottom):
+            return self._range(reference, sheet)
+        return self._result((self._sheet(reference, sheet), reference.top, reference.left))
+
+    def _sheet(self, reference: Reference, sheet: str) -> str:
+        name = reference.sheet.casefold() or sheet
+        if name not in self._grids:
+            raise ErrorValue("#REF!")
+        return name
+
+    def _range(self, reference: Reference, sheet: str) -> Block:
+        name = self._sheet(reference, sheet)
+        return Block(
+            reference.bottom - reference.top + 1,
+            reference.right - reference.left + 1,
+            {
+                (row - reference.top, column - reference.left): self._result((name, row, column))
+                for row, column in self._stored(self._grids[name], reference)
+            },
+        )
+
+    def _call(self, node: Call, sheet: str, change: _Change | None) -> Argument:
+        if node.name == "IF" and len(node.arguments) in {2, 3}:
+            is_met = truth(self._argument(node.arguments[0], sheet, change))
+            branches = (*node.arguments[1:], Constant(value=False))
+            return self._argument(branches[0 if is_met else 1], sheet, change)
+        if node.name == "IFERROR" and len(node.arguments) == 2:  # noqa: PLR2004
+            try:
+                return self._argument(node.arguments[0], sheet, change)
+            except ErrorValue:
+                return self._argument(node.arguments[1], sheet, change)
+        if node.name not in FUNCTIONS:
+            raise UnsupportedFormula(f"{node.name} is not supported")
+        arguments = [
+            self._range(one, sheet)
+            if isinstance(one, Reference) and node.name in AGGREGATES
+            else self._argument(one, sheet, change)
+            for one in node.arguments
+        ]
+        try:
+            return FUNCTIONS[node.name](arguments)
+        except (ValueError, ArithmeticError) as exc:
+            raise ErrorValue("#NUM!") from exc
+        except IndexError as exc:
+            raise UnsupportedFormula(f"{node.name} lacks an argument") from exc
+
+
+def entered_value(cell: Cell) -> Scalar:
+    """Return a cell's value as formulas read it; a date is its serial number.
+
+    Raises:
+        UnsupportedFormula: it is a time or duration.
+    """
+    if not cell.is_date:
+        return cell.value
+    try:
+        moment = dt.datetime.fromisoformat(str(cell.value))
+    except ValueError as exc:
+        raise UnsupportedFormula("times are not supported") from exc
+    return (moment.replace(tzinfo=None) - _EPOCH) / dt.timedelta(days=1)
+
+
+def _operate(sign: str, operands: list[Argument]) -> Scalar:
+    if len(operands) == 1:
+        value = number(operands[0])
+        return {"-": -value, "+": value, "%": value / 100}[sign]
+    left, right = operands
+    if sign == "&":
+        return limited(text(left) + text(right))
+    if sign in {"=", "<>", "<", ">", "<=", ">="}:
+        return compare(sign, left, right)
+    return _arithmetic(sign, number(left), number(right))
+
+
+def _arithmetic(sign: str, left: float, right: float) -> float:
+    try:
+        match sign:
+            case "+":
+                return left + right
+            case "-":
+                return left - right
+            case "*":
+                return left * right
+            case "/":
+                return left / right
+            case _:
+                return math.pow(left, right)
+    except ZeroDivisionError as exc:
+        raise ErrorValue("#DIV/0!") from exc
+    except (ValueError, OverflowError) as exc:
+        raise ErrorValue("#NUM!") from exc
+
+
+def _place(name: str) -> tuple[int, int]:
+    letters = name.rstrip("0123456789")
+    return int(name[len(letters) :]), column_number(letters)
+
+
+def _shifted(by: float) -> Callable[[Scalar], Scalar]:
+    """Return a function that changes any value: numbers by an amount, others by their kind."""
+
+    def change(value: Scalar) -> Scalar:
+        if isinstance(value, bool):
+            return not value
+        return f"{value}?" if isinstance(value, str) else (value or 0.0) + by
+
+    return change
+
+
+_CHANGES = tuple(map(_shifted, (1.0, -1.0, 1e9, -1e9)))
+"""Other results of a function, of which at least one changes a result that depends on it."""

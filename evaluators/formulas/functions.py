@@ -1,0 +1,293 @@
+"""Functions of spreadsheets that formulas are recalculated with."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+import statistics
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_HALF_UP, ROUND_UP, Decimal
+from typing import TYPE_CHECKING
+
+from evaluators.formulas.parser import Scalar, UnsupportedFormula
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+MAX_TEXT = 32_767
+_EXACT = 1e15
+"""Whole numbers below this are shown with all digits."""
+_CRITERION = re.compile(r"(<=|>=|<>|<|>|=)?(.*)", re.DOTALL)
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "<>": operator.ne,
+}
+
+
+class ErrorValue(Exception):  # noqa: N818 - a value of cells, never shown to users
+    """An error value such as ``#DIV/0!``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The values of a range.
+
+    Attributes:
+        height: of the range, in rows.
+        width: of the range, in columns.
+        values: those stored, by row and column from 0.
+    """
+
+    height: int
+    width: int
+    values: Mapping[tuple[int, int], Scalar]
+
+
+Argument = Scalar | Block
+
+
+def number(value: Argument) -> float:
+    """Convert a scalar as an operator does.
+
+    Raises:
+        ErrorValue: it is a text that is no number.
+    """
+    if isinstance(value, Block):
+        raise UnsupportedFormula("a range where a value is expected")
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError as exc:
+            raise ErrorValue("#VALUE!") from exc
+    return float(value or 0)
+
+
+def text(value: Argument) -> str:
+    """Convert a scalar as ``&`` does."""
+    if isinstance(value, Block):
+        raise UnsupportedFormula("a range where a text is expected")
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < _EXACT else f"{value:.15g}"
+    return value or ""
+
+
+def truth(value: Argument) -> bool:
+    """Convert a scalar as ``IF`` does."""
+    if isinstance(value, str) and value.upper() in {"TRUE", "FALSE"}:
+        return value.upper() == "TRUE"
+    return number(value) != 0
+
+
+def numbers(arguments: Sequence[Argument]) -> list[float]:
+    """Return the numbers of arguments; in ranges, anything else is skipped."""
+    found: list[float] = []
+    for value in arguments:
+        if isinstance(value, Block):
+            found += [one for one in value.values.values() if isinstance(one, float)]
+        elif value is not None:
+            found.append(number(value))
+    return found
+
+
+def compare(sign: str, left: Argument, right: Argument) -> bool:
+    """Compare two scalars; numbers come before texts, texts ignore case."""
+    first, second = _rank(left, right), _rank(right, left)
+    if first[0] != second[0]:
+        return _COMPARISONS[sign](first[0], second[0])
+    order = (first > second) - (first < second)
+    return _COMPARISONS[sign](order, 0)
+
+
+def _rank(value: Argument, other: Argument) -> tuple[int, float, str]:
+    if isinstance(value, Block):
+        raise UnsupportedFormula("a range is compared")
+    if value is None:
+        value = "" if isinstance(other, str) else 0.0
+    if isinstance(value, bool):
+        return (2, float(value), "")
+    return (1, 0.0, value.casefold()) if isinstance(value, str) else (0, float(value), "")
+
+
+def _flat(arguments: Sequence[Argument]) -> list[Scalar]:
+    found: list[Scalar] = []
+    for value in arguments:
+        found += value.values.values() if isinstance(value, Block) else [value]
+    return found
+
+
+def _matches(criterion: Argument) -> Callable[[Scalar], bool]:
+    """Return a test of the criterion of ``COUNTIF`` and the like."""
+    if not isinstance(criterion, str):
+        return lambda value: value is not None and compare("=", value, criterion)
+    found = _CRITERION.fullmatch(criterion)
+    sign, operand = (found[1] or "=", found[2]) if found else ("=", criterion)
+    try:
+        limit = float(operand)
+    except ValueError:
+        if sign not in {"=", "<>"} or "~" in operand:
+            raise UnsupportedFormula("a criterion with an order of texts") from None
+        if "*" in operand or "?" in operand:
+            raise UnsupportedFormula("a criterion with wildcards") from None
+        is_equal = sign == "="
+        return lambda value: (text(value).casefold() == operand.casefold()) is is_equal
+    return lambda value: isinstance(value, float) and _COMPARISONS[sign](value, limit)
+
+
+def _selected(arguments: Sequence[Argument]) -> list[float]:
+    """Return the numbers that ``SUMIF`` adds: those beside the values that meet its criterion."""
+    keys = arguments[0]
+    values = arguments[2] if len(arguments) > 2 else keys  # noqa: PLR2004
+    if not isinstance(keys, Block) or not isinstance(values, Block):
+        raise UnsupportedFormula("a criterion of something that is no range")
+    is_met = _matches(arguments[1])
+    hits = [values.values.get(place) for place, key in keys.values.items() if is_met(key)]
+    return [value for value in hits if isinstance(value, float)]
+
+
+def _count_if(arguments: Sequence[Argument]) -> float:
+    keys, criterion = arguments
+    if not isinstance(keys, Block):
+        raise UnsupportedFormula("a criterion of something that is no range")
+    if criterion in {"", "="} or (isinstance(criterion, str) and criterion.startswith("<>")):
+        raise UnsupportedFormula("a criterion that empty cells meet")
+    return float(sum(map(_matches(criterion), keys.values.values())))
+
+
+def _rounded(mode: str) -> Callable[[Sequence[Argument]], float]:
+    def apply(arguments: Sequence[Argument]) -> float:
+        places = int(number(arguments[1])) if len(arguments) > 1 else 0
+        if abs(places) > 15:  # noqa: PLR2004 - a double has no more digits
+            raise UnsupportedFormula("rounded to more digits than a number has")
+        exact = Decimal(f"{number(arguments[0]):.15g}")
+        return float(exact.quantize(Decimal(1).scaleb(-places), rounding=mode))
+
+    return apply
+
+
+def _mean(found: Sequence[float]) -> float:
+    if not found:
+        raise ErrorValue("#DIV/0!")
+    return math.fsum(found) / len(found)
+
+
+def _divide_rest(arguments: Sequence[Argument]) -> float:
+    value, divisor = map(number, arguments)
+    if divisor == 0:
+        raise ErrorValue("#DIV/0!")
+    return value - divisor * math.floor(value / divisor)
+
+
+def _joined(arguments: Sequence[Argument]) -> str:
+    return limited("".join(text(value) for value in _flat(arguments)))
+
+
+def limited(value: str) -> str:
+    """Return a text unless it is longer than a cell may hold.
+
+    Raises:
+        ErrorValue: it is.
+    """
+    if len(value) > MAX_TEXT:
+        raise ErrorValue("#VALUE!")
+    return value
+
+
+def _position(arguments: Sequence[Argument]) -> int:
+    return int(number(arguments[1])) if len(arguments) > 1 else 1
+
+
+def _nth(arguments: Sequence[Argument], *, largest: bool) -> float:
+    found = sorted(numbers(arguments[:1]), reverse=largest)
+    place = int(number(arguments[1]))
+    if not 1 <= place <= len(found):
+        raise ErrorValue("#NUM!")
+    return found[place - 1]
+
+
+def _products(arguments: Sequence[Argument]) -> float:
+    blocks = [one for one in arguments if isinstance(one, Block)]
+    if len(blocks) != len(arguments) or len({(one.height, one.width) for one in blocks}) != 1:
+        raise UnsupportedFormula("SUMPRODUCT of anything but ranges of one size")
+    rows = [[one.values.get(place) for one in blocks] for place in blocks[0].values]
+    return math.fsum(
+        math.prod(value if isinstance(value, float) else 0.0 for value in row) for row in rows
+    )
+
+
+def _squeezed(arguments: Sequence[Argument]) -> str:
+    return " ".join(word for word in text(arguments[0]).split(" ") if word)
+
+
+FUNCTIONS: dict[str, Callable[[Sequence[Argument]], Scalar]] = {
+    "SUM": lambda given: math.fsum(numbers(given)),
+    "AVERAGE": lambda given: _mean(numbers(given)),
+    "MIN": lambda given: min(numbers(given), default=0.0),
+    "MAX": lambda given: max(numbers(given), default=0.0),
+    "MEDIAN": lambda given: statistics.median(numbers(given)),
+    "PRODUCT": lambda given: math.prod(numbers(given)),
+    "STDEV": lambda given: statistics.stdev(numbers(given)),
+    "STDEV.S": lambda given: statistics.stdev(numbers(given)),
+    "STDEV.P": lambda given: statistics.pstdev(numbers(given)),
+    "COUNT": lambda given: float(len(numbers([one for one in given if isinstance(one, Block)]))),
+    "COUNTA": lambda given: float(sum(value is not None for value in _flat(given))),
+    "COUNTIF": _count_if,
+    "SUMIF": lambda given: math.fsum(_selected(given)),
+    "AVERAGEIF": lambda given: _mean(_selected(given)),
+    "SUMPRODUCT": _products,
+    "LARGE": lambda given: _nth(given, largest=True),
+    "SMALL": lambda given: _nth(given, largest=False),
+    "ROUND": _rounded(ROUND_HALF_UP),
+    "ROUNDUP": _rounded(ROUND_UP),
+    "ROUNDDOWN": _rounded(ROUND_DOWN),
+    "INT": lambda given: float(math.floor(number(given[0]))),
+    "ABS": lambda given: abs(number(given[0])),
+    "SQRT": lambda given: math.sqrt(number(given[0])),
+    "POWER": lambda given: math.pow(number(given[0]), number(given[1])),
+    "MOD": _divide_rest,
+    "AND": lambda given: all(truth(value) for value in _flat(given) if value is not None),
+    "OR": lambda given: any(truth(value) for value in _flat(given) if value is not None),
+    "NOT": lambda given: not truth(given[0]),
+    "UPPER": lambda given: text(given[0]).upper(),
+    "LOWER": lambda given: text(given[0]).lower(),
+    "TRIM": _squeezed,
+    "LEN": lambda given: float(len(text(given[0]))),
+    "LEFT": lambda given: text(given[0])[: max(_position(given), 0)],
+    "RIGHT": lambda given: text(given[0])[-_position(given) :] if _position(given) > 0 else "",
+    "CONCATENATE": _joined,
+    "CONCAT": _joined,
+}
+"""Functions whose arguments are all calculated first."""
+AGGREGATES = frozenset(
+    [
+        "SUM",
+        "AVERAGE",
+        "MIN",
+        "MAX",
+        "MEDIAN",
+        "PRODUCT",
+        "STDEV",
+        "STDEV.S",
+        "STDEV.P",
+        "COUNT",
+        "COUNTA",
+        "COUNTIF",
+        "SUMIF",
+        "AVERAGEIF",
+        "SUMPRODUCT",
+        "LARGE",
+        "SMALL",
+        "AND",
+        "OR",
+    ]
+)
+"""Functions to which a reference to one cell is a range."""
+LAZY_FUNCTIONS = frozenset({"IF", "IFERROR"})
+"""Functions that calculate only some of their arguments."""
+SUPPORTED = frozenset(FUNCTIONS) | LAZY_FUNCTIONS

@@ -1,0 +1,375 @@
+"""Forged spreadsheets, and honest ones made in other ways, of the table of tea and milk."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from evaluators.testing.case import another_way, forged
+from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.file_builders import changed, odf, unzipped, xlsx
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from evaluators.testing.case import Case
+    from provisioning.protocols import Json
+
+_SHEET = "xl/worksheets/sheet1.xml"
+_FIRST: dict[str, Any] = {"A1": "Item", "B1": "Price", "A2": "Tea", "A3": "Milk", "C3": True}
+_DATA: dict[str, Any] = {**_FIRST, "B2": 2.5, "B3": 4}
+
+
+def _book(
+    cells: Mapping[str, Any],
+    values: Mapping[str, float | str] | None = None,
+    more: Callable[[Any], object] | None = None,
+) -> bytes:
+    def build(book: Any) -> None:
+        book.active.title = "Data"
+        for place, value in cells.items():
+            book.active[place] = value
+        if more is not None:
+            more(book)
+
+    return xlsx(build, values)
+
+
+def _state(*given: Any, path: Json, **named: Any) -> Any:
+    return at(str(path), partial(_book, *given, **named))
+
+
+def _format(place: str, code: str) -> Callable[[Any], None]:
+    def apply(book: Any) -> None:
+        book.active[place].number_format = code
+
+    return apply
+
+
+def _comment(place: str, text: str) -> Callable[[Any], None]:
+    def apply(book: Any) -> None:
+        from openpyxl.comments import Comment
+
+        book.active[place].comment = Comment(text, "Ann")
+
+    return apply
+
+
+def _ods(rows: list[str], name: str = "Data") -> bytes:
+    xml = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+    return odf("spreadsheet", f'<table:table table:name="{name}">{xml}</table:table>')
+
+
+def _as_results(cells: Mapping[str, Any]) -> bytes:
+    """Return a workbook that stores its texts as programs store the results of formulas."""
+    data = _book(cells)
+    xml = unzipped(data)[_SHEET].decode()
+    text = re.compile(r't="inlineStr"><is><t>(.*?)</t></is>')
+    assert text.search(xml)
+    return changed(data, {_SHEET: text.sub(r't="str"><v>\1</v>', xml).encode()})
+
+
+def value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of 2.5 in B2."""
+    path = args["path"]
+    shown = '<table:table-cell/><table:table-cell office:value-type="float" office:value="9">'
+    return (
+        forged(
+            "a stored result of empty cells",
+            _state({**_FIRST, "B2": "=SUM(E2:E6)", "B3": 4}, {"B2": 2.5}, path=path),
+            **args,
+        ),
+        forged(
+            "another number that is shown so",
+            _state({**_DATA, "B2": 9}, more=_format("B2", '"2.5"'), path=path),
+            **args,
+        ),
+        forged(
+            "ods: another number that is shown so",
+            at(
+                str(path),
+                partial(
+                    _ods,
+                    ["", "<table:table-cell/>", f"{shown}<text:p>2.5</text:p></table:table-cell>"][
+                        1:
+                    ],
+                ),
+            ),
+            **args,
+        ),
+        another_way(
+            "by a formula",
+            _state({**_FIRST, "B2": "=B3/2+0.5", "B3": 4}, {"B2": 2.5}, path=path),
+            **args,
+        ),
+        another_way(
+            "shown as a percentage", _state(_DATA, more=_format("B2", "0%"), path=path), **args
+        ),
+        another_way("texts stored as results", at(str(path), partial(_as_results, _DATA)), **args),
+    )
+
+
+def block_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of the block from A1 to B3."""
+    path = args["path"]
+    stored = {**_FIRST, "B2": 2.5, "B3": "=SUM(E2:E6)"}
+    return (
+        forged("a stored result of empty cells", _state(stored, {"B3": 4}, path=path), **args),
+        forged(
+            "another number that is shown so",
+            _state({**_DATA, "B3": 9}, more=_format("B3", '"4"'), path=path),
+            **args,
+        ),
+        another_way(
+            "calculated",
+            _state({**_FIRST, "B2": 2.5, "B3": "=ROUND(B2*1.5,0)"}, {"B3": 4}, path=path),
+            **args,
+        ),
+        another_way("texts stored as results", at(str(path), partial(_as_results, _DATA)), **args),
+    )
+
+
+def formula_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of =SUM(B2:B3) in B4."""
+    path = args["path"]
+
+    def quoted(book: Any) -> None:
+        book.active["B4"].value = "=SUM(B2:B3)"
+        book.active["B4"].data_type = "s"
+        book.active["B4"].quotePrefix = True
+
+    of = '<table:table-cell/><table:table-cell office:value-type="float" office:value="6.5" '
+    pad = ["<table:table-cell/>"] * 3
+    return (
+        forged("a text that shows it", _state(_DATA, more=quoted, path=path), **args),
+        forged(
+            "a number that is shown as it",
+            _state({**_DATA, "B4": 6.5}, more=_format("B4", '"=SUM(B2:B3)"'), path=path),
+            **args,
+        ),
+        forged(
+            "a comment",
+            _state({**_DATA, "B4": 6.5}, more=_comment("B4", "=SUM(B2:B3)"), path=path),
+            **args,
+        ),
+        another_way(
+            "absolute, small letters", _state({**_DATA, "B4": "=sum($B$2:$B$3)"}, path=path), **args
+        ),
+        another_way(
+            "ods, in Excel's notation",
+            at(str(path), partial(_ods, [*pad, f'{of}table:formula="msoxl:=SUM(B2:B3)"/>'])),
+            **args,
+        ),
+    )
+
+
+def calculated_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of 6.5 in B4 by SUM."""
+    path = args["path"]
+    forgeries = {
+        "the name in a text": '=6.5+0*LEN("SUM(")',
+        "over empty cells": "=SUM(E2:E6)",
+        "over other cells": "=SUM(B2:B2)",
+        "its result is not used": "=6.5+0*SUM(B2:B3)",
+        "never called": "=IF(TRUE,6.5,SUM(B2:B3))",
+        "another function with it in its name": "=SUMX2MY2(B2:B3)",
+        "an unknown function beside it": "=SUM(B2:B3)+FORGE()",
+        "refers to itself": "=SUM(B2:B4)",
+        "over a stored result of empty cells": "=SUM(D2,B3)",
+        "over texts": "=SUM(A2:A3)",
+    }
+    ways = {
+        "cells one by one": "=SUM(B2,B3)",
+        "in a sum of two": "=SUM(B2)+SUM(B3)",
+        "the whole column": "=SUM(B1:B3)",
+        "rounded": "=ROUND(SUM($B$2:B3),1)",
+        "of another sheet's name": "=SUM(Data!B2:B3)",
+        "with a condition": '=IF(SUM(B2:B3)>0,SUM(B2:B3),"none")',
+        "through another formula": "=SUM(D4:D5)",
+    }
+    stored = {"B4": 6.5, "D2": 2.5}
+    through = {"D2": "=SUM(E2:E6)", "D4": "=B2", "D5": "=B3*1"}
+    return (
+        *(
+            forged(name, _state({**_DATA, **through, "B4": formula}, stored, path=path), **args)
+            for name, formula in forgeries.items()
+        ),
+        *(
+            another_way(
+                name,
+                _state(
+                    {**_DATA, **through, "B4": formula}, {**stored, "D4": 2.5, "D5": 4}, path=path
+                ),
+                **args,
+            )
+            for name, formula in ways.items()
+        ),
+    )
+
+
+def size_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of a sheet of 4 rows and 3 columns."""
+    path = args["path"]
+
+    def declared(cells: Mapping[str, Any]) -> bytes:
+        data = _book(cells)
+        xml = unzipped(data)[_SHEET].decode()
+        assert 'ref="A1:C3"' in xml
+        return changed(data, {_SHEET: xml.replace('ref="A1:C3"', 'ref="A1:C4"').encode()})
+
+    empty_row = '<table:table-row table:number-rows-repeated="1048572"><table:table-cell/></table:table-row>'
+    cell = '<table:table-cell office:value-type="float" office:value="1"/>'
+    row = f"<table:table-row>{cell * 3}<table:table-cell table:number-columns-repeated='16381'/></table:table-row>"
+    whole = f'<table:table table:name="Data">{row * 4}{empty_row}</table:table>'
+    return (
+        forged("the size is only declared", at(str(path), partial(declared, _DATA)), **args),
+        forged(
+            "cells that have a format only",
+            _state(_DATA, more=_format("C4", "0%"), path=path),
+            **args,
+        ),
+        forged("a comment beside", _state(_DATA, more=_comment("C4", "x"), path=path), **args),
+        another_way(
+            "formats beyond",
+            _state({**_DATA, "A4": 1}, more=_format("F9", "0%"), path=path),
+            **args,
+        ),
+        another_way(
+            "ods, empty cells to the end", at(str(path), partial(odf, "spreadsheet", whole)), **args
+        ),
+    )
+
+
+def name_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of the sheets Data and More."""
+    path = args["path"]
+
+    def range_named(book: Any) -> None:
+        from openpyxl.workbook.defined_name import DefinedName
+
+        book.defined_names["More"] = DefinedName("More", attr_text="Data!$A$1")
+
+    def hidden(book: Any) -> None:
+        book.create_sheet("More").sheet_state = "hidden"
+
+    def reordered(book: Any) -> None:
+        book.create_sheet("More", 0)
+        book.move_sheet("More", 1)
+        book.active = 1
+
+    two = "".join(f'<table:table table:name="{name}"/>' for name in ("Data", "More"))
+    return (
+        forged("a range of the name", _state(_DATA, more=range_named, path=path), **args),
+        forged("a hidden sheet of the name", _state(_DATA, more=hidden, path=path), **args),
+        another_way("moved there", _state({}, more=reordered, path=path), **args),
+        another_way("ods without cells", at(str(path), partial(odf, "spreadsheet", two)), **args),
+    )
+
+
+def chart_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of a column chart of B2:B3 with the title Prices."""
+    path = args["path"]
+
+    def chart(book: Any, sheet: Any, series: str = "'Data'!$B$2:$B$3") -> None:
+        from openpyxl.chart import BarChart, Series
+
+        graph: Any = BarChart()
+        graph.type, graph.title = "col", "Prices"
+        graph.series.append(Series(series))
+        sheet.add_chart(graph, "E2")
+
+    def unreferenced() -> bytes:
+        data = _book(_DATA, more=lambda book: chart(book, book.active))
+        xml = unzipped(data)[_SHEET].decode()
+        assert "<drawing " in xml
+        start = xml.index("<drawing ")
+        end = xml.index("/>", start) + 2
+        return changed(data, {_SHEET: (xml[:start] + xml[end:]).encode()})
+
+    def elsewhere(book: Any) -> None:
+        chart(book, book.create_sheet("More"))
+
+    return (
+        forged("stored, but not on the sheet", at(str(path), unreferenced), **args),
+        forged("drawn on another sheet", _state(_DATA, more=elsewhere, path=path), **args),
+        another_way(
+            "absolute, the sheet's name in quotes",
+            _state(_DATA, more=lambda book: chart(book, book.active), path=path),
+            **args,
+        ),
+        another_way(
+            "relative",
+            _state(_DATA, more=lambda book: chart(book, book.active, "Data!B2:B3"), path=path),
+            **args,
+        ),
+    )
+
+
+def bold_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of bold A1 and B1."""
+    path = args["path"]
+
+    def font(**look: Any) -> Callable[[Any], None]:
+        def apply(book: Any) -> None:
+            from openpyxl.styles import Font
+
+            for place in ("A1", "B1"):
+                book.active[place].font = Font(**look)
+
+        return apply
+
+    def conditional(book: Any) -> None:
+        from openpyxl.formatting.rule import FormulaRule
+        from openpyxl.styles import Font
+
+        rule = FormulaRule(["FALSE"], font=Font(bold=True))  # type: ignore[no-untyped-call]
+        book.active.conditional_formatting.add("A1:B1", rule)
+
+    def styled(book: Any) -> None:
+        from openpyxl.styles import Font, NamedStyle
+
+        book.add_named_style(NamedStyle("Loud", font=Font(bold=True)))
+        for place in ("A1", "B1"):
+            book.active[place].style = "Loud"
+
+    return (
+        forged("a condition never met", _state(_DATA, more=conditional, path=path), **args),
+        forged(
+            "a large font", _state(_DATA, more=font(name="Arial Black", size=20), path=path), **args
+        ),
+        another_way("a named style", _state(_DATA, more=styled, path=path), **args),
+        another_way(
+            "bold and italic", _state(_DATA, more=font(bold=True, italic=True), path=path), **args
+        ),
+    )
+
+
+def fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of a yellow A1."""
+    path = args["path"]
+
+    def fill(kind: Any, colour: str) -> Callable[[Any], None]:
+        def apply(book: Any) -> None:
+            from openpyxl.styles import PatternFill
+
+            book.active["A1"].fill = PatternFill(kind, fgColor=colour)
+
+        return apply
+
+    def styled(book: Any) -> None:
+        from openpyxl.styles import NamedStyle, PatternFill
+
+        book.add_named_style(NamedStyle("Lit", fill=PatternFill("solid", fgColor="FFFFFF00")))
+        book.active["A1"].style = "Lit"
+
+    return (
+        forged(
+            "a colour without a fill", _state(_DATA, more=fill(None, "FFFF00"), path=path), **args
+        ),
+        forged(
+            "a few dots of it", _state(_DATA, more=fill("gray0625", "FFFF00"), path=path), **args
+        ),
+        another_way("opaque", _state(_DATA, more=fill("solid", "FFFFFF00"), path=path), **args),
+        another_way("a named style", _state(_DATA, more=styled, path=path), **args),
+    )
