@@ -23,6 +23,8 @@ _PERMISSIONS = 0o7777
 def file_exists(guest: Guest, path: str) -> bool:
     """Return whether there is a regular file at this path; it may be empty.
 
+    Proves the state, not who made it.
+
     Example:
         ``{on: desktop, check: file_exists, with: {path: ~/Documents/report.odt}}``
 
@@ -36,6 +38,8 @@ def file_exists(guest: Guest, path: str) -> bool:
 @evaluator(on="desktop")
 def path_absent(guest: Guest, path: str) -> bool:
     """Return whether there is nothing at this path: no file, no folder, not even a dangling link.
+
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: path_absent, with: {path: ~/Desktop/old.txt}}``
@@ -52,6 +56,8 @@ def file_moved(guest: Guest, source: str, target: str, sha256: str) -> bool:
     """Return whether a file is no longer at one path and is, unchanged, at another.
 
     A copy whose original still exists is unmet, and so is another file with the same name.
+
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: file_moved, with: {source: ~/a.txt, target: ~/old/a.txt, sha256:
@@ -70,6 +76,8 @@ def file_moved(guest: Guest, source: str, target: str, sha256: str) -> bool:
 def file_sha256_equals(guest: Guest, path: str, sha256: str) -> bool:
     """Return whether a file's content has this digest; a file larger than 256 MiB is unmet.
 
+    Proves the state, not who made it.
+
     Example:
         ``{on: desktop, check: file_sha256_equals, with: {path: ~/photo.jpg, sha256:
         e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855}}``
@@ -85,6 +93,8 @@ def file_sha256_equals(guest: Guest, path: str, sha256: str) -> bool:
 @evaluator(on="desktop")
 def file_size_between(guest: Guest, path: str, least_bytes: int, most_bytes: int) -> bool:
     """Return whether a file's size is within bounds, both included.
+
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: file_size_between, with: {path: ~/out.png, least_bytes: 1000,
@@ -105,6 +115,8 @@ def file_size_between(guest: Guest, path: str, least_bytes: int, most_bytes: int
 @evaluator(on="desktop")
 def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
     """Return whether a file or folder has exactly these permissions.
+
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: file_mode_equals, with: {path: ~/run.sh, mode: "755"}}``
@@ -127,6 +139,8 @@ def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
 @evaluator(on="desktop")
 def symlink_leads_to(guest: Guest, path: str, target: str) -> bool:
     """Return whether there is a symbolic link at a path, to another path that may be missing.
+
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: symlink_leads_to, with: {path: ~/latest, target: ~/runs/7}}``

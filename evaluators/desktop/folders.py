@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 def directory_exists(guest: Guest, path: str) -> bool:
     """Return whether there is a folder at this path; it may be empty.
 
+    Proves the state, not who made it.
+
     Example:
         ``{on: desktop, check: directory_exists, with: {path: ~/Projects}}``
 
@@ -31,6 +33,8 @@ def directory_lists(guest: Guest, path: str, names: list[str]) -> bool:
 
     Entries whose name begins with a dot are ignored. A folder that is missing, or holds more than
     10 000 entries, is unmet.
+
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: directory_lists, with: {path: ~/inbox, names: [a.txt, b.txt]}}``
@@ -50,6 +54,8 @@ def directory_counts(guest: Guest, path: str, count: int, suffix: str = "") -> b
 
     Entries whose name begins with a dot are ignored. A folder that is missing, or holds more than
     10 000 entries, is unmet.
+
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: directory_counts, with: {path: ~/scans, count: 12, suffix: .png}}``
@@ -71,6 +77,8 @@ def directories_equal(guest: Guest, source: str, target: str) -> bool:
     Times, owners and permissions are ignored; entries whose name begins with a dot are compared. Links
     must have the same target text. An empty source is unmet, as nothing shows that it was copied; so are
     folders with more than 10 000 entries or 256 MiB, and a target that is the source or is within it.
+
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: directories_equal, with: {source: ~/work, target: /srv/backup/work}}``

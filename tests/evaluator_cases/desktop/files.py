@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import socket
 
 from evaluators.desktop import files, folders, texts
 from evaluators.testing.case import (
@@ -64,6 +65,23 @@ def _way(content: str = "x") -> State:
     return _all(_file(content, "/srv/o/a.txt"), lambda b: b.link("~/d", "/srv/o"))
 
 
+def _socket(path: str) -> State:
+    """Have a socket, as services leave them."""
+
+    def make(b: DesktopFixture) -> None:
+        full = b.at(path)
+        full.parent.mkdir(parents=True, exist_ok=True)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(full))
+
+    return make
+
+
+def _hard_link(path: str = "~/a.txt", content: str = "x") -> State:
+    """Have a file under two names."""
+    return lambda b: b.at(path).hardlink_to(b.write(f"{path}.old", content))
+
+
 FILES = (
     CaseTable(
         files.file_exists,
@@ -93,6 +111,10 @@ FILES = (
             hostile(
                 "a huge file is not read", lambda b: b.huge("~/a.txt"), path="~/a.txt"
             ).expect_met(),
+            forged("a socket", _socket("~/a.txt"), path="~/a.txt"),
+            forged("a name that looks the same", _file("x", "~/\u0430.txt"), path="~/a.txt"),
+            another_way("a second name of a file", _hard_link(), path="~/a.txt"),
+            another_way("nobody may read it", lambda b: b.write("~/a.txt", "x", 0), path="~/a.txt"),
         ),
         inapplicable={CaseKind.CORRUPT: NO_CONTENT},
         equivalent=WHATEVER_CONTENT,
@@ -111,6 +133,16 @@ FILES = (
             hostile("a dangling link", lambda b: b.link("~/a.txt", "/nowhere"), path="~/a.txt"),
             hostile("a pipe", _pipe("~/a.txt"), path="~/a.txt"),
             hostile("too deep", _file(), path="~/" + "d/" * 3000 + "a.txt").expect_met(),
+            forged("a socket", _socket("~/a.txt"), path="~/a.txt"),
+            forged(
+                "a link to where it is now",
+                lambda b: (b.write("~/.a.txt", "x"), b.link("~/a.txt", "~/.a.txt")),
+                path="~/a.txt",
+            ),
+            another_way(
+                "in the trash", _file("x", "~/.local/share/Trash/files/a.txt"), path="~/a.txt"
+            ),
+            another_way("renamed", _file("x", "~/a.old"), path="~/a.txt"),
         ),
         equivalent={
             "gone: no state": "nothing is absence",
@@ -155,6 +187,37 @@ FILES = (
             ),
             hostile("a link at the target", _out(), source="~/b", target="~/a.txt", sha256=SHA_X),
             hostile("huge", lambda b: b.huge("~/b"), source="~/a", target="~/b", sha256=SHA_X),
+            forged(
+                "a link where it was",
+                lambda b: (b.write("~/d/a.txt", "x"), b.link("~/a.txt", "~/d/a.txt")),
+                source="~/a.txt",
+                target="~/d/a.txt",
+                sha256=SHA_X,
+            ),
+            forged(
+                "a link where it should be",
+                lambda b: (b.write("~/b.txt", "x"), b.link("~/d/a.txt", "~/b.txt")),
+                source="~/a.txt",
+                target="~/d/a.txt",
+                sha256=SHA_X,
+            ),
+            another_way(
+                "a second name of a file",
+                _hard_link("~/d/a.txt"),
+                source="~/a.txt",
+                target="~/d/a.txt",
+                sha256=SHA_X,
+            ),
+            another_way(
+                "copied, then deleted",
+                lambda b: (
+                    b.write("~/d/a.txt", b.write("~/a.txt", "x").read_bytes()),
+                    b.at("~/a.txt").unlink(),
+                ),
+                source="~/a.txt",
+                target="~/d/a.txt",
+                sha256=SHA_X,
+            ),
         ),
         equivalent={
             "*: args.source: append": "nothing is there either",
@@ -191,6 +254,20 @@ FILES = (
             hostile("huge", lambda b: b.huge("~/a.txt"), path="~/a.txt", sha256=SHA_X),
             hostile("a folder", lambda b: b.folder_at("~/a.txt"), path="~/a.txt", sha256=SHA_NONE),
             hostile("a pipe", _pipe("~/a.txt"), path="~/a.txt", sha256=SHA_NONE),
+            forged(
+                "a link to its second name",
+                lambda b: (b.write("~/b.txt", "x"), b.link("~/a.txt", "b.txt")),
+                path="~/a.txt",
+                sha256=SHA_X,
+            ),
+            forged("with zeros behind it", _file("x\0\0"), path="~/a.txt", sha256=SHA_X),
+            another_way("a second name of a file", _hard_link(), path="~/a.txt", sha256=SHA_X),
+            another_way(
+                "with a hole for zeros",
+                lambda b: b.huge("~/a.txt", 4096),
+                path="~/a.txt",
+                sha256=hashlib.sha256(bytes(4096)).hexdigest(),
+            ),
         ),
         equivalent={"*: args.sha256: swap case": "letter case of digits does not count"},
     ),
@@ -215,6 +292,28 @@ FILES = (
             empty("empty", _file(""), path="~/a.txt", least_bytes=1, most_bytes=9),
             hostile("a link", _out("12345"), path="~/a.txt", least_bytes=1, most_bytes=99),
             hostile("a pipe", _pipe("~/a.txt"), path="~/a.txt", least_bytes=0, most_bytes=9),
+            forged(
+                "a link whose own size is within",
+                lambda b: b.link("~/a.txt", "12345"),
+                path="~/a.txt",
+                least_bytes=3,
+                most_bytes=9,
+            ),
+            forged("a socket", _socket("~/a.txt"), path="~/a.txt", least_bytes=0, most_bytes=9),
+            another_way(
+                "a second name of a file",
+                _hard_link(content="12345"),
+                path="~/a.txt",
+                least_bytes=3,
+                most_bytes=9,
+            ),
+            another_way(
+                "with a hole",
+                lambda b: b.huge("~/a.txt", 5000),
+                path="~/a.txt",
+                least_bytes=4000,
+                most_bytes=6000,
+            ),
         ),
         equivalent={
             "within: args.*_bytes: *": "the size is within these bounds, too",
@@ -262,6 +361,30 @@ FILES = (
                 path="~/run",
                 mode="777",
             ),
+            forged(
+                "of the file that a link leads to",
+                lambda b: (b.write("~/b", "x", 0o755), b.link("~/run", "~/b")),
+                path="~/run",
+                mode="755",
+            ),
+            forged(
+                "with a sticky bit",
+                lambda b: b.write("~/run", "x", 0o1755),
+                path="~/run",
+                mode="755",
+            ),
+            another_way(
+                "a second name of a file",
+                lambda b: b.at("~/run").hardlink_to(b.write("~/b", "x", 0o755)),
+                path="~/run",
+                mode="755",
+            ),
+            another_way(
+                "by steps",
+                lambda b: (b.write("~/run", "x", 0o600), b.at("~/run").chmod(0o755)),
+                path="~/run",
+                mode="0755",
+            ),
         ),
         equivalent={**WHATEVER_CONTENT, "*: args.mode: empty": "raises"},
     ),
@@ -292,6 +415,27 @@ FILES = (
                 path="~/d/l",
                 target="/srv/t",
             ),
+            forged(
+                "a second name of the target",
+                lambda b: b.at("~/l").hardlink_to(b.write("~/t", "x")),
+                path="~/l",
+                target="~/t",
+            ),
+            forged(
+                "a link of the desktop",
+                _file("[Desktop Entry]\nType=Link\nURL=file:///srv/t\n", "~/l"),
+                path="~/l",
+                target="/srv/t",
+            ),
+            another_way(
+                "round about", lambda b: b.link("~/d/l", ".././d/../t"), path="~/d/l", target="~/t"
+            ),
+            another_way(
+                "to a folder, with a slash",
+                lambda b: (b.folder_at("~/t"), b.link("~/l", "t/")),
+                path="~/l",
+                target="~/t",
+            ),
         ),
         equivalent={"into the home: home/user/t: *": "where a link leads may be missing"},
     ),
@@ -315,6 +459,14 @@ FOLDERS = (
                 path="~/d",
             ),
             hostile("a pipe", _pipe("~/d"), path="~/d"),
+            forged("a socket", _socket("~/d"), path="~/d"),
+            forged("a dangling link", lambda b: b.link("~/d", "/nowhere"), path="~/d"),
+            another_way(
+                "for its owner only", lambda b: b.folder_at("~/d").chmod(0o700), path="~/d"
+            ),
+            another_way(
+                "a folder renamed", lambda b: b.folder_at("~/e").rename(b.at("~/d")), path="~/d"
+            ),
         ),
         inapplicable={CaseKind.CORRUPT: NO_CONTENT},
         equivalent={
@@ -346,6 +498,20 @@ FOLDERS = (
                 names=["a"],
             ),
             hostile("a newline in a name", _files("~/d/a\nb"), path="~/d", names=["a", "b"]),
+            forged("a blank in a name", _files("~/d/a ", "~/d/b"), path="~/d", names=["a", "b"]),
+            forged("a name that looks the same", _files("~/d/\u0430"), path="~/d", names=["a"]),
+            another_way(
+                "folders",
+                lambda b: [b.folder_at(f"~/d/{n}") for n in "ab"],
+                path="~/d",
+                names=["a", "b"],
+            ),
+            another_way(
+                "moved there",
+                lambda b: (b.write("~/e/a", "x"), b.at("~/e").rename(b.at("~/d"))),
+                path="~/d",
+                names=["a"],
+            ),
         ),
         equivalent={
             **WHATEVER_CONTENT,
@@ -390,6 +556,20 @@ FOLDERS = (
                 path="~/d",
                 count=10_000,
             ).expect_met(),
+            forged("in a folder below", _files("~/d/e/a", "~/d/e/b"), path="~/d", count=2),
+            forged("a backup that is hidden", _files("~/d/a", "~/d/.a.swp"), path="~/d", count=2),
+            another_way(
+                "a link and a folder",
+                lambda b: (b.folder_at("~/d/a"), b.link("~/d/b", "a")),
+                path="~/d",
+                count=2,
+            ),
+            another_way(
+                "second names of one file",
+                lambda b: b.at("~/d/b").hardlink_to(b.write("~/d/a", "x")),
+                path="~/d",
+                count=2,
+            ),
         ),
         equivalent={
             **WHATEVER_CONTENT,
@@ -489,6 +669,30 @@ FOLDERS = (
             hostile(
                 "huge together",
                 lambda b: [b.huge(f"~/{top}/{n}", 90 << 20) for top in "st" for n in range(3)],
+                source="~/s",
+                target="~/t",
+            ),
+            forged(
+                "of the same names and sizes",
+                lambda b: (b.write("~/s/a", "one"), b.write("~/t/a", "two")),
+                source="~/s",
+                target="~/t",
+            ),
+            forged(
+                "a link to a folder within",
+                lambda b: (b.write("~/s/d/a", "x"), b.folder_at("~/t"), b.link("~/t/d", "~/s/d")),
+                source="~/s",
+                target="~/t",
+            ),
+            another_way(
+                "second names of the files",
+                lambda b: (b.folder_at("~/t"), b.at("~/t/a").hardlink_to(b.write("~/s/a", "x"))),
+                source="~/s",
+                target="~/t",
+            ),
+            another_way(
+                "with other permissions",
+                lambda b: (b.write("~/s/a", "x", 0o600), b.write("~/t/a", "x", 0o644)),
                 source="~/s",
                 target="~/t",
             ),

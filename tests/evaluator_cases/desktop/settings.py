@@ -601,6 +601,15 @@ PROGRAMS = (
                 ),
                 program=GEDIT,
             ),
+            another_way(
+                "started again after another ended",
+                lambda b: (
+                    b.program("/usr/bin/gedit"),
+                    b.end(b.start("/usr/bin/gedit")),
+                    b.start("/usr/bin/gedit"),
+                ),
+                program=GEDIT,
+            ),
         ),
         equivalent={"it runs: no state": "this process runs anyway"},
     ),

@@ -50,6 +50,7 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.documents.images.image_contrast_changed: * > _LEAST_CONTRAST": _FLOAT,
     "evaluators.desktop.database._page_bytes: *: 1 -> 2": "no page has two bytes",
     "evaluators.desktop.database._OPERATIONS_A_STEP: *": _BOUND,
+    "evaluators.desktop.programs._CHUNK_BYTES: *": _BOUND,
     "evaluators.desktop.*._TIMEOUT_S: *": _BOUND,
     "evaluators.desktop.*: os.close(fd) -> pass": _CLOSED,
     "evaluators.desktop.*: '' -> 'XX'": _NOTHING,
