@@ -117,7 +117,10 @@ def try_(
     from appliance.base.errors import SpecError
     from evaluators.graph.outcome import Call
     from evaluators.model.base import SESSION
+    from evaluators.session.answers import MAX_ANSWER_CHARS
 
+    if answer is not None and len(answer) > MAX_ANSWER_CHARS:
+        raise SpecError(f"The answer has {len(answer)} characters.", f"Limit: {MAX_ANSWER_CHARS}.")
     known = _known(suite)
     tool = _find(known, name, on)
     args = _read_arguments(tool, arguments or [])

@@ -37,8 +37,9 @@ _NAMED = tuple(
         rf"[0-9]{{4}}[ -]{_MONTH}\.?[ -][0-9]{{1,2}}",
     )
 )
-_WEEKDAY = re.compile(
-    r"(?P<first>[a-z]{3,9})\.?,? (?P<rest>.+)|(?P<date>.+?),? \(?(?P<last>[a-z]+)\)?"
+_WEEKDAYS = (
+    re.compile(r"(?P<name>[a-z]{3,9})\.?,? (?P<rest>.+)"),
+    re.compile(r"(?P<rest>.+?),? \(?(?P<name>[a-z]{3,9})\)?"),
 )
 
 
@@ -83,19 +84,19 @@ def read_date(text: str, *, day_first: bool | None = None) -> dt.date | None:
         text: the date.
         day_first: whether ``05/06/2026`` is the 5th of June; None: it may be either.
     """
-    plain = normalize(text).removeprefix("the ")
-    weekday, plain = _split_weekday(plain)
+    weekday, plain = _split_weekday(normalize(text))
     date = _read_day(plain.removeprefix("the "), day_first=day_first)
     return date if date is None or weekday in {None, date.weekday()} else None
 
 
 def _split_weekday(text: str) -> tuple[int | None, str]:
-    found = _WEEKDAY.fullmatch(text)
-    if found is None:
-        return None, text
-    name, rest = found["first"] or found["last"], found["rest"] or found["date"]
-    weekday = _NAMES.weekday(name)
-    return (None, text) if weekday is None else (weekday, rest)
+    """Return the weekday before or after a date, if any, and the date."""
+    for shape in _WEEKDAYS:
+        if found := shape.fullmatch(text):
+            weekday = _NAMES.weekday(found["name"])
+            if weekday is not None:
+                return weekday, found["rest"]
+    return None, text
 
 
 def _read_day(text: str, *, day_first: bool | None) -> dt.date | None:
@@ -111,7 +112,7 @@ def _read_day(text: str, *, day_first: bool | None) -> dt.date | None:
     elif not _has_month(text):
         return None
     try:
-        return parse(text, dayfirst=bool(is_day_first), yearfirst=text[:4].isdigit()).date()
+        return parse(text, dayfirst=bool(is_day_first)).date()
     except (ParserError, OverflowError):
         return None
 
@@ -141,23 +142,22 @@ def lists_items(text: str, expected: Sequence[str], *, in_order: bool) -> bool:
         return False
     *head, last = parts
     left = _without(wanted, [normalize(part) for part in head], in_order=in_order)
-    if left is None:
-        return False
-    if len(left) == 1:
+    if left is not None and len(left) == 1:
         return left[0] in _readings(last, has_head=bool(head))
+    if left is None or len(left) != 2:  # noqa: PLR2004 - "and" joins two
+        return False
     orders = (left,) if in_order else (left, left[::-1])
     return any(_is_pair(last, order) for order in orders)
 
 
 def _without_bullet(part: str) -> str:
     stripped = part.strip()
-    return _BULLET.sub("", stripped, count=1) if _BULLET.match(stripped) else stripped
+    bullet = _BULLET.match(stripped)
+    return stripped[bullet.end() :] if bullet else stripped
 
 
 def _without(wanted: list[str], head: list[str], *, in_order: bool) -> list[str] | None:
-    """Return the one or two items that are left when those of `head` are taken; None otherwise."""
-    if not 1 <= len(wanted) - len(head) <= 2:  # noqa: PLR2004 - "and" joins two
-        return None
+    """Return the items that are left when those of `head` are taken; None when one is not there."""
     if in_order:
         return wanted[len(head) :] if wanted[: len(head)] == head else None
     missing, surplus = Counter(wanted), Counter(head)

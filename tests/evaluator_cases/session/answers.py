@@ -175,6 +175,7 @@ TABLES = (
             ),
             another_way("the only one, with and", said("Tom & Ann"), expected=["tom & ann"]),
             another_way("lines of another system", said("milk\r\neggs\r\ngreen tea\r\n"), **_ITEMS),
+            another_way("numbers on one line", said("1. milk, 2. eggs, 3. green tea"), **_ITEMS),
             another_way("each quoted", said("'milk', \"eggs\" and 'green tea'"), **_ITEMS),
             another_way(
                 "bullets and a last and", said("- milk\n- eggs\n- and green tea"), **_ITEMS
@@ -251,6 +252,7 @@ TABLES = (
                 expected=-1234567.5,
                 thousands=True,
             ),
+            another_way("a comma, a whole number", said("1,234"), expected=1234, thousands=True),
             another_way("no commas though allowed", said("1234"), expected=1234, thousands=True),
             another_way(
                 "a tolerance that is no binary fraction", said("41.6"), expected=41.5, tolerance=0.1
@@ -325,6 +327,14 @@ TABLES = (
             another_way("a day over 12 after the month", said("11-21-2026"), expected="2026-11-21"),
             another_way("the same day and month", said("3/3/2026"), expected="2026-03-03"),
             another_way("hyphens, the order stated", said("05-11-2026"), **_DATE, day_first=True),
+            another_way(
+                "an article, and a weekday after it", said("the 5th of Nov 2026, Thu"), **_DATE
+            ),
+            another_way(
+                "month first, and a weekday after it", said("November 5, 2026 (Thursday)"), **_DATE
+            ),
+            another_way("the first day over 12", said("13/11/2026"), expected="2026-11-13"),
+            forged("the 12th, which may be a month", said("12/11/2026"), expected="2026-12-11"),
             forged("slashes that may be either", said("5/11/2026"), **_DATE),
             forged("hyphens that may be either", said("11-05-2026"), **_DATE),
             forged("two dates", said("2026-11-05 2026-11-06"), **_DATE),

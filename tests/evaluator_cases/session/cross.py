@@ -316,7 +316,10 @@ TABLES = (
                 right=ANSWER,
             ),
         ),
-        equivalent=_BYTES,
+        equivalent={
+            **_BYTES,
+            "a cell and the answer: answer: cut": "a point at the end does not count",
+        },
     ),
     CaseTable(
         cross.value_among_lines,

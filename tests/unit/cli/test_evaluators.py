@@ -116,6 +116,7 @@ def test_an_argument_has_its_declared_type(word: str, value: object) -> None:
         (["file_exists", "path"], "ARGUMENT=VALUE"),
         (["file_exists", "pfad=~/a"], "pfad"),
         (["file_line_count", "path=~/a", "count=many"], "many"),
+        (["answer_exact", "expected=a", "--answer", "a" * 4001], "4001 characters"),
         (["file_exists", "path=~/a"], "--machine"),
         (["file_exists", "path=~/a", "--machine", "nobody"], "nobody"),
     ],
