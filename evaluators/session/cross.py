@@ -175,7 +175,7 @@ def values_equal(view: CrossView, left: Place, right: Place, way: Way = "exact")
     """Return whether the value at one place equals the value at another, on any machines.
 
     When a place has several values (a contact's numbers), one of them must be equal. Empty values
-    equal nothing.
+    equal nothing. Proves the state, not who made it.
 
     Args:
         view: the session and its machines.
@@ -194,6 +194,8 @@ def values_equal(view: CrossView, left: Place, right: Place, way: Way = "exact")
 @evaluator(on="session")
 def value_among_lines(view: CrossView, value: Place, file: FileText, way: Way = "exact") -> bool:
     """Return whether a line of a text file is the value at another place.
+
+    Proves the state, not who made it.
 
     Args:
         view: the session and its machines.
@@ -214,6 +216,8 @@ def value_among_lines(view: CrossView, value: Place, file: FileText, way: Way = 
 def files_equal(view: CrossView, left_on: str, left: str, right_on: str, right: str) -> bool:
     """Return whether two files, on one machine or two, hold the same bytes, at least one.
 
+    Proves the state, not who made it.
+
     Args:
         view: the session and its machines.
         left_on: role of one machine.
@@ -233,7 +237,8 @@ def files_equal(view: CrossView, left_on: str, left: str, right_on: str, right: 
 def pictures_equal(view: CrossView, left_on: str, left: str, right_on: str, right: str) -> bool:
     """Return whether two picture files, on one machine or two, look the same.
 
-    One of them may be scaled in proportion, or saved in another format.
+    One of them may be scaled in proportion, or saved in another format. Proves the state, not who
+    made it.
 
     Args:
         view: the session and its machines.
