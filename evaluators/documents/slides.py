@@ -1,4 +1,8 @@
-"""Presentations: OpenDocument (.odp) and PowerPoint (.pptx), recognised by content."""
+"""Presentations: OpenDocument (.odp) and PowerPoint (.pptx), recognised by content.
+
+Hidden shapes, shapes without a size, and text that is hidden or smaller than 2 pt are ignored. Colours are
+not judged, since slides have backgrounds.
+"""
 
 from __future__ import annotations
 
@@ -141,6 +145,8 @@ def slide_has_picture(
     if found is None or original is None:
         return False
     for shape in _shapes(found, "picture"):
+        if min(shape.width, shape.height) <= 0:
+            continue
         shown = decode_picture(base64.b64decode(shape.picture))
         if shown is not None and is_same_picture(shown, original) and _is_at(shape, place):
             return True

@@ -49,7 +49,7 @@ def read_odt(data: bytes) -> TextDocument:
     )
     tables = tuple(
         tuple(
-            tuple(document.cell_text(cell) for cell in _within(row, {"table:table-cell"}, set()))
+            tuple(document.visible_text(cell) for cell in _within(row, {"table:table-cell"}, set()))
             for row in _within(table, {"table:table-row"}, {"table:table-cell"})
         )
         for table in _within(body, {"table:table"}, set())
@@ -122,6 +122,8 @@ class _Document:
         wanted = f"application/vnd.oasis.opendocument.{kind}"
         if self.file.mimetype not in {wanted, f"{wanted}-template"}:
             raise ValueError(f"this is {self.file.mimetype}, not {wanted}")
+        self._is_on_paper = kind == "text"
+        """Slides have backgrounds of their own, which are not read."""
         self.styles: dict[tuple[str, str], Any] = {}
         for folder in (self.file.styles, self.file.automaticstyles):
             for style in folder.childNodes:
@@ -151,9 +153,9 @@ class _Document:
             tuple(run for run in runs if run.text),
         )
 
-    def cell_text(self, cell: Any) -> str:  # noqa: ANN401
-        """Return the visible text of a cell of a text document."""
-        nodes = _within(cell, {"text:p", "text:h"}, {"office:annotation"})
+    def visible_text(self, holder: Any) -> str:  # noqa: ANN401
+        """Return the visible text of a cell or shape, paragraphs separated by newlines."""
+        nodes = _within(holder, {"text:p", "text:h"}, {"office:annotation"})
         return "\n".join(self.paragraph(one).text for one in nodes)
 
     def _shown_name(self, name: str) -> str:
@@ -169,12 +171,16 @@ class _Document:
         for child in node.childNodes:
             text = _own_text(child)
             if text is not None:
-                runs += [_run(text, look)] if _is_visible(look) else []
+                runs += [_run(text, look)] if self._is_visible(look) else []
             elif child.qname[1] == "span":
                 runs += self._runs(child, self.look("text", _get(child, "stylename")).over(look))
             elif child.qname[1] not in _UNSEEN and _get(child, "ishidden") != "true":
                 runs += self._runs(child, look)
         return runs
+
+    def _is_visible(self, look: _Look) -> bool:
+        colour = look.colour or "" if self._is_on_paper else ""
+        return not look.hidden and is_visible(look.size_pt, colour, look.fill or "")
 
     def pictures(self, node: Any) -> tuple[str, ...]:  # noqa: ANN401
         """Return the files of the pictures below a node, without external links.
@@ -218,7 +224,13 @@ class _Document:
                 {"presentation:notes"},
             )
         ]
-        return Slide(tuple(shapes), "\n".join(notes), master.replace("_20_", " "))
+        return Slide(tuple(shapes), "\n".join(notes), self._master_name(master))
+
+    def _master_name(self, name: str) -> str:
+        """Return a master page's name as a user reads it."""
+        pages = [one for one in self.file.masterstyles.childNodes if _get(one, "name") == name]
+        shown = _get(pages[0], "displayname") if pages else ""
+        return shown or name.replace("_20_", " ")
 
     def _page_size(self, master: str) -> tuple[float, float]:
         for page in self.file.masterstyles.childNodes:
@@ -232,7 +244,7 @@ class _Document:
 
     def _shape(self, node: Any, size: tuple[float, float]) -> Shape:  # noqa: ANN401
         pictures = self.pictures(node)
-        text = _texts(node)
+        text = self.visible_text(node)
         kind = "picture" if pictures else "text" if text else "other"
         if _get(node, "class") == "title":
             kind = "title"
@@ -363,10 +375,6 @@ def _own_text(node: Any) -> str | None:  # noqa: ANN401
     if name == "s":
         return " " * min(int(_get(node, "c") or 1), 1000)
     return {"tab": "\t", "line-break": "\n"}.get(name)
-
-
-def _is_visible(look: _Look) -> bool:
-    return not look.hidden and is_visible(look.size_pt, look.colour or "", look.fill or "")
 
 
 def _hides_paragraph(node: Any) -> bool:  # noqa: ANN401

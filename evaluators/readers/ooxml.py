@@ -223,14 +223,11 @@ def _pptx_shape(shape: Any, slide: Any, size: tuple[int, int]) -> Shape:  # noqa
 
 def _pptx_text(paragraph: Any) -> str:  # noqa: ANN401
     """Return a paragraph's text without runs that are too small to be read."""
-    tiny = {
-        id(run._r)  # noqa: SLF001
-        for run in paragraph.runs
-        if run.font.size is not None and run.font.size.pt < SMALLEST_PT
-    }
-    if not tiny:
+    runs = list(paragraph.runs)
+    legible = [run for run in runs if run.font.size is None or run.font.size.pt >= SMALLEST_PT]
+    if len(legible) == len(runs):
         return str(paragraph.text)
-    return "".join(run.text for run in paragraph.runs if id(run._r) not in tiny)  # noqa: SLF001
+    return "".join(run.text for run in legible)
 
 
 def _has_text(shape: Any) -> bool:  # noqa: ANN401

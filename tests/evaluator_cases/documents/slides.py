@@ -11,7 +11,7 @@ import numpy as np
 from evaluators.documents import slides
 from evaluators.testing.case import CaseTable, hostile, near_miss, negative, positive
 from evaluators.testing.machine import MachineFixture
-from tests.evaluator_cases import file_builders
+from tests.evaluator_cases import file_builders, slide_ways
 from tests.evaluator_cases.document_cases import at, document_cases
 
 if TYPE_CHECKING:
@@ -165,6 +165,7 @@ TABLES = (
                 "a text document", at(PATH, lambda: file_builders.odf("text", page() * 2)), **_COUNT
             ),
             *document_cases(_talk, BARE, _COUNT, bomb=True),
+            *slide_ways.count_cases(_COUNT),
         ),
     ),
     CaseTable(
@@ -187,6 +188,7 @@ TABLES = (
             near_miss("of the next slide", at(PATH, odp(page("x"), page("Hello"))), **_TITLE),
             near_miss("no such slide", at(PATH, _talk["odp"]), **{**_TITLE, "slide": 3}),
             *document_cases(_talk, BARE, _TITLE),
+            *slide_ways.title_cases(_TITLE),
         ),
     ),
     CaseTable(
@@ -212,6 +214,7 @@ TABLES = (
                 "no line asked for", at(PATH, odp(page("x", "\ny"))), **{**_LINE, "text": ""}
             ),
             *document_cases(_talk, BARE, _LINE),
+            *slide_ways.line_cases(_LINE),
         ),
     ),
     CaseTable(
@@ -230,6 +233,7 @@ TABLES = (
             near_miss("on the slide", at(PATH, odp(page("x", "Smile", "y"))), **_NOTES),
             near_miss("none asked for", at(PATH, odp(page("x"))), **{**_NOTES, "text": ""}),
             *document_cases(_talk, BARE, _NOTES),
+            *slide_ways.notes_cases(_NOTES),
         ),
     ),
     CaseTable(
@@ -242,6 +246,7 @@ TABLES = (
             near_miss("longer", at(PATH, _talk["pptx"]), **{**_LAYOUT, "layout": "Title Only 2"}),
             near_miss("no such slide", at(PATH, pptx(says("x"))), **_LAYOUT),
             *document_cases({"pptx": _talk["pptx"]}, BARE, _LAYOUT),
+            *slide_ways.layout_cases(_LAYOUT),
         ),
     ),
     CaseTable(
@@ -367,6 +372,7 @@ TABLES = (
                 **_PICTURE,
             ),
             *document_cases(_pictures, BARE, _PICTURE),
+            *slide_ways.picture_cases(_PICTURE),
         ),
     ),
 )

@@ -1,0 +1,262 @@
+"""Forged presentations, and honest ones made in other ways, of the talk that says hello."""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from evaluators.testing.case import another_way, forged
+from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.file_builders import changed, encoded, noise, odf, pptx, unzipped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evaluators.testing.case import Case
+    from provisioning.protocols import Json
+    from tests.evaluator_cases.document_cases import Make
+
+_STYLES = (
+    '<style:style style:name="H" style:family="text"><style:text-properties '
+    'text:display="none"/></style:style><style:style style:name="T" style:family="text">'
+    '<style:text-properties fo:font-size="1pt"/></style:style><style:style style:name="W" '
+    'style:family="text"><style:text-properties fo:color="#ffffff"/></style:style>'
+)
+_MASTERS = (
+    "<office:automatic-styles><style:page-layout style:name='L'><style:page-layout-properties "
+    "fo:page-width='200mm' fo:page-height='100mm'/></style:page-layout></office:automatic-styles>"
+    "<office:master-styles><style:master-page style:name='M1' style:display-name='{}' "
+    "style:page-layout-name='L'/><style:master-page style:name='Title_20_Only' "
+    "style:page-layout-name='L'/></office:master-styles>"
+)
+_NOTES_BOX = "<presentation:notes>{}</presentation:notes>"
+
+
+def _odp(*pages: str, master: str = "Plain") -> Make:
+    """Return a function that makes an .odp of these contents of slides."""
+
+    @cache
+    def make() -> bytes:
+        slides = (f"<draw:page draw:master-page-name='M1'>{one}</draw:page>" for one in pages)
+        files = {"Pictures/1.png": encoded(noise(1))}
+        styles = _MASTERS.format(master)
+        return odf("presentation", "".join(slides), automatic=_STYLES, styles=styles, files=files)
+
+    return make
+
+
+def _frame(content: str, attributes: str = "", size: str = "40mm") -> str:
+    box = f"svg:x='140mm' svg:y='30mm' svg:width='{size}' svg:height='30mm'"
+    return f"<draw:frame {attributes} {box}>{content}</draw:frame>"
+
+
+def _box(text: str, attributes: str = "", style: str = "") -> str:
+    inner = f"<text:span text:style-name='{style}'>{text}</text:span>" if style else text
+    return _frame(f"<draw:text-box><text:p>{inner}</text:p></draw:text-box>", attributes)
+
+
+def _pptx(*builders: Callable[[Any], object], layout: int = 5) -> Make:
+    """Return a function that makes a .pptx; each builder fills in one slide."""
+
+    @cache
+    def make() -> bytes:
+        def build(deck: Any) -> None:
+            for builder in builders:
+                builder(deck.slides.add_slide(deck.slide_layouts[layout]))
+
+        return pptx(build)
+
+    return make
+
+
+def _textbox(slide: Any, text: str, *, size_pt: float = 18, name: str = "Box") -> Any:
+    from pptx.util import Pt
+
+    box = slide.shapes.add_textbox(900_000, 900_000, 900_000, 900_000)
+    box.name = name
+    box.text_frame.text = text
+    box.text_frame.paragraphs[0].runs[0].font.size = Pt(size_pt)
+    return box
+
+
+def _hide(shape: Any) -> None:
+    shape._element.xpath("./*/p:cNvPr")[0].set("hidden", "1")
+
+
+def _entitled(text: str, *, is_hidden: bool = False, size_pt: float = 0) -> Callable[[Any], None]:
+    def build(slide: Any) -> None:
+        from pptx.util import Pt
+
+        slide.shapes.title.text = text
+        if size_pt:
+            slide.shapes.title.text_frame.paragraphs[0].runs[0].font.size = Pt(size_pt)
+        if is_hidden:
+            _hide(slide.shapes.title)
+
+    return build
+
+
+def _unlisted() -> bytes:
+    """Return a .pptx that stores two slides and shows one."""
+    part = "ppt/presentation.xml"
+    data = _pptx(_entitled("Hello"), _entitled("Bye"))()
+    xml = unzipped(data)[part].decode()
+    start = xml.rindex("<p:sldId ")
+    return changed(data, {part: (xml[:start] + xml[xml.index("/>", start) + 2 :]).encode()})
+
+
+def count_cases(args: dict[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of two slides."""
+    path = str(args["path"])
+    notes = _NOTES_BOX.format("<draw:page-thumbnail draw:page-number='2'/>")
+    settings = "</draw:page><draw:page draw:master-page-name='M1' draw:id='x'>"
+    return (
+        forged("a stored slide that is not shown", at(path, _unlisted), **args),
+        forged("odp: two masters", at(path, _odp(notes)), **args),
+        another_way("without any layout's shapes", at(path, _pptx(str, str, layout=6)), **args),
+        another_way("odp: with notes", at(path, _odp(notes + settings + notes)), **args),
+    )
+
+
+def title_cases(args: dict[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of the title Hello."""
+    path = str(args["path"])
+
+    def named(slide: Any) -> None:
+        _textbox(slide, "Hello", name="Title 1", size_pt=44)
+
+    def split(slide: Any) -> None:
+        slide.shapes.title.text = "Hel"
+        slide.shapes.title.text_frame.paragraphs[0].add_run().text = "lo"
+
+    title = "presentation:class='title'"
+    return (
+        forged("a large box with its name", at(path, _pptx(named)), **args),
+        forged("hidden", at(path, _pptx(_entitled("Hello", is_hidden=True))), **args),
+        forged("too small to read", at(path, _pptx(_entitled("Hello", size_pt=1))), **args),
+        forged("odp: not displayed", at(path, _odp(_box("Hello", title, "H"))), **args),
+        forged("odp: named so", at(path, _odp(_box("Hello", "draw:name='Title'"))), **args),
+        another_way("in two pieces", at(path, _pptx(split)), **args),
+        another_way("of the title layout", at(path, _pptx(_entitled("Hello"), layout=0)), **args),
+        another_way(
+            "odp: white, for dark slides", at(path, _odp(_box("Hello", title, "W"))), **args
+        ),
+    )
+
+
+def line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of the line "two"."""
+    path = str(args["path"])
+    shape = "<draw:custom-shape svg:x='1mm' svg:y='1mm' svg:width='9mm' svg:height='9mm'>{}</draw:custom-shape>"
+    listed = "<text:list><text:list-item><text:p>two</text:p></text:list-item></text:list>"
+
+    def grouped(slide: Any) -> None:
+        group = slide.shapes.add_group_shape()
+        group.shapes.add_textbox(0, 0, 900_000, 900_000).text_frame.text = "two"
+
+    def bulleted(slide: Any) -> None:
+        slide.placeholders[1].text = "one\ntwo"
+
+    return (
+        forged("hidden", at(path, _pptx(lambda slide: _hide(_textbox(slide, "two")))), **args),
+        forged(
+            "too small to read",
+            at(path, _pptx(lambda slide: _textbox(slide, "two", size_pt=1))),
+            **args,
+        ),
+        forged(
+            "a shape's name",
+            at(path, _pptx(lambda slide: _textbox(slide, "x", name="two"))),
+            **args,
+        ),
+        forged("odp: not displayed", at(path, _odp(_box("two", style="H"))), **args),
+        forged("odp: too small to read", at(path, _odp(_box("two", style="T"))), **args),
+        another_way("in a group", at(path, _pptx(grouped)), **args),
+        another_way("a bullet", at(path, _pptx(bulleted, layout=1)), **args),
+        another_way(
+            "odp: a bullet",
+            at(path, _odp(_frame(f"<draw:text-box>{listed}</draw:text-box>"))),
+            **args,
+        ),
+        another_way(
+            "odp: in a drawn shape", at(path, _odp(shape.format("<text:p>two</text:p>"))), **args
+        ),
+    )
+
+
+def notes_cases(args: dict[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of the notes "Smile"."""
+    path = str(args["path"])
+    notes = "presentation:class='notes'"
+
+    def beside(slide: Any) -> None:
+        box = _textbox(slide, "Smile")
+        slide.notes_slide.shapes._spTree.append(box._element)
+
+    def split(slide: Any) -> None:
+        frame = slide.notes_slide.notes_text_frame
+        frame.text = "Smi"
+        frame.paragraphs[0].add_run().text = "le"
+
+    def odp(text: str, attributes: str, style: str = "") -> Make:
+        return _odp(_NOTES_BOX.format(_box(text, attributes, style)))
+
+    return (
+        forged("beside the notes", at(path, _pptx(beside)), **args),
+        forged("odp: in the header", at(path, odp("Smile", "presentation:class='header'")), **args),
+        forged(
+            "odp: a placeholder",
+            at(path, odp("Smile", f"{notes} presentation:placeholder='true'")),
+            **args,
+        ),
+        another_way("in two pieces", at(path, _pptx(split)), **args),
+        another_way("odp: formatted", at(path, odp("Smile", notes, "W")), **args),
+    )
+
+
+def layout_cases(args: dict[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of the layout Title Only of the second slide."""
+    path = str(args["path"])
+
+    def called_so(slide: Any) -> None:
+        slide._element.cSld.set("name", "Title Only")
+
+    first = {**args, "slide": 1, "layout": "Grün"}
+    return (
+        forged("only the slide has its name", at(path, _pptx(str, called_so, layout=6)), **args),
+        forged("odp: a master that is not used", at(path, _odp("", "")), **args),
+        another_way("without its shapes", at(path, _pptx(str, _without_shapes)), **args),
+        another_way("odp: a name with an umlaut", at(path, _odp("", master="Grün")), **first),
+    )
+
+
+def _without_shapes(slide: Any) -> None:
+    for shape in list(slide.shapes):
+        shape._element.getparent().remove(shape._element)
+
+
+def picture_cases(args: dict[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of the first picture, on the right."""
+    path = str(args["path"])
+    image = "<draw:image xlink:href='Pictures/1.png'/>"
+
+    def drawn(slide: Any) -> Any:
+        file = io.BytesIO(encoded(noise(1)))
+        return slide.shapes.add_picture(file, 6_000_000, 2_000_000, 2_700_000, 2_000_000)
+
+    def flat(slide: Any) -> None:
+        drawn(slide).height = 0
+
+    def turned(slide: Any) -> None:
+        drawn(slide).rotation = 0.0
+        _textbox(slide, "over it")
+
+    return (
+        forged("hidden", at(path, _pptx(lambda slide: _hide(drawn(slide)))), **args),
+        forged("of no size", at(path, _pptx(flat)), **args),
+        forged("odp: of no size", at(path, _odp(_frame(image, size="0mm"))), **args),
+        forged("odp: stored, not shown", at(path, _odp(_box("cat"))), **args),
+        another_way("beneath a box", at(path, _pptx(turned)), **args),
+        another_way("odp: in a group", at(path, _odp(f"<draw:g>{_frame(image)}</draw:g>")), **args),
+    )
