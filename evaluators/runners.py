@@ -10,9 +10,9 @@ from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import GuestCallError, LinkError, MachineError, MesocosmError
 from evaluators.catalogue import HOST_PLACES
 from evaluators.graph.outcome import Cause, Outcome, undecided
+from evaluators.isolation.pool import shared_processes
 from evaluators.machine_view import MachineView
 from evaluators.phone.view import PhoneView
-from evaluators.session.process import shared_processes
 from evaluators.session.view import CrossView
 from provisioning.protocols import Kind
 

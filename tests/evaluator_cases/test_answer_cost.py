@@ -37,6 +37,7 @@ PATTERNS = {
     "a date": "5 nov 2026 ",
     "brackets": "(",
 }
+ANSWER = {"read": "answer"}
 SESSION = [table for table in all_tables() if table.mark.on == "session"]
 
 
@@ -58,7 +59,8 @@ def cpu_s(act: Callable[[], object]) -> float:
 @pytest.mark.parametrize("table", SESSION, ids=[table.mark.name for table in SESSION])
 def test_the_largest_answer_is_cheap(table: CaseTable) -> None:
     tool = describe(table.evaluator)
-    case = next(case for case in table.cases if case.kind is CaseKind.POSITIVE)
+    positive = [case for case in table.cases if case.kind is CaseKind.POSITIVE]
+    case = next((each for each in positive if ANSWER in each.args.values()), positive[0])
     with prepare(table, case) as prepared:
         checked = tool.check(prepared.fixture.arguments(case.args))
         slow = {}

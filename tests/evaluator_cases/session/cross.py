@@ -331,6 +331,7 @@ TABLES = (
                 state("x\n Lab ", name="Lab"),
                 **{**_LINES, "file": {**FILE, "line": 1}},
             ),
+            positive("the answer", state("x\nLab", answer="Lab"), value=ANSWER, file=FILE),
             positive("other case", state("x\nLAB", name="Lab"), **_LINES, way="normal"),
             another_way("lines of another system", state("x\r\nLab\r\n", name="Lab"), **_LINES),
             another_way("as a number", state("x\n+12.50", name="12.5"), **_LINES, way="number"),

@@ -1,6 +1,6 @@
 """The process that runs evaluators of sessions, one after the other, until its input ends.
 
-Started by `evaluators.session.process`. What an agent submitted is read here, so that an evaluator that
+Started by `evaluators.isolation.pool`. What an agent submitted is read here, so that an evaluator that
 does not end can be ended. Machines are read by the parent, on request.
 """
 

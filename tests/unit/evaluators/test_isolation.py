@@ -15,9 +15,9 @@ from appliance.base.errors import EvaluationError, LinkClosedError
 from evaluators.catalogue import builtin_evaluators
 from evaluators.decorators import evaluator
 from evaluators.graph.outcome import Call, Cause
+from evaluators.isolation.pool import EvaluatorProcesses
 from evaluators.runners import session_runner
 from evaluators.schema import describe
-from evaluators.session.process import EvaluatorProcesses
 from evaluators.session.view import CrossView
 from evaluators.suite_code.functions import load_suite_code
 from evaluators.testing.session import SessionFixture

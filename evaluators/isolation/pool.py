@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from appliance.base import process
 from appliance.base.errors import EvaluationError
-from evaluators.session.child import Job, Reply, Request, Result
+from evaluators.isolation.child import Job, Reply, Request, Result
 from evaluators.suite_code.importer import modules_beside
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 _ROOT = Path(__file__).resolve().parents[2]
-_MAIN = "import sys; sys.path.insert(0, sys.argv[1]); from evaluators.session import child; child.main()"
+_MAIN = "import sys; sys.path.insert(0, sys.argv[1]); from evaluators.isolation import child; child.main()"
 _START_TIMEOUT_S = 60.0
 _TAIL_CHARS = 400
 

@@ -1,0 +1,1 @@
+"""Child processes in which evaluators run, killed at a deadline."""
