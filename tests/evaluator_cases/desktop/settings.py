@@ -86,10 +86,14 @@ def _installed(content: str, *, desktop: str = "", name: str = "calc.desktop") -
     return make
 
 
-def _linked(b: DesktopFixture) -> None:
+def _linked(target: str) -> State:
     """Have a link to the calculator's entry among those of autostart."""
-    _calculator(b)
-    b.link("~/.config/autostart/calc.desktop", "/usr/share/applications/calc.desktop")
+
+    def make(b: DesktopFixture) -> None:
+        _calculator(b)
+        b.link("~/.config/autostart/calc.desktop", target)
+
+    return make
 
 
 def _default(own: str, *, app: str = "calc.desktop", place: str = "", system: bool = True) -> State:
@@ -105,6 +109,45 @@ def _default(own: str, *, app: str = "calc.desktop", place: str = "", system: bo
             b.write(f"~/.local/share/applications/{place or app}", own)
 
     return make
+
+
+def _named(folder: str) -> Case:
+    """Return the case of an entry that names a program of a folder without the folder."""
+    return another_way(
+        f"by its name, from {folder}",
+        lambda b: (
+            b.write(f"{folder}/calc", "calc", 0o755),
+            _entry(ENTRY.replace("/usr/bin/calc", "calc"))(b),
+        ),
+        program=f"{folder}/calc",
+    )
+
+
+def _multi_call(name: str) -> Case:
+    """Return the case of another program of a file that is many programs."""
+    return forged(
+        f"another program of {name}",
+        lambda b: (
+            b.write(f"/usr/bin/{name}", name, 0o755),
+            b.link("/usr/bin/calc", f"/usr/bin/{name}"),
+            b.link("/usr/bin/other", f"/usr/bin/{name}"),
+            _entry(ENTRY.replace("/usr/bin/calc", "other"))(b),
+        ),
+        program="/usr/bin/calc",
+    )
+
+
+def _replaced(folder: str) -> Case:
+    """Return the case of an entry of a folder that the user's replaces."""
+    return forged(
+        f"another program instead of that of {folder}",
+        lambda b: (
+            _default(ENTRY.replace("/usr/bin/calc", "/bin/true"), system=False)(b),
+            b.write(f"{folder}/calc.desktop", ENTRY),
+        ),
+        mime="text/plain",
+        app="calc.desktop",
+    )
 
 
 def _clip(out: str | bytes, code: int = 0, err: str = "") -> State:
@@ -151,6 +194,20 @@ def _run(pid: int = 0, uid_off: int = 0) -> State:
 
 
 URI = "file:///home/user/p%20q.png"
+PROGRAM_FOLDERS = (
+    "/usr/local/sbin",
+    "/usr/local/bin",
+    "/usr/sbin",
+    "/sbin",
+    "/bin",
+    "/usr/games",
+    "/snap/bin",
+)
+APPLICATION_FOLDERS = (
+    "/usr/local/share/applications",
+    "/var/lib/snapd/desktop/applications",
+    "/var/lib/flatpak/exports/share/applications",
+)
 GEDIT = "{root}/usr/bin/gedit"
 PORTAL = "file:///home/user/.config/background"
 COPIES = "file:///home/user/.local/share/backgrounds"
@@ -411,6 +468,7 @@ SETTINGS = (
                 mime="text/plain",
                 app="calc.desktop",
             ),
+            *(_replaced(folder) for folder in APPLICATION_FOLDERS),
         ),
     ),
     CaseTable(
@@ -522,7 +580,7 @@ SETTINGS = (
             ),
             another_way(
                 "a link to the system's entry",
-                _linked,
+                _linked("/usr/share/applications/calc.desktop"),
                 program="/usr/bin/calc",
             ),
             another_way(
@@ -535,6 +593,23 @@ SETTINGS = (
                 _installed(ENTRY.replace("Exec=", "Exec=env LANG=C ")),
                 program="/usr/bin/calc",
             ),
+            forged(
+                "hidden under systemd",
+                _installed(ENTRY + "X-GNOME-HiddenUnderSystemd=true\n"),
+                program="/usr/bin/calc",
+            ),
+            another_way(
+                "with an environment as it is",
+                _installed(ENTRY.replace("Exec=", "Exec=env ")),
+                program="/usr/bin/calc",
+            ),
+            another_way(
+                "a relative link to the system's entry",
+                _linked("../../../../usr/share/applications/calc.desktop"),
+                program="/usr/bin/calc",
+            ),
+            *(_named(folder) for folder in PROGRAM_FOLDERS),
+            *(_multi_call(name) for name in ("busybox", "coreutils", "toybox")),
         ),
         equivalent={
             "*: * rename": "the entry's own name does not count",
