@@ -27,12 +27,6 @@ IN_GUESTS = {"mss", "pyautogui", "Xlib", "jeepney", "gi", "__future__"}
 # Beside the standard library, inside the phone's container.
 IN_PHONES = {"PIL"}
 
-# Being taken apart.
-KNOWN_CYCLES = (
-    ["provisioning.desktop.qemu.machine", "provisioning.desktop.qemu.template"],
-    ["provisioning.fake.desktop", "provisioning.fake.judge"],
-)
-
 
 def layer_of(module: str) -> int | None:
     """Return the place of a module's layer; None for foreign modules."""
@@ -118,7 +112,7 @@ def import_graph() -> nx.DiGraph[str]:
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     circles = [sorted(part) for part in nx.strongly_connected_components(import_graph())]
-    assert [part for part in sorted(circles) if len(part) > 1 and part not in KNOWN_CYCLES] == []
+    assert [part for part in sorted(circles) if len(part) > 1] == []
 
 
 def guest_files(folder: str) -> list[Path]:

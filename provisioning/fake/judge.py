@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from appliance.base.errors import GuestCallError
 from provisioning.probe.guest import Guest
@@ -14,11 +14,39 @@ from provisioning.probe.proc import Process
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from provisioning.fake.desktop import FakeDesktop
+    from provisioning.fake.machine import FakeFile
     from provisioning.protocols import Json
 
 _MARK = "__mesocosm_mark__"
 _WITHOUT_EVALUATORS = {"evaluators", "evaluators.decorators", "evaluators.desktop"}
+
+
+class JudgedState(Protocol):
+    """Files and folders of a desktop in memory."""
+
+    files: dict[str, FakeFile]
+    folders: set[str]
+
+
+class JudgedDesktop(Protocol):
+    """What is asked of a desktop in memory to judge it."""
+
+    @property
+    def state(self) -> JudgedState:
+        """Its files and folders."""
+        ...
+
+    def obey(self, argv: list[str]) -> str | None:
+        """Run a command line and return its output; None for an unknown command."""
+        ...
+
+    def answer(self, op: str, params: dict[str, Json], timeout_s: float) -> Json:
+        """Answer a request as the probe does."""
+        ...
+
+    def process_names(self) -> list[str]:
+        """Return the names of all processes."""
+        ...
 
 
 class FakeGuest(Guest):
@@ -31,7 +59,7 @@ class FakeGuest(Guest):
         root: where its files were laid out by `lay_out`.
     """
 
-    def __init__(self, desktop: FakeDesktop, root: Path) -> None:
+    def __init__(self, desktop: JudgedDesktop, root: Path) -> None:
         self._desktop = desktop
         self._root = root
 
@@ -70,7 +98,7 @@ class FakeGuest(Guest):
         return str(window["title"])
 
 
-def lay_out(desktop: FakeDesktop, root: Path) -> None:
+def lay_out(desktop: JudgedDesktop, root: Path) -> None:
     """Write a desktop's files and folders below a folder."""
     for folder in ["/home/user", *desktop.state.folders]:
         (root / folder.lstrip("/")).mkdir(parents=True, exist_ok=True)
@@ -107,7 +135,7 @@ class Judge:
         self._bundles[digest] = evaluators
         return {"loaded": True}
 
-    def evaluate(self, desktop: FakeDesktop, params: Mapping[str, Json]) -> Json:
+    def evaluate(self, desktop: JudgedDesktop, params: Mapping[str, Json]) -> Json:
         """Run one wave.
 
         Raises:

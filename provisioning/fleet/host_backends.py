@@ -17,8 +17,32 @@ if TYPE_CHECKING:
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.protocols import ResetReport
 
-_RECORDED = {"libvirt": "vm", "container": "container", "remote": "remote"}
-"""What `MESOCOSM_DESKTOP` calls a backend, by the name that machines' records carry."""
+
+def _qemu(settings: Settings) -> Backend:
+    from provisioning.desktop.qemu.backend import QemuBackend  # noqa: PLC0415 - imports libvirt
+
+    return QemuBackend(settings)
+
+
+def _container(settings: Settings) -> Backend:
+    from provisioning.desktop.container.backend import ContainerBackend  # noqa: PLC0415 - docker
+
+    return ContainerBackend(settings)
+
+
+def _remote(settings: Settings) -> Backend:
+    from provisioning.desktop.remote.backend import RemoteBackend  # noqa: PLC0415 - paramiko
+
+    return RemoteBackend(settings)
+
+
+_DESKTOPS: Mapping[str, tuple[str, Callable[[Settings], Backend]]] = {
+    "vm": ("libvirt", _qemu),
+    "container": ("container", _container),
+    "remote": ("remote", _remote),
+}
+"""By the name that `MESOCOSM_DESKTOP` has: the name in machines' records, and the constructor."""
+_RECORDED = {recorded: name for name, (recorded, _) in _DESKTOPS.items()}
 
 
 def host_backends(settings: Settings, *, without: Collection[str] = ()) -> Mapping[Kind, Backend]:
@@ -28,17 +52,9 @@ def host_backends(settings: Settings, *, without: Collection[str] = ()) -> Mappi
         settings: which backend makes desktops; machines of the others can still be attached.
         without: desktop backends that cannot be asked now, such as ``vm``.
     """
-    from provisioning.desktop.container.backend import ContainerBackend  # noqa: PLC0415 - imports docker
-    from provisioning.desktop.qemu.backend import QemuBackend  # noqa: PLC0415 - imports libvirt
-    from provisioning.desktop.remote.backend import RemoteBackend  # noqa: PLC0415 - imports paramiko
     from provisioning.phone.reference.backend import PhoneBackend  # noqa: PLC0415 - imports docker
 
-    desktops: dict[str, Backend] = {
-        "vm": QemuBackend(settings),
-        "container": ContainerBackend(settings),
-        "remote": RemoteBackend(settings),
-    }
-    kept = {name: backend for name, backend in desktops.items() if name not in without}
+    kept = {name: make(settings) for name, (_, make) in _DESKTOPS.items() if name not in without}
     can_fork = isinstance(kept.get(settings.desktop), ForkingBackend)
     several = ForkingSwitch if can_fork else BackendSwitch
     return {Kind.DESKTOP: several(settings.desktop, kept), Kind.PHONE: PhoneBackend(settings)}

@@ -20,7 +20,7 @@ import os
 import shutil
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -39,7 +39,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from appliance.base.settings import Settings
-    from provisioning.desktop.qemu.machine import DesktopVm
+    from provisioning.desktop.qemu.connection import Hypervisor
+    from provisioning.desktop.qemu.domain import DomainSpec
+    from provisioning.machine_folder import MachineFolder
+    from provisioning.protocols import MachineInfo
 
 RAM, DEVICES, DISK, DIGEST, RECORD = "ram", "devices", "disk.qcow2", "digest.json", "template.json"
 TEMPLATE_PREFIX = "template-"
@@ -50,6 +53,35 @@ _STAMP_DIGITS = 16
 _LOCK = ".lock"
 _BUILD = ".build"
 _COPY_TIMEOUT_S = 300.0
+
+
+class SavedVm(Protocol):
+    """What a template is made of: a running VM that has the snapshot ``ready``."""
+
+    @property
+    def info(self) -> MachineInfo:
+        """Name and image."""
+        ...
+
+    @property
+    def folder(self) -> MachineFolder:
+        """Where its disk and its snapshots are."""
+        ...
+
+    @property
+    def spec(self) -> DomainSpec:
+        """How its QEMU is started."""
+        ...
+
+    @property
+    def hypervisor(self) -> Hypervisor:
+        """What runs it."""
+        ...
+
+    @property
+    def backing(self) -> Path:
+        """The image's disk below its own."""
+        ...
 
 
 FileMark = tuple[int, int]
@@ -246,7 +278,7 @@ def _is_of_other(path: Path, image: str) -> bool:
         return False
 
 
-def make_template(settings: Settings, vm: DesktopVm, stamp: str) -> Template:
+def make_template(settings: Settings, vm: SavedVm, stamp: str) -> Template:
     """Make the template of a running desktop that has the snapshot ``ready``.
 
     The desktop stands still while its disk is copied, then goes on.
@@ -278,7 +310,7 @@ def make_template(settings: Settings, vm: DesktopVm, stamp: str) -> Template:
     return Template(path, record)
 
 
-def _make(vm: DesktopVm, folder: Path, stamp: str) -> TemplateRecord:
+def _make(vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
     start_s = SYSTEM_CLOCK.monotonic_s()
     hypervisor, name = vm.hypervisor, vm.info.machine_id
     saved, frozen = folder / DISK, folder / "frozen.qcow2"
