@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.nightly.ledger import stale_lines
-from tests.tiers import IS_NIGHTLY, Times, arrange
+from tests.scheduling import GroupScheduling, write_groups
+from tests.tiers import IS_NIGHTLY, Times, arrange, order
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from _pytest.terminal import TerminalReporter
 
 _TIMES = pytest.StashKey[Times]()
 _LEFT = pytest.StashKey[int]()
+GROUPS = "groups"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -23,8 +28,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_Reports(config), "mesocosm-lanes")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Order the tests, and leave nightly ones out of a landing."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None]:
+    """Leave nightly tests out of a landing; bind the others to workers before xdist looks."""
     left = arrange(items)
     config.stash[_LEFT] = len(left)
     worker: dict[str, Any] | None = getattr(config, "workeroutput", None)
@@ -32,6 +40,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         worker["nightly"] = len(left)
     if left:
         config.hook.pytest_deselected(items=left)
+    yield
+    order(items)
+    sent: dict[str, Any] = getattr(config, "workerinput", {})
+    if GROUPS in sent:
+        write_groups(items, Path(sent[GROUPS]))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:  # noqa: ANN401 - xdist's
+    """Tell a worker where to write the groups of tests."""
+    node.workerinput[GROUPS] = str(_groups_path(node.config))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config) -> GroupScheduling:
+    """Distribute tests by groups."""
+    return GroupScheduling(config, _groups_path(config))
+
+
+def _groups_path(config: pytest.Config) -> Path:
+    factory: pytest.TempPathFactory = config._tmp_path_factory  # type: ignore[attr-defined]
+    return factory.getbasetemp() / "groups.json"
 
 
 class _Reports:

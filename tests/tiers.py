@@ -61,10 +61,10 @@ def lane_of(marks: Iterable[str]) -> Lane:
 
 
 def arrange(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Note each test's lane, bind it to a worker, put the long lanes first; return nightly tests.
+    """Note each test's lane and bind it to a worker; return nightly tests.
 
     Args:
-        items: collected tests; sorted in place, nightly tests removed unless this is the nightly.
+        items: collected tests; nightly tests are removed in place unless this is the nightly.
 
     Returns:
         The tests that were removed.
@@ -78,8 +78,12 @@ def arrange(items: list[pytest.Item]) -> list[pytest.Item]:
         group = lane.value if shares_machines else item.nodeid.partition("::")[0]
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: _ORDER.index(lanes[item]))
     return left
+
+
+def order(items: list[pytest.Item]) -> None:
+    """Put the long lanes first, in place; the order within a lane stays."""
+    items.sort(key=lambda item: _ORDER.index(lane_of(mark.name for mark in item.iter_markers())))
 
 
 @dataclass

@@ -23,11 +23,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.fixture(
-    scope="session",
+    scope="module",
     params=[pytest.param(name, marks=list(marks)) for name, (_, marks) in IMPLEMENTATIONS.items()],
 )
 def implementation(request: pytest.FixtureRequest) -> Iterator[Subject]:
-    """Make each machine once."""
+    """Make each machine once a module, so that other modules need no further one."""
     make, _ = IMPLEMENTATIONS[request.param]
     with make() as subject:
         if subject.saves:

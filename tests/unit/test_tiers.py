@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -103,3 +105,24 @@ def test_the_appliance_is_brought_up_where_a_job_needs_it() -> None:
     (smoke, phone) = select(("smoke", "phone"))
     assert command_of(smoke)[:2] == ["sh", "tests/with_appliance.sh"]
     assert command_of(phone)[0].endswith("pytest")
+
+
+def test_tests_of_one_group_run_on_one_worker(tmp_path: Path) -> None:
+    shutil.copy(REPOSITORY / "tests" / "conftest.py", tmp_path / "conftest.py")
+    (tmp_path / "test_it.py").write_text(
+        "import os, pathlib, pytest\n"
+        "@pytest.mark.parametrize('number', [\n"
+        "    pytest.param(n, marks=[pytest.mark.vm if n % 2 else pytest.mark.docker])\n"
+        "    for n in range(12)])\n"
+        "def test_it(number):\n"
+        "    group = 'vm' if number % 2 else 'docker'\n"
+        "    worker = os.environ['PYTEST_XDIST_WORKER']\n"
+        "    pathlib.Path(f'{group}-{worker}').touch()\n"
+    )
+    argv = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadscope"]
+    argv += ["--no-loadscope-reorder", "-p", "no:cacheprovider", "-o", "addopts=", "test_it.py"]
+    env = {"PYTHONPATH": str(REPOSITORY)}
+    ended = run(argv, cwd=tmp_path, env=env, timeout_s=120)
+    assert b"12 passed" in ended.stdout, ended.stdout
+    assert len(list(tmp_path.glob("vm-*"))) == 1
+    assert len(list(tmp_path.glob("docker-*"))) == 1
