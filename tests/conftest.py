@@ -54,9 +54,9 @@ def pytest_configure_node(node: Any) -> None:  # noqa: ANN401 - xdist's
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config) -> GroupScheduling:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> GroupScheduling:
     """Distribute tests by groups."""
-    return GroupScheduling(config, _groups_path(config))
+    return GroupScheduling(config, _groups_path(config), log)
 
 
 def _groups_path(config: pytest.Config) -> Path:

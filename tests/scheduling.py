@@ -26,10 +26,11 @@ class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has n
     Args:
         config: of the session.
         path: file that the workers write.
+        log: of xdist; without it every step is printed.
     """
 
-    def __init__(self, config: pytest.Config, path: Path) -> None:
-        super().__init__(config)
+    def __init__(self, config: pytest.Config, path: Path, log: object) -> None:
+        super().__init__(config, log)
         self._path = path
         self._groups: Mapping[str, str] | None = None
 
