@@ -15,7 +15,7 @@ from appliance.base.clock import wait_until
 from appliance.base.errors import GuestCallError, InvalidActionError
 from provisioning.links.guest_io import LinkInput, LinkScreen, LinkTree
 from provisioning.protocols import Button, Input, Screen, Tree
-from tests.standins.desktop import SIZE, DesktopStandIn, desktop_in
+from tests.standins.desktop import SIZE, DesktopStandIn, desktop_on_host
 from tests.tiers import STAND_IN
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ TEXT = "Grüße, 'q\"uo\\te$ ✓ 日本 ~@#{}[]|&*? " + "".join(map(chr, range(0
 
 
 @pytest.fixture(scope="module")
-def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DesktopStandIn]:
-    with desktop_in(tmp_path_factory.mktemp("desktop")) as stand_in:
+def desktop() -> Iterator[DesktopStandIn]:
+    with desktop_on_host() as stand_in:
         yield stand_in
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from provisioning.reset.digests import take_digest
 from tests.standins.clipboard_owner import ClipboardOwner, Manner
-from tests.standins.desktop import DesktopStandIn, desktop_in
+from tests.standins.desktop import DesktopStandIn, desktop_on_host
 from tests.tiers import STAND_IN
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ NAMES = ("CLIPBOARD", "PRIMARY")
 
 
 @pytest.fixture(scope="module")
-def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DesktopStandIn]:
-    with desktop_in(tmp_path_factory.mktemp("desktop")) as stand_in:
+def desktop() -> Iterator[DesktopStandIn]:
+    with desktop_on_host() as stand_in:
         yield stand_in
 
 

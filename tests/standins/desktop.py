@@ -162,16 +162,16 @@ def claim_user() -> tuple[FileLock, str]:
 
 
 @contextlib.contextmanager
-def desktop_in(folder: Path) -> Iterator[DesktopStandIn]:
-    """Run one for the length of a block, in a folder that pytest made."""
-    # pytest makes its folders for the tests' user alone.
-    for parent in (folder.parent, folder.parent.parent):
-        parent.chmod(0o755)
-    stand_in = DesktopStandIn(folder)
-    try:
-        yield stand_in
-    finally:
-        stand_in.close()
+def desktop_on_host() -> Iterator[DesktopStandIn]:
+    """Run one for the length of a block, in a folder that its user can reach."""
+    # Not pytest's folder: each session of pytest closes it to other users.
+    with tempfile.TemporaryDirectory(prefix="mesocosm-desktop-") as name:
+        Path(name).chmod(0o755)
+        stand_in = DesktopStandIn(Path(name))
+        try:
+            yield stand_in
+        finally:
+            stand_in.close()
 
 
 def clean() -> dict[str, str]:
