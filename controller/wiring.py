@@ -10,6 +10,7 @@ from appliance.base.measures import record
 from controller.actions.vocabulary import vocabulary
 from controller.episode.baselines import Baselines
 from controller.episode.context import RunContext
+from controller.planning import code_version
 from evaluators.model.suite import load_suite
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def make_context(
         fleet,
         suite=plan.suite.name,
         agent=plan.agent_name,
+        code=str(code_version()),
         vocabulary=plan.suite.vocabulary,
         record=take,
         clock=clock,

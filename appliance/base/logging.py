@@ -1,18 +1,19 @@
 """Logs for people who look for a cause: context, redaction, and one place that configures them.
 
 Modules log by ``logging.getLogger(__name__)``. Each line names the machine and the trial that it is
-about, which whoever works on them sets by `log_context`. Secrets that were registered by `redact`,
-and passwords inside addresses, never reach a line.
+about, which whoever works on them sets by `log_context`. What `appliance.base.masking` hides never
+reaches a line.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import re
 import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TextIO
+
+from appliance.base.masking import mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,11 +21,8 @@ if TYPE_CHECKING:
 _PACKAGES = ("appliance", "images", "provisioning", "evaluators", "monitoring", "controller")
 _FORMAT = "%(asctime)s.%(msecs)03d %(levelname)s %(name)s%(context)s: %(message)s"
 _BRIEF_FORMAT = "%(levelname)s %(name)s%(context)s: %(message)s"
-_CREDENTIALS = re.compile(r"(\w://)[^\s/@]+@")
-_HIDDEN = "***"
 
 _context: ContextVar[Mapping[str, str] | None] = ContextVar("log_context", default=None)
-_secrets: set[str] = set()
 
 
 @contextlib.contextmanager
@@ -42,12 +40,6 @@ def log_context(**names: str) -> Iterator[None]:
         _context.reset(token)
 
 
-def redact(secret: str) -> None:
-    """Hide a secret in all lines logged by this process from now on; empty ones are ignored."""
-    if secret:
-        _secrets.add(secret)
-
-
 class ContextFilter(logging.Filter):
     """Adds `log_context` to records, as ``context``, and takes secrets out of their messages."""
 
@@ -56,7 +48,7 @@ class ContextFilter(logging.Filter):
         names = _context.get() or {}
         text = " ".join(f"{name}={value}" for name, value in names.items())
         record.context = f" [{text}]" if text else ""
-        record.msg, record.args = _without_secrets(record.getMessage()), ()
+        record.msg, record.args = mask(record.getMessage()), ()
         return True
 
 
@@ -67,7 +59,7 @@ class _Formatter(logging.Formatter):
         self,
         ei: tuple[type[BaseException], BaseException, object] | tuple[None, None, None],
     ) -> str:
-        return _without_secrets(super().formatException(ei))  # type: ignore[arg-type]
+        return mask(super().formatException(ei))  # type: ignore[arg-type]
 
 
 class _StderrHandler(logging.StreamHandler[TextIO]):
@@ -95,9 +87,3 @@ def configure_logging(*, verbose: bool = False) -> None:
                 logger.removeHandler(previous)
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG if verbose else logging.NOTSET)
-
-
-def _without_secrets(text: str) -> str:
-    for secret in sorted(_secrets, key=len, reverse=True):
-        text = text.replace(secret, _HIDDEN)
-    return _CREDENTIALS.sub(rf"\1{_HIDDEN}@", text)

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from controller.store.comparison import RunComparison
     from evaluators.metrics.intervals import Comparison
 
-First = Annotated[str, typer.Argument(help="Id of a run, or latest.", autocompletion=runs)]
+First = Annotated[
+    str, typer.Argument(help="Id of a run, latest, or latest:SUITE,AGENT.", autocompletion=runs)
+]
 Second = Annotated[str, typer.Argument(help="Another run of the suite.", autocompletion=runs)]
 StrictOption = Annotated[
     bool,

@@ -27,7 +27,9 @@ def runs() -> list[str]:
 
 Run = Annotated[
     str | None,
-    typer.Argument(help="Id of a run, or latest; without it all runs.", autocompletion=runs),
+    typer.Argument(
+        help="Id of a run, latest, or latest:SUITE,AGENT; without it all runs.", autocompletion=runs
+    ),
 ]
 MetricsOption = Annotated[
     str,

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from appliance.cli.output import JsonOption, say
 from appliance.cli.results import SuiteOption, runs
-from appliance.cli.run import FleetOption, Parallel, carry_out
+from appliance.cli.run import BaseUrl, FleetOption, Model, Parallel, carry_out
 
-RunName = Annotated[str, typer.Argument(help="Id of a run, or latest.", autocompletion=runs)]
+if TYPE_CHECKING:
+    from controller.store.spec import RunSpec
+
+RunName = Annotated[
+    str, typer.Argument(help="Id of a run, latest, or latest:SUITE,AGENT.", autocompletion=runs)
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -18,9 +23,19 @@ def register(app: typer.Typer) -> None:
     app.command("resume")(resume)
 
 
+def warn_of_other_code(spec: RunSpec) -> None:
+    """Say that a run was begun by another version of this code."""
+    from controller.planning import code_version
+
+    if spec.code != code_version():
+        say(f"warning: {spec.run} was begun by {spec.code}; this is {code_version()}")
+
+
 def resume(
     run: RunName,
     suite: SuiteOption = "",
+    model: Model = None,
+    base_url: BaseUrl = None,
     parallel: Parallel = 1,
     fleet: FleetOption = "real",
     json: JsonOption = False,
@@ -28,10 +43,11 @@ def resume(
     """Continue a run: trials without a final result get another attempt, on fresh machines.
 
     What was judged stays, and so do the logs of earlier attempts. A trial that was cancelled gets
-    another attempt, too. The exit code is that of ``mesocosm run``.
+    another attempt, too. The agent is the one that the run began with: a model, an endpoint or
+    settings named now that differ from it are refused. The exit code is that of ``mesocosm run``.
     """
     from appliance.base.settings import get_settings
-    from controller.agents.registry import make_driver
+    from controller.agents.registry import AgentOptions, make_driver
     from controller.executors.protocol import Job
     from controller.planning import resume_plan
     from controller.store.runs import Store
@@ -40,7 +56,9 @@ def resume(
     settings = get_settings()
     folder = Store(settings.runs_dir).open(run)
     chosen = open_suite(suite or folder.spec.suite.name)
-    plan = resume_plan(folder.spec, chosen, make_driver)
+    options = AgentOptions(model=model, base_url=base_url)
+    plan = resume_plan(folder.spec, chosen, lambda spec: make_driver(spec, options))
+    warn_of_other_code(folder.spec)
     context = make_context(
         plan, open_fleet(fleet, settings, say), baselines_dir=settings.baselines_dir
     )

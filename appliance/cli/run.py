@@ -103,11 +103,12 @@ def run(
         check_recording(record_rate)
     settings = get_settings()
     chosen = open_suite(suite)
-    spec = specify_agent(agent, AgentOptions(script, model, base_url))
+    options = AgentOptions(script, model, base_url)
+    spec = specify_agent(agent, options)
     plan = Plan(
         suite=chosen,
         agent=spec,
-        driver=make_driver(spec, base_url),
+        driver=make_driver(spec, options),
         tasks=tuple(task or ()),
         repeats=repeats,
         retries=retries,

@@ -18,26 +18,12 @@ from controller.store.spec import (
     NoopSpec,
     OracleSpec,
     RandomSpec,
-    Sampling,
     ScriptSpec,
-    without_credentials,
 )
 
 if TYPE_CHECKING:
     from controller.episode.trial import Driver
-    from controller.models.settings import ModelSettings
     from controller.store.spec import AgentSpec
-
-_SETTINGS = (
-    "history",
-    "pictures",
-    "timeout_s",
-    "retries",
-    "outage_s",
-    "usd_per_mtok_prompt",
-    "usd_per_mtok_completion",
-)
-"""Settings of a model that are part of its specification under the same name."""
 
 AGENTS = ("model", "noop", "oracle", "random", "script")
 
@@ -82,17 +68,16 @@ def specify_agent(name: str, options: AgentOptions | None = None) -> AgentSpec:
             raise UnknownNameError.of("agent", name, AGENTS)
 
 
-def make_driver(spec: AgentSpec, base_url: str | None = None) -> Driver:
-    """Return what drives the trials of an agent; files and settings are read now.
+def make_driver(spec: AgentSpec, options: AgentOptions | None = None) -> Driver:
+    """Return what drives the trials of an agent; files and secrets are read now.
 
     Args:
         spec: of the agent.
-        base_url: of the model's endpoint, credentials included, where the specification was made
-            from one; else the environment's.
+        options: those that it was specified with, or those of who resumes its run.
 
     Raises:
-        UsageError: the agent can be made only by the program that handed it in, or its script or
-            prompts are not as they were specified.
+        UsageError: the agent can be made only by the program that handed it in, or its script,
+            prompts or model are not as they were specified.
         SpecError: the script cannot be read.
         RequirementError: the model's package is missing.
     """
@@ -106,7 +91,7 @@ def make_driver(spec: AgentSpec, base_url: str | None = None) -> Driver:
         case ScriptSpec():
             return _script_driver(spec)
         case ModelSpec():
-            return _model_driver(spec, base_url)
+            return _model_driver(spec, options or AgentOptions())
         case CustomSpec():
             raise UsageError(f"The agent {spec.name!r} was handed in by a program.")
 
@@ -136,40 +121,21 @@ def _script_driver(spec: ScriptSpec) -> Driver:
 
 def _specify_model(options: AgentOptions) -> ModelSpec:
     from controller.agents.model import prompt_digest  # noqa: PLC0415
-    from controller.models.settings import ModelSettings  # noqa: PLC0415
+    from controller.models.specification import read_settings, specify_model  # noqa: PLC0415
 
-    chosen = {"name": options.model, "base_url": options.base_url}
-    update = {key: value for key, value in chosen.items() if value}
-    settings = ModelSettings().model_copy(update=update).require()
-    return ModelSpec(
-        model=settings.name,
-        endpoint=settings.base_url,
-        sampling=Sampling.model_validate(settings.sampling()),
-        **{name: getattr(settings, name) for name in _SETTINGS},
-        prompt_digest=prompt_digest(),
-    )
+    settings = read_settings(name=options.model, base_url=options.base_url).require()
+    return specify_model(settings, prompt_digest())
 
 
-def _model_driver(spec: ModelSpec, base_url: str | None) -> Driver:
+def _model_driver(spec: ModelSpec, options: AgentOptions) -> Driver:
     from controller.agents.model import ModelAgent, prompt_digest  # noqa: PLC0415
+    from controller.models.specification import read_settings, settings_of  # noqa: PLC0415
 
     if spec.prompt_digest and spec.prompt_digest != prompt_digest():
         raise UsageError("The model agent's prompts are not as they were when the run began.")
-    settings = _model_settings(spec, base_url)
+    chosen = read_settings(name=options.model, base_url=options.base_url)
+    settings = settings_of(spec, chosen).require()
     return AgentDriver(
         lambda context: ModelAgent(context, settings),
         allowance_s=settings.outage_s + settings.timeout_s,
     )
-
-
-def _model_settings(spec: ModelSpec, base_url: str | None) -> ModelSettings:
-    """Return the settings of a specified model; secrets come from the environment."""
-    from controller.models.settings import ModelSettings  # noqa: PLC0415
-
-    settings = ModelSettings()
-    address = base_url or settings.base_url
-    if without_credentials(address) != spec.endpoint:
-        address = spec.endpoint
-    specified = {name: getattr(spec, name) for name in _SETTINGS} | spec.sampling.model_dump()
-    update = {key: value for key, value in specified.items() if value is not None}
-    return settings.model_copy(update={"name": spec.model, "base_url": address, **update}).require()

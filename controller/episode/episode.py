@@ -123,7 +123,8 @@ class Episode:
             )
         self._phase, self._seed = _Phase.LEASE, seed
         self._conclusion = Conclusion(task, self._repeat, self._clock.monotonic_s())
-        self._log.append("start", task=task.id, repeat=self._repeat, agent=self._context.agent)
+        about = {"agent": self._context.agent, "code": self._context.code}
+        self._log.append("start", task=task.id, repeat=self._repeat, **about)
         try:
             self.cancel.check()
             started = self._start(task, self._open(task))

@@ -16,7 +16,7 @@ from appliance.base.errors import (
     ModelRefusalError,
     ModelUnavailableError,
 )
-from appliance.base.logging import redact
+from appliance.base.masking import mask, redact
 from controller.models.reply import Reply
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ class ModelEndpoint:
     """
 
     def __init__(self, settings: ModelSettings, clock: Clock = SYSTEM_CLOCK) -> None:
-        redact(settings.api_key.get_secret_value())
+        for secret in settings.secrets():
+            redact(secret)
         self._settings = settings
         self._clock = clock
         self._client: openai.OpenAI | None = None
@@ -104,7 +105,7 @@ class ModelEndpoint:
         return ModelUnavailableError(
             f"The model {self._settings.name!r} could not be asked: {brief}",
             details=details,
-            resolution=f"Check {self._settings.base_url}, the model's name and its key.",
+            resolution=f"Check {self._settings.endpoint}, the model's name and its key.",
         )
 
     def _pauses(self) -> list[float]:
@@ -143,7 +144,7 @@ class ModelEndpoint:
             self._client = None
             raise _UnansweredError(exc.brief) from None
         except ValidationError as exc:
-            detail = self._clean(str(exc))
+            detail = _clean(str(exc))
             raise _UnansweredError("it sent what is no chat completion.", detail) from None
         except openai.OpenAIError as exc:
             raise self._mapped(exc) from None
@@ -162,7 +163,7 @@ class ModelEndpoint:
 
     def _mapped(self, error: openai.OpenAIError) -> AgentError | _UnansweredError:
         """Return our error for one of the SDK's."""
-        detail = self._clean(str(error))
+        detail = _clean(_explained(error))
         name = type(error).__name__
         status = getattr(error, "status_code", None)
         if status is None:
@@ -175,9 +176,15 @@ class ModelEndpoint:
             return unanswered
         return self._unavailable(f"{name}.", detail)
 
-    def _clean(self, text: str) -> str:
-        key = self._settings.api_key.get_secret_value()
-        return (text.replace(key, "***") if key else text)[:_MAX_DETAIL_CHARS]
+
+def _explained(error: openai.OpenAIError) -> str:
+    """Return what an error says, with what the server said or what the network did."""
+    more = getattr(getattr(error, "response", None), "text", "") or str(error.__cause__ or "")
+    return "\n".join(dict.fromkeys(part for part in (str(error), more.strip()) if part))
+
+
+def _clean(text: str) -> str:
+    return mask(text)[:_MAX_DETAIL_CHARS]
 
 
 def _is_refusal(status: int, detail: str) -> bool:
@@ -191,7 +198,7 @@ def _is_refusal(status: int, detail: str) -> bool:
 def _accepted(reply: Reply) -> Reply:
     choice = reply.choices[0]
     if choice.message.refusal:
-        raise ModelRefusalError("The model refuses.", choice.message.refusal[:_MAX_DETAIL_CHARS])
+        raise ModelRefusalError("The model refuses.", _clean(choice.message.refusal))
     if choice.finish_reason == "content_filter":
         raise ModelRefusalError("The model's answer was withheld by its content filter.")
     return reply

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from appliance.base.errors import RequirementError
+from appliance.base.errors import RequirementError, UsageError
+from controller.store.spec import without_credentials
 
 
 class ModelSettings(BaseSettings):
@@ -57,11 +59,24 @@ class ModelSettings(BaseSettings):
         }
         return {name: value for name, value in values.items() if value is not None}
 
+    @property
+    def endpoint(self) -> str:
+        """The address without user, password and query; fit to be shown and stored."""
+        return without_credentials(self.base_url)
+
+    def secrets(self) -> set[str]:
+        """Return the key, and what is secret in the address, as written and as sent."""
+        parts = urlsplit(self.base_url)
+        written = [parts.password or "", *(value for _, value in parse_qsl(parts.query))]
+        kept = {self.api_key.get_secret_value(), *written, *map(unquote, written)}
+        return kept - {""}
+
     def require(self) -> ModelSettings:
         """Return self if there is enough to ask a model.
 
         Raises:
             RequirementError: the address or the model's name is missing, or the SDK.
+            UsageError: the address is none.
         """
         if importlib.util.find_spec("openai") is None:
             raise RequirementError(
@@ -76,4 +91,19 @@ class ModelSettings(BaseSettings):
                     resolution="Set MESOCOSM_MODEL_BASE_URL, MESOCOSM_MODEL_NAME and, where "
                     "needed, MESOCOSM_MODEL_API_KEY.",
                 )
+        if not _is_address(self.base_url):
+            # Not repeated: a password may stand in it.
+            raise UsageError(
+                "MESOCOSM_MODEL_BASE_URL or --base-url is no address of a model.",
+                resolution="Write it as http://HOST:PORT/v1; encode special characters of a "
+                "password as %XX.",
+            )
         return self
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_SCHEMA_VERSION = 2
+_SCHEMA_VERSION = 3
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 DROP TABLE IF EXISTS runs;

@@ -19,11 +19,13 @@ it in ``trials/<task>.<repeat>.lost<n>/``; they can be read, not continued.
 from __future__ import annotations
 
 import contextlib
+import fnmatch
+import logging
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import StoreError, UnknownNameError
+from appliance.base.errors import StoreError, UnknownNameError, UsageError
 from appliance.base.files import write_atomic
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.store.event_log import EVENTS, TrialLog, read_events
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from controller.store.spec import RunSpec
+
+_log = logging.getLogger(__name__)
 
 LATEST = "latest"
 _ATTEMPT = "attempt-"
@@ -211,7 +215,11 @@ class Store:
         return sorted(path.parent.name for path in self.root.glob("*/run.json"))
 
     def open(self, name: str) -> RunFolder:
-        """Open a run by its id, or the ``latest``.
+        """Open a run by its id, the ``latest``, or the latest that fits, as ``latest:smoke,model``.
+
+        Args:
+            name: after ``latest:`` stand words joined by commas; a suite's name, an agent's
+                (``model:gpt-5``) or its sort (``model``) fits each, ``*`` standing for anything.
 
         Raises:
             UnknownNameError: there is none, with the nearest match.
@@ -220,6 +228,32 @@ class Store:
         names = self.names()
         if name == LATEST and names:
             return RunFolder(self.root / names[-1])
+        if name.startswith(f"{LATEST}:"):
+            return self._open_latest(name.removeprefix(f"{LATEST}:").split(","))
         if name not in names:
             raise UnknownNameError.of("run", name, [LATEST, *names[-20:]])
         return RunFolder(self.root / name)
+
+    def _open_latest(self, words: list[str]) -> RunFolder:
+        """Open the latest readable run that all words fit.
+
+        Raises:
+            UsageError: there is none.
+        """
+        for name in reversed(self.names()):
+            try:
+                folder = RunFolder(self.root / name)
+            except StoreError as exc:
+                _log.warning("%s is passed over: %s", name, exc)
+                continue
+            if all(_fits(folder.spec, word.strip()) for word in words):
+                return folder
+        raise UsageError(
+            f"No run is of {' and '.join(words)}.",
+            resolution="`mesocosm results` lists the runs with their suites and agents.",
+        )
+
+
+def _fits(spec: RunSpec, word: str) -> bool:
+    names = {spec.run, spec.suite.name, spec.agent.kind, spec.agent_name}
+    return any(fnmatch.fnmatchcase(name, word) for name in names)

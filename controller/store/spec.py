@@ -257,8 +257,14 @@ class RunSpec(Record):
 
 
 def agent_name(agent: AgentSpec) -> str:
-    """Return what results call an agent."""
-    return agent.name if isinstance(agent, CustomSpec) else agent.kind
+    """Return what results call an agent; a model's name is part of it, as ``model:NAME``."""
+    match agent:
+        case CustomSpec():
+            return agent.name
+        case ModelSpec():
+            return f"{agent.kind}:{agent.model}"
+        case _:
+            return agent.kind
 
 
 def without_credentials(address: str) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import ToolTimeoutError
-from appliance.base.logging import configure_logging, log_context, redact
+from appliance.base.logging import configure_logging, log_context
+from appliance.base.masking import redact
 from appliance.base.process import run
 
 if TYPE_CHECKING:

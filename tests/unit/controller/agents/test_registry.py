@@ -8,11 +8,11 @@ from appliance.base.errors import SpecError, UnknownNameError, UsageError
 from controller.agents.registry import (
     AGENTS,
     AgentOptions,
-    _model_settings,
     make_driver,
     specify_agent,
 )
-from controller.store.spec import ModelSpec, Sampling, ScriptSpec
+from controller.models.specification import read_settings, settings_of
+from controller.store.spec import ModelSpec, Sampling, ScriptSpec, agent_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ def test_every_agent_can_be_specified_and_made(
     specs = [specify_agent(name, options) for name in AGENTS]
     assert [spec.kind for spec in specs] == list(AGENTS)
     for spec in specs:
-        assert callable(make_driver(spec).drive)
+        assert callable(make_driver(spec, options).drive)
         dumped = spec.model_dump_json()
         assert not any(secret in dumped for secret in ("s3cret", "pass", "user"))
 
@@ -49,19 +49,54 @@ def test_what_a_model_is_asked_with_is_specified_and_used_again(
     settings = {"TEMPERATURE": "0.5", "MAX_TOKENS": "99", "HISTORY": "3", "OUTAGE_S": "7"}
     for name, value in settings.items():
         monkeypatch.setenv(f"MESOCOSM_MODEL_{name}", value)
-    spec = specify_agent("model", AgentOptions(model="m", base_url="http://me:word@host/v1"))
+    address = "http://me:word@host/v1"
+    spec = specify_agent("model", AgentOptions(model="m", base_url=address))
     assert isinstance(spec, ModelSpec)
+    assert agent_name(spec) == "model:m"
     assert spec.sampling == Sampling(temperature=0.5, max_tokens=99)
     assert (spec.history, spec.outage_s, spec.pictures) == (3, 7.0, 2)
     for name in settings:
-        monkeypatch.setenv(f"MESOCOSM_MODEL_{name}", "1")
-    resumed = _model_settings(spec, None)
+        monkeypatch.delenv(f"MESOCOSM_MODEL_{name}")
+    resumed = settings_of(spec, read_settings())
     assert (resumed.sampling(), resumed.history) == ({"temperature": 0.5, "max_tokens": 99}, 3)
     assert resumed.base_url == "http://host/v1"
-    monkeypatch.setenv("MESOCOSM_MODEL_BASE_URL", "http://me:word@host/v1")
-    assert _model_settings(spec, None).base_url == "http://me:word@host/v1"
-    monkeypatch.setenv("MESOCOSM_MODEL_BASE_URL", "http://me:word@elsewhere/v1")
-    assert _model_settings(spec, None).base_url == "http://host/v1"
+    assert settings_of(spec, read_settings(base_url=address)).base_url == address
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("NAME", "other"),
+        ("BASE_URL", "http://me:word@elsewhere/v1"),
+        ("TEMPERATURE", "1"),
+        ("HISTORY", "1"),
+    ],
+)
+def test_a_run_is_not_resumed_with_another_model(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    spec = specify_agent("model", AgentOptions(model="m", base_url="http://me:word@host/v1"))
+    monkeypatch.setenv(f"MESOCOSM_MODEL_{name}", value)
+    with pytest.raises(UsageError, match="another model") as caught:
+        make_driver(spec)
+    assert f"MESOCOSM_MODEL_{name}" in caught.value.details
+    assert "word" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address", ["host/v1", "http://me:pa/ss@host/v1", "http://me:ss@[::1/v1", "ftp://me:ss@host"]
+)
+def test_what_is_no_address_is_refused_without_being_repeated(address: str) -> None:
+    with pytest.raises(UsageError, match="no address") as caught:
+        specify_agent("model", AgentOptions(model="m", base_url=address))
+    assert "ss" not in str(caught.value).replace("address", "").replace("password", "")
+
+
+def test_a_wrong_setting_is_named_with_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MESOCOSM_MODEL_HISTORY", "many")
+    with pytest.raises(UsageError, match="setting of the model") as caught:
+        specify_agent("model", AgentOptions(model="m", base_url="http://host/v1"))
+    assert "MESOCOSM_MODEL_HISTORY: " in caught.value.details
 
 
 def test_a_changed_prompt_is_refused() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import socket
 from typing import Any
 
@@ -108,3 +109,14 @@ def test_sampling_is_asked_for_only_where_it_is_set() -> None:
     plain, full = server.requests
     assert not {"temperature", "top_p", "max_tokens"} & set(plain)
     assert (full["temperature"], full["top_p"], full["max_tokens"]) == (0.0, 0.9, 7)
+
+
+def test_a_password_in_the_address_is_sent_and_never_shown() -> None:
+    with stand_in((401, "wrong: me, word-of-mouth, tok-en-12345")) as server:
+        address = server.base_url.replace("://", "://me:word-of-mouth@") + "?token=tok-en-12345"
+        with pytest.raises(ModelUnavailableError) as caught:
+            ModelEndpoint(settings(address), FakeClock()).ask(MESSAGES, [])
+    assert server.keys == [f"Basic {base64.b64encode(b'me:word-of-mouth').decode()}"]
+    assert "wrong: me, ***, ***" in caught.value.details
+    assert "word-of-mouth" not in str(caught.value)
+    assert "12345" not in str(caught.value)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from appliance.base.clock import FakeClock
-from appliance.base.errors import StoreError, UnknownNameError
+from appliance.base.errors import StoreError, UnknownNameError, UsageError
 from appliance.base.files import digest_bytes
 from controller.agents.protocol import Usage
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
@@ -19,7 +19,7 @@ from controller.store import index
 from controller.store.event_log import TrialLog, read_events
 from controller.store.index import list_runs
 from controller.store.runs import Store
-from controller.store.spec import CodeSpec, OracleSpec, RunSpec, SuiteSpec, TaskSpec
+from controller.store.spec import CodeSpec, ModelSpec, OracleSpec, RunSpec, SuiteSpec, TaskSpec
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
@@ -63,6 +63,28 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     again = Store(tmp_path).open("latest")
     assert again.spec == folder.spec
     assert again.results() == [result]
+
+
+def test_the_latest_run_can_be_narrowed(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    old, other, last = ("20261121-080000-aaaa", "20261121-090000-bbbb", "20261121-100000-cccc")
+    spec = make_run(tmp_path, old).spec
+    model = ModelSpec(model="org/small", endpoint="http://host/v1")
+    store.create(spec.model_copy(update={"run": other, "agent": model}))
+    store.create(
+        spec.model_copy(
+            update={"run": last, "suite": spec.suite.model_copy(update={"name": "big"})}
+        )
+    )
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged/run.json").write_text("{")
+    opened = {
+        words: store.open(f"latest:{words}").spec.run
+        for words in ("tiny", "big", "oracle", "tiny,oracle", "model", "tiny, model:org/*")
+    }
+    assert list(opened.values()) == [other, last, last, old, other, other]
+    with pytest.raises(UsageError, match="No run is of big and model"):
+        store.open("latest:big,model")
 
 
 def test_trials_are_planned_round_by_round(tmp_path: Path) -> None:

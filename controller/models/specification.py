@@ -1,0 +1,96 @@
+"""Turn a model's settings into what a run's specification says of it, and back without its secrets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from appliance.base.errors import UsageError
+from controller.models.settings import ModelSettings
+from controller.store.spec import ModelSpec, Sampling
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SAME = (
+    "history",
+    "pictures",
+    "timeout_s",
+    "retries",
+    "outage_s",
+    "usd_per_mtok_prompt",
+    "usd_per_mtok_completion",
+)
+"""Settings that a specification has under the same name."""
+
+_SAMPLING = tuple(Sampling.model_fields)
+
+
+def read_settings(**chosen: str | None) -> ModelSettings:
+    """Read the settings of the environment.
+
+    Args:
+        chosen: fields that a user gave otherwise; None leaves the environment's.
+
+    Raises:
+        UsageError: a variable has a value that it cannot have.
+    """
+    try:
+        return ModelSettings(**{name: value for name, value in chosen.items() if value})  # type: ignore[arg-type]
+    except ValidationError as exc:
+        lines = [
+            f"MESOCOSM_MODEL_{'_'.join(map(str, row['loc'])).upper()}: {row['msg']}"
+            for row in exc.errors(include_url=False, include_input=False)
+        ]
+        raise UsageError("A setting of the model is wrong.", details="\n".join(lines)) from None
+
+
+def specify_model(settings: ModelSettings, prompt_digest: str) -> ModelSpec:
+    """Return all of a model's settings that can change a score, without secrets."""
+    return ModelSpec(
+        model=settings.name,
+        endpoint=settings.endpoint,
+        sampling=Sampling(**{name: getattr(settings, name) for name in _SAMPLING}),
+        **{name: getattr(settings, name) for name in _SAME},
+        prompt_digest=prompt_digest,
+    )
+
+
+def settings_of(spec: ModelSpec, chosen: ModelSettings) -> ModelSettings:
+    """Return the settings of a specified model.
+
+    Args:
+        spec: of the model.
+        chosen: of whoever asks now; secrets come from them, all else from the specification.
+
+    Raises:
+        UsageError: they explicitly name another model, endpoint or way of asking.
+    """
+    specified = _values(spec)
+    present = {**_values(specify_model(chosen, "")), "base_url": chosen.endpoint}
+    names = sorted(chosen.model_fields_set & specified.keys())
+    if lines := [
+        f"MESOCOSM_MODEL_{name.upper()}: {specified[name]!r} in the run, {present[name]!r} now"
+        for name in names
+        if present[name] != specified[name] and (specified[name] is not None or name in _SAMPLING)
+    ]:
+        raise UsageError(
+            f"The run is of another model than the one chosen now: {spec.model!r}.",
+            details="\n".join(lines),
+            resolution="Begin a new run, or unset what differs: the run remembers it.",
+        )
+    update = {name: value for name, value in specified.items() if value is not None}
+    if "base_url" in chosen.model_fields_set:
+        del update["base_url"]  # the same, with its credentials
+    return chosen.model_copy(update=update)
+
+
+def _values(spec: ModelSpec) -> Mapping[str, Any]:
+    """Return what a specification says, by the names of `ModelSettings`."""
+    return {
+        "name": spec.model,
+        "base_url": spec.endpoint,
+        **spec.sampling.model_dump(),
+        **{name: getattr(spec, name) for name in _SAME},
+    }
