@@ -26,6 +26,8 @@ evaluators is described in [tasks.md](tasks.md), how they are tested in
 [evaluator-cases.md](evaluator-cases.md).
 """
 
+_STATE_ONLY = "Proves the state, not who made it."
+
 
 def find_evaluator(tools: Sequence[Tool], name: str, on: str = "") -> Tool:
     """Find an evaluator by name.
@@ -70,6 +72,11 @@ def example_of(tool: Tool) -> dict[str, Any] | None:
 def summary_of(tool: Tool) -> str:
     """Return the first line of an evaluator's description, without ``Return whether``."""
     return tool.description.split("\n")[0].removeprefix("Return whether ")
+
+
+def proves_state_only(tool: Tool) -> bool:
+    """Return whether an evaluator says that it cannot tell who made the state it is met by."""
+    return _STATE_ONLY in " ".join(tool.description.split())
 
 
 def raises_of(tool: Tool) -> str:

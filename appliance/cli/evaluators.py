@@ -61,17 +61,20 @@ def list_(
 def _print_list(tools: list[Tool], *, kinds: bool) -> None:
     from rich.table import Table
 
-    from evaluators.reference import summary_of
+    from evaluators.reference import proves_state_only, summary_of
     from evaluators.testing.case import CaseKind
     from evaluators.testing.index import kind_counts
 
-    columns = list(CaseKind) if kinds else ["met when"]
+    columns = list(CaseKind) if kinds else ["met when", "proves"]
     table = Table("on", "evaluator", *columns, title=f"{len(tools)} evaluators")
     for tool in tools:
         counts = kind_counts(f"{tool.on}.{tool.name}")
-        cells = [str(counts.get(kind, 0)) for kind in columns] if kinds else [summary_of(tool)]
-        table.add_row(tool.on, tool.name, *cells)
+        proven = "state" if proves_state_only(tool) else ""
+        cells = [str(counts.get(kind, 0)) for kind in CaseKind]
+        table.add_row(tool.on, tool.name, *(cells if kinds else [summary_of(tool), proven]))
     console_out().print(table)
+    if not kinds:
+        console_out().print("state: proves the state, not who made it.", markup=False)
 
 
 def show(
@@ -175,13 +178,14 @@ def _find(known: Vocabulary, name: str, on: str) -> Tool:
 
 
 def _shown(tool: Tool) -> dict[str, Any]:
-    from evaluators.reference import example_of
+    from evaluators.reference import example_of, proves_state_only
 
     return {
         "name": tool.name,
         "on": tool.on,
         "needs": tool.mark.needs,
         "description": tool.description,
+        "proves_state_only": proves_state_only(tool),
         "parameters": tool.parameters(),
         "example": example_of(tool),
     }

@@ -10,85 +10,23 @@ import importlib
 import os
 import resource
 import signal
-from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import MesocosmError
+from evaluators.isolation.codec import MAX_MESSAGE_BYTES, decode, encode
+from evaluators.isolation.messages import READY, Job, Request, Result
 from evaluators.schema import describe
 from evaluators.session import answers, cross  # noqa: F401 - before the time of a job begins
 from evaluators.suite_code.importer import add_modules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from evaluators.suite_code.sources import SourceFile
+    from evaluators.isolation.messages import Reply
 
 MEMORY_BYTES = 2 << 30
-READY = "ready"
-"""First message of the process."""
 _GRACE_S = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One evaluator to run.
-
-    Attributes:
-        module: dotted name of its module.
-        name: its name there.
-        args: its arguments, without the subject.
-        answer: the submitted answer.
-        timeout_s: the process ends itself some seconds after this, should its parent be gone.
-        sources: files of the suite that brings the evaluator, by dotted name of their modules.
-    """
-
-    module: str
-    name: str
-    args: Mapping[str, Any]
-    answer: str | None
-    timeout_s: float
-    sources: Mapping[str, SourceFile] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A method to call on the parent's view of the session.
-
-    Attributes:
-        part: method of the view that returns the object to ask, and its arguments; empty: the view.
-        method: of that object.
-        args: by position.
-        kwargs: by name.
-    """
-
-    part: tuple[str, ...]
-    method: str
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a request returned, or the exception that it raised."""
-
-    value: Any = None
-    error: Exception | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What an evaluator returned, or why it did not.
-
-    Attributes:
-        value: what it returned.
-        error: the exception of a request or of the evaluator, when it can be sent.
-        reason: the exception as text; empty when the evaluator returned.
-    """
-
-    value: Any = None
-    error: Exception | None = None
-    reason: str = ""
 
 
 class _Part:
@@ -124,24 +62,24 @@ def main() -> None:
     writing = Connection(os.dup(1), readable=False)
     _silence()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    writing.send(READY)
+    writing.send_bytes(encode(READY))
 
     def ask(request: Request) -> Any:  # noqa: ANN401
-        writing.send(request)
-        reply: Reply = reading.recv()
+        writing.send_bytes(encode(request))
+        reply: Reply = decode(reading.recv_bytes(MAX_MESSAGE_BYTES))
         if reply.error is not None:
             raise reply.error
         return reply.value
 
     while True:
         try:
-            job = reading.recv()
+            job = decode(reading.recv_bytes(MAX_MESSAGE_BYTES))
         except EOFError:
             return
         signal.setitimer(signal.ITIMER_REAL, job.timeout_s + _GRACE_S)
         result = _run(job, ask)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        writing.send(result)
+        writing.send_bytes(encode(result))
 
 
 def _silence() -> None:

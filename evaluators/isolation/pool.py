@@ -14,7 +14,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from appliance.base import process
 from appliance.base.errors import EvaluationError
-from evaluators.isolation.child import Job, Reply, Request, Result
+from evaluators.isolation.codec import MAX_MESSAGE_BYTES, decode, encode
+from evaluators.isolation.messages import PARTS, Job, Reply, Request, Result
 from evaluators.suite_code.importer import modules_beside
 
 if TYPE_CHECKING:
@@ -65,9 +66,11 @@ class EvaluatorProcess:
 
         Raises:
             EvaluationError: it did not end in time.
-            ChildDiedError: the process ended.
+            ChildDiedError: the process ended, or sent no result.
         """
-        result: Result = self._exchange(job, view, job.timeout_s, job.name)
+        result = self._exchange(job, view, job.timeout_s, job.name)
+        if not isinstance(result, Result):
+            raise ChildDiedError(f"{job.name}: its process sent no result.", details=self.close())
         return result
 
     def _exchange(
@@ -75,17 +78,17 @@ class EvaluatorProcess:
     ) -> Any:  # noqa: ANN401
         """Send a job and answer requests; return the first message that is none."""
         deadline_s = time.monotonic() + timeout_s
-        message: Any = job
+        sent = None if job is None else encode(job)
         try:
             while True:
-                if message is not None:
-                    self._writing.send(message)
+                if sent is not None:
+                    self._writing.send_bytes(sent)
                 if not self._reading.poll(max(0.0, deadline_s - time.monotonic())):
                     break
-                message = self._reading.recv()
+                message = decode(self._reading.recv_bytes(MAX_MESSAGE_BYTES))
                 if not isinstance(message, Request):
                     return message
-                message = _reply(message, view)
+                sent = _reply(message, view)
         except (EOFError, OSError) as exc:
             raise ChildDiedError(f"{name}: its process died.", details=self.close()) from exc
         except BaseException:
@@ -166,15 +169,24 @@ def _detached(stream: IO[bytes] | None) -> int:
         return os.dup(stream.fileno())
 
 
-def _reply(request: Request, view: CrossView | None) -> Reply:
-    subject: Any = view
+def _reply(request: Request, view: CrossView | None) -> bytes:
+    """Return the reply to a request, encoded."""
     try:
-        if request.part:
-            name, *args = request.part
-            subject = getattr(view, name)(*args)
-        return Reply(getattr(subject, request.method)(*request.args, **request.kwargs))
+        return encode(Reply(_answer(request, view)))
     except Exception as exc:  # noqa: BLE001 - raised again in the evaluator
-        return Reply(error=exc)
+        return encode(Reply(error=exc))
+
+
+def _answer(request: Request, view: CrossView | None) -> object:
+    subject: Any = view
+    if request.part:
+        name, *args = request.part
+        if name not in PARTS:
+            raise EvaluationError(f"A view has no part {name!r}.")
+        subject = getattr(view, name)(*args)
+    if request.method.startswith("_"):
+        raise EvaluationError(f"{request.method!r} is private.")
+    return getattr(subject, request.method)(*request.args, **request.kwargs)
 
 
 def _value_of(result: Result, name: str) -> object:

@@ -52,6 +52,19 @@ def test_one_is_shown_with_its_cases(capsys: pytest.CaptureFixture[str]) -> None
     assert "hostile: a pipe" in capsys.readouterr().out
 
 
+def test_the_list_shows_which_prove_the_state_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluators", "list", "--json"]) == 0
+    proves = {each["name"]: each["proves_state_only"] for each in printed(capsys)}
+    assert proves["file_exists"]
+    assert proves["pictures_equal"], "its sentence is wrapped"
+    assert not proves["window_open"]
+    assert main(["evaluators", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    row = next(line for line in lines if " file_exists " in line)
+    assert row.rstrip(" │|").endswith("state")
+    assert lines[-1] == "state: proves the state, not who made it."
+
+
 def test_cases_are_counted_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluators", "show", "file_exists", "--json"]) == 0
     shown = Counter(case["kind"] for case in printed(capsys)["cases"])

@@ -8,14 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
 import pytest
 
 from appliance.base import process
-from appliance.base.errors import EvaluationError, LinkClosedError
+from appliance.base.errors import EvaluationError, GuestCallError, LinkClosedError
 from evaluators.catalogue import builtin_evaluators
 from evaluators.decorators import evaluator
 from evaluators.graph.outcome import Call, Cause
-from evaluators.isolation.pool import EvaluatorProcesses
+from evaluators.isolation.codec import decode, encode
+from evaluators.isolation.messages import Reply, Request
+from evaluators.isolation.pool import EvaluatorProcesses, _reply
+from evaluators.pictures import Picture
+from evaluators.readers.model import Cell, Sheet, Workbook
 from evaluators.runners import session_runner
 from evaluators.schema import describe
 from evaluators.session.view import CrossView
@@ -174,3 +179,48 @@ def test_an_evaluator_of_a_suite_runs_there(processes: EvaluatorProcesses) -> No
     tool = next(each.tool for each in code.functions if each.tool.name == "answer_is_amount")
     session = Session("It is 103.10")
     assert processes.call(tool, view(session), {"amount": "103.10"}, 30) is True
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": [1, 2.5, None, True, "é"], "b": {"!": "mapping"}},
+        {7: (b"\0\xff", ("x",))},
+        Picture(np.arange(12, dtype=np.uint8).reshape(2, 2, 3), "PNG", "RGB"),
+        Workbook((Sheet("A", {"B2": Cell(1.5, "=1+0.5")}),)),
+        Request(("machine", "desktop"), "fetch", ("~/a",), {"x": 1}),
+    ],
+)
+def test_values_arrive_as_they_were_sent(value: object) -> None:
+    received = decode(encode(value))
+    assert type(received) is type(value)
+    assert repr(received) == repr(value)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [GuestCallError("It refuses.", "details", "cure"), KeyError("a"), OSError("no")],
+)
+def test_errors_arrive_with_their_class(error: Exception) -> None:
+    received = decode(encode(Reply(error=error))).error
+    assert type(received) is type(error)
+    assert str(error).strip("'") in str(received)
+
+
+def test_nothing_else_can_be_sent_or_created() -> None:
+    with pytest.raises(EvaluationError, match="cannot be sent"):
+        encode(object())
+    for text in (
+        b"\x80\x04\x95",
+        b'{"!": "subprocess.Popen", "content": {"args": "id"}}',
+        b'{"!": "array", "content": ["object", [1], ""]}',
+        b'{"content": 1}',
+    ):
+        with pytest.raises(EvaluationError, match="damaged"):
+            decode(text)
+
+
+def test_only_public_methods_of_views_are_called() -> None:
+    for request in (Request((), "_find", ("desktop",)), Request(("__init__",), "x")):
+        reply = decode(_reply(request, view()))
+        assert isinstance(reply.error, EvaluationError)
