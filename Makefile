@@ -2,7 +2,7 @@
 .POSIX:
 .SUFFIXES:
 .PHONY: help setup up down status lint test-unit test test-nightly nightly-status cases mutate \
-	bench lock clean
+	settings-page bench lock clean
 
 VENV = .venv
 BIN = $(VENV)/bin
@@ -58,6 +58,10 @@ nightly-status: ## Say which slow proofs are not current; fails where any is not
 
 cases: ## Regenerate the index of evaluator test cases and docs/evaluators.md.
 	$(BIN)/python -m tests.evaluator_cases.generate
+
+settings-page: ## Regenerate docs/settings.md.
+	env -i PATH="$$PATH" $(BIN)/mesocosm settings --page >docs/settings.md.new
+	mv docs/settings.md.new docs/settings.md
 
 mutate: ## Mutation testing of evaluators (an hour); writes docs/mutation.md.
 	$(BIN)/python -m tests.evaluator_cases.mutate --page docs/mutation.md $(MUTATEFLAGS)

@@ -5,6 +5,7 @@
     MesocosmError                  brief, details, resolution; a class-level code
     ├── UsageError                 the caller asked for something that does not exist
     │   ├── UnknownNameError       with the nearest match
+    │   ├── SettingsError          an environment variable is unknown or has a wrong value
     │   └── EpisodeUseError        an episode's methods were called in a wrong order
     ├── SpecError                  a file of the user's is wrong: file, line, what was expected
     ├── RequirementError           the host lacks something; exit code 3
@@ -107,6 +108,12 @@ class UnknownNameError(UsageError):
             f"There is no {what} called {name!r}.",
             resolution=f"{hint}Known: {', '.join(names) if names else 'none'}.",
         )
+
+
+class SettingsError(UsageError):
+    """A variable MESOCOSM_* is unknown or has a wrong value."""
+
+    code = "settings"
 
 
 class EpisodeUseError(UsageError):

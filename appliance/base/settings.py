@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
+
+from appliance.base.environment import EnvironmentSettings
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-class Settings(BaseSettings):
+class Settings(EnvironmentSettings):
     """Settings of one appliance; every field can be set by ``MESOCOSM_<NAME>``.
 
     Attributes:
         state_dir: everything the appliance keeps; mounted at the same path in its containers.
-        distribution: of the desktop image, or ``auto``.
+        distribution: what the desktop image is made of: ``ubuntu-22.04``, ``ubuntu-24.04``,
+            ``debian-12``, or ``auto``, which takes the first of them that can be had whole.
         mirror_debian: address of a Debian archive; empty takes the host's own apt sources.
         mirror_ubuntu: address of an Ubuntu archive; empty takes the host's own apt sources.
         mirror_mozilla: address of Mozilla's apt archive, which Ubuntu desktops get Firefox from;
@@ -38,8 +42,9 @@ class Settings(BaseSettings):
             commas, such as ``localhost:8000`` for an SSH tunnel.
         publish_prometheus: whether Prometheus has a loopback port of its own. Any web site that its
             user's browser visits could read it there; the controller serves it safely.
-        prometheus_port: that port.
-        phone: ``reference``, or ``emulator`` for Google's, once its image is built.
+        prometheus_port: loopback port of Prometheus, where it has one.
+        phone: what phones are: the ``reference`` phone, or Google's ``emulator``, once its image is
+            built.
         accept_android_sdk_licence: whether who builds the emulator's image accepts its licence.
         android_apks_dir: folder of APKs to install on the emulator, with their SHA256SUMS.
     """
@@ -52,19 +57,19 @@ class Settings(BaseSettings):
     mirror_ubuntu: str = ""
     mirror_mozilla: str = ""
     mirror_cloud: str = ""
-    desktop_source: str = Field(default="archive", pattern="^(archive|cloud-image)$")
-    desktop: str = Field(default="vm", pattern="^(vm|container|remote)$")
-    accelerator: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
+    desktop_source: Literal["archive", "cloud-image"] = "archive"
+    desktop: Literal["vm", "container", "remote"] = "vm"
+    accelerator: Literal["auto", "kvm", "tcg"] = "auto"
     desktop_memory_mib: int = Field(default=3072, ge=1024)
     desktop_cpus: int = Field(default=2, ge=1)
-    desktop_reset: str = Field(default="rewind", pattern="^(rewind|fork)$")
+    desktop_reset: Literal["rewind", "fork"] = "rewind"
     desktop_pool: str = Field(default="auto", pattern="^(auto|[0-9]+)$")
     fork_reserve_mib: int = Field(default=768, ge=128)
-    controller_port: int = 9464
+    controller_port: int = Field(default=9464, ge=1, le=65535)
     controller_hosts: str = ""
     publish_prometheus: bool = False
-    prometheus_port: int = 9490
-    phone: str = Field(default="reference", pattern="^(reference|emulator)$")
+    prometheus_port: int = Field(default=9490, ge=1, le=65535)
+    phone: Literal["reference", "emulator"] = "reference"
     accept_android_sdk_licence: bool = False
     android_apks_dir: Path | None = None
 

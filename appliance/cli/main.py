@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import os
 import sys
 import traceback
 from typing import TYPE_CHECKING, Annotated
@@ -22,6 +23,7 @@ _COMMANDS = (
     "up",
     "status",
     "doctor",
+    "settings",
     "image",
     "machine",
     "suite",
@@ -38,6 +40,7 @@ _COMMANDS = (
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 
+_HELP = frozenset({"--help", "-h", "--version"})
 _ANYWHERE = ("--debug", "--verbose")
 """Options that may stand anywhere on the command line."""
 
@@ -99,6 +102,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     configure_logging(verbose="--verbose" in options)
     try:
         with interruptible():
+            _check_environment(rest)
             build_app()(args=rest, prog_name="mesocosm")
     except SystemExit as exc:
         return exc.code if isinstance(exc.code, int) else int(exc.code is not None)
@@ -117,6 +121,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         print_error(_as_bug(exc))
         return 1
     return 0
+
+
+def _check_environment(arguments: Sequence[str]) -> None:
+    """Refuse unknown and wrong settings, unless help or the completion of a word is asked for.
+
+    Raises:
+        SettingsError: the environment holds one.
+    """
+    is_completing = "_MESOCOSM_COMPLETE" in os.environ
+    if is_completing or _HELP.intersection(arguments):
+        return
+    if any(name.upper().startswith("MESOCOSM_") for name in os.environ):
+        from appliance.cli.settings import check_environment
+
+        check_environment()
 
 
 def _count(exc: MesocosmError) -> None:

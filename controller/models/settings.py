@@ -7,13 +7,14 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
+from appliance.base.environment import EnvironmentSettings
 from appliance.base.errors import RequirementError, UsageError
 from controller.store.spec import without_credentials
 
 
-class ModelSettings(BaseSettings):
+class ModelSettings(EnvironmentSettings):
     """Where the model is: environment MESOCOSM_MODEL_*.
 
     Attributes:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path  # noqa: TC003 - pydantic reads it
 
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 
+from appliance.base.environment import EnvironmentSettings
 from appliance.base.errors import RequirementError
 
 
-class VisionSettings(BaseSettings):
+class VisionSettings(EnvironmentSettings):
     """Settings of recognition; every field can be set by ``MESOCOSM_VISION_<NAME>``.
 
     Attributes:
@@ -29,7 +31,7 @@ class VisionSettings(BaseSettings):
     easyocr_reader_sha256: str = ""
     xfeat_weights: Path | None = None
     xfeat_sha256: str = ""
-    threads: int = 2
+    threads: int = Field(default=2, ge=1)
 
 
 def checked_weights(

@@ -1,6 +1,6 @@
 """Whatever is sent to the reference phone, it goes on and its memory stays bounded.
 
-The counts of a release are run by ``MESOCOSM_FUZZ_MESSAGES=100000 MESOCOSM_FUZZ_LINES=20000
+The counts of a release are run by ``MESOCOSM_TEST_FUZZ_MESSAGES=100000 MESOCOSM_TEST_FUZZ_LINES=20000
 pytest tests/contract/test_phone_fuzz.py``; the usual ones are smaller.
 """
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.adb, pytest.mark.timeout(900)]
 
-MESSAGES = int(os.environ.get("MESOCOSM_FUZZ_MESSAGES", "6000"))
-LINES = int(os.environ.get("MESOCOSM_FUZZ_LINES", "600"))
+MESSAGES = int(os.environ.get("MESOCOSM_TEST_FUZZ_MESSAGES", "6000"))
+LINES = int(os.environ.get("MESOCOSM_TEST_FUZZ_LINES", "600"))
 MAX_RSS_KIB = 220 << 10
 _BATCH = 300
 _COMMANDS = sorted(wire.COMMANDS)

@@ -212,7 +212,7 @@ def test_every_exception_names_a_mutant() -> None:
 
 
 # All mutants take an hour (`make mutate`); the nightly tests a sample, with the date as its seed.
-SEED = int(os.environ.get("MESOCOSM_MUTATION_SEED") or datetime.now(UTC).strftime("%Y%m%d"))
+SEED = int(os.environ.get("MESOCOSM_TEST_MUTATION_SEED") or datetime.now(UTC).strftime("%Y%m%d"))
 MUTANTS = 20
 SLOW = re.compile("OCR|features|_text|_picture")
 sampled = nightly("a sample of another module every day; test cases change rarely")

@@ -1,0 +1,101 @@
+"""``mesocosm settings``: what the appliance is set to, and by which variables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from appliance.cli.output import JsonOption, print_json, print_table
+
+if TYPE_CHECKING:
+    from pydantic_settings import BaseSettings
+
+PageOption = Annotated[
+    bool, typer.Option("--page", help="Print docs/settings.md instead.", hidden=True)
+]
+
+OTHERS = {
+    "Grafana": {
+        "MESOCOSM_GRAFANA_IMAGE": "Image of the compose file's profile `grafana`, for who starts it by hand.",
+        "MESOCOSM_GRAFANA_PORT": "Loopback port of that Grafana; 9491 by default.",
+    },
+    "Set by Mesocosm itself": {
+        "MESOCOSM_REMOTE_NAME": "For the reset command of a remote desktop: its name.",
+        "MESOCOSM_REMOTE_HOST": "For the same: its host.",
+        "MESOCOSM_REMOTE_PORT": "For the same: its SSH port.",
+    },
+}
+"""Variables that no class of settings holds, by heading of the page."""
+
+
+def sections() -> dict[str, type[BaseSettings]]:
+    """Return all classes of settings by heading of the page."""
+    from appliance.base.settings import Settings
+    from controller.models.settings import ModelSettings
+    from evaluators.recognition.settings import VisionSettings
+
+    return {
+        "Appliance": Settings,
+        "Models": ModelSettings,
+        "Text recognition and matching of pictures": VisionSettings,
+    }
+
+
+def check_environment() -> None:
+    """Make sure that the environment holds no unknown setting and no wrong value.
+
+    Raises:
+        SettingsError: it does.
+    """
+    from appliance.base.environment import known_variables, require_known
+
+    classes = sections().values()
+    require_known(known_variables(classes, [name for rows in OTHERS.values() for name in rows]))
+    for settings in classes:
+        settings()
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("settings")(settings)
+
+
+def settings(page: PageOption = False, json: JsonOption = False) -> None:
+    """Show every setting with its value; docs/settings.md says what each is for."""
+    from appliance.base.settings_reference import render_page
+
+    if page:
+        typer.echo(render_page(sections(), OTHERS), nl=False)
+        return
+    rows = _rows()
+    if json:
+        print_json(rows)
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("setting", "value", "set by"):
+        table.add_column(title)
+    for row in rows:
+        style = "bold" if row["is_set"] else ""
+        origin = "environment" if row["is_set"] else "default"
+        table.add_row(Text(str(row["name"]), style), Text(str(row["value"]), style), origin)
+    print_table(table)
+
+
+def _rows() -> list[dict[str, object]]:
+    from appliance.base.environment import shown
+    from appliance.base.settings_reference import describe
+
+    rows: list[dict[str, object]] = []
+    for kind in sections().values():
+        made = kind()
+        for one, field in zip(describe(kind), kind.model_fields, strict=True):
+            is_set = field in made.model_fields_set
+            value = shown(getattr(made, field))
+            rows.append(
+                {"name": one.name, "value": value, "is_set": is_set, "purpose": one.purpose}
+            )
+    return rows

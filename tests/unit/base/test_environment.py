@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+from pydantic import Field, SecretStr
+from pydantic_settings import SettingsConfigDict
+
+from appliance.base.environment import (
+    EnvironmentSettings,
+    known_variables,
+    require_known,
+    shown,
+    variables,
+)
+from appliance.base.errors import SettingsError
+
+
+class Lamp(EnvironmentSettings):
+    model_config = SettingsConfigDict(env_prefix="MESOCOSM_LAMP_")
+
+    watts: int = Field(default=5, ge=1)
+    colour: str = "white"
+    key: SecretStr = Field(default=SecretStr("secret"), min_length=3)
+
+
+KNOWN = known_variables([Lamp], ["MESOCOSM_OTHER"])
+
+
+def test_variables_carry_the_prefix_of_their_class() -> None:
+    assert variables(Lamp) == ["MESOCOSM_LAMP_WATTS", "MESOCOSM_LAMP_COLOUR", "MESOCOSM_LAMP_KEY"]
+
+
+def test_every_wrong_value_is_named_at_once_and_secrets_are_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MESOCOSM_LAMP_WATTS", "0")
+    monkeypatch.setenv("MESOCOSM_LAMP_KEY", "ab")
+    with pytest.raises(SettingsError) as caught:
+        Lamp()
+    lines = caught.value.details.splitlines()
+    assert lines[0] == "MESOCOSM_LAMP_WATTS=0: input should be greater than or equal to 1."
+    assert lines[1].startswith("MESOCOSM_LAMP_KEY: ")
+    assert caught.value.exit_code == 2
+
+
+def test_known_names_pass_in_any_case_and_so_do_those_of_tests_and_of_others() -> None:
+    names = ["MESOCOSM_LAMP_WATTS", "mesocosm_lamp_colour", "MESOCOSM_TEST_TIER", "MESOCOSM_OTHER"]
+    require_known(KNOWN, dict.fromkeys([*names, "PATH", "MESO"], "1"))
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_one() -> None:
+    with pytest.raises(SettingsError) as caught:
+        require_known(KNOWN, {"MESOCOSM_LAMP_COLOR": "red", "MESOCOSM_Q": "1"})
+    assert caught.value.details.splitlines() == [
+        "MESOCOSM_LAMP_COLOR: did you mean MESOCOSM_LAMP_COLOUR?",
+        "MESOCOSM_Q: no setting has a name like it.",
+    ]
+
+
+def test_the_password_of_an_address_is_not_shown() -> None:
+    assert shown("https://ann:pass@host/v1") == "https://***@host/v1"
+    assert shown(None) == ""

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from appliance.base.settings_reference import describe, render_page
+from appliance.cli import main as cli
+from appliance.cli.settings import OTHERS, sections
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+def test_the_page_is_up_to_date() -> None:
+    page = (REPOSITORY / "docs/settings.md").read_text(encoding="utf-8")
+    assert page == render_page(sections(), OTHERS), "run `make settings-page`"
+
+
+def test_every_class_of_settings_is_on_the_page() -> None:
+    defined = {
+        node.name
+        for package in (
+            "appliance",
+            "images",
+            "provisioning",
+            "evaluators",
+            "monitoring",
+            "controller",
+        )
+        for path in (REPOSITORY / package).rglob("*.py")
+        if "EnvironmentSettings)" in (text := path.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ClassDef)
+        and any(
+            isinstance(base, ast.Name) and base.id == "EnvironmentSettings" for base in node.bases
+        )
+    }
+    assert defined == {settings.__name__ for settings in sections().values()}
+
+
+def test_every_setting_says_what_it_is_for() -> None:
+    rows = [row for settings in sections().values() for row in describe(settings)]
+    assert [row.name for row in rows if len(row.purpose) < 10] == []
+    assert [row.name for row in rows if row.is_secret] == ["MESOCOSM_MODEL_API_KEY"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("MESOCOSM_DESKTPO", "vm", "MESOCOSM_DESKTPO: did you mean MESOCOSM_DESKTOP?"),
+        ("MESOCOSM_PHONE", "nokia", "MESOCOSM_PHONE=nokia: input should be 'reference' or"),
+        ("MESOCOSM_MODEL_RETRIES", "often", "MESOCOSM_MODEL_RETRIES=often: input should be a"),
+    ],
+)
+def test_every_command_refuses_a_wrong_environment_but_help_does_not(
+    name: str,
+    value: str,
+    expected: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert cli.main(["results", "latest"]) == 2
+    assert expected in capsys.readouterr().err
+    assert cli.main(["results", "--help"]) == 0
+
+
+def test_values_are_listed_with_where_they_come_from(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MESOCOSM_DESKTOP", "container")
+    monkeypatch.setenv("MESOCOSM_MODEL_API_KEY", "very-secret")
+    assert cli.main(["settings", "--json"]) == 0
+    text = capsys.readouterr().out
+    rows = {row["name"]: row for row in json.loads(text)}
+    assert (rows["MESOCOSM_DESKTOP"]["value"], rows["MESOCOSM_DESKTOP"]["is_set"]) == (
+        "container",
+        True,
+    )
+    assert not rows["MESOCOSM_PHONE"]["is_set"]
+    assert "very-secret" not in text
+    assert cli.main(["settings"]) == 0
+    assert "MESOCOSM_DESKTOP " in capsys.readouterr().out
