@@ -15,6 +15,7 @@ from controller.planning import Plan, create_run
 from controller.store.spec import CustomSpec
 from controller.wiring import make_context
 from evaluators.graph.outcome import Verdict
+from evaluators.parameters.binding import bind_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,10 +135,12 @@ class Validator:
 
     def _neighbour(self, task: Task, offset: int) -> Task:
         tasks = self.suite.tasks
-        return tasks[(tasks.index(task) + offset) % len(tasks)]
+        number = next(number for number, each in enumerate(tasks) if each.id == task.id)
+        return tasks[(number + offset) % len(tasks)]
 
-    def _foreign_steps(self, task: Task, *, offset: int) -> list[OracleStep]:
-        return [_impatient(step) for step in self._neighbour(task, offset).oracle]
+    def _foreign_steps(self, task: Task, seed: int, *, offset: int) -> list[OracleStep]:
+        neighbour = bind_task(self._neighbour(task, offset), seed).task
+        return [_impatient(step) for step in neighbour.oracle]
 
     def _trials(
         self, agent: str, driver: Driver, tasks: list[Task], repeats: int = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,13 @@ from appliance.cli.run import FleetOption, Repeats, Suite, Tasks
 if TYPE_CHECKING:
     from controller.validate import Validation
     from evaluators.model.suite import Suite as SuiteModel
+    from evaluators.model.task import Task
+
+
+SeedOption = Annotated[
+    int | None,
+    typer.Option("--seed", help="Show the values of the first trials of a run with this seed."),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -40,15 +47,16 @@ def list_(json: JsonOption = False) -> None:
     print_table(table)
 
 
-def show(suite: Suite, json: JsonOption = False) -> None:
+def show(suite: Suite, seed: SeedOption = None, json: JsonOption = False) -> None:
     """Show the tasks of a suite and the functions that it brings."""
     from rich.table import Table
 
     from controller.wiring import open_suite
 
     opened = open_suite(suite)
+    shown = opened.tasks if seed is None else [_as_drawn(task, seed) for task in opened.tasks]
     if json:
-        tasks = [task.model_dump(mode="json", by_alias=True) for task in opened.tasks]
+        tasks = [task.model_dump(mode="json", by_alias=True) for task in shown]
         print_json({**_brief(opened), "tasks": tasks, "functions": _own(opened)})
         return
     title = f"{opened.name} {opened.version} ({opened.digest[:12]})"
@@ -57,7 +65,7 @@ def show(suite: Suite, json: JsonOption = False) -> None:
     table = Table(
         "task", "roles", "nodes", "instruction", title=title, caption=caption, show_lines=True
     )
-    for task in opened.tasks:
+    for task in shown:
         table.add_row(task.id, ", ".join(task.roles), str(len(task.credit_nodes)), task.instruction)
     print_table(table)
 
@@ -92,6 +100,14 @@ def validate(
         _print_validations(rows)
     if not is_sound:
         raise typer.Exit(1)
+
+
+def _as_drawn(task: Task, seed: int) -> Task:
+    """Return a task with the values that the first trial of a run with this seed draws."""
+    from controller.executors.local import trial_seed
+    from evaluators.parameters.binding import bind_task
+
+    return bind_task(task, trial_seed(seed, task.id, 0)).task
 
 
 def _digest(suite: SuiteModel) -> dict[str, str]:

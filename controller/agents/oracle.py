@@ -31,8 +31,9 @@ _CHECK_TIMEOUT_S = 15.0
 _NAMES_SHOWN = 40
 
 
-def own_steps(task: Task) -> Sequence[OracleStep]:
-    """Return a task's own reference solution."""
+def own_steps(task: Task, seed: int) -> Sequence[OracleStep]:
+    """Return a task's own reference solution, which has the values of the seed already."""
+    del seed
     return task.oracle
 
 
@@ -41,11 +42,11 @@ class OracleDriver:
     """Drives an episode by a reference solution.
 
     Attributes:
-        steps_of: returns what is played for a task; its own reference solution by default, another
-            task's to check that it does not pass.
+        steps_of: returns what is played for a task and a seed; its own reference solution by
+            default, another task's to check that it does not pass.
     """
 
-    steps_of: Callable[[Task], Sequence[OracleStep]] = own_steps
+    steps_of: Callable[[Task, int], Sequence[OracleStep]] = own_steps
 
     def drive(self, episode: Episode, observation: Observation) -> None:
         """Play the steps and complete.
@@ -56,7 +57,7 @@ class OracleDriver:
             StoreError: the log cannot be written.
         """
         context = episode.oracle_context()
-        oracle = Oracle(context, self.steps_of(context.task))
+        oracle = Oracle(context, self.steps_of(context.task, context.agent.seed))
         while not (step := episode.step(oracle.act(observation))).done:
             observation = step.observation
 

@@ -13,12 +13,17 @@ from evaluators.graph.feedback import explain
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import JsonValue
+
     from controller.episode.changes import SideEffects
     from controller.episode.context import EventSink, RunContext
     from controller.episode.egress import EgressSession
     from controller.episode.live import LiveTrial
     from controller.episode.result import Ending, MachineRecord
     from evaluators.model.task import Task
+    from evaluators.parameters.binding import BoundTask
 
 
 @dataclass(slots=True)
@@ -26,11 +31,13 @@ class Conclusion:
     """Collects what the result of one trial says, and writes it.
 
     Attributes:
-        task: what is to be done.
+        task: what is to be done, as its suite has it.
         repeat: number of the attempt, from 0.
         start_s: when it began, on the monotonic clock.
         machines: on what it runs.
         egress: what its machines may reach.
+        parameters: values of the task's parameters, once they are known.
+        bound: the task with these values in place.
     """
 
     task: Task
@@ -38,6 +45,16 @@ class Conclusion:
     start_s: float
     machines: tuple[MachineRecord, ...] = field(default=())
     egress: EgressSession | None = None
+    parameters: Mapping[str, JsonValue] = field(default_factory=dict)
+    bound: Task = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Know the task's own form until its values are known."""
+        self.bound = self.task
+
+    def bind(self, bound: BoundTask) -> None:
+        """Take the task with the values of its parameters."""
+        self.bound, self.parameters = bound.task, bound.values
 
     def write(
         self, ending: Ending, live: LiveTrial | None, context: RunContext, log: EventSink
@@ -79,7 +96,9 @@ class Conclusion:
         images = {machine.role: machine.image_digest for machine in self.machines}
         if context.is_noop and context.baselines is not None:
             context.baselines.keep(self.task, images, changes)
-        return side_effects(changes, self.task, context.baselines, images)
+        known = context.baselines
+        baseline = None if known is None else known.find(self.task, images)
+        return side_effects(changes, self.bound, baseline)
 
     def _result(
         self,
@@ -101,9 +120,10 @@ class Conclusion:
             usage=Usage() if live is None else live.budget.usage,
             detail=judgement.ending.detail,
             machines=self.machines,
-            unmet=() if live is None else explain(live.graph, self.task, evaluators),
+            unmet=() if live is None else explain(live.graph, self.bound, evaluators),
             side_effects=effects,
             agent_seconds=0.0 if live is None else round(live.budget.agent_s, 3),
+            parameters=dict(self.parameters),
         )
 
 

@@ -9,7 +9,13 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Self
 
 from appliance.base.cancel import CancellableClock, CancelToken
-from appliance.base.errors import EpisodeStartError, EpisodeUseError, MesocosmError, StoreError
+from appliance.base.errors import (
+    EpisodeStartError,
+    EpisodeUseError,
+    MesocosmError,
+    SpecError,
+    StoreError,
+)
 from controller.agents.protocol import AgentContext, Turn, Usage
 from controller.episode.conclusion import Conclusion
 from controller.episode.context import NoLog
@@ -21,6 +27,7 @@ from controller.episode.preparation import prepare
 from controller.episode.recording import recording
 from controller.episode.result import Ending, MachineRecord, Reason
 from controller.episode.step import OracleContext, Step
+from evaluators.parameters.binding import bind_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -123,11 +130,10 @@ class Episode:
             )
         self._phase, self._seed = _Phase.LEASE, seed
         self._conclusion = Conclusion(task, self._repeat, self._clock.monotonic_s())
-        about = {"agent": self._context.agent, "code": self._context.code}
-        self._log.append("start", task=task.id, repeat=self._repeat, **about)
         try:
+            bound = self._bind(task)
             self.cancel.check()
-            started = self._start(task, self._open(task))
+            started = bound if isinstance(bound, Ending) else self._start(bound, self._open(bound))
         except StoreError:
             raise
         except Exception as exc:  # noqa: BLE001 - the trial's boundary
@@ -253,6 +259,21 @@ class Episode:
             EpisodeUseError: the episode was not reset, or the trial is over.
         """
         return min(self.time_left_s()) <= 0 or self.cancel.is_cancelled
+
+    def _bind(self, task: Task) -> Task | Ending:
+        """Return the task with the values of this trial's seed."""
+        conclusion = self._require_conclusion()
+        about = {"agent": self._context.agent, "code": self._context.code}
+        named = {"task": task.id, "repeat": self._repeat, **about}
+        try:
+            bound = bind_task(task, self._seed)
+        except (SpecError, TypeError, ValueError) as exc:
+            self._log.append("start", **named)
+            return Ending(Reason.TASK_ERROR, f"parameters: {message_of(exc)}")
+        conclusion.bind(bound)
+        values = {"parameters": dict(bound.values)} if bound.values else {}
+        self._log.append("start", **named, **values)
+        return bound.task
 
     def _open(self, task: Task) -> LiveTrial:
         context, conclusion = self._context, self._require_conclusion()

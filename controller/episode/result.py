@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from pydantic import TypeAdapter
+from pydantic import JsonValue, TypeAdapter
 
 from controller.agents.protocol import Usage
 from controller.episode.changes import SideEffects  # noqa: TC001 - read by pydantic
@@ -118,6 +118,7 @@ class TrialResult:
         unmet: why nodes have no credit, in the task's order, without giving the answer away.
         agent_seconds: time charged to the agent.
         side_effects: what it changed beside what it may; None when its machines could not be asked.
+        parameters: values of the task's parameters, by name.
     """
 
     task: str
@@ -134,6 +135,7 @@ class TrialResult:
     unmet: tuple[Feedback, ...] = ()
     agent_seconds: float = 0.0
     side_effects: SideEffects | None = None
+    parameters: dict[str, JsonValue] = field(default_factory=dict)
 
     @property
     def score(self) -> TrialScore:

@@ -11,10 +11,10 @@ from controller.episode.changes import MAX_LISTED, Change, SideEffects
 from provisioning.protocols import StateKind, StateReporting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from appliance.base.clock import Clock
-    from controller.episode.baselines import Baselines
+    from controller.episode.baselines import Key
     from evaluators.model.node import Check
     from evaluators.model.task import MayChange, Task
     from provisioning.protocols import Machine, StateSummary
@@ -70,17 +70,15 @@ class StateWatch:
 
 
 def side_effects(
-    changes: Iterable[Change], task: Task, baselines: Baselines | None, images: Mapping[str, str]
+    changes: Iterable[Change], task: Task, baseline: Collection[Key] | None
 ) -> SideEffects:
     """Return what of the changes was neither allowed nor happens by itself.
 
     Args:
         changes: of one trial.
         task: that was tried.
-        baselines: what no-op trials changed, if they are kept.
-        images: digest of each role's image, which baselines depend on.
+        baseline: role, kind and name of what no-op trials changed; None when there was none.
     """
-    baseline = None if baselines is None else baselines.find(task, images)
     known = frozenset(baseline or ())
     allowed = {role: _allowed(task, role) for role in task.roles}
     left = [

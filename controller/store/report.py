@@ -138,6 +138,7 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
         "seconds": trial.seconds,
         "unmet": _reasons(trial),
         "side_effects": None if trial.side_effects is None else asdict(trial.side_effects),
+        "parameters": trial.parameters,
     }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
-from evaluators.model.placeholders import substitute
+from evaluators.model.placeholders import placeholders, substitute
 from evaluators.model.resources import is_assignable, is_of_type
 from evaluators.model.spelling import require_known
 from evaluators.model.subtask import FROM
@@ -41,6 +41,7 @@ class BoundUse:
         roles: the task's role by the subtask's.
         values: by placeholder.
         outputs: by name.
+        keeps_escapes: ``$${`` stays, because the task has parameters and is bound to them later.
     """
 
     use: SubtaskUse
@@ -49,6 +50,7 @@ class BoundUse:
     roles: Mapping[str, str]
     values: Mapping[str, JsonValue]
     outputs: Mapping[str, JsonValue]
+    keeps_escapes: bool = False
 
     def fill(self, key: str, content: Any) -> Any:  # noqa: ANN401
         """Return content of the definition with values in place of placeholders.
@@ -56,7 +58,9 @@ class BoundUse:
         Raises:
             SpecError: a value cannot stand inside a text.
         """
-        return _fill(self.definition, self.use.id, self.values, key, content)
+        return _fill(
+            self.definition, self.use.id, self.values, key, content, escapes=self.keeps_escapes
+        )
 
 
 @dataclass(slots=True)
@@ -135,16 +139,29 @@ class Binder:
             values[name] = self._value((number, "inputs", name), use.inputs[name], wanted.type)
         outputs: dict[str, JsonValue] = {}
         for name, output in subtask.outputs.items():
-            outputs[name] = _fill(definition, use.id, values, "outputs", output.value)
-            if not is_of_type(outputs[name], output.type):
+            outputs[name] = _fill(
+                definition, use.id, values, "outputs", output.value, escapes=self._is_bound_later
+            )
+            if not self._fits(outputs[name], output.type):
                 message = f"{name} is {outputs[name]!r}, not of type {output.type}."
                 raise definition.source.error(("outputs", name), message, f"Used as {use.id!r}.")
-        return BoundUse(use, definition, before, roles, values, outputs)
+        return BoundUse(
+            use, definition, before, roles, values, outputs, keeps_escapes=self._is_bound_later
+        )
+
+    @property
+    def _is_bound_later(self) -> bool:
+        return bool(self.composed.parameters)
+
+    def _fits(self, value: JsonValue, wanted: str) -> bool:
+        """Return whether a value is of a type; one with a parameter in it is known later only."""
+        is_open = self._is_bound_later and next(placeholders(value), None) is not None
+        return is_open or is_of_type(value, wanted)
 
     def _value(self, where: Where, value: JsonValue, wanted: str) -> JsonValue:
         reference = _reference_of(value)
         if reference is None:
-            if not is_of_type(value, wanted):
+            if not self._fits(value, wanted):
                 raise self._error(where, f"{value!r} is not of type {wanted}.")
             return value
         provider = self._bound[reference[0]]
@@ -185,9 +202,15 @@ def _reference_of(value: JsonValue) -> tuple[str, str] | None:
 
 
 def _fill(
-    definition: Definition, use: str, values: Mapping[str, JsonValue], key: str, content: JsonValue
+    definition: Definition,
+    use: str,
+    values: Mapping[str, JsonValue],
+    key: str,
+    content: JsonValue,
+    *,
+    escapes: bool,
 ) -> JsonValue:
     try:
-        return substitute(content, values)
+        return substitute(content, values, keeps_escapes=escapes)
     except TypeError as exc:
         raise definition.source.error((key,), f"{exc}.", f"Used as {use!r}.") from exc

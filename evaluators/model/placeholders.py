@@ -15,25 +15,36 @@ if TYPE_CHECKING:
 _PLACEHOLDER = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
 
 
-def substitute(value: JsonValue, values: Mapping[str, JsonValue]) -> JsonValue:
+def substitute(
+    value: JsonValue, values: Mapping[str, JsonValue], *, keeps_escapes: bool = False
+) -> JsonValue:
     """Return a value with every placeholder in its texts replaced, keys of mappings excepted.
 
     A text that is one placeholder alone becomes the value itself, a number or list included.
+
+    Args:
+        value: any JSON.
+        values: by placeholder.
+        keeps_escapes: ``$${`` stays, because the result is substituted in again.
 
     Raises:
         KeyError: a placeholder has no value.
         TypeError: a value that is neither text nor number stands inside a longer text.
     """
     if isinstance(value, list):
-        return [substitute(item, values) for item in value]
+        return [substitute(item, values, keeps_escapes=keeps_escapes) for item in value]
     if isinstance(value, dict):
-        return {key: substitute(item, values) for key, item in value.items()}
+        return {
+            key: substitute(item, values, keeps_escapes=keeps_escapes)
+            for key, item in value.items()
+        }
     if not isinstance(value, str):
         return value
     alone = _PLACEHOLDER.fullmatch(value)
     if alone and alone[1] is not None:
         return values[alone[1]]
-    return _PLACEHOLDER.sub(lambda match: _text_of(match, values), value)
+    escape = "$${" if keeps_escapes else "${"
+    return _PLACEHOLDER.sub(lambda match: _text_of(match, values, escape), value)
 
 
 def placeholders(value: JsonValue, where: Where = ()) -> Iterator[tuple[str, Where]]:
@@ -50,10 +61,10 @@ def placeholders(value: JsonValue, where: Where = ()) -> Iterator[tuple[str, Whe
                 yield match[1], where
 
 
-def _text_of(match: re.Match[str], values: Mapping[str, JsonValue]) -> str:
+def _text_of(match: re.Match[str], values: Mapping[str, JsonValue], escape: str) -> str:
     name = match[1]
     if name is None:
-        return "${"
+        return escape
     value = values[name]
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise TypeError(f"${{{name}}} is {value!r}, which cannot stand inside a text")

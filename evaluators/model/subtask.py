@@ -15,9 +15,12 @@ from evaluators.model.base import Name, Strict
 from evaluators.model.node import Node  # noqa: TC001  (pydantic reads it)
 from evaluators.model.oracle import OracleStep  # noqa: TC001  (pydantic reads it)
 from evaluators.model.task import Limits, MayChange, SetupStep
+from evaluators.parameters.declaration import (  # noqa: TC001  (pydantic reads it)
+    Parameter,
+    ParameterName,
+)
 from provisioning.protocols import Kind  # noqa: TC001  (pydantic reads it)
 
-ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=32)]
 FROM = "from"
 """Key of an input that is bound to an output: ``{from: subtask.output}``."""
 
@@ -108,6 +111,7 @@ class ComposedTask(Strict):
 
     id: Name
     instruction: str = ""
+    parameters: dict[ParameterName, Parameter] = Field(default_factory=dict)
     roles: dict[str, Annotated[Kind, Field(strict=False)]] = Field(min_length=1)
     egress: dict[str, Annotated[tuple[str, ...], Field(strict=False)]] = Field(default_factory=dict)
     subtasks: tuple[SubtaskUse, ...] = Field(min_length=1, strict=False)

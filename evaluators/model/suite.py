@@ -18,6 +18,8 @@ from evaluators.model.compiler import compile_task
 from evaluators.model.spelling import check_subtask, check_task, require_known
 from evaluators.model.subtask import ComposedTask, Subtask
 from evaluators.model.task import Task
+from evaluators.parameters.binding import bind_task, check_placeholders
+from evaluators.parameters.options import read_options
 from evaluators.suite_code.functions import extend, load_suite_code
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 BUILTIN = Path(__file__).resolve().parents[1] / "suites"
 INDEX = "suite.yaml"
+_SEEDS_CHECKED = range(5)
+"""Seeds for whose values the arguments of a task with parameters are checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,9 @@ class _Reader:
             path = _path_of(self._source, ("tasks", number), name)
             source = open_document(path)
             task, checked = _read_task(source, definitions)
-            check_task(checked, task, self.vocabulary, self.applications)
+            for seed in _SEEDS_CHECKED if task.parameters else (0,):
+                bound = _bind(checked, task, seed)
+                check_task(checked, bound, self.vocabulary, self.applications)
             if task.id in tasks:
                 raise source.error(("id",), f"another task of this suite is called {task.id!r}.")
             tasks[task.id] = task
@@ -175,8 +181,23 @@ class _Reader:
 def _read_task(source: Source, definitions: Mapping[str, Definition]) -> tuple[Task, Source]:
     """Read a plain or composed task; return it with the source to report its mistakes with."""
     if isinstance(source.data, dict) and "subtasks" in source.data:
-        return compile_task(source, parse(source, ComposedTask), definitions)
-    return parse(source, Task), source
+        composed = read_options(source, parse(source, ComposedTask))
+        check_placeholders(source, composed.parameters)
+        return compile_task(source, composed, definitions)
+    task = read_options(source, parse(source, Task))
+    check_placeholders(source, task.parameters)
+    return task, source
+
+
+def _bind(source: Source, task: Task, seed: int) -> Task:
+    """Return a task as one trial would have it; it may be invalid with its values."""
+    try:
+        return bind_task(task, seed).task
+    except SpecError as exc:
+        raise source.error(("parameters",), exc.brief) from exc
+    except (TypeError, ValueError) as exc:
+        message = f"the task is invalid with the values of seed {seed}."
+        raise source.error(("parameters",), message, details=str(exc)) from exc
 
 
 def _find(reference: str | Path) -> Path:

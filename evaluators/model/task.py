@@ -12,6 +12,10 @@ from appliance.base.errors import SpecError
 from evaluators.model.base import SESSION, Name, Strict, is_empty
 from evaluators.model.node import Mode, Node
 from evaluators.model.oracle import OracleStep  # noqa: TC001  (pydantic reads it)
+from evaluators.parameters.declaration import (  # noqa: TC001  (pydantic reads it)
+    Parameter,
+    ParameterName,
+)
 from provisioning.egress.policy import read_destinations
 from provisioning.protocols import Kind  # noqa: TC001  (pydantic reads it)
 
@@ -92,6 +96,8 @@ class Task(Strict):
     Attributes:
         id: its name in the suite.
         instruction: what the agent is told.
+        parameters: values drawn from the trial's seed; ``${name}`` stands for one in the texts of
+            `instruction`, `setup`, `graph`, `may_change` and the solutions.
         roles: kind of each machine.
         egress: what machines may reach, by role; nothing where nothing is said. Each entry as
             `provisioning.egress.policy.read_destinations` reads it.
@@ -105,6 +111,7 @@ class Task(Strict):
 
     id: Name
     instruction: str = Field(min_length=1)
+    parameters: dict[ParameterName, Parameter] = Field(default_factory=dict, exclude_if=is_empty)
     roles: dict[str, Annotated[Kind, Field(strict=False)]] = Field(min_length=1)
     egress: dict[str, Annotated[tuple[str, ...], Field(strict=False)]] = Field(
         default_factory=dict, exclude_if=is_empty

@@ -73,7 +73,7 @@ def test_an_oracle_for_other_machines_gives_up(bench: Bench, dark_task: Task) ->
         roles={"phone": "phone", "desktop": "desktop"},
         oracle=[{"on": "phone", "do": "tap", "at": {"name": "Tasks"}}],
     ).oracle
-    result = bench.drive(dark_task, OracleDriver(lambda _: steps))
+    result = bench.drive(dark_task, OracleDriver(lambda _task, _seed: steps))
     assert (result.reason, result.verdict) == (Reason.AGENT_ERROR, Verdict.FAIL)
 
 

@@ -134,5 +134,5 @@ def test_only_the_first_are_named_and_all_are_counted() -> None:
     changes = [
         Change("desktop", StateKind.FILE, f"~/{number:04}", "added") for number in range(500)
     ]
-    effects = side_effects(changes, make_task(), None, {})
+    effects = side_effects(changes, make_task(), None)
     assert (effects.count, len(effects.changes)) == (500, MAX_LISTED)

@@ -7,8 +7,11 @@ import pytest
 from appliance.base.errors import AgentError, LinkTimeoutError, MachineStartError
 from controller.actions.space import Action
 from controller.agents.noop import NoopAgent
+from controller.agents.oracle import OracleDriver
 from controller.agents.protocol import Turn, Usage
+from controller.episode.episode import Episode
 from controller.episode.result import Reason
+from controller.episode.trial import run_trial
 from evaluators.graph.outcome import Verdict
 from provisioning.fake.fleet import FakeLease
 from provisioning.protocols import Kind
@@ -220,3 +223,40 @@ def test_trouble_when_machines_go_back_does_not_change_the_verdict(
     assert result.verdict is Verdict.PASS
     assert bench.events[-1]["type"] == "return_error"
     assert bench.events[-2]["type"] == "end"
+
+
+DRAWN = {
+    "parameters": {"word": {"type": "text", "words": 4}},
+    "roles": {"desktop": "desktop"},
+    "instruction": "Write ${word} into ~/word.txt.",
+    "graph": [
+        {
+            "id": "written",
+            "on": "desktop",
+            "check": "file_text_equals",
+            "with": {"path": "~/word.txt", "text": "${word}"},
+        }
+    ],
+    "oracle": [
+        {"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}},
+        {"on": "desktop", "do": "type_text", "with": {"text": "echo ${word} > word.txt\n"}},
+    ],
+}
+
+
+def test_a_trial_draws_its_values_from_its_seed_and_records_them(bench: Bench) -> None:
+    task = make_task(**DRAWN)
+    first, again, other = (
+        run_trial(Episode(bench.context), task, OracleDriver(), seed=seed) for seed in (7, 7, 8)
+    )
+    assert {first.verdict, other.verdict} == {Verdict.PASS}
+    assert first.parameters == again.parameters != other.parameters
+    assert len(str(first.parameters["word"]).split()) == 4
+
+
+def test_a_task_without_values_left_is_the_task_s_own_fault(bench: Bench) -> None:
+    one = {"type": "integer", "min": 1, "max": 1}
+    task = make_task(parameters={"a": one, "b": {**one, "differs_from": ["a"]}})
+    result = bench.play(task)
+    assert (result.reason, result.machines) == (Reason.TASK_ERROR, ())
+    assert "'b' has no value left" in result.detail

@@ -86,6 +86,7 @@ def test_json_has_the_keys_promised() -> None:
             "unmet": unmet,
             "attempts": 1,
             "side_effects": None,
+            "parameters": {},
         }
         for task, repeat, verdict, met, steps, reason, seconds, unmet in (
             ("a", 0, "PASS", 2, 4, "success", 10.0, []),

@@ -1,0 +1,54 @@
+"""Read the options of choices from files of a suite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from evaluators.parameters.declaration import MAX_OPTIONS, Choice
+
+if TYPE_CHECKING:
+    from evaluators.model.subtask import ComposedTask
+    from evaluators.model.task import Task
+    from evaluators.model.yaml_source import Source
+    from evaluators.parameters.declaration import Parameter
+
+M = TypeVar("M", "Task", "ComposedTask")
+_MAX_BYTES = 1 << 20
+
+
+def read_options(source: Source, task: M) -> M:
+    """Return a task with the lines of files as the options of its choices.
+
+    The options are part of the task then, and so of its digest.
+
+    Args:
+        source: the task's file; options are read from files of its folder, or of folders there.
+        task: its content.
+
+    Raises:
+        SpecError: a file is missing, outside the folder, too large, or no UTF-8 text.
+    """
+    if not task.parameters:
+        return task
+    filled = {name: _fill(source, name, each) for name, each in task.parameters.items()}
+    return task.model_copy(update={"parameters": filled})
+
+
+def _fill(source: Source, name: str, parameter: Parameter) -> Parameter:
+    if not isinstance(parameter, Choice) or not parameter.file:
+        return parameter
+    where = ("parameters", name, "file")
+    root = source.path.parent.resolve()
+    path = (root / parameter.file).resolve()
+    if not path.is_relative_to(root) or not path.is_file():
+        raise source.error(where, f"there is no file {parameter.file} in the suite's folder.")
+    if path.stat().st_size > _MAX_BYTES:
+        raise source.error(where, f"{parameter.file} is larger than {_MAX_BYTES} bytes.")
+    try:
+        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    except UnicodeDecodeError as exc:
+        raise source.error(where, f"{parameter.file} is not UTF-8 text.", str(exc)) from exc
+    options = tuple(line for line in lines if line and not line.startswith("#"))
+    if len(options) > MAX_OPTIONS:
+        raise source.error(where, f"{parameter.file} has more than {MAX_OPTIONS} lines.")
+    return parameter.model_copy(update={"options": (*parameter.options, *options)})
