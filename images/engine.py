@@ -29,6 +29,7 @@ _PIP_CONF = ".host/pip.conf"
 _DEFAULT_HOST = "unix:///var/run/docker.sock"
 BUILD_TIMEOUT_S = 1800.0
 _NEGOTIATION_TIMEOUT_S = 60
+_PING_TIMEOUT_S = 10.0
 
 
 @contextmanager
@@ -77,6 +78,17 @@ def open_client(timeout_s: float = 60.0) -> DockerClient:
         return docker.from_env(timeout=int(timeout_s), version=_api_version(_host()))
     except (DockerException, RequestException, OSError) as exc:
         raise unreachable(exc) from exc
+
+
+def require_engine(timeout_s: float = _PING_TIMEOUT_S) -> None:
+    """Make sure that the Docker engine answers.
+
+    Raises:
+        RequirementError: it does not, or not in time.
+        EngineError: it refused.
+    """
+    with connect(timeout_s, doing="answer") as client:
+        client.ping()
 
 
 def unreachable(exc: Exception) -> RequirementError:

@@ -10,6 +10,7 @@ from appliance.base.errors import MachineError, MesocosmError
 from appliance.base.logging import log_context
 from appliance.base.measures import record
 from provisioning.fleet.backend import ForkingBackend
+from provisioning.fleet.host_watch import HostWatch
 from provisioning.fleet.sources import (
     FORK_FIRST,
     NO_FORK,
@@ -19,9 +20,9 @@ from provisioning.fleet.sources import (
     Source,
     Taken,
     Way,
+    rewind_ready,
 )
 from provisioning.machine_state import MachineState
-from provisioning.protocols import READY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,16 +50,19 @@ class Acquisition:
         self._parts = parts
         self._lease_id = lease_id
         self._failures: dict[Kind, Failures] = {}
+        self._host = HostWatch(parts.backends, parts.clock, parts.say)
         forks_first = parts.settings.desktop_reset == "fork"
         self._ways = (FORK_FIRST if forks_first else REWIND_FIRST) if may_fork else NO_FORK
 
     def take(self, kinds: Sequence[Kind]) -> list[Taken]:
         """Get machines, each claimed, at its snapshot and verified.
 
-        A machine that does not come back exactly is thrown away, counted, and replaced.
+        A machine that does not come back exactly is thrown away, counted, and replaced; one that
+        nobody could ask, since its host is silent, stays.
 
         Raises:
             MachineError: one cannot be had, or there is no memory for it in time.
+            RequirementError: the hypervisor or the Docker engine does not answer.
         """
         sources = self._find_all(kinds)
         taken: list[Taken] = []
@@ -79,9 +83,9 @@ class Acquisition:
         return taken
 
     def rewind(self, taken: Taken) -> Taken | None:
-        """Bring a lent machine back to its snapshot; None if it could not be, and was removed."""
+        """Bring a lent machine back to its snapshot; None if it could not be, and is not held."""
         source = Source(taken.kind, Way.REWIND)
-        return self._verify(taken.handle, source, _rewind, is_fork=False)
+        return self._verify(taken.handle, source, rewind_ready, is_fork=False)
 
     def undo(self, taken: Taken) -> None:
         """Take back a machine at once: destroy a fork, let a saved one be lent again."""
@@ -199,6 +203,9 @@ class Acquisition:
         try:
             handle = self._open(source)
         except MesocosmError as exc:
+            if self._is_hosts_fault(source, exc):
+                self._cancel(source)
+                return None
             self._failures[source.kind].note(source, str(exc))
             if source.claimed is not None:
                 parts.inventory.discard(source.claimed.claim)
@@ -214,7 +221,32 @@ class Acquisition:
         backend = parts.backends[source.kind]
         if source.way in {Way.WAKE, Way.FORK} and isinstance(backend, ForkingBackend):
             return self._verify(handle, source, backend.wake, is_fork=True)
-        return self._verify(handle, source, _rewind, is_fork=False)
+        return self._verify(handle, source, rewind_ready, is_fork=False)
+
+    def _is_hosts_fault(
+        self, source: Source, error: MesocosmError, handle: MachineHandle[HostMachine] | None = None
+    ) -> bool:
+        """Return whether a failure is the host's; lets go of what is held where that stays silent.
+
+        Raises:
+            RequirementError: the host stays silent.
+        """
+        try:
+            return self._host.is_at_fault(source.kind, error)
+        except BaseException:
+            if handle is None:
+                self._cancel(source)
+            else:
+                self._leave(handle)
+            raise
+
+    def _leave(self, handle: MachineHandle[HostMachine]) -> None:
+        """Let go of a machine about which nothing is known; a half-woken fork is removed later."""
+        record = handle.folder.read()
+        if record is not None and record.state is MachineState.LEASED and not record.is_fork:
+            handle.folder.mark(MachineState.READY)
+        self._parts.ledger.lend(handle.folder.machine_id, "")
+        handle.release()
 
     def _open(self, source: Source) -> MachineHandle[HostMachine] | None:
         parts = self._parts
@@ -239,7 +271,10 @@ class Acquisition:
         *,
         is_fork: bool,
     ) -> Taken | None:
-        """Start and reset a machine; remove it, count it and return None if it fails."""
+        """Start and reset a machine; remove it, count it and return None if it fails.
+
+        Where its host failed it stays, and is let go of.
+        """
         parts, machine_id, kind = self._parts, handle.folder.machine_id, source.kind.value
         parts.ledger.lend(machine_id, self._lease_id)
         try:
@@ -249,6 +284,9 @@ class Acquisition:
                 report = reset(handle.machine)
                 _log.debug("verified in %.3f s by %s", report.seconds, report.path)
         except MesocosmError as exc:
+            if self._is_hosts_fault(source, exc, handle):
+                self._leave(handle)
+                return None
             path = "fork" if is_fork else "rewind"
             record("resets_total", kind=kind, path=path, result=exc.code)
             self._failures.setdefault(source.kind, Failures()).note(source, str(exc))
@@ -263,7 +301,3 @@ class Acquisition:
         record("rewind_seconds", report.seconds, kind=kind, path=report.path)
         handle.folder.mark(MachineState.LEASED)
         return Taken(source.kind, handle, report, is_fork)
-
-
-def _rewind(machine: HostMachine) -> ResetReport:
-    return machine.snapshots.rewind(READY)

@@ -57,6 +57,14 @@ class Backend(Protocol):
         """End what runs and has no folder; returns one line for each."""
         ...
 
+    def require_host(self) -> None:
+        """Make sure that whoever runs the machines answers.
+
+        Raises:
+            RequirementError: nobody can say anything about a machine now.
+        """
+        ...
+
 
 @runtime_checkable
 class ForkingBackend(Protocol):

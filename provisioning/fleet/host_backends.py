@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MachineError
+from appliance.base.errors import MachineError, RequirementError
 from provisioning.fleet.backend import ForkingBackend, SelectiveBackend
 from provisioning.protocols import Kind
 
@@ -97,7 +97,7 @@ class BackendSwitch:
         """Return the object for a desktop of whichever sort it is.
 
         Raises:
-            MachineError: its backend is not known, or cannot be asked now.
+            RequirementError: its backend is not known, or cannot be asked now.
             MesocosmError: as its backend does.
         """
         return self._backend(_RECORDED.get(record.backend, record.backend)).attach(folder, record)
@@ -116,9 +116,13 @@ class BackendSwitch:
         """End what runs and has no folder; returns one line for each."""
         return [line for backend in self._backends.values() for line in backend.remove_strays()]
 
+    def require_host(self) -> None:
+        """Make sure that who runs the chosen sort answers; raises as its backend does."""
+        self._backend(self._chosen).require_host()
+
     def _backend(self, name: str) -> Backend:
         if name not in self._backends:
-            raise MachineError(f"Desktops of the backend {name!r} cannot be reached now.")
+            raise RequirementError(f"Desktops of the backend {name!r} cannot be reached now.")
         return self._backends[name]
 
 

@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MachineError, MesocosmError
+from appliance.base.errors import MesocosmError, RequirementError
 from appliance.base.files import FileLock
 from provisioning.fleet.acquisition import Acquisition
 from provisioning.fleet.allocation import Allocation
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from provisioning.fleet.backend import Backend
     from provisioning.fleet.handle import HostMachine, MachineHandle
+    from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.protocols import Kind
 
 _log = logging.getLogger(__name__)
@@ -92,6 +93,7 @@ class LocalFleet:
 
         Raises:
             MachineError: a machine cannot be had, or there is no memory for it in time.
+            RequirementError: the hypervisor or the Docker engine does not answer.
         """
         lease_id, lock = self._register(roles.values())
         try:
@@ -188,22 +190,24 @@ class LocalFleet:
         stopped = []
         for folder in self._inventory.folders():
             record = folder.read()
-            backend = self._backends.get(record.kind) if record else None
-            try:
-                if (
-                    record is None
-                    or backend is None
-                    or record.is_fork
-                    or record.state is MachineState.STARTING
-                ):
-                    raise MachineError(f"{folder.machine_id} is not worth keeping.")
-                backend.attach(folder, record).power.stop()
-                folder.mark(MachineState.STOPPED)
-                self._ledger.free(folder.machine_id)
-            except MesocosmError:
+            if record is None or record.is_fork or record.state is MachineState.STARTING:
                 self._inventory.destroy(folder)
+            else:
+                self._stop(folder, record)
             stopped.append(folder.machine_id)
         return stopped + self._inventory.remove_strays()
+
+    def _stop(self, folder: MachineFolder, record: MachineRecord) -> None:
+        """Stop a saved machine; where nobody can be asked it ends with whoever runs it."""
+        try:
+            self._backends[record.kind].attach(folder, record).power.stop()
+        except RequirementError as exc:
+            _log.warning("%s could not be asked to stop: %s", folder.machine_id, exc)
+        except MesocosmError:
+            self._inventory.destroy(folder)
+            return
+        folder.mark(MachineState.STOPPED)
+        self._ledger.free(folder.machine_id)
 
     def give_back(self, taken: Mapping[str, Taken]) -> None:
         """Take machines back, used as they are; returns before forks have ended."""

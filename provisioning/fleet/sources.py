@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from provisioning.protocols import READY
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -35,6 +37,11 @@ class Way(Enum):
 REWIND_FIRST = (Way.REWIND, Way.WAKE, Way.FORK, Way.MAKE)
 FORK_FIRST = (Way.WAKE, Way.FORK, Way.REWIND, Way.MAKE)
 NO_FORK = (Way.REWIND, Way.MAKE)
+
+
+def rewind_ready(machine: HostMachine) -> ResetReport:
+    """Bring a saved machine back to its snapshot ``ready``."""
+    return machine.snapshots.rewind(READY)
 
 
 @dataclass(frozen=True, slots=True)

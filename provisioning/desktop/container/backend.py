@@ -11,6 +11,7 @@ from appliance.base.files import FileLock, digest_json
 from appliance.base.ids import new_machine_id
 from images.builder import find
 from images.catalog import make_recipe, settings_for
+from images.engine import require_engine
 from images.manifest import read_manifest
 from provisioning.desktop.container.baseline import Baseline
 from provisioning.desktop.container.engine import DesktopContainers
@@ -182,6 +183,14 @@ class ContainerBackend:
                 self._containers.remove(machine_id)
                 gone.append(f"{machine_id}: its folder is gone")
         return gone
+
+    def require_host(self) -> None:
+        """Make sure that the Docker engine answers.
+
+        Raises:
+            RequirementError: it does not.
+        """
+        require_engine()
 
     def _create(self, *, is_fork: bool = False) -> MachineHandle[DesktopContainer]:
         """Make folder and record.

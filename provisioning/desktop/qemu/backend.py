@@ -221,6 +221,14 @@ class QemuBackend:
                 gone.append(f"{name}: its folder is gone")
         return gone
 
+    def require_host(self) -> None:
+        """Make sure that the hypervisor answers; one that restarts is given a moment.
+
+        Raises:
+            RequirementError: it does not.
+        """
+        self._hypervisor.require()
+
     @property
     def image(self) -> Image:
         """The desktop image, looked up once.

@@ -65,6 +65,14 @@ class Hypervisor:
                 "qemu": _dotted(connection.getVersion()),
             }
 
+    def require(self) -> None:
+        """Make sure that libvirtd answers.
+
+        Raises:
+            RequirementError: it does not.
+        """
+        self._connect()
+
     def create(self, xml: str, *, paused: bool = False) -> None:
         """Make a transient domain and start it.
 
@@ -216,9 +224,7 @@ class Hypervisor:
             connection = libvirt.open(self.uri)
             self.lifecycle.watch(connection)
         except libvirt.libvirtError as exc:
-            raise RequirementError(
-                "The hypervisor does not answer.", details=str(exc), resolution=_CURE
-            ) from exc
+            raise _silent(exc) from exc
         return connection
 
     def _reopen(self) -> libvirt.virConnect:
@@ -243,10 +249,22 @@ def _answers(connection: libvirt.virConnect) -> bool:
 
 @contextlib.contextmanager
 def _ours(brief: str) -> Iterator[None]:
+    """Map libvirt's errors.
+
+    Raises:
+        RequirementError: the connection to libvirtd broke.
+        MachineError: libvirt refused.
+    """
     try:
         yield
     except libvirt.libvirtError as exc:
+        if exc.get_error_domain() == libvirt.VIR_FROM_RPC:  # the connection, not the machine
+            raise _silent(exc) from exc
         raise MachineError(brief, details=str(exc), resolution=_CURE) from exc
+
+
+def _silent(exc: libvirt.libvirtError) -> RequirementError:
+    return RequirementError("The hypervisor does not answer.", details=str(exc), resolution=_CURE)
 
 
 def _dotted(number: int) -> str:

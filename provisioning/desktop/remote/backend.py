@@ -105,6 +105,9 @@ class RemoteBackend:
         """Return none: nothing runs here."""
         return []
 
+    def require_host(self) -> None:
+        """Do nothing: each machine is a host of its own."""
+
     def _take(
         self, remote: Remote, claim: MachineClaim, say: Callable[[str], None]
     ) -> MachineHandle[RemoteDesktop]:

@@ -11,6 +11,7 @@ from appliance.base.errors import MachineError, MesocosmError
 from appliance.base.files import digest_json, write_atomic
 from appliance.base.ids import new_machine_id
 from images.builder import find
+from images.engine import require_engine
 from provisioning.fleet.handle import MachineHandle
 from provisioning.machine_folder import MachineFolder, MachineRecord, create_folder, iter_folders
 from provisioning.machine_state import MachineState
@@ -129,6 +130,14 @@ class PhoneBackend:
                 self._containers.remove(machine_id)
                 gone.append(f"{machine_id}: its folder is gone")
         return gone
+
+    def require_host(self) -> None:
+        """Make sure that the Docker engine answers.
+
+        Raises:
+            RequirementError: it does not.
+        """
+        require_engine()
 
     def list_phones(self) -> list[ReferencePhone]:
         """Return all phones of this appliance that have a record, running or not."""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import MachineError
+from appliance.base.errors import RequirementError
 from appliance.base.settings import Settings
 from provisioning.fleet.backend import ForkingBackend
 from provisioning.fleet.host_backends import BackendSwitch, ForkingSwitch, host_backends
@@ -69,7 +69,7 @@ def test_a_machine_is_attached_by_its_own_backend(backends: dict[str, FakeBacken
     record = folder.read()
     assert record is not None
     without = BackendSwitch("container", {"container": backends["container"]})
-    with pytest.raises(MachineError, match="'vm' cannot be reached now"):
+    with pytest.raises(RequirementError, match="'vm' cannot be reached now"):
         without.attach(folder, record)
     assert not without.fits(record)
     assert BackendSwitch("container", backends).fits(record)
@@ -122,5 +122,5 @@ def test_forks_come_from_the_chosen_backend_alone(tmp_path: Path) -> None:
         desktops = host_backends(Settings(state_dir=tmp_path, desktop=name))[Kind.DESKTOP]
         assert isinstance(desktops, ForkingBackend) is forks
     without = ForkingSwitch("vm", {})
-    with pytest.raises(MachineError, match="'vm' cannot be reached now"):
+    with pytest.raises(RequirementError, match="'vm' cannot be reached now"):
         without.stand_by()

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from appliance.base.errors import MachineError, ResetMismatchError, SnapshotError
+from appliance.base.errors import (
+    MachineError,
+    RequirementError,
+    ResetMismatchError,
+    SnapshotError,
+)
 from appliance.base.settings import Settings
 from provisioning.fake import FakeDesktop
 from provisioning.fleet.handle import MachineHandle
@@ -64,6 +69,7 @@ class FakeBackend:
         self.released: list[str] = []
         self.deleted: list[str] = []
         self.strays: list[str] = []
+        self.silent_times = 0
         self.on_delete: Callable[[str], object] = lambda _machine_id: None
 
     def reserved_mib(self, record: MachineRecord) -> int:
@@ -90,6 +96,11 @@ class FakeBackend:
 
     def remove_strays(self) -> list[str]:
         return self.strays
+
+    def require_host(self) -> None:
+        if self.silent_times:
+            self.silent_times -= 1
+            raise RequirementError("The hypervisor does not answer.")
 
     def folder(self, name: str) -> MachineFolder:
         return MachineFolder(self.settings.machines_dir / name)

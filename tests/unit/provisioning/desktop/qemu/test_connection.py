@@ -6,10 +6,11 @@ import json
 import logging
 from typing import TYPE_CHECKING
 
+import libvirt
 import libvirt_qemu
 import pytest
 
-from appliance.base.errors import MachineError
+from appliance.base.errors import MachineError, RequirementError
 from provisioning.desktop.qemu.connection import Hypervisor
 
 if TYPE_CHECKING:
@@ -70,3 +71,23 @@ def test_a_refused_command_is_logged_and_raised(
         hypervisor.qmp(DOMAIN, "device_del", {"id": "x"})
     assert caught.value.details == "no such device"
     assert "no such device" in caplog.text
+
+
+def test_a_broken_connection_is_the_hypervisors_fault_and_not_the_machines(
+    hypervisor: Hypervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hypervisor.require()
+    broken = libvirt.libvirtError("lost")
+    broken.err = (38, libvirt.VIR_FROM_RPC, "Cannot recv data: reset", 2, "", None, None, -1, -1)
+
+    def break_off(*_arguments: object) -> str:
+        raise broken
+
+    monkeypatch.setattr(libvirt_qemu, "qemuMonitorCommand", break_off)
+    with pytest.raises(RequirementError, match="lost"):
+        hypervisor.qmp(DOMAIN, "query-status")
+
+
+def test_a_hypervisor_that_is_not_there_is_a_requirement() -> None:
+    with pytest.raises(RequirementError):
+        Hypervisor("qemu+unix:///system?socket=/nonexistent/libvirt-sock").require()
