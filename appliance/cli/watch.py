@@ -6,7 +6,13 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from appliance.cli.output import progress, say
-from controller.executors.protocol import AttemptLost, StepDone, TrialEnded, TrialStarted
+from controller.executors.protocol import (
+    AttemptLost,
+    RunPaused,
+    StepDone,
+    TrialEnded,
+    TrialStarted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +47,13 @@ class RunDisplay:
             case TrialEnded(_, _, result):
                 self._display.advance(self._bar)
                 say(_line(result))
+
+            case RunPaused(run, left):
+                say(
+                    "paused: three trials in a row could not reach their model; "
+                    f"{left} were not begun. Once it answers: "
+                    f"mesocosm resume {run} --retry inconclusive"
+                )
 
     def _describe(self, text: str) -> None:
         self._display.update(self._bar, description=text)

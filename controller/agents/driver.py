@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    from controller.agents.protocol import MakeAgent
+    from controller.agents.diary import Diary
+    from controller.agents.protocol import Agent, MakeAgent, Turn
     from controller.episode.episode import Episode
     from controller.observation.observer import Observation
 
@@ -57,16 +58,17 @@ class AgentDriver:
                 episode.expire(Reason.TIME_LIMIT if is_late else Reason.WALL_LIMIT)
 
     def _drive(self, thread: CallThread, episode: Episode, observation: Observation) -> None:
-        make = functools.partial(self.make_agent, episode.agent_context())
-        agent = self._ask(thread, make, episode)
+        context = episode.agent_context()
+        ask = functools.partial(self._ask, thread, episode, context.diary)
+        agent: Agent = ask(functools.partial(self.make_agent, context))
         while True:
-            turn = self._ask(thread, functools.partial(agent.act, observation), episode)
+            turn: Turn = ask(functools.partial(agent.act, observation))
             step = episode.step(turn)
             if step.done:
                 return
             observation = step.observation
 
-    def _ask(self, thread: CallThread, call: Callable[[], T], episode: Episode) -> T:
+    def _ask(self, thread: CallThread, episode: Episode, diary: Diary, call: Callable[[], T]) -> T:
         agent_s, wall_s = episode.time_left_s()
         timeout_s = max(0.0, min(agent_s + self.allowance_s, wall_s))
         try:
@@ -76,3 +78,5 @@ class AgentDriver:
         except (Exception, SystemExit) as exc:
             _LOG.info("The agent raised.", exc_info=exc)
             raise AgentError(f"The agent raised {type(exc).__name__}: {exc}") from exc
+        finally:
+            episode.note(diary.take())

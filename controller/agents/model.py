@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import base64
-import json
 from typing import TYPE_CHECKING, Any
 
+from appliance.base.errors import ModelRefusalError
 from appliance.base.files import digest_json
+from controller.agents.model_calls import TEXTS, CallReader, remembered
 from controller.agents.protocol import Turn, Usage
 from controller.models.endpoint import ModelEndpoint
-from controller.models.reply import Tokens
+from controller.models.reply import REASONING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from controller.actions.space import Action
     from controller.agents.protocol import AgentContext
-    from controller.models.reply import Message, ToolCall
+    from controller.models.endpoint import Answer
+    from controller.models.reply import Tokens
     from controller.models.settings import ModelSettings
     from controller.observation.observer import Observation
     from provisioning.protocols import Element
@@ -29,7 +30,8 @@ screenshots before you go on. When the task is done, call session__complete; if 
 asked for, call session__submit first.
 
 The task: {instruction}"""
-_NO_TOOL = "You called no tool. Call exactly one of the tools."
+_DONE = "Done."
+_DROPPED = "Not carried out, because an earlier call of the same reply was refused."
 _ELEMENTS = 150
 _OMITTED = "[older screenshots left out]"
 
@@ -44,11 +46,14 @@ class ModelAgent:
 
     def __init__(self, context: AgentContext, settings: ModelSettings) -> None:
         self._settings = settings
-        self._space = context.space
         self._tools = context.space.openai_tools()
+        self._reader = CallReader(context.space)
         self._system = _SYSTEM.format(instruction=context.instruction)
         self._turns: list[list[dict[str, Any]]] = []
-        self._endpoint = ModelEndpoint(settings)
+        self._asked_at_step = 0
+        self._endpoint = ModelEndpoint(settings, write=context.diary.write)
+        self._returns_reasoning = False
+        context.diary.write("prompt", system=self._system, tools=self._tools)
 
     def act(self, observation: Observation) -> Turn:
         """Show the screenshots and take the model's tool calls.
@@ -57,14 +62,26 @@ class ModelAgent:
             ModelRefusalError: the model refuses, or the request is too large for it.
             ModelUnavailableError: it cannot be reached, retries included.
         """
-        turn = [*self._answers(observation.feedback), _shown(observation)]
+        turn = [*self._answers(observation), _shown(observation)]
         self._turns = [*self._turns, turn][-self._settings.history :]
-        answer = self._endpoint.ask(self._messages(), self._tools)
-        message = answer.reply.choices[0].message
-        turn.append(_remembered(message))
-        usage = self._usage(answer.reply.usage or Tokens())
-        actions, fault = self._actions(message.tool_calls or [])
-        return Turn(actions, usage, message.content or "", fault, answer.outage_s)
+        answer = self._ask()
+        choice = answer.reply.choices[0]
+        calls = self._reader.read(choice.message.tool_calls or [], choice.finish_reason)
+        turn.append(remembered(choice.message, calls))
+        self._asked_at_step = observation.step
+        usage = self._usage(answer.reply.tokens)
+        note = choice.message.content or ""
+        return Turn(calls.actions, usage, note, calls.fault, answer.outage_s)
+
+    def _ask(self) -> Answer:
+        try:
+            return self._endpoint.ask(self._messages(), self._tools)
+        except ModelRefusalError as exc:
+            # Some servers refuse a conversation without the model's reasoning, others one with it.
+            if self._returns_reasoning or "reasoning_content" not in exc.details:
+                raise
+        self._returns_reasoning = True
+        return self._endpoint.ask(self._messages(), self._tools)
 
     def _usage(self, tokens: Tokens) -> Usage:
         usd = (
@@ -73,29 +90,20 @@ class ModelAgent:
         ) / 1e6
         return Usage(tokens.prompt_tokens, tokens.completion_tokens, usd)
 
-    def _actions(self, calls: Sequence[ToolCall]) -> tuple[tuple[Action, ...], str]:
-        if not calls:
-            return (), _NO_TOOL
-        actions = []
-        for call in calls:
-            try:
-                args = json.loads(call.function.arguments or "{}")
-            except ValueError as exc:
-                return (), f"The arguments of {call.function.name} are not JSON: {exc}."
-            if not isinstance(args, dict):
-                return (), f"The arguments of {call.function.name} are not a JSON object."
-            actions.append(self._space.action_of_tool(call.function.name, args))
-        return tuple(actions), ""
-
-    def _answers(self, feedback: str) -> list[dict[str, Any]]:
-        """Answer the last turn's tool calls, as the API demands, with what came of them."""
+    def _answers(self, observation: Observation) -> list[dict[str, Any]]:
+        """Answer each of the last turn's calls, as the API demands, with what came of it."""
         if not self._turns:
             return []
         calls = self._turns[-1][-1].get("tool_calls", [])
-        text = feedback or "Done."
+        feedback = observation.feedback
         if not calls:
-            return [{"role": "user", "content": text}]
-        return [{"role": "tool", "tool_call_id": call["id"], "content": text} for call in calls]
+            return [{"role": "user", "content": feedback or _DONE}]
+        done = observation.step - self._asked_at_step if feedback else len(calls)
+        texts = [_DONE] * done + [feedback] + [_DROPPED] * len(calls)
+        return [
+            {"role": "tool", "tool_call_id": call["id"], "content": text}
+            for call, text in zip(calls, texts, strict=False)
+        ]
 
     def _messages(self) -> list[dict[str, Any]]:
         messages: list[dict[str, Any]] = [{"role": "system", "content": self._system}]
@@ -104,7 +112,8 @@ class ModelAgent:
             # The calls which the first turn's tool messages answer may have been forgotten.
             kept = turn if index else [row for row in turn if row["role"] != "tool"]
             messages += [row if index >= first_shown else _without_pictures(row) for row in kept]
-        return messages
+        hidden = set() if self._returns_reasoning else set(REASONING)
+        return [{key: each for key, each in row.items() if key not in hidden} for row in messages]
 
 
 def _shown(observation: Observation) -> dict[str, Any]:
@@ -129,16 +138,6 @@ def _listed(elements: Sequence[Element]) -> str:
     return "Elements:\n" + "\n".join(lines[:_ELEMENTS])
 
 
-def _remembered(message: Message) -> dict[str, Any]:
-    kept: dict[str, Any] = {"role": "assistant", "content": message.content or ""}
-    if message.tool_calls:
-        kept["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": call.function.model_dump()}
-            for call in message.tool_calls
-        ]
-    return kept
-
-
 def _without_pictures(message: dict[str, Any]) -> dict[str, Any]:
     if isinstance(message["content"], list):
         return {**message, "content": _OMITTED}
@@ -147,4 +146,4 @@ def _without_pictures(message: dict[str, Any]) -> dict[str, Any]:
 
 def prompt_digest() -> str:
     """Return the SHA-256 of what the agent tells every model beside the task and its tools."""
-    return digest_json([_SYSTEM, _NO_TOOL, _OMITTED, _ELEMENTS])
+    return digest_json([_SYSTEM, _DONE, _DROPPED, _OMITTED, _ELEMENTS, *TEXTS])

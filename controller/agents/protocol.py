@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from controller.agents.diary import Diary
+
 if TYPE_CHECKING:
     from controller.actions.space import Action, ActionSpace
     from controller.observation.observer import Observation
@@ -50,7 +52,8 @@ class Turn:
             action.
         usage: what the turn cost.
         note: the agent's own text, kept in the event log.
-        fault: what was wrong with its reply, when there are no actions.
+        fault: what was wrong with the agent's reply after these actions; it counts as an action
+            that was refused, once they are carried out.
         outage_s: seconds spent waiting for a model that did not answer; they are not charged to
             the agent's time.
     """
@@ -72,11 +75,13 @@ class AgentContext:
         instruction: what is to be done.
         space: the actions that can be chosen.
         seed: of this trial; the same run seed, task and repeat have the same one.
+        diary: takes what the trial's log shall hold of the agent.
     """
 
     instruction: str
     space: ActionSpace
     seed: int
+    diary: Diary = field(default_factory=Diary, compare=False)
 
 
 class Agent(Protocol):

@@ -30,10 +30,11 @@ from controller.episode.step import OracleContext, Step
 from evaluators.parameters.binding import bind_task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from types import TracebackType
 
     from controller.actions.space import Action
+    from controller.agents.diary import Entry
     from controller.episode.context import EventSink, RunContext
     from controller.episode.result import TrialResult
     from controller.observation.observer import Observation
@@ -175,6 +176,15 @@ class Episode:
             return self._over(self._ending_of(exc))
         self._shown_s = self._clock.monotonic_s()
         return Step(observation, report.newly_met, report.feedback)
+
+    def note(self, entries: Iterable[Entry]) -> None:
+        """Keep what an agent wrote into its diary.
+
+        Raises:
+            StoreError: the log cannot be written.
+        """
+        for entry in entries:
+            self._log.append("agent", kind=entry.kind, data=entry.data)
 
     def fail(self, error: Exception, outage_s: float = 0.0) -> Step:
         """End the trial because its driver cannot go on.

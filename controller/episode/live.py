@@ -137,8 +137,6 @@ class LiveTrial:
             "agent_s": round(agent_s, 4),
         }
         self._context.record("step_seconds", agent_s, phase="agent")
-        if not turn.actions:
-            return self._refuse(None, turn.fault or "You chose no action.", details, ())
         met: list[str] = []
         for action in turn.actions:
             watch = Stopwatch(self._clock)
@@ -150,7 +148,8 @@ class LiveTrial:
             details = {}
             if ending := self._ending():
                 return TurnReport(tuple(met), ending=ending)
-        return TurnReport(tuple(met))
+        fault = turn.fault or ("" if turn.actions else "You chose no action.")
+        return self._refuse(None, fault, details, tuple(met)) if fault else TurnReport(tuple(met))
 
     def finished(self) -> tuple[GraphEvaluator, tuple[str, ...]]:
         """Return a finished copy of the graph, with the nodes undone or broken."""
@@ -160,8 +159,15 @@ class LiveTrial:
     def _refuse(
         self, action: Action | None, message: str, details: Details, met: tuple[str, ...]
     ) -> TurnReport:
-        refused = None if action is None else action.to_dict()
-        self._log.append("refused", action=refused, why=message, **details)
+        """Count what was not carried out, and keep it with the step and the pictures before it."""
+        self._log.append(
+            "refused",
+            n=self.budget.steps,
+            action=None if action is None else action.to_dict(),
+            screens={role: shot.digest for role, shot in self._observer.shots.items()},
+            why=message,
+            **details,
+        )
         return TurnReport(met, message, self.budget.count_refusal(message))
 
     def _finish_step(

@@ -7,6 +7,7 @@ import hashlib
 import logging
 import signal
 import threading
+from collections import deque
 from typing import TYPE_CHECKING
 
 from appliance.base.cancel import CancelToken
@@ -16,6 +17,7 @@ from controller.episode.result import Reason
 from controller.episode.trial import run_trial
 from controller.executors.protocol import (
     AttemptLost,
+    RunPaused,
     StepDone,
     TrialEnded,
     TrialId,
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+
+PAUSED_AFTER = 3
+"""Trials in a row that could not reach their model, after which no others are begun."""
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -96,7 +101,8 @@ class _Work:
         self._lock = threading.Lock()
         self._failure: BaseException | None = None
         planned = (TrialId(task, repeat) for task, repeat in sink.spec.planned)
-        self._waiting = iter([trial for trial in planned if self._is_open(trial)])
+        self._waiting = deque(trial for trial in planned if self._is_open(trial))
+        self._unreached = 0
         self.cancel = cancel
         self.results: list[TrialResult] = []
 
@@ -124,7 +130,7 @@ class _Work:
 
     def _next(self) -> TrialId | None:
         with self._lock:
-            return next(self._waiting, None)
+            return self._waiting.popleft() if self._waiting else None
 
     def _is_open(self, trial: TrialId) -> bool:
         """Return whether a trial needs an attempt: it has none, or the last one does not count."""
@@ -179,6 +185,18 @@ class _Work:
         with self._lock:
             self.results.append(result)
         self._emit(TrialEnded(trial, number, result))
+        if result.reason is not Reason.CANCELLED:
+            self._count_unreached(is_unreached=result.reason is Reason.MODEL_UNAVAILABLE)
+
+    def _count_unreached(self, *, is_unreached: bool) -> None:
+        """Begin no other trial once several in a row could not reach their model."""
+        with self._lock:
+            self._unreached = self._unreached + 1 if is_unreached else 0
+            left = len(self._waiting) if self._unreached >= PAUSED_AFTER else 0
+            if left:
+                self._waiting.clear()
+        if left:
+            self._emit(RunPaused(self._sink.spec.run, left))
 
     def _emit(self, event: TrialEvent) -> None:
         _log.debug("%s", event)

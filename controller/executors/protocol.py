@@ -72,7 +72,20 @@ class TrialEnded:
     result: TrialResult
 
 
-TrialEvent = TrialStarted | StepDone | AttemptLost | TrialEnded
+@dataclass(frozen=True, slots=True)
+class RunPaused:
+    """No further trials are begun: too many in a row could not reach their model.
+
+    Attributes:
+        run: its id.
+        left: trials that were not begun.
+    """
+
+    run: str
+    left: int
+
+
+TrialEvent = TrialStarted | StepDone | AttemptLost | TrialEnded | RunPaused
 """What an executor reports, told apart by ``match``."""
 
 
@@ -162,6 +175,8 @@ class Executor(Protocol):
         on_event: Callable[[TrialEvent], None] = ...,
     ) -> list[TrialResult]:
         """Run all trials that have no final result; those that were cancelled are run anew.
+
+        A run in which three trials in a row could not reach their model begins no others.
 
         Args:
             job: what to run.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,15 +21,19 @@ from appliance.base.masking import mask, redact
 from controller.models.reply import Reply
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import openai
 
     from appliance.base.clock import Clock
     from controller.models.settings import ModelSettings
 
+_LOG = logging.getLogger(__name__)
 _FIRST_PAUSE_S = 0.5
 _MAX_PAUSE_S = 8.0
 _MAX_ASKED_PAUSE_S = 60.0
 _MAX_DETAIL_CHARS = 2000
+_MAX_KEPT_CHARS = 100_000
 _RETRIED = frozenset({408, 409, 425, 429})
 _REFUSED = frozenset({400, 413, 422})
 _SERVER_ERROR = 500
@@ -59,22 +64,34 @@ class _UnansweredError(MesocosmError):
     pause_s: float | None = None
 
 
+def _ignore(_kind: str, **_data: object) -> None:
+    """Drop a line."""
+
+
 class ModelEndpoint:
     """One model, asked by one agent for one trial.
 
     Args:
         settings: which model, and how patiently it is asked.
         clock: measures outages and waits between retries.
+        write: takes a line for each request: what was replied, or why nothing was.
 
     Attributes:
         outage_s: how long the trial has waited for it in vain so far.
     """
 
-    def __init__(self, settings: ModelSettings, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(
+        self,
+        settings: ModelSettings,
+        clock: Clock = SYSTEM_CLOCK,
+        write: Callable[..., object] = _ignore,
+    ) -> None:
         for secret in settings.secrets():
             redact(secret)
         self._settings = settings
         self._clock = clock
+        self._write = write
+        self._warnings: set[str] = set()
         self._client: openai.OpenAI | None = None
         self.outage_s = 0.0
 
@@ -95,6 +112,7 @@ class ModelEndpoint:
             except _UnansweredError as exc:
                 failures.append(exc)
                 self._wait(start_s, pause_s, exc)
+                self._write("unanswered", why=f"{exc.brief} {exc.details}".strip())
             else:
                 return Answer(_accepted(reply), self.outage_s - before_s)
             if self.outage_s >= self._settings.outage_s:
@@ -134,7 +152,7 @@ class ModelEndpoint:
                 tools=tools,  # type: ignore[arg-type]
                 **self._settings.sampling(),
             )
-            return Reply.model_validate_json(raw.text)
+            return self._read(raw.text)
 
         try:
             with CallThread() as thread:
@@ -148,6 +166,20 @@ class ModelEndpoint:
             raise _UnansweredError("it sent what is no chat completion.", detail) from None
         except openai.OpenAIError as exc:
             raise self._mapped(exc) from None
+
+    def _read(self, text: str) -> Reply:
+        """Keep what was sent, and read it.
+
+        Raises:
+            ValidationError: it is no chat completion.
+        """
+        self._write("reply", raw=mask(text)[:_MAX_KEPT_CHARS])
+        reply = Reply.model_validate_json(text)
+        for warning in set(reply.warnings) - self._warnings:
+            _LOG.warning("%s: %s", self._settings.name, warning)
+            self._write("warning", text=warning)
+        self._warnings.update(reply.warnings)
+        return reply
 
     def _connect(self) -> openai.OpenAI:
         from openai import OpenAI  # noqa: PLC0415 - an extra, slow to import
@@ -197,10 +229,17 @@ def _is_refusal(status: int, detail: str) -> bool:
 
 def _accepted(reply: Reply) -> Reply:
     choice = reply.choices[0]
-    if choice.message.refusal:
-        raise ModelRefusalError("The model refuses.", _clean(choice.message.refusal))
+    message = choice.message
+    about = f"finish reason: {choice.finish_reason}"
+    if message.reasoning:
+        about += f"\nreasoning: {message.reasoning[1]}"
+    if message.refusal:
+        raise ModelRefusalError("The model refuses.", _clean(f"{message.refusal}\n{about}"))
     if choice.finish_reason == "content_filter":
-        raise ModelRefusalError("The model's answer was withheld by its content filter.")
+        raise ModelRefusalError(
+            "The model's answer was withheld by its content filter.",
+            _clean(f"{message.content or ''}\n{about}".strip()),
+        )
     return reply
 
 

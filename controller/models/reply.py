@@ -1,30 +1,85 @@
-"""What an OpenAI-compatible endpoint replies, as far as it is used."""
+"""What an OpenAI-compatible endpoint replies, as far as it is used; read leniently.
+
+Servers differ in what they leave out and in what they write for nothing. What can be understood in
+one way only is taken: arguments as an object, content in parts, missing identifiers. The rest is no
+chat completion.
+"""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+import json
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What servers want back with the next request, as they sent it. Sources: OpenRouter "Preserving
+# reasoning", Gemini "OpenAI compatibility: thought signatures".
+_SIGNED = frozenset({"reasoning_details", "extra_content", "thought_signature", "signature"})
+REASONING = ("reasoning_content", "reasoning")
+
+
+def _as_arguments(value: object) -> object:
+    if value is None:
+        return "{}"
+    return json.dumps(value) if isinstance(value, dict) else value
+
+
+def _as_text(value: object) -> object:
+    """Join the texts of content that comes in parts."""
+    if not isinstance(value, list):
+        return value
+    texts = (part.get("text") for part in value if isinstance(part, dict))
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _as_id(value: object) -> object:
+    return "" if value is None else str(value) if isinstance(value, int) else value
+
+
+class _Open(BaseModel):
+    """Keeps what it does not know, to send it back."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @property
+    def signed(self) -> dict[str, Any]:
+        """What the server wants back."""
+        return {key: each for key, each in (self.model_extra or {}).items() if key in _SIGNED}
 
 
 class Function(BaseModel):
     """A tool and its arguments, as JSON text."""
 
     name: str
-    arguments: str = "{}"
+    arguments: Annotated[str, BeforeValidator(_as_arguments)] = "{}"
 
 
-class ToolCall(BaseModel):
+class ToolCall(_Open):
     """One tool that the model calls."""
 
-    id: str
+    id: Annotated[str, BeforeValidator(_as_id)] = ""
     function: Function
 
 
-class Message(BaseModel):
+class Message(_Open):
     """What the model says, calls or refuses."""
 
-    content: str | None = None
+    content: Annotated[str | None, BeforeValidator(_as_text)] = None
     tool_calls: list[ToolCall] | None = None
     refusal: str | None = None
+
+    @property
+    def reasoning(self) -> tuple[str, str] | None:
+        """The name and text of the field with the model's reasoning; None where there is none."""
+        for name in REASONING:
+            text = (self.model_extra or {}).get(name)
+            if isinstance(text, str) and text:
+                return name, text
+        return None
 
 
 class Choice(BaseModel):
@@ -37,12 +92,42 @@ class Choice(BaseModel):
 class Tokens(BaseModel):
     """What a request used."""
 
-    prompt_tokens: int = Field(default=0, ge=0)
-    completion_tokens: int = Field(default=0, ge=0)
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
 
 class Reply(BaseModel):
-    """A chat completion."""
+    """A chat completion.
+
+    Attributes:
+        choices: the first one is used.
+        usage: as sent; `tokens` reads it.
+    """
 
     choices: list[Choice] = Field(min_length=1)
-    usage: Tokens | None = None
+    usage: Any = None
+
+    @property
+    def tokens(self) -> Tokens:
+        """What the request used; what cannot be a count is 0."""
+        counts = {name: self._count(name) for name in Tokens.model_fields}
+        return Tokens(**{name: count or 0 for name, count in counts.items()})
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is wrong with the reply although it can be used."""
+        return tuple(self._warnings())
+
+    def _count(self, name: str) -> int | None:
+        count = self.usage.get(name, 0) if isinstance(self.usage, dict) else None
+        if isinstance(count, bool) or not isinstance(count, (int, float)):
+            return None
+        return int(count) if 0 <= count < math.inf else None
+
+    def _warnings(self) -> Iterator[str]:
+        if self.usage is None:
+            yield "usage is missing: no tokens are counted"
+            return
+        for name in Tokens.model_fields:
+            if self._count(name) is None:
+                yield f"usage is wrong: no {name} are counted"

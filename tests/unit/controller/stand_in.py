@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 def completion(
@@ -41,12 +41,18 @@ def completion(
     }
 
 
+DROPPED = (-1, "")
+HUNG = (-2, "")
+
+
 @dataclass
 class StandIn:
     """Answers from a list; the last answer is repeated.
 
     Attributes:
-        answers: status and body, as JSON or raw text.
+        answers: status and body, as JSON or raw text; `DROPPED` and `HUNG` are no answers.
+        on_request: called with each request, before it is answered.
+        wake: begins to listen, where it did not from the start.
         requests: bodies received.
         keys: Authorization headers received.
     """
@@ -55,6 +61,9 @@ class StandIn:
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     base_url: str = ""
+    on_request: Callable[[], object] = lambda: None
+    wake: Callable[[], object] = lambda: None
+    released: threading.Event = field(default_factory=threading.Event)
 
     def next(self) -> tuple[int, bytes]:
         status, body = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -62,8 +71,8 @@ class StandIn:
 
 
 @contextlib.contextmanager
-def stand_in(*answers: tuple[int, dict[str, Any] | str]) -> Iterator[StandIn]:
-    """Serve answers for the length of a block."""
+def stand_in(*answers: tuple[int, dict[str, Any] | str], asleep: bool = False) -> Iterator[StandIn]:
+    """Serve answers for the length of a block; asleep, connections are refused until `wake`."""
     state = StandIn(list(answers))
 
     class Handler(BaseHTTPRequestHandler):
@@ -72,6 +81,13 @@ def stand_in(*answers: tuple[int, dict[str, Any] | str]) -> Iterator[StandIn]:
             state.requests.append(json.loads(self.rfile.read(length)))
             state.keys.append(self.headers["Authorization"])
             status, body = state.next()
+            state.on_request()
+            if status == HUNG[0]:
+                state.released.wait()
+            if status < 0:
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{")
+                self.close_connection = True
+                return
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Retry-After-Ms", "1")
@@ -82,13 +98,24 @@ def stand_in(*answers: tuple[int, dict[str, Any] | str]) -> Iterator[StandIn]:
         def log_message(self, *args: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler, bind_and_activate=False)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
+
+    def wake() -> None:
+        if not thread.is_alive():
+            server.server_activate()
+            thread.start()
+
+    server.server_bind()
+    if not asleep:
+        wake()
+    state.wake = wake
     state.base_url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     try:
         yield state
     finally:
-        server.shutdown()
+        state.released.set()
+        if thread.is_alive():
+            server.shutdown()
+            thread.join()
         server.server_close()
-        thread.join()

@@ -204,11 +204,12 @@ def test_cancelling_ends_a_wait(episode: Episode, clock: FakeClock) -> None:
     assert (step.reason, clock.now_s() - before_s) == (Reason.CANCELLED, 5)
 
 
-def test_an_agent_is_given_three_things() -> None:
+def test_an_agent_is_given_three_things_and_may_write() -> None:
     assert {field.name for field in dataclasses.fields(AgentContext)} == {
         "instruction",
         "space",
         "seed",
+        "diary",
     }
 
 

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from appliance.base.cancel import CancelToken
-from appliance.base.errors import LinkClosedError, StoreError, UnknownNameError
+from appliance.base.errors import (
+    LinkClosedError,
+    ModelUnavailableError,
+    StoreError,
+    UnknownNameError,
+)
 from appliance.base.logging import ContextFilter
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
@@ -21,6 +26,7 @@ from controller.episode.result import TRIAL_RESULT, Reason
 from controller.executors.local import LocalExecutor
 from controller.executors.protocol import (
     AttemptLost,
+    RunPaused,
     StepDone,
     TrialEnded,
     TrialId,
@@ -160,6 +166,23 @@ def test_attempts_are_bounded_also_over_a_resume(lab: Lab) -> None:
     assert run.is_complete()
     assert lab.go(run) == []
     assert len(run.attempts("answer", 0)) == 2
+
+
+def test_a_run_pauses_when_three_trials_in_a_row_cannot_reach_their_model(lab: Lab) -> None:
+    def unreachable(task: str) -> None:
+        if task != "write-file":
+            raise ModelUnavailableError("The model is down.")
+
+    # In order: dark-style, write-file, two-apps, answer, dark-style: three after the one that was.
+    run = lab.begin(Driven(unreachable), repeats=3)
+    results = lab.go(run)
+    (paused,) = (event for event in lab.events if isinstance(event, RunPaused))
+    assert (paused.run, paused.left, len(results)) == (run.spec.run, 7, 5)
+    assert not run.is_complete()
+    lab.use(OracleDriver())
+    lab.go(run)
+    reasons = {result.reason for result in run.results()[5:]}
+    assert reasons == {Reason.SUCCESS}
 
 
 def test_what_the_agent_did_wrong_is_not_tried_again(lab: Lab) -> None:

@@ -1,0 +1,138 @@
+"""Read a model's tool calls as actions, and remember them in a form that every server takes back."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from controller.actions.space import Action, ActionSpace
+    from controller.models.reply import Message, ToolCall
+
+_NO_TOOL = "You called no tool. Call exactly one of the tools."
+_CUT_OFF = "Your reply was cut off, because it was longer than allowed. Be brief."
+_NOT_JSON = "The arguments of {name} are not JSON: {why}."
+_NO_OBJECT = "The arguments of {name} are not a JSON object."
+_NO_TEXT = "The arguments of {name} hold characters that are no valid Unicode."
+TEXTS = (_NO_TOOL, _CUT_OFF, _NOT_JSON, _NO_OBJECT, _NO_TEXT)
+"""All that a model may be told about its calls, for the digest of prompts."""
+
+_MAX_NAME_CHARS = 64
+
+
+class _CallError(Exception):
+    """A call cannot be read; its text is what the model is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """A model's calls as they were understood.
+
+    Attributes:
+        actions: of the calls before the first one that cannot be read.
+        fault: what is wrong with that one, or that there is none; empty when all can be read.
+        ids: of every call, made up where the server gave none or the same again.
+        arguments: of every call as JSON text, an object in any case.
+    """
+
+    actions: tuple[Action, ...]
+    fault: str
+    ids: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+
+class CallReader:
+    """Reads the calls of one trial.
+
+    Args:
+        space: the trial's actions.
+    """
+
+    def __init__(self, space: ActionSpace) -> None:
+        self._space = space
+        self._ids: set[str] = set()
+
+    def read(self, calls: Sequence[ToolCall], finish_reason: str | None) -> Calls:
+        """Read the calls of one reply.
+
+        Args:
+            calls: in order.
+            finish_reason: of the reply; ``length`` says that it was cut off.
+        """
+        is_cut = finish_reason == "length"
+        actions: list[Action] = []
+        fault = "" if calls else _CUT_OFF if is_cut else _NO_TOOL
+        for call in calls:
+            try:
+                if not fault:
+                    args = _read_arguments(call)
+                    actions.append(self._space.action_of_tool(call.function.name, args))
+            except _CallError as exc:
+                fault = f"{exc} {_CUT_OFF}" if is_cut else str(exc)
+        ids = tuple(self._unique(call.id) for call in calls)
+        return Calls(tuple(actions), fault, ids, tuple(map(_sendable_arguments, calls)))
+
+    def _unique(self, call_id: str) -> str:
+        name = call_id
+        if not name or name in self._ids:
+            name = f"call_{len(self._ids)}"
+        self._ids.add(name)
+        return name
+
+
+def remembered(message: Message, calls: Calls) -> dict[str, Any]:
+    """Return a reply as a message of the next request.
+
+    What the server wants back is in it, and its reasoning. Arguments that are no JSON object, and
+    names that no tool may have, are not sent back as they came: strict servers refuse them.
+    """
+    kept: dict[str, Any] = {"role": "assistant", "content": message.content or "", **message.signed}
+    if message.reasoning:
+        name, text = message.reasoning
+        kept[name] = text
+    if message.tool_calls:
+        rows = zip(message.tool_calls, calls.ids, calls.arguments, strict=True)
+        kept["tool_calls"] = [
+            {
+                "id": call_id,
+                "type": "function",
+                "function": {"name": _sendable_name(call.function.name), "arguments": arguments},
+                **call.signed,
+            }
+            for call, call_id, arguments in rows
+        ]
+    return kept
+
+
+def _read_arguments(call: ToolCall) -> dict[str, Any]:
+    """Return the arguments of a call.
+
+    Raises:
+        _CallError: they are no JSON object, or no text.
+    """
+    name = call.function.name
+    try:
+        args = json.loads(call.function.arguments or "{}")
+        json.dumps(args, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise _CallError(_NO_TEXT.format(name=name)) from None
+    except (ValueError, RecursionError) as exc:
+        raise _CallError(_NOT_JSON.format(name=name, why=exc)) from None
+    if not isinstance(args, dict):
+        raise _CallError(_NO_OBJECT.format(name=name))
+    return args
+
+
+def _sendable_arguments(call: ToolCall) -> str:
+    try:
+        return json.dumps(_read_arguments(call))
+    except _CallError:
+        return "{}"
+
+
+def _sendable_name(name: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:_MAX_NAME_CHARS] or "_"
