@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from appliance.base.errors import MesocosmError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -24,8 +26,10 @@ TEXTS = (_NO_TOOL, _CUT_OFF, _NOT_JSON, _NO_OBJECT, _NO_TEXT)
 _MAX_NAME_CHARS = 64
 
 
-class _CallError(Exception):
+class _CallError(MesocosmError):
     """A call cannot be read; its text is what the model is told."""
+
+    code = "model_call"
 
 
 @dataclass(frozen=True, slots=True)

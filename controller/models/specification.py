@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from appliance.base.errors import UsageError
 from controller.models.settings import ModelSettings
 from controller.store.spec import ModelSpec, Sampling
@@ -34,16 +32,10 @@ def read_settings(**chosen: str | None) -> ModelSettings:
         chosen: fields that a user gave otherwise; None leaves the environment's.
 
     Raises:
-        UsageError: a variable has a value that it cannot have.
+        SettingsError: a variable has a value that it cannot have.
     """
-    try:
-        return ModelSettings(**{name: value for name, value in chosen.items() if value})  # type: ignore[arg-type]
-    except ValidationError as exc:
-        lines = [
-            f"MESOCOSM_MODEL_{'_'.join(map(str, row['loc'])).upper()}: {row['msg']}"
-            for row in exc.errors(include_url=False, include_input=False)
-        ]
-        raise UsageError("A setting of the model is wrong.", details="\n".join(lines)) from None
+    values: dict[str, Any] = {name: value for name, value in chosen.items() if value}
+    return ModelSettings(**values)
 
 
 def specify_model(settings: ModelSettings, prompt_digest: str) -> ModelSpec:

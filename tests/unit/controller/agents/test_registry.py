@@ -92,13 +92,6 @@ def test_what_is_no_address_is_refused_without_being_repeated(address: str) -> N
     assert "ss" not in str(caught.value).replace("address", "").replace("password", "")
 
 
-def test_a_wrong_setting_is_named_with_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MESOCOSM_MODEL_HISTORY", "many")
-    with pytest.raises(UsageError, match="setting of the model") as caught:
-        specify_agent("model", AgentOptions(model="m", base_url="http://host/v1"))
-    assert "MESOCOSM_MODEL_HISTORY: " in caught.value.details
-
-
 def test_a_changed_prompt_is_refused() -> None:
     spec = ModelSpec(model="m", endpoint="http://host/v1", prompt_digest="0" * 64)
     with pytest.raises(UsageError, match="prompts are not as they were"):
