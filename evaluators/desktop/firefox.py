@@ -2,52 +2,66 @@
 
 A missing profile, or a broken file in it, is unmet. Firefox writes its session some 15 s after a
 change, and settings at irregular times: a task must allow for that. A task that
-uses one of these does not run on a desktop without Firefox.
+uses one of these does not run on a desktop without Firefox. The files are the agent's own: where a
+visit matters, ask the server as well.
 
-Source: Mozilla's ``profiles.ini``, ``places.sqlite`` (tables ``moz_places``, ``moz_bookmarks``,
-``moz_annos``), ``sessionstore-backups/recovery.jsonlz4`` and ``prefs.js``, as Firefox 128 ESR
-writes them.
+Source: Mozilla's ``places.sqlite`` (tables ``moz_places``, ``moz_historyvisits``,
+``moz_bookmarks``, ``moz_annos``), ``sessionstore-backups/recovery.jsonlz4`` and ``prefs.js``, as
+Firefox 128 ESR writes them; ``nsINavHistoryService.idl`` and ``DownloadHistory.sys.mjs`` for the
+numbers of visits and downloads.
 """
 
 from __future__ import annotations
 
 import json
-import re
+import stat
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.database import query_rows
-from evaluators.desktop.ini import parse_ini
+from evaluators.desktop.firefox_profile import default_profile, is_used, parse_prefs
 from evaluators.desktop.lz4 import unpack
-from evaluators.desktop.reading import is_file, lines_of, read_bytes, read_text
+from evaluators.desktop.reading import look, read_bytes, read_text
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
 
-_ROOT = "~/.mozilla/firefox"
 _MAX_SESSION_BYTES = 1 << 24
-_PREF = re.compile(r'^user_pref\("((?:[^"\\]|\\.)+)", (.+)\);$')
 _FOLDERS = {"toolbar": "toolbar_____", "menu": "menu________", "other": "unfiled_____"}
+_FINISHED = 1
 
-_VISITED = (
-    "SELECT 1 FROM moz_places p JOIN moz_historyvisits v ON v.place_id = p.id WHERE p.url = ?"
-)
+# Not 4 (embedded), 7 (downloaded), 8 (link in a frame).
+_VISITED = """
+    SELECT 1 FROM moz_places p JOIN moz_historyvisits v ON v.place_id = p.id
+    WHERE p.url = ? AND v.visit_type IN (1, 2, 3, 5, 6, 9)
+"""
+# Tags are stored as bookmarks, in folders that nobody sees; what hangs below no folder is lost.
 _BOOKMARKED = """
+    WITH RECURSIVE shown(id) AS (
+        SELECT id FROM moz_bookmarks
+        WHERE guid IN ('menu________', 'toolbar_____', 'unfiled_____', 'mobile______')
+        UNION SELECT b.id FROM moz_bookmarks b JOIN shown ON b.parent = shown.id WHERE b.type = 2
+    )
     SELECT b.title, f.title, f.guid FROM moz_bookmarks b
     JOIN moz_places p ON b.fk = p.id JOIN moz_bookmarks f ON b.parent = f.id
-    WHERE b.type = 1 AND p.url = ?
+    JOIN shown ON shown.id = f.id WHERE b.type = 1 AND p.url = ?
 """
-_DOWNLOADED = """
+_ANNOTATION = """
     SELECT a.content FROM moz_annos a
     JOIN moz_anno_attributes n ON a.anno_attribute_id = n.id JOIN moz_places p ON a.place_id = p.id
-    WHERE n.name = 'downloads/destinationFileURI' AND p.url = ?
+    WHERE p.url = ? AND n.name =
 """
+_DESTINATION = f"{_ANNOTATION} 'downloads/destinationFileURI'"
+_RESULT = f"{_ANNOTATION} 'downloads/metaData'"
 
 
 @evaluator(on="desktop", needs="Firefox")
 def firefox_visited(guest: Guest, url: str) -> bool:
     """Return whether Firefox's history has a visit to exactly this address.
+
+    Downloads and pages that were shown in another page's frame are no visits. Proves the state, not
+    who made it.
 
     Example:
         ``{on: desktop, check: firefox_visited, with: {url: "http://news.test/today"}}``
@@ -62,6 +76,8 @@ def firefox_visited(guest: Guest, url: str) -> bool:
 @evaluator(on="desktop", needs="Firefox")
 def firefox_bookmarked(guest: Guest, url: str, title: str = "", folder: str = "") -> bool:
     """Return whether an address is bookmarked in Firefox, under a title and in a folder if given.
+
+    A tag alone is no bookmark. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: firefox_bookmarked, with: {url: "http://news.test/", folder: toolbar}}``
@@ -84,6 +100,9 @@ def firefox_bookmarked(guest: Guest, url: str, title: str = "", folder: str = ""
 def firefox_downloaded(guest: Guest, url: str, path: str) -> bool:
     """Return whether Firefox has downloaded an address to a file, and the file exists.
 
+    A download that is not finished, failed or was cancelled is unmet; what the file holds is
+    ignored: compare it as well. Proves the state, not who made it.
+
     Example:
         ``{on: desktop, check: firefox_downloaded, with: {url: "http://files.test/form.pdf", path:
         ~/Downloads/form.pdf}}``
@@ -93,16 +112,24 @@ def firefox_downloaded(guest: Guest, url: str, path: str) -> bool:
         url: the whole address of the download.
         path: of the file.
     """
-    uris = [str(uri) for (uri,) in _places(guest, _DOWNLOADED, url)]
+    uris = [str(uri) for (uri,) in _places(guest, _DESTINATION, url)]
     paths = [guest.path(unquote(uri[7:])) for uri in uris if uri.startswith("file:///")]
-    return guest.path(path) in paths and is_file(guest, path)
+    if guest.path(path) not in paths:
+        return False
+    results = [_decoded(str(text)) for (text,) in _places(guest, _RESULT, url)]
+    found = look(guest, path)
+    if found is None or not stat.S_ISREG(found.st_mode):
+        return False
+    # Firefox puts an empty file there first, and may not have noted the result yet.
+    return all(map(_is_finished, results)) if results else found.st_size > 0
 
 
 @evaluator(on="desktop", needs="Firefox")
 def firefox_tab_open(guest: Guest, url: str) -> bool:
     """Return whether a running Firefox has an open tab at exactly this address.
 
-    The tab's history is ignored.
+    The tab's history is ignored. The system's Firefox must run with the profile; its tabs are those
+    of the session that is stored there. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: firefox_tab_open, with: {url: "http://news.test/today"}}``
@@ -118,6 +145,8 @@ def firefox_tab_open(guest: Guest, url: str) -> bool:
 def firefox_tab_count(guest: Guest, count: int) -> bool:
     """Return whether a running Firefox has this many tabs open, in all its windows together.
 
+    Compared as by ``firefox_tab_open``. Proves the state, not who made it.
+
     Example:
         ``{on: desktop, check: firefox_tab_count, with: {count: 3}}``
 
@@ -132,7 +161,8 @@ def firefox_tab_count(guest: Guest, count: int) -> bool:
 def firefox_pref_equals(guest: Guest, name: str, value: str | int | bool) -> bool:  # noqa: FBT001
     """Return whether a setting of Firefox was changed to this value.
 
-    Firefox stores only changed settings; one that still has its default is unmet.
+    Firefox stores only changed settings; one that still has its default is unmet. Proves the state,
+    not who made it.
 
     Example:
         ``{on: desktop, check: firefox_pref_equals, with: {name: browser.startup.homepage, value:
@@ -143,35 +173,14 @@ def firefox_pref_equals(guest: Guest, name: str, value: str | int | bool) -> boo
         name: as ``about:config`` shows it.
         value: text, whole number or bool.
     """
-    found: object = None
-    profile = _profile(guest)
-    for line in lines_of(guest, f"{profile}/prefs.js") if profile else []:
-        entry = _PREF.match(line)
-        if entry and _decoded(f'"{entry[1]}"') == name:
-            found = _decoded(entry[2])
+    profile = default_profile(guest)
+    text = read_text(guest, f"{profile}/prefs.js") if profile else None
+    found = parse_prefs(text or "").get(name)
     return type(found) is type(value) and found == value
 
 
-def _profile(guest: Guest) -> str | None:
-    """Return the default profile's folder: the installation's, else the marked or first one."""
-    parser = parse_ini(read_text(guest, f"{_ROOT}/profiles.ini"))
-    sections = [(name, parser[name]) for name in parser.sections()]
-    installed = [
-        each["Default"]
-        for name, each in sections
-        if name.startswith("Install") and "Default" in each
-    ]
-    profiles = [each for name, each in sections if name.startswith("Profile") and "Path" in each]
-    marked = [each["Path"] for each in profiles if each.get("Default") == "1"]
-    known = [each["Path"] for each in profiles]
-    path = next(iter(installed or marked or known), None)
-    if path is None or path not in known:
-        return None
-    return path if path.startswith("/") else f"{_ROOT}/{path}"
-
-
 def _places(guest: Guest, query: str, url: str) -> list[tuple[Any, ...]]:
-    profile = _profile(guest)
+    profile = default_profile(guest)
     if profile is None:
         return []
     return query_rows(guest, f"{profile}/places.sqlite", query, [url]) or []
@@ -179,8 +188,8 @@ def _places(guest: Guest, query: str, url: str) -> list[tuple[Any, ...]]:
 
 def _windows(guest: Guest) -> list[dict[str, Any]]:
     """Return the windows of the running Firefox, each with its tabs; none when it does not run."""
-    profile = _profile(guest)
-    if profile is None:
+    profile = default_profile(guest)
+    if profile is None or not is_used(guest, profile):
         return []
     path = f"{profile}/sessionstore-backups/recovery.jsonlz4"
     data = read_bytes(guest, path, _MAX_SESSION_BYTES)
@@ -199,6 +208,15 @@ def _shown(tab: dict[str, Any]) -> str | None:
         return str(tab["entries"][index - 1]["url"]) if index > 0 else None
     except (ValueError, KeyError, TypeError, IndexError):
         return None
+
+
+def _is_finished(result: object) -> bool:
+    """Return whether the recorded result of a download says that it is there as a whole."""
+    return (
+        isinstance(result, dict)
+        and result.get("state") == _FINISHED
+        and not result.get("deleted", False)
+    )
 
 
 def _decoded(text: str) -> object:

@@ -10,8 +10,10 @@ from evaluators.desktop import firefox
 from evaluators.testing.case import (
     CaseTable,
     State,
+    another_way,
     corrupt,
     empty,
+    forged,
     hostile,
     missing,
     near_miss,
@@ -20,9 +22,10 @@ from evaluators.testing.case import (
     positive,
 )
 from evaluators.testing.desktop import DesktopFixture
+from tests.evaluator_cases.browser import FIREFOX, PROFILE, BrowserFixture
 
 ROOT = "~/.mozilla/firefox"
-PROFILE = f"{ROOT}/ab12.default-esr"
+NEW_ROOT = "~/.config/mozilla/firefox"
 PLACES = f"{PROFILE}/places.sqlite"
 SESSION = f"{PROFILE}/sessionstore-backups/recovery.jsonlz4"
 PREFS = f"{PROFILE}/prefs.js"
@@ -39,18 +42,39 @@ SINGLE = "[Profile0]\nName=x\nIsRelative=1\nPath=ab12.default-esr\n"
 NEWS = "http://news.test/"
 SCHEMA = (
     "CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url LONGVARCHAR, title LONGVARCHAR)",
-    "CREATE TABLE moz_historyvisits (id INTEGER PRIMARY KEY, place_id INTEGER, visit_date INTEGER)",
+    "CREATE TABLE moz_historyvisits (id INTEGER PRIMARY KEY, place_id INTEGER, visit_date INTEGER, visit_type INTEGER)",
     "CREATE TABLE moz_bookmarks (id INTEGER PRIMARY KEY, type INTEGER, fk INTEGER, parent INTEGER, title LONGVARCHAR, guid TEXT)",
     "CREATE TABLE moz_anno_attributes (id INTEGER PRIMARY KEY, name VARCHAR(32))",
     "CREATE TABLE moz_annos (id INTEGER PRIMARY KEY, place_id INTEGER, anno_attribute_id INTEGER, content LONGVARCHAR)",
     "INSERT INTO moz_anno_attributes VALUES (1, 'downloads/destinationFileURI'), (2, 'downloads/metaData')",
-    "INSERT INTO moz_bookmarks VALUES (2, 2, NULL, 1, 'menu', 'menu________'), (3, 2, NULL, 1, 'toolbar', 'toolbar_____'), (5, 2, NULL, 1, 'unfiled', 'unfiled_____'), (9, 2, NULL, 3, 'Daily', 'xYz123456789')",
+    "INSERT INTO moz_bookmarks VALUES (2, 2, NULL, 1, 'menu', 'menu________'), (3, 2, NULL, 1, 'toolbar', 'toolbar_____'), (4, 2, NULL, 1, 'tags', 'tags________'), (5, 2, NULL, 1, 'unfiled', 'unfiled_____'), (9, 2, NULL, 3, 'Daily', 'xYz123456789')",
 )
 FORM = "http://files.test/form.pdf"
+LOADED = "file:///home/user/Downloads/form%201.pdf"
+
+
+def _lost(above: int) -> State:
+    """Bookmark the page in a folder that is not below any of Firefox' own."""
+    return _places(
+        f"INSERT INTO moz_bookmarks VALUES (10, 2, NULL, {above}, 'Lost', 'aaaaaaaaaaaa')",
+        "INSERT INTO moz_places VALUES (1, 'http://news.test/', '')",
+        "INSERT INTO moz_bookmarks VALUES (20, 1, 1, 10, 'News', 'g')",
+    )
 
 
 def _profile(ini: str = INSTALLED) -> State:
     return lambda b: b.write(f"{ROOT}/profiles.ini", ini)
+
+
+def _moved(make: State) -> State:
+    """Let the profiles stand where a new Firefox puts them."""
+
+    def state(b: DesktopFixture) -> None:
+        make(b)
+        b.folder_at(NEW_ROOT).rmdir()
+        b.at(ROOT).rename(b.at(NEW_ROOT))
+
+    return state
 
 
 def _places(*statements: str, ini: str = INSTALLED, at: str = PLACES) -> State:
@@ -58,6 +82,7 @@ def _places(*statements: str, ini: str = INSTALLED, at: str = PLACES) -> State:
         _profile(ini)(b)
         full = b.write(at, b"")
         connection = sqlite3.connect(full, isolation_level=None)
+        connection.execute("PRAGMA synchronous = OFF")
         for statement in (*SCHEMA, *statements):
             connection.execute(statement)
         connection.close()
@@ -65,12 +90,34 @@ def _places(*statements: str, ini: str = INSTALLED, at: str = PLACES) -> State:
     return make
 
 
-def _visit(url: str, **kept: str) -> State:
+def _visit(url: str, kind: int = 1, **kept: str) -> State:
     return _places(
         f"INSERT INTO moz_places VALUES (1, '{url}', 'N')",
-        "INSERT INTO moz_historyvisits VALUES (1, 1, 7)",
+        f"INSERT INTO moz_historyvisits VALUES (1, 1, 7, {kind})",
         **kept,
     )
+
+
+def _logged(make: State) -> State:
+    """Let the last transaction stand in the write-ahead log, as in a running Firefox."""
+
+    def state(b: DesktopFixture) -> None:
+        make(b)
+        at = str(b.at(PLACES))
+        connection = sqlite3.connect(at, isolation_level=None)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = OFF")
+        rows = connection.execute("SELECT * FROM moz_historyvisits").fetchall()
+        connection.execute("DELETE FROM moz_historyvisits")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.executemany("INSERT INTO moz_historyvisits VALUES (?, ?, ?, ?)", rows)
+        log = b.at(f"{PLACES}-wal").read_bytes()
+        main = b.at(PLACES).read_bytes()
+        connection.close()
+        b.write(PLACES, main)
+        b.write(f"{PLACES}-wal", log)
+
+    return state
 
 
 def _mark(url: str, title: str, parent: int, kind: int = 1) -> State:
@@ -80,12 +127,21 @@ def _mark(url: str, title: str, parent: int, kind: int = 1) -> State:
     )
 
 
-def _load(url: str, uri: str, attribute: int = 1, file: str = "~/Downloads/form 1.pdf") -> State:
-    rows = (
+def _load(
+    url: str,
+    uri: str,
+    attribute: int = 1,
+    file: str = "~/Downloads/form 1.pdf",
+    *,
+    result: str = "",
+    content: str = "pdf",
+) -> State:
+    rows = [
         f"INSERT INTO moz_places VALUES (1, '{url}', 'N')",
         f"INSERT INTO moz_annos VALUES (1, 1, {attribute}, '{uri}')",
-    )
-    return lambda b: (_places(*rows)(b), file and b.write(file, "pdf"))
+    ]
+    rows += [f"INSERT INTO moz_annos VALUES (2, 1, 2, '{result}')"] if result else []
+    return lambda b: (_places(*rows)(b), file and b.write(file, content))
 
 
 def pack(content: bytes) -> bytes:
@@ -132,7 +188,12 @@ def _more(count: int) -> bytes:
     return b"" if count < 15 else b"\xff" * ((count - 15) // 255) + bytes([(count - 15) % 255])
 
 
-def _tabs(*windows: list[tuple[list[str], int]], ini: str = INSTALLED, at: str = SESSION) -> State:
+def _tabs(
+    *windows: list[tuple[list[str], int]],
+    ini: str = INSTALLED,
+    at: str = SESSION,
+    running: bool = True,
+) -> State:
     """Create windows with tabs, each its history and which entry it shows, from 1."""
     shown: list[Any] = [
         {
@@ -144,7 +205,7 @@ def _tabs(*windows: list[tuple[list[str], int]], ini: str = INSTALLED, at: str =
         for window in windows
     ]
     raw = json.dumps({"version": ["sessionrestore", 1], "windows": shown}).encode()
-    return lambda b: (_profile(ini)(b), b.write(at, pack(raw)))
+    return lambda b: (_profile(ini)(b), b.write(at, pack(raw)), running and b.browse())
 
 
 def _window(url: str) -> str:
@@ -170,7 +231,7 @@ def _far(back: int = _FAR, size: int = _WHOLE) -> State:
 
 
 def _session(raw: bytes) -> State:
-    return lambda b: (_profile()(b), b.write(SESSION, raw))
+    return lambda b: (_profile()(b), b.write(SESSION, raw), b.browse())
 
 
 def _prefs(text: str, ini: str = INSTALLED, at: str = PREFS) -> State:
@@ -190,6 +251,35 @@ def _other_place(make: State, path: str) -> State:
     """Let what was made stand outside, behind a link."""
     return lambda b: (make(b), b.at(path).rename(b.folder / "srv.bin"), b.link(path, "/srv.bin"))
 
+
+def _unused(how: State) -> State:
+    return lambda b: (_tabs([([NEWS], 1)], running=False)(b), how(b))
+
+
+def _used(program: str) -> State:
+    return _unused(lambda b: b.browse(program=program))
+
+
+UNUSED: dict[str, State] = {
+    "Firefox never ran": nothing,
+    "a lock of nobody": lambda b: b.write(f"{PROFILE}/.parentlock", ""),
+    "Firefox ended": lambda b: b.end(b.browse()),
+    "another program holds the lock": lambda b: b.browse(program="/usr/bin/editor"),
+    "a copy of Firefox": lambda b: b.browse(program="~/firefox"),
+    "Firefox with another profile": lambda b: b.browse(f"{ROOT}/zz99.default"),
+    "another sort of lock": lambda b: b.browse(kind="flock"),
+    "Firefox without a lock": lambda b: (
+        b.program(FIREFOX),
+        b.start(FIREFOX),
+        b.write(f"{PROFILE}/.parentlock", ""),
+    ),
+    "another program, while Firefox runs": lambda b: (
+        b.program(FIREFOX),
+        b.start(FIREFOX),
+        b.browse(program="/usr/bin/editor"),
+    ),
+}
+"""How a handwritten session stands there though no Firefox shows it."""
 
 HALF = {
     "*: * flip a byte": "the middle of the file is not what is asked for",
@@ -239,6 +329,16 @@ TABLES = (
             hostile("a view", _view, url=NEWS),
             hostile("a link to another's", _other_place(_visit(NEWS), PLACES), url=NEWS),
             hostile("SQL in the address", _visit(NEWS), url="' OR 1 --"),
+            forged("a link in another page's frame", _visit(NEWS, 8), url=NEWS),
+            forged("embedded in another page", _visit(NEWS, 4), url=NEWS),
+            forged("downloaded, not shown", _visit(NEWS, 7), url=NEWS),
+            another_way("in the folder of a new Firefox", _moved(_visit(NEWS)), url=NEWS),
+            another_way("typed", _visit(NEWS, 2), url=NEWS),
+            another_way("by a bookmark", _visit(NEWS, 3), url=NEWS),
+            another_way("sent there by another page", _visit(NEWS, 6), url=NEWS),
+            another_way("loaded again", _visit(NEWS, 9), url=NEWS),
+            another_way("sent there for good", _visit(NEWS, 5), url=NEWS),
+            another_way("not yet in the database itself", _logged(_visit(NEWS)), url=NEWS),
         ),
         equivalent={**HALF, "*/profiles.ini: *": "another way to the same profile, or raised"},
     ),
@@ -282,6 +382,48 @@ TABLES = (
             missing("no Firefox", nothing, url=NEWS),
             empty("no bookmarks", _places(), url=NEWS),
             hostile("a link to another's", _other_place(_mark(NEWS, "N", 3), PLACES), url=NEWS),
+            forged(
+                "only tagged",
+                _places(
+                    "INSERT INTO moz_bookmarks VALUES (10, 2, NULL, 4, 'daily', 'aaaaaaaaaaaa')",
+                    "INSERT INTO moz_places VALUES (1, 'http://news.test/', '')",
+                    "INSERT INTO moz_bookmarks VALUES (20, 1, 1, 10, NULL, 'g')",
+                ),
+                url=NEWS,
+            ),
+            forged("in a folder that hangs nowhere", _lost(77), url=NEWS, folder="Lost"),
+            forged("in a folder inside itself", _lost(10), url=NEWS),
+            another_way("in the folder of a new Firefox", _moved(_mark(NEWS, "News", 3)), url=NEWS),
+            another_way(
+                "in a folder of a folder",
+                _places(
+                    "INSERT INTO moz_bookmarks VALUES (10, 2, NULL, 9, 'Deep', 'aaaaaaaaaaaa')",
+                    "INSERT INTO moz_places VALUES (1, 'http://news.test/', '')",
+                    "INSERT INTO moz_bookmarks VALUES (20, 1, 1, 10, 'News', 'g')",
+                ),
+                url=NEWS,
+                folder="Deep",
+            ),
+            another_way(
+                "tagged and bookmarked",
+                _places(
+                    "INSERT INTO moz_bookmarks VALUES (10, 2, NULL, 4, 'daily', 'aaaaaaaaaaaa')",
+                    "INSERT INTO moz_places VALUES (1, 'http://news.test/', '')",
+                    "INSERT INTO moz_bookmarks VALUES (20, 1, 1, 10, NULL, 'g')",
+                    "INSERT INTO moz_bookmarks VALUES (21, 1, 1, 5, 'News', 'h')",
+                ),
+                url=NEWS,
+                title="News",
+            ),
+            another_way(
+                "among those of a phone",
+                _places(
+                    "INSERT INTO moz_bookmarks VALUES (6, 2, NULL, 1, 'mobile', 'mobile______')",
+                    "INSERT INTO moz_places VALUES (1, 'http://news.test/', '')",
+                    "INSERT INTO moz_bookmarks VALUES (20, 1, 1, 6, 'News', 'g')",
+                ),
+                url=NEWS,
+            ),
         ),
         equivalent={
             **HALF,
@@ -345,6 +487,46 @@ TABLES = (
             empty(
                 "no downloads", lambda b: (_places()(b), b.write("~/a", "x")), url=FORM, path="~/a"
             ),
+            *(
+                forged(
+                    name,
+                    _load(FORM, LOADED, result=result, content=content),
+                    url=FORM,
+                    path="~/Downloads/form 1.pdf",
+                )
+                for name, result, content in (
+                    ("cancelled", '{"state":3,"deleted":false,"endTime":7}', "pdf"),
+                    ("failed", '{"state":2,"endTime":7}', "pdf"),
+                    ("deleted, and put there again", '{"state":1,"deleted":true}', "pdf"),
+                    ("going on", "", ""),
+                    ("a result that is none", "[1]", "pdf"),
+                )
+            ),
+            *(
+                another_way(
+                    name,
+                    _load(FORM, uri, result=result, content=content, file=path),
+                    url=FORM,
+                    path=path,
+                )
+                for name, uri, result, content, path in (
+                    (
+                        "finished",
+                        LOADED,
+                        '{"state":1,"deleted":false,"endTime":7,"fileSize":3}',
+                        "pdf",
+                        "~/Downloads/form 1.pdf",
+                    ),
+                    ("of no size", LOADED, '{"state":1}', "", "~/Downloads/form 1.pdf"),
+                    (
+                        "saved elsewhere, under another name",
+                        "file:///home/user/M%C3%BCll/a%2Bb%23.pdf",
+                        '{"state":1}',
+                        "pdf",
+                        "~/Müll/a+b#.pdf",
+                    ),
+                )
+            ),
             hostile(
                 "a link for the file",
                 lambda b: (
@@ -363,7 +545,7 @@ TABLES = (
     ),
     CaseTable(
         firefox.firefox_tab_open,
-        DesktopFixture,
+        BrowserFixture,
         (
             positive("shown", _tabs([([NEWS + "x", NEWS], 2)], [(["about:blank"], 1)]), url=NEWS),
             positive(
@@ -438,7 +620,10 @@ TABLES = (
             ),
             corrupt("a list", _session(pack(b'["windows", "tabs", "entries"]')), url=NEWS),
             missing("no Firefox", nothing, url=NEWS),
-            missing("not running", _profile(), url=NEWS),
+            missing("no session", lambda b: (_profile()(b), b.browse()), url=NEWS),
+            *(forged(name, _unused(how), url=NEWS) for name, how in UNUSED.items()),
+            another_way("Debian's Firefox", _used("/usr/lib/firefox-esr/firefox-esr"), url=NEWS),
+            another_way("as an archive of Mozilla's", _used("/opt/firefox/firefox-bin"), url=NEWS),
             empty("no windows", _tabs(), url=NEWS),
             empty("an empty file", _session(b""), url=NEWS),
             hostile(
@@ -477,7 +662,7 @@ TABLES = (
     ),
     CaseTable(
         firefox.firefox_tab_count,
-        DesktopFixture,
+        BrowserFixture,
         (
             positive(
                 "three in two windows",
@@ -496,7 +681,10 @@ TABLES = (
                 ),
                 count=1,
             ),
-            missing("not running", _profile(), count=0),
+            missing("no session", lambda b: (_profile()(b), b.browse()), count=0),
+            *(forged(name, _unused(how), count=1) for name, how in UNUSED.items()),
+            another_way("Debian's Firefox", _used("/usr/lib/firefox-esr/firefox-esr"), count=1),
+            another_way("another page in each", _tabs([(["about:home"], 1)]), count=1),
             empty("no tabs", _tabs([]), count=0),
             hostile(
                 "windows that are none",
@@ -570,11 +758,40 @@ TABLES = (
                 name="browser.startup.homepage",
                 value=NEWS,
             ),
-            hostile(
-                "two on one line",
-                _prefs('user_pref("b", "x"); user_pref("a", true);\n'),
-                name="a",
-                value=True,
+            *(
+                forged(name, _prefs(text), name="a", value=True)
+                for name, text in (
+                    ("in a comment of several lines", '/*\nuser_pref("a", true);\n*/'),
+                    (
+                        "in another setting's text",
+                        'user_pref("b", "\\"); user_pref(\\"a\\", true);");',
+                    ),
+                    ("a default", 'pref("a", true);'),
+                    ("a statement that does not end", 'user_pref("a", true)'),
+                    ("a word more", 'x user_pref("a", true);'),
+                    ("no comma", 'user_pref("a" true true);'),
+                    ("the value in quotes", 'user_pref("a", "true");'),
+                    ("behind a hash", '# user_pref("a", true);'),
+                    ("quotes that do not close", 'user_pref("a, true);'),
+                )
+            ),
+            another_way(
+                "in the folder of a new Firefox",
+                _moved(_prefs(HOME)),
+                name="browser.startup.homepage",
+                value=NEWS,
+            ),
+            *(
+                another_way(name, _prefs(text), name="a.b", value=value)
+                for name, text, value in (
+                    ("two on one line", 'user_pref("b", "x"); user_pref("a.b", true);', True),
+                    ("with blanks", ' user_pref ( "a.b" ,\n\t-7 ) ;', -7),
+                    ("in single quotes", "user_pref('a.b', '\\'x\\'');", "'x'"),
+                    ("behind comments", '/* x\n; */ # y;\n// z;\nuser_pref("a.b", 1);', 1),
+                    ("with escapes", 'user_pref("a\\x2eb", "\\u00fc\\n\\r\\\\");', "ü\n\r\\"),
+                    ("a letter in two halves", 'user_pref("a.b", "\\ud83d\\ude00");', "😀"),
+                    ("behind a broken one", 'user_pref("a.b", x);\nuser_pref("a.b", +1);', 1),
+                )
             ),
         ),
         equivalent={

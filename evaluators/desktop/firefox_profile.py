@@ -1,0 +1,161 @@
+"""The default profile of Firefox, its settings file, and the process that uses it.
+
+Source: Mozilla's ``profiles.ini``; ``modules/libpref/parser/src/lib.rs`` for the grammar of
+``prefs.js``; ``toolkit/profile/nsProfileLock.cpp``: a running Firefox holds a POSIX lock on
+``.parentlock`` in its profile.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evaluators.desktop.ini import parse_ini
+from evaluators.desktop.reading import opened, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from provisioning.probe.guest import Guest
+
+_ROOTS = ("~/.mozilla/firefox", "~/.config/mozilla/firefox")
+_PROGRAMS = tuple(
+    f"{folder}/{name}"
+    for folder in ("/usr/lib/firefox", "/usr/lib/firefox-esr", "/usr/lib64/firefox", "/opt/firefox")
+    for name in ("firefox", "firefox-bin", "firefox-esr")
+)
+_FLOCK = "hhqqi4x"
+"""``struct flock`` of 64-bit Linux: type, whence, start, length, process id."""
+
+_TOKEN = re.compile(
+    r"""(?P<blank>\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/)
+    |(?P<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
+    |(?P<word>[A-Za-z_]+|[-+]?\d+)
+    |(?P<other>.)""",
+    re.DOTALL | re.VERBOSE,
+)
+_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|([\"'\\nr])|(.?))", re.DOTALL)
+_LETTERS = {"n": "\n", "r": "\r"}
+_WORDS = {"true": True, "false": False}
+_STATEMENT_TOKENS = 6
+_ENDS = frozenset(";")
+
+
+def default_profile(guest: Guest) -> str | None:
+    """Return the default profile's folder: the installation's, else the marked or first one.
+
+    From version 147 on Firefox keeps new profiles below ``~/.config``, unless the old folder exists.
+    """
+    lists = ((root, read_text(guest, f"{root}/profiles.ini")) for root in _ROOTS)
+    root, text = next((each for each in lists if each[1] is not None), ("", None))
+    parser = parse_ini(text)
+    sections = [(name, parser[name]) for name in parser.sections()]
+    installed = [
+        each["Default"]
+        for name, each in sections
+        if name.startswith("Install") and "Default" in each
+    ]
+    profiles = [each for name, each in sections if name.startswith("Profile") and "Path" in each]
+    marked = [each["Path"] for each in profiles if each.get("Default") == "1"]
+    known = [each["Path"] for each in profiles]
+    path = next(iter(installed or marked or known), None)
+    if path is None or path not in known:
+        return None
+    return path if path.startswith("/") else f"{root}/{path}"
+
+
+def is_used(guest: Guest, profile: str) -> bool:
+    """Return whether the system's Firefox, started by the agent's user, runs with a profile.
+
+    The kernel names the process that holds the profile's lock, the file that it executes, and
+    whose process it is.
+    """
+    pid = _locker(guest, f"{profile}/.parentlock")
+    if pid <= 0:
+        return False
+    try:
+        status = os.stat(f"/proc/{pid}/exe")  # noqa: PTH116 - the file, not its path
+        owner = Path(f"/proc/{pid}").stat().st_uid
+    except OSError:
+        return False
+    is_users = owner == Path(guest.home).stat().st_uid
+    return is_users and any(os.path.samestat(status, known) for known in _installed(guest))
+
+
+def parse_prefs(text: str) -> dict[str, str | int | bool]:
+    """Return the settings of a ``prefs.js`` as Firefox reads it; broken statements are left out.
+
+    Comments may stand anywhere, several statements on a line; the last one of a name counts.
+    """
+    found: dict[str, str | int | bool] = {}
+    statement: list[str] = []
+    for token in _tokens(text):
+        if token not in _ENDS:
+            statement.append(token)
+            continue
+        name, value = _setting(statement)
+        if value is not None:
+            found[name] = value
+        statement = []
+    return found
+
+
+def _locker(guest: Guest, path: str) -> int:
+    """Return the process that locks a file for writing; 0 when there is none."""
+    with opened(guest, path) as file:
+        if file is None:
+            return 0
+        asked = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        kind, _, _, _, pid = struct.unpack(_FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, asked))
+    return int(pid) if kind == fcntl.F_WRLCK else 0
+
+
+def _installed(guest: Guest) -> Iterator[os.stat_result]:
+    for program in _PROGRAMS:
+        try:
+            yield Path(guest.path(program)).stat()
+        except OSError:
+            continue
+
+
+def _tokens(text: str) -> Iterator[str]:
+    return (found.group() for found in _TOKEN.finditer(text) if found.lastgroup != "blank")
+
+
+def _setting(statement: list[str]) -> tuple[str, str | int | bool | None]:
+    """Return name and value of ``user_pref("name", value)``; no value for all else."""
+    if len(statement) != _STATEMENT_TOKENS:
+        return "", None
+    verb, opening, name, comma, value, closing = statement
+    key = _value(name)
+    is_setting = (verb, opening, comma, closing) == ("user_pref", "(", ",", ")")
+    return (key, _value(value)) if is_setting and isinstance(key, str) else ("", None)
+
+
+def _value(token: str) -> str | int | bool | None:
+    """Return what a token stands for; None when it is no value."""
+    if token[0] in "\"'":
+        return _text(token[1:-1]) if len(token) > 1 else None
+    if token in _WORDS:
+        return _WORDS[token]
+    return int(token) if token.lstrip("+-").isdigit() else None
+
+
+def _text(inner: str) -> str | None:
+    """Return the text that a string literal stands for; None for an unknown escape."""
+    matches = list(_ESCAPE.finditer(inner))
+    if any(not any(match.group(1, 2, 3)) for match in matches):
+        return None
+    plain = _ESCAPE.sub(
+        lambda found: (
+            chr(int(found[1] or found[2], 16))
+            if found[1] or found[2]
+            else _LETTERS.get(found[3], found[3])
+        ),
+        inner,
+    )
+    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
