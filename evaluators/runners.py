@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import GuestCallError, LinkError, MachineError, MesocosmError
+from evaluators.attribution import cause_of
 from evaluators.catalogue import HOST_PLACES
 from evaluators.graph.outcome import Cause, Outcome, undecided
 from evaluators.isolation.pool import shared_processes
@@ -75,7 +76,12 @@ class BundleRunner:
             return undecided(
                 calls, f"the probe returned no list of outcomes: {exc.errors()[0]['msg']}"
             )
-        return [Outcome(row.node, row.met, row.reason) for row in rows]
+        return [
+            Outcome(
+                row.node, row.met, row.reason, cause_of(row.reason) if row.met is None else None
+            )
+            for row in rows
+        ]
 
     def _ask(self, calls: Sequence[Call], timeout_s: float) -> Json:
         wave: dict[str, Json] = {
@@ -146,7 +152,9 @@ class HostRunner(Generic[S]):
         try:
             met = self._call(tool, subject, call.args, left_s)
         except MesocosmError as exc:
-            return Outcome(call.node, None, _message_of(exc), _cause_of(exc))
+            is_refused = isinstance(exc, GuestCallError)
+            cause = Cause.OBSTRUCTION if is_refused else _cause_of(exc)
+            return Outcome(call.node, None, _message_of(exc), cause)
         except Exception as exc:  # noqa: BLE001  (an evaluator's fault must not end the trial)
             return Outcome(call.node, None, f"{call.check} raised {type(exc).__name__}: {exc}")
         if not isinstance(met, bool):

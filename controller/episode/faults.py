@@ -94,6 +94,7 @@ def ending_of_start(report: StartReport) -> Ending:
         Cause.TASK: Reason.TASK_ERROR,
         Cause.MACHINE: Reason.ENVIRONMENT_ERROR,
         Cause.EVALUATOR: Reason.EVALUATOR_ERROR,
+        Cause.OBSTRUCTION: Reason.EVALUATOR_ERROR,
     }
     return Ending(reasons[report.cause or Cause.TASK], report.detail)
 

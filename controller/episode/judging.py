@@ -5,21 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from controller.episode.faults import diagnose
+from appliance.base.clock import SYSTEM_CLOCK
+from controller.episode.faults import MachineFault, diagnose
 from controller.episode.result import FAILED, INCONCLUSIVE, Ending, Reason
 from evaluators.graph.outcome import Cause, Verdict
 from evaluators.model.base import SESSION
+from provisioning.protocols import HindranceReporting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from controller.episode.faults import MachineFault
     from controller.episode.live import LiveTrial
     from evaluators.graph.evaluator import GraphEvaluator
     from evaluators.model.task import Task
 
 _NOT_EVALUATED = frozenset({Reason.CANCELLED, Reason.TASK_ERROR, Reason.ENVIRONMENT_ERROR})
 """Reasons for which the graph is left as the last step found it."""
+_PROMPT_S = 10.0
+"""A machine that takes longer to be diagnosed is overloaded: evaluators are late on it by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +57,58 @@ def judge(ending: Ending, live: LiveTrial) -> Judgement:
         if finished.verdict() is not Verdict.INCONCLUSIVE or ending.reason in INCONCLUSIVE:
             live.graph = finished
             return _judge_decided(ending, finished, undone)
+    slow: set[str] = set()
     for role, machine in live.machines.items():
-        if fault := diagnose(machine):
+        start_s = SYSTEM_CLOCK.monotonic_s()
+        fault = diagnose(machine)
+        if SYSTEM_CLOCK.monotonic_s() - start_s > _PROMPT_S:
+            slow.add(role)
+        if fault:
             faults[role] = fault
             if fault.is_by_agent:
                 graph = live.graph
                 unmet = graph.end_machine if fault.has_ended else graph.hinder_machine
                 unmet(role, fault.detail)
-    live.graph, undone = live.finished()
+    live.graph, undone = _finished(live, faults, slow)
     if live.graph.verdict() is Verdict.INCONCLUSIVE and ending.reason not in FAILED:
         return _judge_undecided(live.graph, live.task, faults, undone)
     return _judge_decided(_with_machines(ending, faults), live.graph, undone)
+
+
+def _finished(
+    live: LiveTrial, faults: dict[str, MachineFault], slow: Collection[str]
+) -> tuple[GraphEvaluator, tuple[str, ...]]:
+    """Finish the graph; where evaluators are still kept from answering, that is the agent's doing.
+
+    It must be so on a machine that is in order and answers promptly: nothing else acts there.
+
+    Args:
+        live: the trial.
+        faults: what is known of its machines; what is found is added.
+        slow: roles of machines that did not answer promptly.
+    """
+    graph, undone = live.finished()
+    found = _obstructions(graph, live, {*faults, *slow})
+    if not found:
+        return graph, undone
+    for role, fault in found.items():
+        live.graph.hinder_machine(role, fault.detail)
+    faults |= found
+    return live.finished()
+
+
+def _obstructions(
+    graph: GraphEvaluator, live: LiveTrial, excused: Collection[str]
+) -> dict[str, MachineFault]:
+    """Return the machines on which evaluators are kept from answering, but for excused ones."""
+    reasons = {node: graph.inconclusive[node] for node in graph.obstructed}
+    roles = {role for node in reasons for role in _roles_of(node, live.task, live.machines)}
+    detail = "; ".join(f"{node} cannot be judged: {why}" for node, why in reasons.items())
+    return {
+        role: MachineFault(True, f"{machine.info.machine_id}: {detail}", has_ended=False)
+        for role, machine in live.machines.items()
+        if role in roles - set(excused) and isinstance(machine, HindranceReporting)
+    }
 
 
 def _judge_decided(ending: Ending, graph: GraphEvaluator, undone: tuple[str, ...]) -> Judgement:
@@ -106,7 +150,7 @@ def _with_machines(ending: Ending, faults: Mapping[str, MachineFault]) -> Ending
     return Ending(Reason.MACHINE_ENDED_BY_AGENT, "\n".join([*lines, ending.detail]).strip())
 
 
-def _roles_of(node_id: str, task: Task, faults: Mapping[str, MachineFault]) -> set[str]:
+def _roles_of(node_id: str, task: Task, machines: Collection[str]) -> set[str]:
     """Return the roles that a node depends on; a check on the session may ask every machine."""
     roles = {check.on for node in task.graph if node.id == node_id for check in node.checks}
-    return roles | set(faults) if SESSION in roles else roles
+    return roles | set(machines) if SESSION in roles else roles

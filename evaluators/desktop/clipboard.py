@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
+from evaluators.desktop.errors import ObstructedError, output_of
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
@@ -18,7 +19,7 @@ def clipboard_equals(guest: Guest, text: str) -> bool:
     """Return whether the clipboard holds exactly this text.
 
     White space at its ends is ignored. A clipboard that holds no text, such as a picture, is
-    unmet. An owner that does not provide its text makes the result inconclusive.
+    unmet, and so is an owner that does not provide its text.
 
     Example:
         ``{on: desktop, check: clipboard_equals, with: {text: "0441234567"}}``
@@ -28,7 +29,7 @@ def clipboard_equals(guest: Guest, text: str) -> bool:
         text: the whole text; must not be empty.
 
     Raises:
-        ValueError: `text` is empty, or the clipboard could not be read.
+        ValueError: `text` is empty.
     """
     if not text.strip():
         raise ValueError("the text must not be empty")
@@ -47,7 +48,7 @@ def clipboard_contains(guest: Guest, text: str) -> bool:
         text: the part; must not be empty.
 
     Raises:
-        ValueError: `text` is empty, or the clipboard could not be read.
+        ValueError: `text` is empty.
     """
     if not text:
         raise ValueError("the text must not be empty")
@@ -55,10 +56,14 @@ def clipboard_contains(guest: Guest, text: str) -> bool:
 
 
 def _read(guest: Guest) -> str:
-    code, out, err = guest.run_as_user(XCLIP, _TIMEOUT_S)
-    message = err.decode("utf-8", "replace")
+    """Return the text.
+
+    Raises:
+        ObstructedError: the owner does not provide it.
+    """
+    code, out, message = output_of(guest, XCLIP, _TIMEOUT_S)
     if code == 0:
-        return out.decode("utf-8", "replace")
+        return out
     if "not available" in message:
         return ""
-    raise ValueError(f"xclip could not read the clipboard: {message.strip()}")
+    raise ObstructedError(f"xclip could not read the clipboard: {message.strip()}")

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.reading import look, read_bytes
+from evaluators.desktop.reading import look, private_folder, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +98,7 @@ def query_rows(
     files = _snapshot(guest, path)
     if files is None:
         return None
-    with tempfile.TemporaryDirectory(prefix="mesocosm-") as folder:
+    with private_folder() as folder:
         for suffix, content in files.items():
             Path(folder, f"copy.db{suffix}").write_bytes(content)
         try:
@@ -159,6 +158,7 @@ def _select(
     connection: sqlite3.Connection, query: str, values: Sequence[object]
 ) -> list[tuple[object, ...]]:
     steps = iter(range(_MAX_STEPS))
+    connection.execute("PRAGMA temp_store = MEMORY")
     connection.set_progress_handler(lambda: next(steps, None) is None, _OPERATIONS_A_STEP)
     if connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
         raise sqlite3.DatabaseError("the database is damaged")

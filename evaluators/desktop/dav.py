@@ -15,10 +15,12 @@ from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from evaluators.decorators import evaluator
+from evaluators.desktop.errors import asking
 from evaluators.desktop.web import ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from urllib.parse import SplitResult
 
     from provisioning.probe.guest import Guest
 
@@ -74,7 +76,8 @@ def calendar_has_event(
         location: the whole place; any when empty.
 
     Raises:
-        ValueError: `start` or `end` is not a time, or the server does not speak CalDAV.
+        ServerError, ValueError: the server does not speak CalDAV (one of the desktop's own is then
+            unmet), or `start` or `end` is not a time.
     """
     first, last = _time(start), _time(end) if end else None
     for event in _components(_collection(calendar, _EVENTS), "VEVENT"):
@@ -103,11 +106,13 @@ def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
         summary: the whole title; white space around it is ignored.
 
     Raises:
-        ValueError: there is no such calendar, or the server does not speak CalDAV.
+        ServerError: the server has no such calendar, or does not speak CalDAV; one of the desktop's
+            own is unmet.
     """
     texts = _collection(calendar, _EVENTS)
     if texts is None:
-        raise ValueError("there is no such calendar")
+        with asking(urlsplit(calendar).hostname or ""):
+            raise ValueError("there is no such calendar")
     titles = [
         each.value.strip()
         for event in _components(texts, "VEVENT")
@@ -135,7 +140,7 @@ def address_book_has(
         phone: one of the card's numbers; only its digits and a leading ``+`` count; any when empty.
 
     Raises:
-        ValueError: the server does not speak CardDAV.
+        ServerError: the server does not speak CardDAV; one of the desktop's own is unmet.
     """
     for card in _components(_collection(address_book, _CARDS), "VCARD"):
         emails = {each.value.strip().lower() for each in card if each.name == "EMAIL"}
@@ -150,8 +155,18 @@ def address_book_has(
 
 
 def _collection(address: str, query: str) -> list[str] | None:
-    """Return the texts of a collection's members; None when there is no such collection."""
+    """Return the texts of a collection's members; None when there is no such collection.
+
+    Raises:
+        ObstructedError: a server of this desktop does not speak the protocol.
+        ServerError: another server does not.
+    """
     parts = urlsplit(address)
+    with asking(parts.hostname or ""):
+        return _query(parts, address, query)
+
+
+def _query(parts: SplitResult, address: str, query: str) -> list[str] | None:
     user = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
     headers = {
         "Authorization": f"Basic {base64.b64encode(user.encode()).decode()}",

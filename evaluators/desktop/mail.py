@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from evaluators.decorators import evaluator
+from evaluators.desktop.errors import asking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from email.message import EmailMessage
+    from urllib.parse import SplitResult
 
     from provisioning.probe.guest import Guest
 
@@ -25,6 +27,8 @@ _TIMEOUT_S = 5.0
 _MAX_MESSAGES = 500
 _PORT = 143
 _PORT_TLS = 993
+_BROKEN = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What the parser of messages raises on hostile ones."""
 _PART = "BODY.PEEK[]<0.1048576>"
 
 
@@ -117,10 +121,18 @@ def _messages(account: str, folder: str) -> list[Message]:
 
     Raises:
         ValueError: `account` is not an address of IMAP.
-        OSError: the server does not answer.
-        imaplib.IMAP4.error: the server refuses the login, or closes the connection.
+        ObstructedError: a server of this desktop does not answer, or refuses the login.
+        ServerError: another server does.
     """
-    with _connection(account) as server:
+    parts = urlsplit(account)
+    if parts.scheme not in {"imap", "imaps"} or not parts.hostname:
+        raise ValueError("an account must be imap://USER:PASSWORD@HOST:PORT")
+    with asking(parts.hostname):
+        return _read(parts, folder)
+
+
+def _read(parts: SplitResult, folder: str) -> list[Message]:
+    with _connection(parts) as server:
         quoted = folder.replace("\\", "\\\\").replace('"', '\\"')
         kind, count = server.select(f'"{quoted}"', readonly=True)
         total = int(count[0] or 0) if kind == "OK" else 0
@@ -139,14 +151,11 @@ def _parse(row: tuple[bytes, bytes]) -> Message:
 
 
 @contextlib.contextmanager
-def _connection(account: str) -> Iterator[imaplib.IMAP4]:
-    parts = urlsplit(account)
-    if parts.scheme not in {"imap", "imaps"} or not parts.hostname:
-        raise ValueError("an account must be imap://USER:PASSWORD@HOST:PORT")
+def _connection(parts: SplitResult) -> Iterator[imaplib.IMAP4]:
     is_safe = parts.scheme == "imaps"
     port = parts.port or (_PORT_TLS if is_safe else _PORT)
     server = (imaplib.IMAP4_SSL if is_safe else imaplib.IMAP4)(
-        parts.hostname, port, timeout=_TIMEOUT_S
+        parts.hostname or "", port, timeout=_TIMEOUT_S
     )
     try:
         server.login(unquote(parts.username or ""), unquote(parts.password or ""))
@@ -157,17 +166,20 @@ def _connection(account: str) -> Iterator[imaplib.IMAP4]:
 
 
 def _header(message: Message, name: str) -> str:
-    return " ".join(str(message.content.get(name, "")).split())
+    with contextlib.suppress(*_BROKEN):
+        return " ".join(str(message.content.get(name, "")).split())
+    return ""
 
 
 def _addresses(message: Message, name: str) -> list[str]:
-    header = message.content.get(name)
-    return [each.addr_spec.lower() for each in getattr(header, "addresses", ())]
+    with contextlib.suppress(*_BROKEN):
+        header = message.content.get(name)
+        return [each.addr_spec.lower() for each in getattr(header, "addresses", ())]
+    return []
 
 
 def _text(message: Message) -> str:
-    body = message.content.get_body(("plain",))
-    try:
+    with contextlib.suppress(*_BROKEN):
+        body = message.content.get_body(("plain",))
         return "" if body is None else str(body.get_content()).replace("\r\n", "\n").strip()
-    except (LookupError, ValueError):
-        return ""
+    return ""

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import re
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from evaluators.desktop.reading import is_file, is_folder, names_in, read_bytes
+from evaluators.desktop.reading import is_file, is_folder, names_in, private_folder, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +83,7 @@ def verified_copy(
     Raises:
         ValueError: git is not installed.
     """
-    with tempfile.TemporaryDirectory(prefix="mesocosm-") as folder:
+    with private_folder() as folder:
         Path(folder).chmod(0o755)
         is_valid = (
             is_folder(guest, f"{path}/.git")

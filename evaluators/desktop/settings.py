@@ -14,6 +14,7 @@ from evaluators.desktop.entries import (
     system_entry,
     user_entries,
 )
+from evaluators.desktop.errors import output_of
 from evaluators.desktop.reading import is_file, names_in, sha256_of
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def gsetting_equals(guest: Guest, schema: str, key: str, value: str) -> bool:
         key: such as ``color-scheme``.
         value: as ``gsettings get`` prints it, texts without their quotes.
     """
-    return guest.gsettings_get(schema, key) == value
+    return _setting(guest, schema, key) == value
 
 
 @evaluator(on="desktop")
@@ -68,10 +69,10 @@ def dconf_equals(guest: Guest, key: str, value: str) -> bool:
     Raises:
         ValueError: dconf could not read the key, for example because it is not a path.
     """
-    code, out, err = guest.run_as_user([_DCONF, "read", key])
+    code, out, err = output_of(guest, [_DCONF, "read", key])
     if code != 0:
-        raise ValueError(f"dconf could not read {key}: {err.decode('utf-8', 'replace').strip()}")
-    return bool(value) and out.decode("utf-8", "replace").strip() == value
+        raise ValueError(f"dconf could not read {key}: {err.strip()}")
+    return bool(value) and out.strip() == value
 
 
 @evaluator(on="desktop")
@@ -92,9 +93,9 @@ def wallpaper_is(guest: Guest, path: str) -> bool:
         guest: the desktop.
         path: of the picture.
     """
-    is_dark = guest.gsettings_get(_INTERFACE, "color-scheme") == "prefer-dark"
-    uri = guest.gsettings_get(_BACKGROUND, "picture-uri-dark" if is_dark else "picture-uri")
-    if guest.gsettings_get(_BACKGROUND, "picture-options") == "none":
+    is_dark = _setting(guest, _INTERFACE, "color-scheme") == "prefer-dark"
+    uri = _setting(guest, _BACKGROUND, "picture-uri-dark" if is_dark else "picture-uri")
+    if _setting(guest, _BACKGROUND, "picture-options") == "none":
         return False
     if not uri.startswith("file:///"):
         return False
@@ -126,10 +127,10 @@ def default_app_is(guest: Guest, mime: str, app: str) -> bool:
     Raises:
         ValueError: gio failed.
     """
-    code, out, err = guest.run_as_user([_GIO, "mime", mime])
+    code, out, err = output_of(guest, [_GIO, "mime", mime])
     if code != 0:
-        raise ValueError(f"gio failed: {err.decode('utf-8', 'replace').strip()}")
-    found = _DEFAULT_APP.search(out.decode("utf-8", "replace"))
+        raise ValueError(f"gio failed: {err.strip()}")
+    found = _DEFAULT_APP.search(out)
     return found is not None and found[1] == app and _starts_system_program(guest, app)
 
 
@@ -161,6 +162,21 @@ def autostart_runs(guest: Guest, program: str) -> bool:
     )
 
 
+def _setting(guest: Guest, schema: str, key: str) -> str:
+    """Read a setting.
+
+    Raises:
+        ValueError: there is no such schema or key.
+        GuestError: it cannot be read.
+    """
+    try:
+        return guest.gsettings_get(schema, key)
+    except Exception as exc:  # GuestError, which is at hand in guests only
+        if "No such" in str(exc):
+            raise ValueError(str(exc)) from exc
+        raise
+
+
 def _is_enabled(guest: Guest, entry: Entry) -> bool:
     if any(entry.is_true(key) for key in _SKIPPED):
         return False
@@ -174,8 +190,8 @@ def _is_for_desktop(guest: Guest, entry: Entry) -> bool:
     only, never = entry.items("OnlyShowIn"), entry.items("NotShowIn")
     if not only and not never:
         return True
-    _, out, _ = guest.run_as_user([_PRINTENV, "XDG_CURRENT_DESKTOP"])
-    current = set(out.decode("utf-8", "replace").strip().split(":"))
+    _, out, _ = output_of(guest, [_PRINTENV, "XDG_CURRENT_DESKTOP"])
+    current = set(out.strip().split(":"))
     return not current & never and (not only or bool(current & only))
 
 

@@ -1,7 +1,7 @@
 """HTTP services, requested from the desktop.
 
 No redirect is followed and no proxy is used. A service that refuses the connection is unmet; one that
-does not reply within 5 s, or not in HTTP, makes the result inconclusive.
+does not reply within 5 s, or not in HTTP, makes the result inconclusive; one of the desktop's own is unmet.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.data import exactly, json_object, resolve
+from evaluators.desktop.errors import asking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,8 +107,8 @@ def ask(
 
     Raises:
         ValueError: `url` is not an HTTP address.
-        OSError: the service does not answer.
-        http.client.HTTPException: the reply is not HTTP.
+        ObstructedError: a service of this desktop does not answer, or not in HTTP.
+        ServerError: another service does not.
     """
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
@@ -116,7 +117,7 @@ def ask(
     kind = http.client.HTTPSConnection if is_safe else http.client.HTTPConnection
     connection = kind(parts.hostname, parts.port, timeout=_TIMEOUT_S)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    with contextlib.closing(connection):
+    with asking(parts.hostname), contextlib.closing(connection):
         try:
             connection.request(method, target, body or None, dict(headers or {}))
         except ConnectionRefusedError:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evaluators.decorators import evaluator
+from evaluators.desktop.errors import ObstructedError
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
@@ -93,6 +94,8 @@ def window_title_equals(guest: Guest, app: str, title: str) -> bool:
 def window_count(guest: Guest, app: str, count: int) -> bool:
     """Return whether an application has this many windows.
 
+    Unmet while a program that may use the class has a window with another class.
+
     Example:
         ``{on: desktop, check: window_count, with: {app: Gnome-terminal, count: 2}}``
 
@@ -100,12 +103,9 @@ def window_count(guest: Guest, app: str, count: int) -> bool:
         guest: the desktop.
         app: the windows' X11 class or instance (``WM_CLASS``), whole; case-insensitive.
         count: how many, minimised ones included.
-
-    Raises:
-        LookupError: a program that may use the class has a window with another class.
     """
     if _disputed(guest, app):
-        raise LookupError(f"a program that may be {app} has a window with another class")
+        raise ObstructedError(f"a program that may be {app} has a window with another class")
     return len(_of(guest, app)) == count
 
 

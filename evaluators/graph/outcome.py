@@ -28,7 +28,9 @@ class Cause(StrEnum):
     MACHINE = "machine"
     """A machine could not be asked."""
     EVALUATOR = "evaluator"
-    """The evaluator raised, was late, or returned no bool, although its machine answers."""
+    """The evaluator raised, or returned no bool, although its machine answers."""
+    OBSTRUCTION = "obstruction"
+    """Something on the machine, which answers, keeps the evaluator from answering."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,15 @@ class Progress:
         return {name: self._troubles[name].reason for name in self.in_order(self._troubles)}
 
     @property
+    def obstructed(self) -> tuple[str, ...]:
+        """Ids of the undecided nodes whose evaluators were kept from answering."""
+        return tuple(
+            name
+            for name in self.in_order(self._troubles)
+            if self._troubles[name].cause is Cause.OBSTRUCTION
+        )
+
+    @property
     def cause(self) -> Cause | None:
         """The cause that decides why the verdict is INCONCLUSIVE; None when no node is."""
         causes = (outcome.cause or Cause.EVALUATOR for outcome in self._troubles.values())

@@ -26,8 +26,8 @@ _SCRIPT = r"""
 user=$1
 uid=$(id -u "$user") || exit 0
 home=$(getent passwd "$user" | cut -d: -f6)
-df -Pk / "$home" | awk -v least="$2" 'NR > 1 && $4 < least {print "the disk is full at " $6}'
-df -Pi / "$home" | awk -v least="$3" 'NR > 1 && $2 > 0 && $4 < least {print "no inode is free at " $6}'
+df -Pk / "$home" /tmp | awk -v least="$2" 'NR > 1 && $4 < least {print "the disk is full at " $6}'
+df -Pi / "$home" /tmp | awk -v least="$3" 'NR > 1 && $2 > 0 && $4 < least {print "no inode is free at " $6}'
 awk -v uid="user_id=$uid" '$3 ~ /^fuse/ && index($4, uid) && $2 !~ /^\/run\/user\// {
     print "the user mounted " $2 }' /proc/mounts
 ls -ln /proc 2>/dev/null | awk -v uid="$uid" -v most="$4" '

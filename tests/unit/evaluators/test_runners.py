@@ -82,7 +82,7 @@ def test_a_wave_goes_on_when_one_evaluator_raises() -> None:
         (LinkClosedError("The link is closed."), Cause.MACHINE),
         (LinkTimeoutError("No reply."), Cause.MACHINE),
         (MachineError("It is gone."), Cause.MACHINE),
-        (GuestCallError("It answered with an error."), Cause.EVALUATOR),
+        (GuestCallError("It answered with an error."), Cause.OBSTRUCTION),
         (EvaluationError("It cannot decide."), Cause.EVALUATOR),
         (ZeroDivisionError(), Cause.EVALUATOR),
     ],
@@ -246,7 +246,7 @@ def test_a_reply_of_another_shape_is_inconclusive(reply: Json) -> None:
 
 def test_reasons_of_the_guest_are_handed_on() -> None:
     outcomes = BundleRunner(Probe(met=None), BUNDLE).evaluate(CALLS, timeout_s=5)
-    assert list(outcomes) == [Outcome("a", None, "r"), Outcome("b", None, "r")]
+    assert list(outcomes) == [Outcome(name, None, "r", Cause.EVALUATOR) for name in ("a", "b")]
 
 
 def test_no_evaluator_is_begun_after_the_waves_time() -> None:

@@ -15,6 +15,7 @@ from appliance.base.errors import (
 )
 from controller.actions.space import Action
 from controller.agents.protocol import Turn
+from controller.episode import judging
 from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
 from provisioning.protocols import EndCause, Kind
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from controller.agents.protocol import Agent, AgentContext
     from evaluators.model.task import Task
     from provisioning.fake import FakeDesktop, FakePhone
+    from provisioning.protocols import Json
 
 OPEN = Action("open_app", "desktop", {"name": "Terminal"})
 WRONG = Action("fly", "desktop")
@@ -156,6 +158,54 @@ def test_an_evaluator_that_raises_although_its_machine_answers(
     result = bench.run(dark_task, Scripted(OPEN, spoil(desktop_of(bench), "")))
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.EVALUATOR_ERROR)
     assert not result.reason.is_retried
+
+
+def answer(machine: FakeDesktop | FakePhone, reason: str) -> Callable[[], None]:
+    """Let the probe answer every evaluator with a reason, from now on."""
+
+    def act() -> None:
+        usual = machine.answer
+
+        def reply(op: str, params: dict[str, Json], timeout_s: float) -> Json:
+            if op != "evaluate":
+                return usual(op, params, timeout_s)
+            return [{"node": "dark", "met": None, "reason": reason}]
+
+        setattr(machine, "answer", reply)  # noqa: B010 - a method, for mypy
+
+    return act
+
+
+def test_an_evaluator_that_is_kept_from_answering_leaves_its_node_unmet(
+    bench: Bench, dark_task: Task
+) -> None:
+    reason = "gsetting_equals took longer than 15 s"
+    result = bench.run(dark_task, Scripted(OPEN, answer(desktop_of(bench), reason)))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT)
+    assert f"dark cannot be judged: {reason}" in result.detail
+
+
+@pytest.mark.parametrize(
+    ("reason", "ending"),
+    [
+        ("gsetting_equals raised KeyError: 'x'", Reason.EVALUATOR_ERROR),
+        ("mail_in_folder raised ServerError: mail.test is silent", Reason.ENVIRONMENT_ERROR),
+    ],
+)
+def test_faults_that_are_not_the_agents_stay_inconclusive(
+    bench: Bench, dark_task: Task, reason: str, ending: Reason
+) -> None:
+    result = bench.run(dark_task, Scripted(OPEN, answer(desktop_of(bench), reason)))
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, ending)
+
+
+def test_a_slow_machine_excuses_what_is_late(
+    bench: Bench, dark_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "_PROMPT_S", -1.0)
+    late = answer(desktop_of(bench), "gsetting_equals took longer than 15 s")
+    result = bench.run(dark_task, Scripted(OPEN, late))
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.EVALUATOR_ERROR)
 
 
 def test_an_evaluator_whose_machine_does_not_answer(bench: Bench, dark_task: Task) -> None:

@@ -1,0 +1,78 @@
+"""Errors that say whose fault it is when an evaluator of a desktop cannot answer.
+
+Whoever judges goes by the names of these two classes and of Python's own `OSError`
+(`evaluators.attribution`); any other exception is the evaluator's own fault.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import socket
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from provisioning.probe.guest import Guest
+
+
+class ObstructedError(Exception):
+    """Something on the desktop keeps the evaluator from answering: its node is unmet."""
+
+
+class ServerError(Exception):
+    """A server outside the desktop does not answer: the node is inconclusive."""
+
+
+@contextlib.contextmanager
+def asking(host: str) -> Iterator[None]:
+    """Attribute whatever goes wrong while a server is asked.
+
+    On the desktop itself the agent can start, stop and replace servers; elsewhere it cannot.
+
+    Args:
+        host: name or address of the server.
+
+    Raises:
+        ObstructedError: a server of the desktop's own fails, or replies with nonsense.
+        ServerError: another server does.
+    """
+    try:
+        yield
+    except Exception as exc:
+        kind = ObstructedError if is_own(host) else ServerError
+        raise kind(f"{host} did not answer: {type(exc).__name__}: {exc}") from exc
+
+
+def is_own(host: str) -> bool:
+    """Return whether a name or address stands for this machine alone; False for unknown ones."""
+    try:
+        found = {row[4][0] for row in socket.getaddrinfo(host, None)}
+    except (OSError, UnicodeError):
+        return False
+    return bool(found) and all(_is_own_address(str(address)) for address in found)
+
+
+def output_of(guest: Guest, argv: Sequence[str], timeout_s: float = 10.0) -> tuple[int, str, str]:
+    """Run a program as the user; return its exit code, standard output and standard error.
+
+    Raises:
+        ObstructedError: somebody ended it; only the agent's programs can.
+    """
+    code, out, err = guest.run_as_user(argv, timeout_s)
+    if code < 0:
+        raise ObstructedError(f"{argv[0]} was ended by signal {-code}")
+    return code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
+
+
+def _is_own_address(address: str) -> bool:
+    """Return whether an address is a loopback one, or one that a socket can be bound to."""
+    address = address.partition("%")[0]
+    if ipaddress.ip_address(address).is_loopback:
+        return True
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as handle:
+        handle.bind((address, 0))
+        return True
+    return False

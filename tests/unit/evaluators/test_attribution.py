@@ -1,0 +1,71 @@
+"""Who is responsible when an evaluator in a guest could not decide."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from evaluators.attribution import cause_of
+from evaluators.desktop.errors import (
+    ObstructedError,
+    ServerError,
+    asking,
+    is_own,
+    output_of,
+)
+from evaluators.graph.outcome import Cause
+
+if TYPE_CHECKING:
+    from provisioning.probe.guest import Guest
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [
+        ("file_exists raised PermissionError: [Errno 13] denied", Cause.OBSTRUCTION),
+        ("window_open raised GuestError: there is no graphical session", Cause.OBSTRUCTION),
+        ("mail_in_folder raised ObstructedError: localhost did not answer", Cause.OBSTRUCTION),
+        ("gsetting_equals took longer than 10 s", Cause.OBSTRUCTION),
+        ("a needs more memory than evaluators may use", Cause.OBSTRUCTION),
+        ("the wave missed its deadline of 20 s in a", Cause.OBSTRUCTION),
+        ("the evaluators' process died of signal 9 in a", Cause.OBSTRUCTION),
+        ("mail_in_folder raised ServerError: mail.test did not answer", Cause.MACHINE),
+        ("a raised KeyError: 'x raised OSError: '", Cause.EVALUATOR),
+        ("a raised ValueError: PermissionError", Cause.EVALUATOR),
+        ("a gave int, not bool", Cause.EVALUATOR),
+        ("there is no evaluator 'a' in the bundle", Cause.EVALUATOR),
+        ("", Cause.EVALUATOR),
+    ],
+)
+def test_a_reason_names_who_is_responsible(reason: str, cause: Cause) -> None:
+    assert cause_of(reason) is cause
+
+
+def test_a_server_of_the_desktops_own_is_the_agents() -> None:
+    for host in ("localhost", "127.0.0.9", "::1", "0.0.0.0"):  # noqa: S104 - an address to connect to
+        assert is_own(host), host
+        with pytest.raises(ObstructedError, match="did not answer: OSError: x"), asking(host):
+            raise OSError("x")
+    for host in ("192.0.2.1", "no such name", "a" * 70):
+        assert not is_own(host), host
+        with pytest.raises(ServerError), asking(host):
+            raise ValueError("garbage")
+
+
+def test_an_address_of_a_card_is_the_desktops_own() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+        handle.connect(("192.0.2.1", 9))
+        assert is_own(handle.getsockname()[0])
+
+
+def test_a_program_that_somebody_ended_is_an_obstruction() -> None:
+    class Ended:
+        def run_as_user(self, argv: list[str], timeout_s: float) -> tuple[int, bytes, bytes]:
+            return int(argv[1]), b"out\xff", b"err"
+
+    guest = cast("Guest", Ended())
+    assert output_of(guest, ["/bin/x", "3"]) == (3, "out\ufffd", "err")
+    with pytest.raises(ObstructedError, match="/bin/x was ended by signal 9"):
+        output_of(guest, ["/bin/x", "-9"])
