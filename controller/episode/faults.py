@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import (
     ActionError,
     AgentError,
@@ -23,11 +24,14 @@ from provisioning.protocols import EndCause, EndReporting, HindranceReporting
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from appliance.base.clock import Clock
     from evaluators.graph.start import StartReport
     from provisioning.protocols import Machine
 
 _LOG = logging.getLogger(__name__)
 _PING_TIMEOUT_S = 10.0
+_SMALL_PROGRAM = "/bin/true"
+_PROMPT_S = 5.0
 _AGENTS_FAULTS: tuple[tuple[type[AgentError], Reason], ...] = (
     (ModelRefusalError, Reason.MODEL_REFUSAL),
     (ModelUnavailableError, Reason.MODEL_UNAVAILABLE),
@@ -76,6 +80,22 @@ def diagnose(machine: Machine) -> MachineFault | None:
         _LOG.info("%s does not answer: %s", name, exc)
         return MachineFault(is_by_agent=False, detail=f"{name}: {exc}")
     return MachineFault(True, f"{name}: {hindrance}", has_ended=False) if hindrance else None
+
+
+def is_prompt(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> bool:
+    """Return whether a machine runs a small program at once; a slow one makes evaluators late.
+
+    Args:
+        machine: one that answers.
+        clock: measures it.
+    """
+    start_s = clock.monotonic_s()
+    try:
+        machine.run([_SMALL_PROGRAM], user="root", timeout_s=_PROMPT_S)
+    except MesocosmError as exc:
+        _LOG.info("%s is slow: %s", machine.info.machine_id, exc)
+        return False
+    return clock.monotonic_s() - start_s <= _PROMPT_S
 
 
 def ending_of_setup(error: Exception) -> Ending:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
-from controller.episode.faults import MachineFault, diagnose
+from controller.episode.faults import MachineFault, diagnose, is_prompt
 from controller.episode.result import FAILED, INCONCLUSIVE, Ending, Reason
 from evaluators.graph.outcome import Cause, Verdict
 from evaluators.model.base import SESSION
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 _NOT_EVALUATED = frozenset({Reason.CANCELLED, Reason.TASK_ERROR, Reason.ENVIRONMENT_ERROR})
 """Reasons for which the graph is left as the last step found it."""
-_PROMPT_S = 10.0
-"""A machine that takes longer to be diagnosed is overloaded: evaluators are late on it by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +54,21 @@ def judge(ending: Ending, live: LiveTrial) -> Judgement:
         if finished.verdict() is not Verdict.INCONCLUSIVE or ending.reason in INCONCLUSIVE:
             live.graph = finished
             return _judge_decided(ending, finished, undone)
-    slow: set[str] = set()
     for role, machine in live.machines.items():
-        start_s = SYSTEM_CLOCK.monotonic_s()
-        fault = diagnose(machine)
-        if SYSTEM_CLOCK.monotonic_s() - start_s > _PROMPT_S:
-            slow.add(role)
-        if fault:
+        if fault := diagnose(machine):
             faults[role] = fault
             if fault.is_by_agent:
                 graph = live.graph
                 unmet = graph.end_machine if fault.has_ended else graph.hinder_machine
                 unmet(role, fault.detail)
-    live.graph, undone = _finished(live, faults, slow)
+    live.graph, undone = _finished(live, faults)
     if live.graph.verdict() is Verdict.INCONCLUSIVE and ending.reason not in FAILED:
         return _judge_undecided(live.graph, live.task, faults, undone)
     return _judge_decided(_with_machines(ending, faults), live.graph, undone)
 
 
 def _finished(
-    live: LiveTrial, faults: dict[str, MachineFault], slow: Collection[str]
+    live: LiveTrial, faults: dict[str, MachineFault]
 ) -> tuple[GraphEvaluator, tuple[str, ...]]:
     """Finish the graph; where evaluators are still kept from answering, that is the agent's doing.
 
@@ -85,10 +77,9 @@ def _finished(
     Args:
         live: the trial.
         faults: what is known of its machines; what is found is added.
-        slow: roles of machines that did not answer promptly.
     """
     graph, undone = live.finished()
-    found = _obstructions(graph, live, {*faults, *slow})
+    found = _obstructions(graph, live, faults)
     if not found:
         return graph, undone
     for role, fault in found.items():
@@ -100,14 +91,19 @@ def _finished(
 def _obstructions(
     graph: GraphEvaluator, live: LiveTrial, excused: Collection[str]
 ) -> dict[str, MachineFault]:
-    """Return the machines on which evaluators are kept from answering, but for excused ones."""
+    """Return the machines on which evaluators are kept from answering.
+
+    Those with known faults, and slow ones, are excused.
+    """
     reasons = {node: graph.inconclusive[node] for node in graph.obstructed}
     roles = {role for node in reasons for role in _roles_of(node, live.task, live.machines)}
     detail = "; ".join(f"{node} cannot be judged: {why}" for node, why in reasons.items())
     return {
         role: MachineFault(True, f"{machine.info.machine_id}: {detail}", has_ended=False)
         for role, machine in live.machines.items()
-        if role in roles - set(excused) and isinstance(machine, HindranceReporting)
+        if role in roles - set(excused)
+        and isinstance(machine, HindranceReporting)
+        and is_prompt(machine)
     }
 
 

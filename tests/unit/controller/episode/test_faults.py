@@ -15,7 +15,6 @@ from appliance.base.errors import (
 )
 from controller.actions.space import Action
 from controller.agents.protocol import Turn
-from controller.episode import judging
 from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
 from provisioning.protocols import EndCause, Kind
@@ -199,11 +198,10 @@ def test_faults_that_are_not_the_agents_stay_inconclusive(
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, ending)
 
 
-def test_a_slow_machine_excuses_what_is_late(
-    bench: Bench, dark_task: Task, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(judging, "_PROMPT_S", -1.0)
-    late = answer(desktop_of(bench), "gsetting_equals took longer than 15 s")
+def test_a_slow_machine_excuses_what_is_late(bench: Bench, dark_task: Task) -> None:
+    machine = desktop_of(bench)
+    machine.faults.add("run", LinkTimeoutError("no reply"))
+    late = answer(machine, "gsetting_equals took longer than 15 s")
     result = bench.run(dark_task, Scripted(OPEN, late))
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.EVALUATOR_ERROR)
 
