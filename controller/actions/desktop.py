@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from appliance.base.errors import GuestCallError, InvalidActionError
+from controller.actions.applications import start_and_wait
 from evaluators.decorators import action
 from provisioning.protocols import Button
 
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
 Px = Annotated[int, Field(ge=0)]
 Notches = Annotated[int, Field(ge=-20, le=20)]
-
-_OPEN_TIMEOUT_S = 30.0
-
 
 @action(on="desktop")
 def click(machine: Machine, x: Px, y: Px) -> None:
@@ -125,7 +123,7 @@ def open_app(machine: Machine, name: str) -> None:
         name: for example "Terminal", "Files", "Text Editor".
     """
     try:
-        machine.link.call("open_app", {"name": name}, timeout_s=_OPEN_TIMEOUT_S)
+        start_and_wait(machine, name)
     except GuestCallError as exc:
         if exc.kind == "not_found":
             raise InvalidActionError(

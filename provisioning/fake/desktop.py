@@ -239,8 +239,9 @@ class FakeDesktop(FakeMachine[DesktopState]):
             case "ping":
                 return {"pid": 1, "version": "fake", "clock_s": self.clock.now_s(), "boot_id": "0"}
             case "open_app":
-                self.open_app(str(params["name"]))
-                return {}
+                name = str(params["name"])
+                self.open_app(name)
+                return {"id": _APPS[name], "name": name}
             case "exec":
                 argv = [str(word) for word in cast("list[Json]", params["argv"])]
                 return self._exec(argv)

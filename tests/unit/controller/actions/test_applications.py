@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import FakeClock
+from appliance.base.errors import GuestCallError
+from controller.actions.applications import start_and_wait
+from provisioning.fake import FakeDesktop
+
+if TYPE_CHECKING:
+    from provisioning.protocols import Json, Link
+
+
+class SlowLink:
+    """A link to a desktop whose programs show their windows only after some questions."""
+
+    def __init__(self, link: Link, clock: FakeClock, shows_after_s: float) -> None:
+        self._link = link
+        self._clock = clock
+        self._shows_after_s = shows_after_s
+        self._due: tuple[float, dict[str, Json]] | None = None
+
+    def call(self, op: str, params: dict[str, Json] | None = None, **options: float) -> Json:
+        if op == "open_app" and params is not None:
+            self._due = (self._clock.monotonic_s() + self._shows_after_s, params)
+            return {"id": "org.gnome.Terminal", "name": "Terminal"}
+        if self._due is not None and self._clock.monotonic_s() >= self._due[0]:
+            self._link.call("open_app", self._due[1], timeout_s=1.0)
+            self._due = None
+        return self._link.call(op, params or {}, **options)
+
+
+class SlowDesktop(FakeDesktop):
+    """A desktop with such a link."""
+
+    def __init__(self, clock: FakeClock, shows_after_s: float) -> None:
+        super().__init__(clock=clock)
+        self.slow = SlowLink(super().link, clock, shows_after_s)
+
+    @property
+    def link(self) -> SlowLink:  # type: ignore[override]
+        return self.slow
+
+
+@pytest.mark.parametrize(("shows_after_s", "waits_s"), [(0.0, 0.0), (12.0, 12.0), (90.0, 30.0)])
+def test_it_waits_for_the_window_but_not_for_ever(shows_after_s: float, waits_s: float) -> None:
+    clock = FakeClock()
+    desktop = SlowDesktop(clock, shows_after_s)
+    start_s = clock.monotonic_s()
+    start_and_wait(desktop, "Terminal", clock)
+    assert clock.monotonic_s() - start_s == pytest.approx(waits_s, abs=0.3)
+
+
+def test_a_program_in_front_already_is_not_waited_for_long() -> None:
+    clock = FakeClock()
+    desktop = FakeDesktop(clock=clock)
+    start_and_wait(desktop, "Terminal", clock)
+    start_s = clock.monotonic_s()
+    start_and_wait(desktop, "Terminal", clock)
+    assert clock.monotonic_s() - start_s < 5.0
+
+
+def test_what_is_not_installed_is_said() -> None:
+    with pytest.raises(GuestCallError, match="Nothing"):
+        start_and_wait(FakeDesktop(), "Nothing", FakeClock())
