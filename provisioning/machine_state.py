@@ -38,7 +38,9 @@ TRANSITIONS: Mapping[MachineState, frozenset[MachineState]] = {
             MachineState.STOPPED,
         }
     ),
-    MachineState.WAITING: frozenset({MachineState.STARTING, MachineState.STOPPED}),
+    MachineState.WAITING: frozenset(
+        {MachineState.STARTING, MachineState.LEASED, MachineState.STOPPED}
+    ),
     MachineState.READY: frozenset({MachineState.LEASED, MachineState.STOPPED}),
     MachineState.LEASED: frozenset({MachineState.READY, MachineState.STOPPED}),
     MachineState.KEPT: frozenset({MachineState.STOPPED}),

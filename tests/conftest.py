@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,12 @@ GROUPS = "groups"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start counting."""
+    """Start counting; let interrupts through, as in a terminal.
+
+    A shell that is not interactive starts what runs in its background with interrupts ignored, and
+    workers, and the children of tests, would inherit that.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[_TIMES] = Times.empty()
     config.stash[_LEFT] = 0
     config.pluginmanager.register(_Reports(config), "mesocosm-lanes")

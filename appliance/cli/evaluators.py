@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from appliance.cli.output import JsonOption, console_out, print_json
+from appliance.cli.output import JsonOption, console_out, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,7 +72,7 @@ def _print_list(tools: list[Tool], *, kinds: bool) -> None:
         proven = "state" if proves_state_only(tool) else ""
         cells = [str(counts.get(kind, 0)) for kind in CaseKind]
         table.add_row(tool.on, tool.name, *(cells if kinds else [summary_of(tool), proven]))
-    console_out().print(table)
+    print_table(table)
     if not kinds:
         console_out().print("state: proves the state, not who made it.", markup=False)
 

@@ -138,11 +138,15 @@ class Inventory:
         backend = self._backends.get(record.kind)
         return backend is not None and (not self._judges_images or backend.fits(record))
 
+    def has_backend(self, record: MachineRecord) -> bool:
+        """Return whether machines like this one are any business of this fleet."""
+        return record.kind in self._backends
+
     def is_offered(self, record: MachineRecord) -> bool:
         """Return whether machines like this one are lent: of the chosen backend and distribution."""
         backend = self._backends.get(record.kind)
         if backend is None:
-            return True
+            return False
         return not isinstance(backend, SelectiveBackend) or backend.lends(record)
 
     def is_up(self, record: MachineRecord) -> bool:

@@ -133,6 +133,8 @@ class Reaper:
         record = folder.read()
         if record is None:
             return "it has no record that can be read"
+        if not self._inventory.has_backend(record):
+            return ""
         if record.state is MachineState.STARTING:
             return "it was left starting"
         if not self._inventory.is_offered(record):

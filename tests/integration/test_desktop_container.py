@@ -216,6 +216,7 @@ def test_one_that_stands_by_is_lent_at_once_and_ends_with_its_lease(
         assert (lent.info.machine_id, report.path) == (waiting.machine_id, "fork")
         assert set(report.phases_s) == {"verify"}
         lent.files.put("/home/user/mine", b"x")
+    fleet.settle()
     assert waiting.machine_id not in backend._containers.names()
     fleet.fill(Kind.DESKTOP).join()
     ((following, record),) = standing_by(settings)

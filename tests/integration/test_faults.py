@@ -90,10 +90,11 @@ def traces() -> dict[str, set[str]]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _nothing_is_left(backend: QemuBackend) -> Iterator[None]:
-    del backend  # a desktop to begin with
+def _nothing_is_left(fleet: LocalFleet) -> Iterator[None]:
+    fleet.settle()
     before = traces()
     yield
+    fleet.settle()
     assert traces() == before
 
 
@@ -210,6 +211,7 @@ def test_guests_outlive_a_libvirtd_that_is_killed(
         assert vm.screen.capture().any()
         assert hypervisor_container.exec_run("pgrep -x libvirtd").output != pid
         alive(fleet)
+    fleet.settle()
     assert vm.info.machine_id not in vm.hypervisor.names()
 
 

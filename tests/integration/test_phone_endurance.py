@@ -102,6 +102,10 @@ def count_processes(phone: ReferencePhone) -> int:
     return int(phone.shell("ls -d /proc/[0-9]* | wc -l").text)
 
 
+def count_streams(phone: ReferencePhone) -> int:
+    return int(phone.shell("ls /proc/1/fd | wc -l").text)
+
+
 def held(phone: ReferencePhone, backend: PhoneBackend, settings: Settings) -> Held:
     server = server_of(settings)
     status = dict(
@@ -109,13 +113,12 @@ def held(phone: ReferencePhone, backend: PhoneBackend, settings: Settings) -> He
     )
     own = os.getpid()
     stats = [path.read_text().rpartition(")")[2].split() for path in PROC.glob("[0-9]*/stat")]
-    count = int(phone.shell("ls /proc/1/fd | wc -l").text)
     return Held(
         server_kib=int(status["VmRSS"].split()[0]),
         server_fds=len(list((server / "fd").iterdir())),
         own_fds=len(list((PROC / str(own) / "fd").iterdir())),
         zombies=sum(one[0] == "Z" and int(one[1]) in {own, int(server.name)} for one in stats),
-        phone_fds=count,
+        phone_fds=count_streams(phone),
         phone_processes=count_processes(phone),
         phone_bytes=backend.memory_bytes(phone.info.machine_id),
     )
@@ -146,13 +149,15 @@ def test_rewinds_leave_nothing_behind(backend: PhoneBackend, settings: Settings)
         assert after.server_kib <= before.server_kib + SLACK_KIB
         assert after.server_fds <= before.server_fds + SLACK_FDS
         assert after.own_fds <= before.own_fds + SLACK_FDS
-        assert after.phone_fds <= before.phone_fds + SLACK_FDS
         # The shell of an earlier question may just be ending: what is left behind stays.
         assert wait_until(
-            lambda: count_processes(phone) <= before.phone_processes,
+            lambda: (
+                count_processes(phone) <= before.phone_processes
+                and count_streams(phone) <= before.phone_fds + SLACK_FDS
+            ),
             timeout_s=SETTLE_S,
             every_s=0.2,
-        ), f"{after.phone_processes} processes instead of {before.phone_processes}"
+        ), f"{before}\n{held(phone, backend, settings)}"
         assert after.phone_bytes <= before.phone_bytes + SLACK_BYTES
     finally:
         phone_handle.delete()

@@ -22,6 +22,7 @@ from appliance.base.errors import (
 )
 from appliance.base.settings import Settings
 from images.builder import find
+from images.catalog import make_recipe
 from images.desktop.keys import ensure_ssh_key, make_key
 from images.desktop_container.recipe import CAPABILITIES, HOME, HOME_TMPFS
 from provisioning.desktop.remote.backend import RemoteBackend
@@ -130,7 +131,8 @@ def machine(taken: RemoteDesktop, lab: Lab) -> RemoteDesktop:
 
 def test_it_is_deployed_seen_and_acted_on(machine: RemoteDesktop) -> None:
     info = machine.info
-    assert (info.kind, info.backend, info.image) == (Kind.DESKTOP, "remote", "remote:debian-12")
+    variant = make_recipe("desktop-container", desktop_container_settings()).variant
+    assert (info.kind, info.backend, info.image) == (Kind.DESKTOP, "remote", f"remote:{variant}")
     assert machine.screen.size() == (1280, 800)
     before = machine.screen.capture()
     machine.link.call("open_app", {"name": "Terminal"}, timeout_s=30.0)

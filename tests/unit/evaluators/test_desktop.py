@@ -144,11 +144,11 @@ def test_a_folder_lists_exactly_its_entries(guest: Desktop, home: Path) -> None:
 # --- content ---
 
 
-@pytest.mark.parametrize("content", ["one\ntwo", "one\ntwo\n"])
+@pytest.mark.parametrize("content", ["one\ntwo", "one\ntwo\n", "one\r\ntwo\r\n", "\ufeffone\ntwo"])
 def test_the_text_of_a_file_is_equal_but_for_one_newline_at_the_end(
     guest: Desktop, home: Path, content: str
 ) -> None:
-    (home / "a.txt").write_text(content)
+    (home / "a.txt").write_bytes(content.encode())
     assert file_text_equals(guest, "~/a.txt", "one\ntwo\n")
     assert file_text_equals(guest, "~/a.txt", "one\ntwo")
 
