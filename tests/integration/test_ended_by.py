@@ -18,6 +18,7 @@ from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
 from tests.standins.appliance import NEEDS_APPLIANCE
+from tests.tiers import nightly
 
 if TYPE_CHECKING:
     from controller.episode.result import TrialResult
@@ -74,8 +75,18 @@ def play(episode: Episode, *actions: Action) -> TrialResult:
     return episode.close()
 
 
-@pytest.mark.parametrize("patience", [0, 12], ids=["at-once", "after-a-while"])
-@pytest.mark.parametrize("command", ["poweroff", "reboot"])
+SLOW = nightly("a landing proves it with one way to end a guest; each takes a minute")
+
+
+@pytest.mark.parametrize(
+    ("command", "patience"),
+    [
+        pytest.param("poweroff", 0, id="poweroff-at-once"),
+        pytest.param("poweroff", 12, id="poweroff-after-a-while", marks=SLOW),
+        pytest.param("reboot", 0, id="reboot-at-once", marks=SLOW),
+        pytest.param("reboot", 12, id="reboot-after-a-while", marks=SLOW),
+    ],
+)
 def test_a_guest_that_the_agent_ends_is_judged(
     context: RunContext, command: str, patience: int
 ) -> None:
@@ -83,10 +94,12 @@ def test_a_guest_that_the_agent_ends_is_judged(
         episode.reset(TASK)
         waits = [WAIT] * patience
         result = play(episode, OPEN, type_line(f"systemctl {command} -i"), *waits, DONE)
-    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT)
+    outcome = (result.verdict, result.reason)
+    assert outcome == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT), result.detail
     assert "The guest" in result.detail
 
 
+@SLOW
 def test_a_session_that_the_agent_ends_is_judged(context: RunContext) -> None:
     with Episode(context) as episode:
         episode.reset(TASK)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from provisioning.links.ssh import SshSession
     from provisioning.protocols import Link
 
-SHUTDOWN_S = 60.0
+SHUTDOWN_S = 120.0
 """What an emulated guest takes to shut down after its probe has ended."""
 
 _REPORT_S = 3.0
