@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Px = Annotated[int, Field(ge=0)]
 Notches = Annotated[int, Field(ge=-20, le=20)]
 
+
 @action(on="desktop")
 def click(machine: Machine, x: Px, y: Px) -> None:
     """Click the left mouse button.
