@@ -10,6 +10,8 @@ from controller.actions.applications import start_and_wait
 from provisioning.fake import FakeDesktop
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from provisioning.protocols import Json, Link
 
 
@@ -20,16 +22,21 @@ class SlowLink:
         self._link = link
         self._clock = clock
         self._shows_after_s = shows_after_s
-        self._due: tuple[float, dict[str, Json]] | None = None
+        self._due: tuple[float, Mapping[str, Json]] | None = None
 
-    def call(self, op: str, params: dict[str, Json] | None = None, **options: float) -> Json:
+    def call(
+        self, op: str, params: Mapping[str, Json] | None = None, *, timeout_s: float = 10.0
+    ) -> Json:
         if op == "open_app" and params is not None:
             self._due = (self._clock.monotonic_s() + self._shows_after_s, params)
             return {"id": "org.gnome.Terminal", "name": "Terminal"}
         if self._due is not None and self._clock.monotonic_s() >= self._due[0]:
             self._link.call("open_app", self._due[1], timeout_s=1.0)
             self._due = None
-        return self._link.call(op, params or {}, **options)
+        return self._link.call(op, params or {}, timeout_s=timeout_s)
+
+    def close(self) -> None:
+        self._link.close()
 
 
 class SlowDesktop(FakeDesktop):
