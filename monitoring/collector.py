@@ -19,16 +19,19 @@ from prometheus_client.registry import Collector
 from monitoring.catalog import CATALOG, PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from prometheus_client import Metric as Family
 
     from monitoring.aggregate import Series
     from monitoring.catalog import Metric
+    from monitoring.gauges import Gauge
     from monitoring.measures import MeasureReader
 
     CountMachines = Callable[[], Mapping[tuple[str, str], int]]
-    """Gives how many machines there are now by kind and state."""
+    """Returns how many machines there are now by kind and state."""
+    ReadGauges = Callable[[], Iterable[Gauge]]
+    """Returns further gauges."""
 
 
 class ApplianceCollector(Collector):
@@ -38,14 +41,21 @@ class ApplianceCollector(Collector):
         reader: of the log of measures.
         count_machines: asked at every scrape.
         accelerator: ``kvm``, ``tcg`` or ``unknown``, for the build info.
+        gauges: asked at every scrape, too.
     """
 
     def __init__(
-        self, reader: MeasureReader, count_machines: CountMachines, *, accelerator: str = "unknown"
+        self,
+        reader: MeasureReader,
+        count_machines: CountMachines,
+        *,
+        accelerator: str = "unknown",
+        gauges: ReadGauges = tuple,
     ) -> None:
         self._reader = reader
         self._count_machines = count_machines
         self._accelerator = accelerator
+        self._gauges = gauges
 
     def collect(self) -> Iterator[Family]:
         """Return all families: measures, machines by state, health of the log, build."""
@@ -53,6 +63,8 @@ class ApplianceCollector(Collector):
         for name, metric in CATALOG.items():
             yield _family(f"{PREFIX}{name}", metric, dict(totals.items(name)))
         yield self._machines()
+        for gauge in self._gauges():
+            yield gauge.family()
         lost = CounterMetricFamily(
             f"{PREFIX}measures_lost", "Lines of the log that could not be used.", labels=["why"]
         )

@@ -14,7 +14,7 @@ from monitoring.aggregate import quantile
 from monitoring.catalog import CATALOG
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from appliance.base.measures import Name
     from monitoring.aggregate import Aggregate, Series
@@ -99,11 +99,13 @@ class Surroundings:
         version: of Mesocosm.
         accelerator: ``kvm``, ``tcg`` or ``unknown``.
         prometheus_url: of this appliance's Prometheus, as a link of the page; empty for none.
+        silent: returns what does not answer now, such as ``hypervisor``.
     """
 
     version: str
     accelerator: str
     prometheus_url: str
+    silent: Callable[[], Sequence[str]] = tuple
 
 
 def render(
@@ -139,6 +141,7 @@ def render(
             reasons=_counts(totals, "trials_ended_total", "reason"),
             link_errors=_counts(totals, "link_errors_total", "code"),
             machines=sorted(machines.items()),
+            silent=around.silent(),
             runs=runs,
             queries={title: _graph_url(around, expr) for title, expr in QUERIES.items()},
         )

@@ -8,6 +8,7 @@ import urllib.request
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from appliance.base.bounded import CallThread, NoAnswerError
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.errors import MachineStartError
 from monitoring.prometheus_proxy import PREFIX
@@ -55,15 +56,16 @@ def query(settings: Settings, expression: str) -> list[dict[str, Any]]:
 
 
 def hypervisor_answers(settings: Settings) -> bool:
-    """Return whether libvirtd in the hypervisor container takes connections."""
+    """Return whether libvirtd in the hypervisor container takes connections, and in time."""
     import libvirt  # noqa: PLC0415
 
     if not (settings.run_dir / "libvirt" / "libvirt-sock").exists():
         return False
     libvirt.registerErrorHandler(lambda _context, _error: None, None)
     try:
-        libvirt.open(settings.libvirt_uri).close()
-    except libvirt.libvirtError:
+        with CallThread() as thread:
+            thread.run(lambda: libvirt.open(settings.libvirt_uri).close(), timeout_s=_ASK_TIMEOUT_S)
+    except (libvirt.libvirtError, NoAnswerError):
         return False
     return True
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from appliance.base.errors import RequirementError
 from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.health import QUESTIONS, controller_url, prometheus_url
-from appliance.bringup.machines import count_machines
 from provisioning.accelerator.detection import find_accelerator
 from provisioning.fleet.allocation import Allocation
 from provisioning.fleet.ledger import FILE, Ledger
+from provisioning.fleet.liveness import open_liveness
 
 if TYPE_CHECKING:
     from appliance.base.settings import Settings
@@ -24,7 +24,8 @@ class Status:
     Attributes:
         engine: whether the docker engine answers.
         services: docker's word for each service, or ``absent``; then whether it answers.
-        machines: number by kind and state.
+        machines: number by kind and state, as they really are; see `provisioning.fleet.liveness`.
+        lost: ids of machines that ended, or that nobody can be asked about.
         accelerator: ``kvm`` or ``tcg``.
         addresses: of the page and of Prometheus.
         waiting: kinds of the machines that somebody waits for until there is memory.
@@ -36,6 +37,12 @@ class Status:
     accelerator: str
     addresses: dict[str, str]
     waiting: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+    @property
+    def is_healthy(self) -> bool:
+        """Return whether every service answers and every machine that should run does."""
+        return self.is_up and not self.lost
 
     @property
     def is_up(self) -> bool:
@@ -46,6 +53,7 @@ class Status:
         """Return the machine-readable form."""
         return {
             "up": self.is_up,
+            "healthy": self.is_healthy,
             "engine": self.engine,
             "services": [
                 {"name": name, "state": state, "answers": answers}
@@ -55,6 +63,7 @@ class Status:
                 {"kind": kind, "state": state, "count": count}
                 for (kind, state), count in sorted(self.machines.items())
             ],
+            "lost": self.lost,
             "accelerator": self.accelerator,
             "addresses": self.addresses,
             "waiting": self.waiting,
@@ -72,11 +81,17 @@ def read_status(settings: Settings) -> Status:
         name: (states.get(name, "absent"), name in states and QUESTIONS[name](settings))
         for name in SERVICES
     }
+    liveness = open_liveness(settings)
+    try:
+        sight = liveness.look()
+    finally:
+        liveness.close()
     return Status(
         engine,
         services,
-        count_machines(settings),
+        sight.counts(),
         find_accelerator(settings).name,
         {"controller": controller_url(settings), "prometheus": prometheus_url(settings)},
         Allocation(Ledger(settings.state_dir / FILE)).waiting(),
+        [one.machine_id for one in sight.lost],
     )

@@ -38,17 +38,26 @@ def register(app: typer.Typer) -> None:
 
 
 def list_machines(json: JsonOption = False) -> None:
-    """List machines: what they are, their state, and whether somebody uses them now."""
+    """List machines: what they are, their state now, and whether somebody uses them.
+
+    One whose process or container is gone is *ended*; *unreachable* means that nobody can be asked.
+    """
     from rich.table import Table
 
     from appliance.base.settings import get_settings
+    from provisioning.fleet.liveness import open_liveness
     from provisioning.machine_folder import iter_folders
 
     rows = []
+    liveness = open_liveness(get_settings())
+    states = {one.machine_id: one.state for one in liveness.look().machines}
+    liveness.close()
     for folder in iter_folders(get_settings()):
         record = folder.read()
         in_use = folder.is_claimed()
         shown = record.model_dump(mode="json", include=_SHOWN) if record else {}
+        if folder.machine_id in states:
+            shown["state"] = states[folder.machine_id]
         rows.append({**shown, "machine_id": folder.machine_id, "in_use": in_use})
     rows += _not_taken_yet({str(row["machine_id"]) for row in rows})
     if json:

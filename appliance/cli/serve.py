@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from monitoring.page import RunRow
     from monitoring.server import Pages
+    from provisioning.fleet.liveness import LivenessWatch
 
 HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
 PortOption = Annotated[int | None, typer.Option(help="Port; MESOCOSM_CONTROLLER_PORT by default.")]
@@ -39,6 +40,7 @@ def serve(
     from appliance.base.files import locked
     from appliance.base.settings import get_settings
     from monitoring.server import PageServer
+    from provisioning.fleet.liveness import LivenessWatch, open_liveness
 
     settings = get_settings()
     ended = threading.Event()
@@ -47,8 +49,12 @@ def serve(
     with locked(settings.metrics_dir / "controller.lock", what="This appliance's controller"):
         _sweep(settings)
         chosen = settings.controller_port if port is None else port
-        pages = _pages(settings, prometheus)
-        with PageServer(pages, host=host, port=chosen, hosts=_hosts(settings)) as server:
+        with (
+            LivenessWatch(open_liveness(settings)) as watch,
+            PageServer(
+                _pages(settings, prometheus, watch), host=host, port=chosen, hosts=_hosts(settings)
+            ) as server,
+        ):
             console_err().print(f"Serving on port {server.port} of {host}.")
             ended.wait()
     console_err().print("Stopped.")
@@ -74,11 +80,11 @@ def _hosts(settings: Settings) -> set[str]:
     return set_by_user | allowed_hosts(LOOPBACK[0], [settings.controller_port])
 
 
-def _pages(settings: Settings, prometheus: str) -> Pages:
+def _pages(settings: Settings, prometheus: str, watch: LivenessWatch) -> Pages:
     import importlib.metadata
 
     from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.bringup.machines import count_machines
+    from appliance.bringup.gauges import ApplianceGauges
     from monitoring.collector import ApplianceCollector, make_registry
     from monitoring.measures import MeasureReader
     from monitoring.page import Surroundings
@@ -88,17 +94,20 @@ def _pages(settings: Settings, prometheus: str) -> Pages:
 
     accelerator = find_accelerator(settings).name
     reader = MeasureReader(settings.metrics_dir)
-
-    def machines() -> dict[tuple[str, str], int]:
-        return count_machines(settings)
-
+    gauges = ApplianceGauges(settings, watch)
+    collector = ApplianceCollector(
+        reader, gauges.count_machines, accelerator=accelerator, gauges=gauges
+    )
     return Pages(
-        registry=make_registry(ApplianceCollector(reader, machines, accelerator=accelerator)),
+        registry=make_registry(collector),
         reader=reader,
-        count_machines=machines,
+        count_machines=gauges.count_machines,
         last_runs=lambda: _last_runs(settings),
         around=Surroundings(
-            importlib.metadata.version("mesocosm"), accelerator, PREFIX if prometheus else ""
+            importlib.metadata.version("mesocosm"),
+            accelerator,
+            PREFIX if prometheus else "",
+            gauges.silent,
         ),
         clock=SYSTEM_CLOCK,
         prometheus=PrometheusProxy(prometheus) if prometheus else None,

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from appliance.bringup.status import Status
 
 QuietOption = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print nothing; the exit code is 1 unless all is up.")
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="Print nothing but the exit code: 1 unless all services and machines are up.",
+    ),
 ]
 
 
@@ -22,7 +27,11 @@ def register(app: typer.Typer) -> None:
 
 
 def status(json: JsonOption = False, quiet: QuietOption = False) -> None:
-    """Show what runs, what answers, and the machines by state."""
+    """Show what runs, what answers, and the machines by state.
+
+    A machine is *ended* when its process or container is gone, *unreachable* when the hypervisor or
+    the Docker engine does not answer. The exit code is 0 unless -q asks for it.
+    """
     from appliance.base.settings import get_settings
     from appliance.bringup.status import read_status
 
@@ -31,20 +40,25 @@ def status(json: JsonOption = False, quiet: QuietOption = False) -> None:
         print_json(found.to_dict())
     elif not quiet:
         _print(found)
-    if quiet and not found.is_up:
+    if quiet and not found.is_healthy:
         raise typer.Exit(1)
 
 
 def _print(found: Status) -> None:
     from rich.table import Table
 
+    from provisioning.fleet.liveness import ENDED, UNREACHABLE
+
+    bad_states = {ENDED, UNREACHABLE}
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_row("docker engine", "answers" if found.engine else "[red]does not answer")
     for name, (state, answers) in found.services.items():
         words = f"{state}, answers" if answers else f"[red]{state}, does not answer"
         table.add_row(name, words)
     for (kind, state), count in sorted(found.machines.items()):
-        table.add_row(kind, f"{count} {state}")
+        table.add_row(kind, f"[red]{count} {state}" if state in bad_states else f"{count} {state}")
+    if found.lost:
+        table.add_row("lost", ", ".join(found.lost))
     if not found.machines:
         table.add_row("machines", "none")
     if found.waiting:

@@ -1,0 +1,89 @@
+"""Checks of the appliance itself, once it is up: services and machines."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import RequirementError
+from appliance.bringup.compose import SERVICES, Compose
+from appliance.bringup.health import QUESTIONS
+from appliance.doctor.check import Finding, State
+from provisioning.fleet.liveness import ENDED, open_liveness
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from appliance.base.settings import Settings
+    from provisioning.fleet.liveness import Sight
+
+_NOT_UP = "The appliance is not up."
+
+
+def check_services(settings: Settings) -> Finding:
+    """Ask every service of an appliance that is up; one that was stopped or killed is found."""
+    states = _service_states(settings)
+    if not states:
+        return Finding(State.OK, f"{_NOT_UP} `mesocosm up` starts it.")
+    with ThreadPoolExecutor(len(SERVICES)) as pool:
+        asked = {name: pool.submit(QUESTIONS[name], settings) for name in SERVICES}
+        answers = {name: future.result() for name, future in asked.items()}
+    return judge_services(states, answers)
+
+
+def judge_services(states: Mapping[str, str], answers: Mapping[str, bool]) -> Finding:
+    """Return the finding about services.
+
+    Args:
+        states: docker's word for each container, by service.
+        answers: whether each service answers.
+    """
+    silent = [
+        f"The {name} is {states.get(name, 'not there')} and does not answer."
+        for name, is_answered in answers.items()
+        if not is_answered
+    ]
+    if silent:
+        cure = "`mesocosm up` starts what does not run; `docker logs` of its container says why."
+        return Finding(State.FAILED, " ".join(silent), cure)
+    return Finding(State.OK, f"{', '.join(answers)} answer.")
+
+
+def check_machines(settings: Settings) -> Finding:
+    """Look whether the machines run that should."""
+    if not _service_states(settings):
+        return Finding(State.OK, _NOT_UP)
+    liveness = open_liveness(settings)
+    try:
+        return judge_machines(liveness.look())
+    finally:
+        liveness.close()
+
+
+def judge_machines(sight: Sight) -> Finding:
+    """Return the finding about machines."""
+    silent = [f"{name}: {why}" for name, why in sight.hosts.items() if why]
+    if silent:
+        lost = f" {len(sight.lost)} machines cannot be asked about." if sight.lost else ""
+        return Finding(
+            State.FAILED,
+            f"Who runs machines does not answer. {'; '.join(silent)}.{lost}",
+            "`mesocosm up` starts it. Machines that were saved start again by themselves.",
+        )
+    ended = [one.machine_id for one in sight.lost if one.state == ENDED]
+    if ended:
+        return Finding(
+            State.WARN,
+            f"Ended without having been asked to: {', '.join(ended)}.",
+            "The next lease starts a saved machine again and removes a fork; `mesocosm machine "
+            "sweep` does the latter now.",
+        )
+    return Finding(State.OK, f"{len(sight.machines)} machines are as their records say.")
+
+
+def _service_states(settings: Settings) -> dict[str, str]:
+    """Return docker's word for each container of the appliance; empty where it is not up."""
+    try:
+        return {one.name: one.state for one in Compose(settings).services()}
+    except RequirementError:
+        return {}

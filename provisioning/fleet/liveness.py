@@ -1,0 +1,277 @@
+"""Look which machines really run; a record says only what they were when it was written."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from appliance.base.bounded import CallThread, NoAnswerError
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import MesocosmError
+from images.engine import connect
+from provisioning.container_names import LABEL_STATE, container_name
+from provisioning.machine_folder import iter_folders
+from provisioning.machine_state import MachineState
+from provisioning.phone.profile import PROFILES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from provisioning.machine_folder import MachineRecord
+
+ENDED = "ended"
+"""State of a machine whose process or container is gone although its record says otherwise."""
+UNREACHABLE = "unreachable"
+"""State of a machine that nobody can be asked about."""
+
+ASK_TIMEOUT_S = 3.0
+AGAIN_S = 1.0
+"""A container that is reset is made anew: what is gone is looked for again after this time."""
+EVERY_S = 1.5
+STALE_S = 5.0
+"""After this time without a look that ended, nothing is known."""
+
+_RUNS = frozenset(
+    {MachineState.WAITING, MachineState.READY, MachineState.LEASED, MachineState.KEPT}
+)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMachine:
+    """A machine as it is.
+
+    Attributes:
+        machine_id: of the machine.
+        kind: of the machine.
+        state: its record's, or `ENDED`, or `UNREACHABLE`.
+    """
+
+    machine_id: str
+    kind: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What one look found.
+
+    Attributes:
+        machines: all that have a record.
+        hosts: why a hypervisor or engine does not answer, by its name; empty where it does.
+    """
+
+    machines: tuple[SeenMachine, ...] = ()
+    hosts: Mapping[str, str] = field(default_factory=dict)
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """Count machines by kind and state."""
+        return dict(Counter((one.kind, one.state) for one in self.machines))
+
+    @property
+    def lost(self) -> tuple[SeenMachine, ...]:
+        """Machines that do not run although they should, or about which nobody can be asked."""
+        return tuple(one for one in self.machines if one.state in {ENDED, UNREACHABLE})
+
+    @property
+    def is_well(self) -> bool:
+        """Return whether all that should run does, and everybody answers."""
+        return not self.lost and not any(self.hosts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """Who runs machines.
+
+    Attributes:
+        running: returns the ids of the machines that run; raises where it does not answer.
+        recorded: names of backends in the records of its machines.
+    """
+
+    running: Callable[[], frozenset[str]]
+    recorded: frozenset[str]
+
+
+class Liveness:
+    """Looks at machines; each host is asked in a thread of its own, so that none holds up a look.
+
+    Args:
+        settings: where machines are.
+        hosts: who runs machines, by name.
+        clock: waits.
+    """
+
+    def __init__(
+        self, settings: Settings, hosts: Mapping[str, Host], *, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        self._settings = settings
+        self._hosts = hosts
+        self._clock = clock
+        self._threads: dict[str, CallThread] = {}
+        self._idle: dict[str, threading.Event] = {}
+
+    def look(self) -> Sight:
+        """Ask every host which machines run; takes `ASK_TIMEOUT_S` a silent host at most."""
+        records = self._records()
+        silent = dict.fromkeys(self._hosts, "")
+        states = self._ask_all(records, silent)
+        gone = [one for one in records if states.get(one.machine_id) == ENDED]
+        if gone:
+            self._clock.sleep(AGAIN_S)
+            present = {one.machine_id: one for one in self._records()}
+            again = [present[one.machine_id] for one in gone if one.machine_id in present]
+            states |= self._ask_all(again, silent)
+            records = [one for one in records if one.machine_id in present]
+        return Sight(
+            tuple(
+                SeenMachine(
+                    one.machine_id, one.kind.value, states.get(one.machine_id, one.state.value)
+                )
+                for one in records
+            ),
+            silent,
+        )
+
+    def _records(self) -> list[MachineRecord]:
+        found = [folder.read() for folder in iter_folders(self._settings)]
+        return [one for one in found if one is not None]
+
+    def _ask_all(self, records: Iterable[MachineRecord], silent: dict[str, str]) -> dict[str, str]:
+        """Return the states of machines by id; of those that should run."""
+        states: dict[str, str] = {}
+        for name, host in self._hosts.items():
+            mine = [one for one in records if one.backend in host.recorded and one.state in _RUNS]
+            try:
+                running = self._ask(name, host)
+            except MesocosmError as exc:
+                silent[name] = exc.details or exc.brief
+                states |= dict.fromkeys((one.machine_id for one in mine), UNREACHABLE)
+            else:
+                silent[name] = ""
+                states |= {
+                    one.machine_id: one.state.value if one.machine_id in running else ENDED
+                    for one in mine
+                }
+        return states
+
+    def _ask(self, name: str, host: Host) -> frozenset[str]:
+        """Ask one host; one that did not return is not asked again until it has.
+
+        Raises:
+            MesocosmError: it does not answer, or not in time.
+        """
+        idle = self._idle.setdefault(name, threading.Event())
+        if name not in self._threads:
+            idle.set()
+            self._threads[name] = CallThread()
+            self._threads[name].__enter__()
+        if not idle.is_set():
+            raise NoAnswerError("It still has not answered.")
+        idle.clear()
+
+        def ask() -> frozenset[str]:
+            try:
+                return host.running()
+            finally:
+                idle.set()
+
+        return self._threads[name].run(ask, timeout_s=ASK_TIMEOUT_S)
+
+    def close(self) -> None:
+        """Let the threads end."""
+        for thread in self._threads.values():
+            thread.__exit__(None, None, None)
+        self._threads.clear()
+
+
+class LivenessWatch:
+    """Looks again and again in the background, for who must answer at once; a context manager.
+
+    Args:
+        liveness: looks.
+        clock: measures how old a look is.
+    """
+
+    def __init__(self, liveness: Liveness, *, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._liveness = liveness
+        self._clock = clock
+        self._ended = threading.Event()
+        self._looked = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="liveness", daemon=True)
+        self._sight = Sight()
+        self._looked_s = 0.0
+
+    def sight(self) -> Sight:
+        """Return the last look; where it is too old, all machines of it are unreachable."""
+        self._looked.wait(ASK_TIMEOUT_S)
+        sight = self._sight
+        if self._clock.monotonic_s() - self._looked_s <= STALE_S + ASK_TIMEOUT_S:
+            return sight
+        lost = (SeenMachine(one.machine_id, one.kind, UNREACHABLE) for one in sight.machines)
+        return Sight(tuple(lost), dict.fromkeys(sight.hosts, "Nobody looked lately."))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._ended.set()
+        self._liveness.close()
+
+    def join(self) -> None:
+        """Wait until the last look after the end of the block has ended."""
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            try:
+                self._sight = self._liveness.look()
+            except OSError as exc:
+                _log.warning("The machines could not be looked at: %s", exc)
+            else:
+                self._looked_s = self._clock.monotonic_s()
+                self._looked.set()
+            self._ended.wait(EVERY_S)
+
+
+def open_liveness(settings: Settings) -> Liveness:
+    """Return what looks at this host's machines; the hosts are ``hypervisor`` and ``docker``."""
+    from provisioning.desktop.qemu.connection import Hypervisor  # noqa: PLC0415 - imports libvirt
+
+    hypervisor = Hypervisor(settings.libvirt_uri)
+    return Liveness(
+        settings,
+        {
+            "hypervisor": Host(lambda: frozenset(hypervisor.names()), frozenset({"libvirt"})),
+            "docker": Host(
+                lambda: running_containers(settings.state_dir),
+                frozenset({"container", *(profile.backend for profile in PROFILES.values())}),
+            ),
+        },
+    )
+
+
+def running_containers(state_dir: Path) -> frozenset[str]:
+    """Return the ids of the machines of one appliance whose containers run.
+
+    Raises:
+        RequirementError: the Docker engine does not answer.
+    """
+    with connect(ASK_TIMEOUT_S, doing="list machines") as client:
+        found = client.api.containers(filters={"label": f"{LABEL_STATE}={state_dir}"})
+    names = {str(name).removeprefix("/") for one in found for name in one["Names"]}
+    return frozenset(name.removeprefix(container_name("")) for name in names)

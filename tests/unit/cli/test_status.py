@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from appliance.bringup import status as module
+from appliance.bringup.status import Status
+from appliance.cli import main as cli
+from provisioning.fleet.liveness import ENDED
+
+SERVICES = {"hypervisor": ("running", True), "controller": ("running", True)}
+WELL = Status(True, SERVICES, {("desktop", "ready"): 1}, "tcg", {})
+LOST = Status(True, SERVICES, {("desktop", ENDED): 1}, "tcg", {}, lost=["desktop-1"])
+DOWN = Status(True, {**SERVICES, "hypervisor": ("exited", False)}, {}, "tcg", {})
+
+
+def show(monkeypatch: pytest.MonkeyPatch, found: Status, *options: str) -> int:
+    monkeypatch.setattr(module, "read_status", lambda _settings: found)
+    return cli.main(["status", *options])
+
+
+@pytest.mark.parametrize(("found", "code"), [(WELL, 0), (LOST, 1), (DOWN, 1)])
+def test_quiet_says_by_its_exit_code_whether_all_is_well(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], found: Status, code: int
+) -> None:
+    assert show(monkeypatch, found, "-q") == code
+    assert capsys.readouterr().out == ""
+    assert show(monkeypatch, found) == 0
+
+
+def test_what_is_lost_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(monkeypatch, LOST)
+    assert "desktop-1" in capsys.readouterr().out
+    show(monkeypatch, LOST, "--json")
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["up"], shown["healthy"], shown["lost"]) == (True, False, ["desktop-1"])

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import FakeClock, wait_until
+from appliance.base.errors import RequirementError
+from appliance.base.settings import Settings
+from provisioning.fleet import liveness as module
+from provisioning.fleet.liveness import ENDED, UNREACHABLE, Host, Liveness, LivenessWatch
+from provisioning.machine_folder import MachineFolder
+from provisioning.machine_state import MachineState
+from tests.standins.records import desktop_record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from provisioning.fleet.liveness import Sight
+
+
+class StandIn:
+    """Two hosts whose answers the test sets, and the folders of machines on them."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.running: set[str] = set()
+        self.answer: Callable[[], frozenset[str]] = lambda: frozenset(self.running)
+        self.clock = FakeClock()
+        hosts = {
+            "hypervisor": Host(self._ask, frozenset({"libvirt"})),
+            "docker": Host(frozenset, frozenset({"container"})),
+        }
+        self.liveness = Liveness(settings, hosts, clock=self.clock)
+
+    def add(
+        self,
+        name: str,
+        state: MachineState = MachineState.READY,
+        backend: str = "libvirt",
+        *,
+        runs: bool = True,
+    ) -> None:
+        folder = MachineFolder(self.settings.machines_dir / name)
+        folder.write(desktop_record(name, backend, state=state))
+        if runs:
+            self.running.add(name)
+
+    def states(self) -> dict[str, str]:
+        return {one.machine_id: one.state for one in self.liveness.look().machines}
+
+    def _ask(self) -> frozenset[str]:
+        return self.answer()
+
+    def raise_silent(self) -> frozenset[str]:
+        raise RequirementError("The hypervisor does not answer.", "connection refused")
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[StandIn]:
+    made = StandIn(Settings(state_dir=tmp_path))
+    yield made
+    made.liveness.close()
+
+
+def test_machines_that_run_have_their_records_state(host: StandIn) -> None:
+    host.add("desktop-1")
+    host.add("desktop-2", MachineState.LEASED)
+    host.add("desktop-3", MachineState.WAITING)
+    sight = host.liveness.look()
+    assert sight.is_well
+    assert sight.counts() == {("desktop", s): 1 for s in ("ready", "leased", "waiting")}
+
+
+def test_a_machine_that_is_gone_has_ended_whatever_its_record_says(host: StandIn) -> None:
+    for state in (MachineState.READY, MachineState.LEASED, MachineState.WAITING, MachineState.KEPT):
+        host.add(f"desktop-{state}", state, runs=False)
+    sight = host.liveness.look()
+    assert {one.state for one in sight.lost} == {ENDED}
+    assert len(sight.lost) == 4
+    assert not sight.is_well
+
+
+def test_what_need_not_run_is_not_missed(host: StandIn) -> None:
+    host.add("desktop-stopped", MachineState.STOPPED, runs=False)
+    host.add("desktop-starting", MachineState.STARTING, runs=False)
+    host.add("desktop-remote", backend="remote", runs=False)
+    assert host.states() == {
+        "desktop-stopped": "stopped",
+        "desktop-starting": "starting",
+        "desktop-remote": "ready",
+    }
+
+
+def test_a_container_that_was_made_anew_meanwhile_has_not_ended(host: StandIn) -> None:
+    host.add("desktop-1", runs=False)
+    looks: list[int] = []
+
+    def answer() -> frozenset[str]:
+        looks.append(1)
+        return frozenset({"desktop-1"} if len(looks) > 1 else ())
+
+    host.answer = answer
+    assert host.states() == {"desktop-1": "ready"}
+    assert len(looks) == 2
+
+
+def test_machines_of_a_silent_host_are_unreachable_and_others_are_not(host: StandIn) -> None:
+    host.add("desktop-1")
+    host.add("desktop-2", backend="container", runs=False)
+    host.answer = host.raise_silent
+    sight = host.liveness.look()
+    assert {one.machine_id: one.state for one in sight.machines} == {
+        "desktop-1": UNREACHABLE,
+        "desktop-2": ENDED,
+    }
+    assert sight.hosts == {"hypervisor": "connection refused", "docker": ""}
+
+
+def test_a_host_that_hangs_is_not_asked_again_until_it_has_answered(
+    host: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ASK_TIMEOUT_S", 0.05)
+    host.add("desktop-1")
+    gate, calls = threading.Event(), list[int]()
+
+    def hang() -> frozenset[str]:
+        calls.append(1)
+        gate.wait(60.0)
+        return frozenset({"desktop-1"})
+
+    host.answer = hang
+    assert [host.states()["desktop-1"] for _ in range(3)] == [UNREACHABLE] * 3
+    assert len(calls) == 1
+    gate.set()
+    assert wait_until(lambda: host.states()["desktop-1"] == "ready", timeout_s=20.0, every_s=0.01)
+
+
+def test_the_watch_follows_and_a_look_that_is_too_old_says_nothing(host: StandIn) -> None:
+    host.add("desktop-1")
+    with LivenessWatch(host.liveness, clock=host.clock) as watch:
+        assert watch.sight().is_well
+        host.running.clear()
+        ended = wait_until(lambda: is_lost(watch.sight(), ENDED), timeout_s=30.0, every_s=0.05)
+    assert ended
+    watch.join()
+    host.clock.sleep(60.0)
+    assert is_lost(watch.sight(), UNREACHABLE)
+    assert all(watch.sight().hosts.values())
+
+
+def is_lost(sight: Sight, state: str) -> bool:
+    return [one.state for one in sight.lost] == [state]
