@@ -56,7 +56,7 @@ test-nightly: setup ## Run slow proofs that are not current, by jobs; resumable;
 nightly-status: ## Say which slow proofs are not current; fails where any is not (for releases).
 	$(BIN)/python -m tests.nightly status --strict
 
-cases: ## Regenerate the index of evaluator test cases and docs/evaluators.md.
+cases: ## Regenerate the index of evaluator test cases, docs/evaluators.md and docs/actions.md.
 	$(BIN)/python -m tests.evaluator_cases.generate
 
 settings-page: ## Regenerate docs/settings.md.

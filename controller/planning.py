@@ -24,6 +24,7 @@ from controller.store.spec import (
     agent_name,
 )
 from evaluators.source_digest import SourceDigester
+from evaluators.suite_files import digest_files
 from images.recipe_digest import portable_recipe_digest
 from provisioning.protocols import Kind
 
@@ -147,13 +148,14 @@ def specify_task(task: Task, known: Vocabulary, digester: SourceDigester) -> Tas
         if (place := task.place_of(step.on))
         and (tool := (known.setups or {}).get(place, {}).get(step.do))
     }
+    files = digest_files(task.setup, task.roles, known)
     parts = task.model_dump(mode="json", by_alias=True)
     others = {name: value for name, value in parts.items() if name not in _KNOWN_PARTS}
     return TaskSpec(
         id=task.id,
         text=digest_json(task.instruction),
         machines=digest_json([parts["roles"], parts.get("egress", {})]),
-        setup=digest_json([parts["setup"], setups]),
+        setup=digest_json([parts["setup"], setups, *([files] if files else [])]),
         graph=digest_json([parts["graph"], others]),
         limits=digest_json(parts["limits"]),
         evaluators=dict(sorted(evaluators.items())),

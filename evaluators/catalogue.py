@@ -15,6 +15,7 @@ from evaluators.schema import Tool, describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
     from types import ModuleType
 
     Tools = Mapping[str, Mapping[str, Tool]]
@@ -41,6 +42,7 @@ class Vocabulary:
         setups: for setups; None leaves setups unchecked.
         bundle: modules that guests load to run the evaluators of desktops.
         own: those functions among them that a suite brings.
+        folder: of the suite, whose files setup operations copy; None without a suite.
     """
 
     evaluators: Tools
@@ -48,6 +50,7 @@ class Vocabulary:
     setups: Tools | None = None
     bundle: Bundle = field(default_factory=desktop_bundle)
     own: tuple[Tool, ...] = ()
+    folder: Path | None = None
 
 
 def tools_of(modules: Iterable[ModuleType], *, kind: str) -> dict[str, dict[str, Tool]]:

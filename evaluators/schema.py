@@ -111,6 +111,11 @@ class Tool:
             _name(info): getattr(model, key) for key, info in self.arguments.model_fields.items()
         }
 
+    def marked(self, mark: str) -> tuple[str, ...]:
+        """Return the names of the arguments whose type carries a mark, such as `SUITE_FILE`."""
+        fields = self.arguments.model_fields.values()
+        return tuple(_name(info) for info in fields if mark in info.metadata)
+
     def faults(self, args: Mapping[str, Json]) -> list[Fault]:
         """Return the mistakes in arguments, as `check` reports them; empty when there are none."""
         try:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import UnsupportedError
+from appliance.base.errors import ActionError, GuestCallError, SpecError, UnsupportedError
+from evaluators.suite_files import SUITE_FILE, locate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,10 +31,17 @@ def prepare(task: Task, machines: Mapping[str, Machine], vocabulary: Vocabulary)
     """
     require_programs(task, machines, vocabulary)
     operations = vocabulary.setups or {}
-    for step in task.setup:
+    for number, step in enumerate(task.setup, 1):
         machine = machines[step.on]
         tool = operations[machine.info.kind.value][step.do]
-        tool.mark.function(machine, **tool.check(step.args))
+        args = tool.check(step.args)
+        try:
+            for name in tool.marked(SUITE_FILE):
+                args[name] = args[name] and str(locate(vocabulary.folder, args[name]))
+            tool.mark.function(machine, **args)
+        except (ActionError, GuestCallError, SpecError) as exc:
+            brief = f"step {number}, {step.do} on {step.on}: {exc.brief}"
+            raise type(exc)(brief, exc.details, exc.resolution) from exc
 
 
 def require_programs(task: Task, machines: Mapping[str, Machine], vocabulary: Vocabulary) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import GraphError, UnknownNameError
+from appliance.base.errors import GraphError, SpecError, UnknownNameError
 from evaluators.model.base import SESSION
 from evaluators.model.dag import build_graph, build_part_graph
 from evaluators.model.oracle import Act, WaitFor
 from evaluators.model.placeholders import placeholders
 from evaluators.model.task import place_of
+from evaluators.suite_files import locate, named_files
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from evaluators.model.subtask import Subtask
     from evaluators.model.task import SetupStep, Task
     from evaluators.model.yaml_source import Source, Where
+    from evaluators.schema import Tool
     from provisioning.protocols import Json, Kind
 
 _PLACED_BY_TARGET: Mapping[str, Json] = {"x": 0, "y": 0}
@@ -164,6 +166,14 @@ class _Speller:
         tools = self._vocabulary.evaluators
         self.call(where, check.on, check.check, check.args, tools=tools, key="check")
 
+    def _files(self, where: Where, tool: Tool, args: Mapping[str, Json]) -> None:
+        """Check that the files exist that a call names in the suite's folder."""
+        for name in named_files(tool, args):
+            try:
+                locate(self._vocabulary.folder, name)
+            except SpecError as exc:
+                raise self._source.error((*where, "with"), exc.brief) from exc
+
     def call(
         self,
         where: Where,
@@ -185,6 +195,7 @@ class _Speller:
         self.known((*where, key), f"{kind} for {place}", name, offered)
         if self._has_placeholders and next(placeholders(dict(args)), None):
             return
+        self._files(where, offered[name], args)
         for fault in offered[name].faults(args):
             raise self._source.error(
                 (*where, "with", fault.argument),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from evaluators.model.task import Task
 from evaluators.parameters.binding import bind_task, check_placeholders
 from evaluators.parameters.options import read_options
 from evaluators.suite_code.functions import extend, load_suite_code
+from evaluators.suite_files import digest_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,8 +43,8 @@ class Suite:
         name: lower-case words with hyphens.
         version: as its author counts.
         description: one or two sentences.
-        digest: SHA-256 over the content of its YAML files (comments and layout do not count) and
-            over the text of its Python files.
+        digest: SHA-256 over the content of its YAML files (comments and layout do not count), over
+            the text of its Python files, and over the files that setups copy.
         tasks: in the order of ``suite.yaml``.
         vocabulary: what its tasks may name, the functions that it brings included.
         applications: category by application, the built-in ones and the suite's own.
@@ -105,7 +106,8 @@ def load_suite(reference: str | Path, vocabulary: Vocabulary) -> Suite:
     source = open_document(_find(reference))
     index = parse(source, _SuiteFile)
     code = load_suite_code(source.path.parent, index.name)
-    reader = _Reader(source, index, extend(vocabulary, code))
+    extended = replace(extend(vocabulary, code), folder=source.path.parent)
+    reader = _Reader(source, index, extended)
     tasks = reader.read_tasks()
     content: dict[str, object] = {
         "name": index.name,
@@ -117,6 +119,9 @@ def load_suite(reference: str | Path, vocabulary: Vocabulary) -> Suite:
         content["applications"] = dict(index.applications)
     if code.texts:
         content["code"] = dict(code.texts)
+    files = [digest_files(task.setup, task.roles, extended) for task in tasks]
+    if any(files):
+        content["files"] = {name: digest for each in files for name, digest in each.items()}
     return Suite(
         name=index.name,
         version=index.version,
@@ -156,7 +161,7 @@ class _Reader:
         for number, name in enumerate(self._index.tasks):
             path = _path_of(self._source, ("tasks", number), name)
             source = open_document(path)
-            task, checked = _read_task(source, definitions)
+            task, checked = _read_task(source, definitions, self._source.path.parent)
             for seed in _SEEDS_CHECKED if task.parameters else (0,):
                 bound = _bind(checked, task, seed)
                 check_task(checked, bound, self.vocabulary, self.applications)
@@ -178,13 +183,15 @@ class _Reader:
         return definitions
 
 
-def _read_task(source: Source, definitions: Mapping[str, Definition]) -> tuple[Task, Source]:
+def _read_task(
+    source: Source, definitions: Mapping[str, Definition], folder: Path
+) -> tuple[Task, Source]:
     """Read a plain or composed task; return it with the source to report its mistakes with."""
     if isinstance(source.data, dict) and "subtasks" in source.data:
-        composed = read_options(source, parse(source, ComposedTask))
+        composed = read_options(source, parse(source, ComposedTask), folder)
         check_placeholders(source, composed.parameters)
         return compile_task(source, composed, definitions)
-    task = read_options(source, parse(source, Task))
+    task = read_options(source, parse(source, Task), folder)
     check_placeholders(source, task.parameters)
     return task, source
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from appliance.base.errors import SpecError
 from evaluators.parameters.declaration import MAX_OPTIONS, Choice
+from evaluators.suite_files import locate
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evaluators.model.subtask import ComposedTask
     from evaluators.model.task import Task
     from evaluators.model.yaml_source import Source
@@ -16,32 +20,33 @@ M = TypeVar("M", "Task", "ComposedTask")
 _MAX_BYTES = 1 << 20
 
 
-def read_options(source: Source, task: M) -> M:
+def read_options(source: Source, task: M, folder: Path) -> M:
     """Return a task with the lines of files as the options of its choices.
 
     The options are part of the task then, and so of its digest.
 
     Args:
-        source: the task's file; options are read from files of its folder, or of folders there.
+        source: the task's file, for errors.
         task: its content.
+        folder: of the suite.
 
     Raises:
         SpecError: a file is missing, outside the folder, too large, or no UTF-8 text.
     """
     if not task.parameters:
         return task
-    filled = {name: _fill(source, name, each) for name, each in task.parameters.items()}
+    filled = {name: _fill(source, name, each, folder) for name, each in task.parameters.items()}
     return task.model_copy(update={"parameters": filled})
 
 
-def _fill(source: Source, name: str, parameter: Parameter) -> Parameter:
+def _fill(source: Source, name: str, parameter: Parameter, folder: Path) -> Parameter:
     if not isinstance(parameter, Choice) or not parameter.file:
         return parameter
     where = ("parameters", name, "file")
-    root = source.path.parent.resolve()
-    path = (root / parameter.file).resolve()
-    if not path.is_relative_to(root) or not path.is_file():
-        raise source.error(where, f"there is no file {parameter.file} in the suite's folder.")
+    try:
+        path = locate(folder, parameter.file)
+    except SpecError as exc:
+        raise source.error(where, exc.brief) from exc
     if path.stat().st_size > _MAX_BYTES:
         raise source.error(where, f"{parameter.file} is larger than {_MAX_BYTES} bytes.")
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import shlex
+import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
@@ -12,11 +13,12 @@ from appliance.base.errors import GuestCallError, InvalidActionError
 from provisioning.fake.canvas import draw
 from provisioning.fake.judge import Judge
 from provisioning.fake.machine import FakeFile, FakeMachine, FakeState
+from provisioning.fake.shell import HOME, obey
 from provisioning.protocols import (
     Bounds,
     Button,
     Element,
-    EndCause,
+    FileStat,
     Json,
     Kind,
     MachineInfo,
@@ -31,13 +33,17 @@ if TYPE_CHECKING:
 
     from provisioning.protocols import StateSummary
 
-HOME = "/home/user"
 SIZE = (320, 200)
 _APPS = {
     "Terminal": "gnome-terminal-server",
     "Text Editor": "gnome-text-editor",
     "Files": "nautilus",
     "Settings": "gnome-control-center",
+}
+_DESKTOP_FILES = {
+    "/usr/share/applications/org.gnome.Terminal.desktop": "Terminal",
+    "/usr/share/applications/org.gnome.TextEditor.desktop": "Text Editor",
+    "/usr/share/applications/org.gnome.Nautilus.desktop": "Files",
 }
 _NAMED_KEYS = frozenset(
     [
@@ -229,7 +235,9 @@ class FakeDesktop(FakeMachine[DesktopState]):
             raise error
         self.state.apps = [*(app for app in self.state.apps if app != name), name]
 
-    def answer(self, op: str, params: dict[str, Json], timeout_s: float) -> Json:
+    def answer(  # noqa: PLR0911 - a case an operation
+        self, op: str, params: dict[str, Json], timeout_s: float
+    ) -> Json:
         """Carry out one of the probe's operations.
 
         Raises:
@@ -242,6 +250,8 @@ class FakeDesktop(FakeMachine[DesktopState]):
                 name = str(params["name"])
                 self.open_app(name)
                 return {"id": _APPS[name], "name": name}
+            case "launch":
+                return self._launch([str(word) for word in cast("list[Json]", params["argv"])])
             case "exec":
                 argv = [str(word) for word in cast("list[Json]", params["argv"])]
                 return self._exec(argv)
@@ -295,7 +305,19 @@ class FakeDesktop(FakeMachine[DesktopState]):
         before = self.state.files[path].data if offset else b""
         data = before[:offset] + base64.b64decode(str(params["data_b64"]))
         mode = int(str(params.get("mode", 0o644)))
-        self.state.files[path] = FakeFile(data, mode, self.clock.now_s())
+        owner = str(params.get("user", "user"))
+        self.state.files[path] = FakeFile(data, mode, self.clock.now_s(), owner)
+        return {}
+
+    def _launch(self, argv: list[str]) -> Json:
+        """Start what ``gio`` starts: files open in the text editor."""
+        match argv:
+            case ["/usr/bin/gio", "launch", path, *_] if path in _DESKTOP_FILES:
+                self.open_app(_DESKTOP_FILES[path])
+            case ["/usr/bin/gio", "open", _]:
+                self.open_app("Text Editor")
+            case _:
+                raise GuestCallError(f"there is no program {argv[0]!r}")
         return {}
 
     def _exec(self, argv: list[str]) -> Json:
@@ -314,41 +336,16 @@ class FakeDesktop(FakeMachine[DesktopState]):
                 out = None
             self.state.lines.append("command not found" if out is None else out)
 
-    def obey(self, argv: list[str]) -> str | None:  # noqa: PLR0911 - a case a command
-        """Run a command line: ``echo``, ``touch``, ``rm``, ``mkdir``, ``gsettings``, ``poweroff``.
+    def obey(self, argv: list[str]) -> str | None:
+        """Run a command line, see `provisioning.fake.shell`.
 
         Returns:
             What it prints, or None for an unknown command.
         """
-        match argv:
-            case []:
-                return ""
-            case ["echo", *words, ">", path]:
-                data = f"{' '.join(words)}\n".encode()
-                self.state.files[_path(path)] = FakeFile(data, 0o644, self.clock.now_s())
-                return ""
-            case ["poweroff"]:
-                self.end(EndCause.GUEST, "The guest shut down.")
-                return ""
-            case ["touch", path]:
-                self.state.files[_path(path)] = FakeFile(b"", 0o644, self.clock.now_s())
-                return ""
-            case ["rm", path]:
-                self.state.files.pop(_path(path), None)
-                return ""
-            case ["mkdir", "-p", *paths]:
-                self.state.folders |= {_path(path) for path in paths}
-                return ""
-            case ["gsettings", "set", schema, key, value]:
-                self.state.settings[schema, key] = value.strip("'")
-                return ""
-            case ["gsettings", "get", schema, key]:
-                return f"'{self.state.settings.get((schema, key), '')}'\n"
-            case _:
-                return None
+        return obey(self, argv)
 
-
-def _path(word: str) -> str:
-    if word.startswith("~/"):
-        return f"{HOME}/{word[2:]}"
-    return word if word.startswith("/") else f"{HOME}/{word}"
+    def stat(self, path: str) -> FileStat | None:
+        """Return what is known of a file; the applications' desktop files are there, too."""
+        if path in _DESKTOP_FILES:
+            return FileStat(1, stat.S_IFREG | 0o644, 0.0)
+        return super().stat(path)

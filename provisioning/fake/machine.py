@@ -37,11 +37,12 @@ _KEPT = 1000
 
 @dataclass(slots=True)
 class FakeFile:
-    """One file: content, permission bits, seconds since the epoch."""
+    """One file: content, permission bits, seconds since the epoch, and whose it is."""
 
     data: bytes
     mode: int
     mtime_s: float
+    owner: str = "user"
 
 
 @dataclass(slots=True)

@@ -1,23 +1,25 @@
-"""Generate the index of the test cases and the reference page of all evaluators (`make cases`)."""
+"""Generate the index of the test cases and the reference pages of all functions (`make cases`)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from appliance.base.files import write_atomic
+from controller.actions.vocabulary import action_tools, setup_tools
 from evaluators.catalogue import builtin_evaluators, distinct_tools
-from evaluators.reference import render_reference
+from evaluators.reference import render_operations, render_reference
 from evaluators.testing.index import INDEX, case_index, render_index
 from tests.evaluator_cases.registry import all_tables
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/evaluators.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def main() -> None:
-    """Write both files."""
+    """Write all files."""
     write_atomic(INDEX, render_index(all_tables()))
     case_index.cache_clear()
-    write_atomic(PAGE, render_reference(distinct_tools(builtin_evaluators())))
+    write_atomic(DOCS / "evaluators.md", render_reference(distinct_tools(builtin_evaluators())))
+    write_atomic(DOCS / "actions.md", render_operations(action_tools(), setup_tools()))
 
 
 if __name__ == "__main__":

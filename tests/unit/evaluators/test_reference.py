@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import UnknownNameError
+from controller.actions.vocabulary import action_tools, setup_tools
 from evaluators.catalogue import builtin_evaluators, distinct_tools
 from evaluators.reference import (
     example_of,
     find_evaluator,
     raises_of,
+    render_operations,
     render_reference,
 )
 
@@ -25,6 +27,11 @@ PAGE = Path(__file__).resolve().parents[3] / "docs/evaluators.md"
 
 def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == render_reference(EVALUATORS), "run `make cases`"
+
+
+def test_the_page_of_actions_and_setup_operations_is_up_to_date() -> None:
+    page = PAGE.with_name("actions.md").read_text(encoding="utf-8")
+    assert page == render_operations(action_tools(), setup_tools()), "run `make cases`"
 
 
 def fault_of(tool: Tool) -> str:

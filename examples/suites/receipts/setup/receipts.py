@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.actions.setup import put_file
+from controller.actions.setup_files import put_file
 from evaluators.decorators import setup
 
 if TYPE_CHECKING:

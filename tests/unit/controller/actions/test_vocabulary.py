@@ -18,8 +18,14 @@ def test_the_shipped_suite_names_only_what_there_is() -> None:
 
 def test_setup_operations_are_the_ones_promised() -> None:
     assert {place: set(tools) for place, tools in setup_tools().items()} == {
-        "desktop": {"put_file", "make_dir", "set_gsetting", "start_app"},
-        "phone": {"add_task", "add_contact", "put_setting", "open_app"},
+        "desktop": {
+            *("put_file", "copy_files", "make_dir", "keep_reference", "run"),
+            *("set_gsetting", "start_app", "start_program", "open_document"),
+        },
+        "phone": {
+            *("add_task", "add_contact", "add_message", "add_call", "add_event", "add_row"),
+            *("put_file", "put_setting", "open_app"),
+        },
         "session": set(),
     }
 

@@ -1,0 +1,142 @@
+"""Commands that the fake desktop obeys: those of its terminal, and those that setups run."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from provisioning.fake.machine import FakeFile
+from provisioning.protocols import EndCause
+
+if TYPE_CHECKING:
+    from appliance.base.clock import Clock
+
+HOME = "/home/user"
+
+
+class ShellState(Protocol):
+    """What commands read and change."""
+
+    files: dict[str, FakeFile]
+    folders: set[str]
+    settings: dict[tuple[str, str], str]
+
+
+class ShellDesktop(Protocol):
+    """Whose commands they are."""
+
+    clock: Clock
+
+    @property
+    def state(self) -> ShellState:
+        """Its files, folders and settings."""
+        ...
+
+    def end(self, cause: EndCause, detail: str) -> None:
+        """Stop for a reason."""
+        ...
+
+
+def obey(desktop: ShellDesktop, argv: list[str]) -> str | None:  # noqa: C901, PLR0911, PLR0912 - a case a command
+    """Run a command line; ``>`` and ``&&`` are words of it.
+
+    Returns:
+        What it prints, or None for an unknown command or one that fails.
+    """
+    state = desktop.state
+    match argv:
+        case []:
+            return ""
+        case ["/bin/sh", "-c", line]:
+            return _obey_line(desktop, shlex.split(line, comments=True))
+        case ["echo" | "printf", *words, ">", path]:
+            end = "\n" if argv[0] == "echo" else ""
+            _write(desktop, absolute(path), (" ".join(words) + end).encode())
+            return ""
+        case ["poweroff"]:
+            desktop.end(EndCause.GUEST, "The guest shut down.")
+            return ""
+        case ["touch", path]:
+            _write(desktop, absolute(path), b"")
+            return ""
+        case ["rm", "-rf", path] | ["rm", path]:
+            _remove(state, absolute(path))
+            return ""
+        case ["mkdir", "-p", "-m", _, *paths] | ["mkdir", "-p", *paths]:
+            state.folders |= {absolute(path) for path in paths}
+            return ""
+        case ["chmod", mode, path]:
+            return _set_mode(state, absolute(path), int(mode, 8))
+        case ["cp", "-a" | "-r", *_, source, target] | ["cp", source, target]:
+            return _copy(state, absolute(source), absolute(target))
+        case ["mv", source, target]:
+            done = _copy(state, absolute(source), absolute(target))
+            _remove(state, absolute(source))
+            return done
+        case ["cat", path]:
+            file = state.files.get(absolute(path))
+            return None if file is None else file.data.decode()
+        case ["gsettings", "set", schema, key, value]:
+            state.settings[schema, key] = value.strip("'")
+            return ""
+        case ["gsettings", "get", schema, key]:
+            return f"'{state.settings.get((schema, key), '')}'\n"
+        case _:
+            return None
+
+
+def absolute(word: str) -> str:
+    """Return a word of a command line as an absolute path."""
+    if word.startswith("~/"):
+        return f"{HOME}/{word[2:]}"
+    return word if word.startswith("/") else f"{HOME}/{word}"
+
+
+def _obey_line(desktop: ShellDesktop, words: list[str]) -> str | None:
+    """Run commands joined by ``&&``."""
+    printed, command = "", list[str]()
+    for word in [*words, "&&"]:
+        if word != "&&":
+            command.append(word)
+            continue
+        output = obey(desktop, command)
+        if output is None:
+            return None
+        printed, command = printed + output, []
+    return printed
+
+
+def _write(desktop: ShellDesktop, path: str, data: bytes) -> None:
+    before = desktop.state.files.get(path)
+    mode, owner = (before.mode, before.owner) if before else (0o644, "user")
+    desktop.state.files[path] = FakeFile(data, mode, desktop.clock.now_s(), owner)
+
+
+def _remove(state: ShellState, path: str) -> None:
+    for name in [name for name in state.files if _is_in(name, path)]:
+        del state.files[name]
+    state.folders -= {name for name in state.folders if _is_in(name, path)}
+
+
+def _copy(state: ShellState, source: str, target: str) -> str | None:
+    files = {name: file for name, file in state.files.items() if _is_in(name, source)}
+    folders = {name for name in state.folders if _is_in(name, source)}
+    if not files and not folders:
+        return None
+    for name, file in files.items():
+        state.files[target + name[len(source) :]] = replace(file)
+    state.folders |= {target + name[len(source) :] for name in folders}
+    return ""
+
+
+def _set_mode(state: ShellState, path: str, mode: int) -> str | None:
+    if path in state.files:
+        state.files[path].mode = mode
+        return ""
+    is_folder = path in state.folders or any(_is_in(name, path) for name in state.files)
+    return "" if is_folder else None
+
+
+def _is_in(name: str, path: str) -> bool:
+    return name == path or name.startswith(f"{path.rstrip('/')}/")
