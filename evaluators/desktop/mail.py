@@ -1,23 +1,28 @@
 """Messages in mailboxes, read over IMAP from the desktop.
 
 Folders are opened read-only, so that reading does not mark messages as seen. At most 1 MiB of each
-message is read, and the 500 newest messages of a folder.
+message is read, and the 500 newest messages of a folder; of those with the same subject, the 20 newest.
+Messages that are marked as deleted count as deleted. A header that must occur once and occurs twice is
+none.
 """
 
 from __future__ import annotations
 
 import contextlib
 import email
+import email.parser
 import email.policy
 import imaplib
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.errors import asking
+from evaluators.desktop.visible import html_text, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from email.message import EmailMessage
     from urllib.parse import SplitResult
 
@@ -27,20 +32,28 @@ _TIMEOUT_S = 5.0
 _MAX_MESSAGES = 500
 _PORT = 143
 _PORT_TLS = 993
+_WHOLE = "BODY.PEEK[]<0.1048576>"
+_HEADERS = "BODY.PEEK[HEADER]<0.65536>"
+_MAX_HEADERS = 5000
+_MAX_OF_A_SUBJECT = 20
+_AT_ONCE = 50
+_MAX_HEADER_CHARS = 2000
+_MAX_NESTED = 50
+_DELETED = "\\deleted"
+_DRAFT = "\\draft"
 _BROKEN = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What the parser of messages raises on hostile ones."""
-_PART = "BODY.PEEK[]<0.1048576>"
 
 
 class Message(NamedTuple):
     r"""One message of a folder.
 
     Attributes:
-        content: the parsed message.
+        content: its source.
         flags: such as ``\Seen``, lower case.
     """
 
-    content: EmailMessage
+    content: bytes
     flags: frozenset[str]
 
 
@@ -49,6 +62,8 @@ def mail_in_folder(
     guest: Guest, account: str, folder: str, subject: str, *, sender: str = "", text: str = ""
 ) -> bool:
     """Return whether a folder has a message with this subject, and with a sender and text if given.
+
+    Proves the state, not who made it: the account's owner can put any message into its folders.
 
     Example:
         ``{on: desktop, check: mail_in_folder, with: {account: "imap://ann:pass@mail.test", folder:
@@ -59,14 +74,13 @@ def mail_in_folder(
         account: ``imap://USER:PASSWORD@HOST:PORT``, or ``imaps:`` with TLS.
         folder: its name, such as ``INBOX``; a missing one is unmet.
         subject: the whole subject.
-        sender: the sender's address, without the name; any when empty.
-        text: the whole plain text, white space at its ends ignored; any when empty.
+        sender: the only sender's address, without the name; any when empty.
+        text: the whole text, as the message's HTML shows it, or else its plain text; any when
+            empty. A line break is a blank: programs break lines as they like.
     """
     return any(
-        _header(each, "Subject") == subject.strip()
-        and sender.lower() in {"", *_addresses(each, "From")}
-        and text.strip() in {"", _text(each)}
-        for each in _messages(account, folder)
+        _DELETED not in each.flags and _holds(_has_text, each, sender, text)
+        for each in _newest(account, folder, subject)
     )
 
 
@@ -75,6 +89,9 @@ def mail_sent_to(
     guest: Guest, account: str, folder: str, subject: str, recipients: list[str]
 ) -> bool:
     """Return whether a message with this subject is addressed to exactly these people.
+
+    A draft is unmet. Proves the state, not who made it: only the recipients' own mailboxes prove
+    that a message was sent, so look there.
 
     Example:
         ``{on: desktop, check: mail_sent_to, with: {account: "imap://bob:pass@mail.test", folder:
@@ -85,19 +102,20 @@ def mail_sent_to(
         account: ``imap://USER:PASSWORD@HOST:PORT``, or ``imaps:`` with TLS.
         folder: its name; a missing one is unmet.
         subject: the whole subject.
-        recipients: addresses without names, To and Cc together; case-insensitive.
+        recipients: addresses without names, To, Cc and Bcc together; case-insensitive.
     """
-    wanted = sorted(each.lower() for each in recipients)
+    wanted = {each.strip().lower() for each in recipients}
     return any(
-        _header(each, "Subject") == subject.strip()
-        and sorted([*_addresses(each, "To"), *_addresses(each, "Cc")]) == wanted
-        for each in _messages(account, folder)
+        not each.flags & {_DELETED, _DRAFT} and _holds(_is_to, each, wanted)
+        for each in _newest(account, folder, subject)
     )
 
 
 @evaluator(on="desktop")
 def mail_flagged(guest: Guest, account: str, folder: str, subject: str, flag: str) -> bool:
     r"""Return whether all messages with this subject in a folder have a flag; there must be one.
+
+    A folder of more than 5000 messages is unmet. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: mail_flagged, with: {account: "imap://ann:pass@mail.test", folder:
@@ -108,16 +126,57 @@ def mail_flagged(guest: Guest, account: str, folder: str, subject: str, flag: st
         account: ``imap://USER:PASSWORD@HOST:PORT``, or ``imaps:`` with TLS.
         folder: its name; a missing one is unmet.
         subject: the whole subject.
-        flag: ``\Seen``, ``\Answered``, ``\Flagged``, or a keyword.
+        flag: ``\Seen``, ``\Answered``, ``\Flagged``, ``\Deleted``, or a keyword.
     """
-    found = [
-        each for each in _messages(account, folder) if _header(each, "Subject") == subject.strip()
+    wanted = flag.lower()
+    messages = list(_messages(account, folder, _HEADERS, _MAX_HEADERS + 1))
+    flags = [
+        each.flags
+        for each in messages
+        if (wanted == _DELETED or _DELETED not in each.flags) and _holds(_is_about, each, subject)
     ]
-    return bool(found) and all(flag.lower() in each.flags for each in found)
+    is_whole = len(messages) <= _MAX_HEADERS
+    return is_whole and bool(flags) and all(wanted in each for each in flags)
 
 
-def _messages(account: str, folder: str) -> list[Message]:
-    """Return the newest messages of a folder; an empty list when there is no such folder.
+def _newest(account: str, folder: str, subject: str) -> Iterator[Message]:
+    """Return the newest messages with a subject."""
+    messages = _messages(account, folder, _WHOLE, _MAX_MESSAGES)
+    found = (each for each in messages if _holds(_is_about, each, subject))
+    return itertools.islice(found, _MAX_OF_A_SUBJECT)
+
+
+def _holds(condition: Callable[..., bool], message: Message, *arguments: object) -> bool:
+    """Return whether a condition holds; it does not of a message that cannot be parsed."""
+    try:
+        return condition(message.content, *arguments)
+    except _BROKEN:
+        return False
+
+
+def _is_about(content: bytes, subject: str) -> bool:
+    return _header(_headers(content), "Subject") == shown(subject)
+
+
+def _has_text(content: bytes, sender: str, text: str) -> bool:
+    if sender.strip() and _addresses(_headers(content), "From") != [sender.strip().lower()]:
+        return False
+    return not text.strip() or _text(content) == shown(text)
+
+
+def _is_to(content: bytes, wanted: set[str]) -> bool:
+    message = _headers(content)
+    return {each for name in ("To", "Cc", "Bcc") for each in _addresses(message, name)} == wanted
+
+
+def _messages(account: str, folder: str, part: str, most: int) -> Iterator[Message]:
+    """Yield the newest messages of a folder, newest parts first; none when there is no such folder.
+
+    Args:
+        account: the mailbox's address.
+        folder: its name.
+        part: what to fetch of each message.
+        most: how many messages.
 
     Raises:
         ValueError: `account` is not an address of IMAP.
@@ -127,27 +186,27 @@ def _messages(account: str, folder: str) -> list[Message]:
     parts = urlsplit(account)
     if parts.scheme not in {"imap", "imaps"} or not parts.hostname:
         raise ValueError("an account must be imap://USER:PASSWORD@HOST:PORT")
-    with asking(parts.hostname):
-        return _read(parts, folder)
-
-
-def _read(parts: SplitResult, folder: str) -> list[Message]:
-    with _connection(parts) as server:
+    with asking(parts.hostname), _connection(parts) as server:
         quoted = folder.replace("\\", "\\\\").replace('"', '\\"')
         kind, count = server.select(f'"{quoted}"', readonly=True)
         total = int(count[0] or 0) if kind == "OK" else 0
-        if not total:
-            return []
-        first = max(1, total - _MAX_MESSAGES + 1)
-        _, rows = server.fetch(f"{first}:{total}", f"(FLAGS {_PART})")
-    return [_parse(row) for row in rows if isinstance(row, tuple)]
+        oldest = max(1, total - most + 1)
+        for last in range(total, oldest - 1, -_AT_ONCE):
+            first = max(oldest, last - _AT_ONCE + 1)
+            _, rows = server.fetch(f"{first}:{last}", f"(FLAGS {part})")
+            yield from _parse(rows)
 
 
-def _parse(row: tuple[bytes, bytes]) -> Message:
-    flags = frozenset(
-        flag.decode("ascii", "replace").lower() for flag in imaplib.ParseFlags(row[0])
-    )
-    return Message(email.message_from_bytes(row[1], policy=email.policy.default), flags)
+def _parse(rows: Sequence[object]) -> Iterator[Message]:
+    """Yield the messages of a reply, in which flags stand before or after the content."""
+    for number, row in enumerate(rows):
+        if isinstance(row, tuple):
+            after = rows[number + 1 : number + 2]
+            rest = b"".join(each for each in after if isinstance(each, bytes))
+            flags = imaplib.ParseFlags(row[0] + rest)
+            yield Message(
+                row[1], frozenset(each.decode("ascii", "replace").lower() for each in flags)
+            )
 
 
 @contextlib.contextmanager
@@ -165,21 +224,48 @@ def _connection(parts: SplitResult) -> Iterator[imaplib.IMAP4]:
             server.logout()
 
 
-def _header(message: Message, name: str) -> str:
-    with contextlib.suppress(*_BROKEN):
-        return " ".join(str(message.content.get(name, "")).split())
-    return ""
+def _headers(content: bytes) -> EmailMessage:
+    return email.parser.BytesHeaderParser(policy=email.policy.default).parsebytes(content)
 
 
-def _addresses(message: Message, name: str) -> list[str]:
-    with contextlib.suppress(*_BROKEN):
-        header = message.content.get(name)
-        return [each.addr_spec.lower() for each in getattr(header, "addresses", ())]
-    return []
+def _header(message: EmailMessage, name: str) -> str:
+    """Return a header as it is shown; empty when it is missing or there twice."""
+    values = _values(message, name)
+    return shown(str(message.get(name, ""))) if len(values) == 1 else ""
 
 
-def _text(message: Message) -> str:
-    with contextlib.suppress(*_BROKEN):
-        body = message.content.get_body(("plain",))
-        return "" if body is None else str(body.get_content()).replace("\r\n", "\n").strip()
-    return ""
+def _addresses(message: EmailMessage, name: str) -> list[str]:
+    """Return the addresses in a header, or in all headers of that name, small letters."""
+    headers = message.get_all(name, []) if _values(message, name) else []
+    return [each.addr_spec.lower() for header in headers for each in header.addresses]
+
+
+def _values(message: EmailMessage, name: str) -> list[str]:
+    """Return the values of all headers of a name as they were sent.
+
+    Raises:
+        ValueError: they are too long: to parse them takes time that grows with the square.
+    """
+    values = [str(value) for key, value in message.raw_items() if key.lower() == name.lower()]
+    if sum(map(len, values)) > _MAX_HEADER_CHARS:
+        raise ValueError("the header is too long")
+    return values
+
+
+def _text(source: bytes) -> str:
+    """Return the text that a message shows.
+
+    Raises:
+        ValueError: it nests more than 50 messages: to parse them takes time that grows with the square.
+    """
+    if source.lower().count(b"boundary") > _MAX_NESTED:
+        raise ValueError("the message is nested too deep")
+    message = email.message_from_bytes(source, policy=email.policy.default)
+    body = message.get_body(("html", "plain"))
+    if body is None:
+        return ""
+    content = str(body.get_content())
+    if body.get_content_subtype() == "html":
+        return html_text(content)
+    is_joined = body["Content-Type"].params.get("delsp", "").lower() == "yes"
+    return shown(content.replace("\r\n", "\n").replace(" \n", "") if is_joined else content)

@@ -190,7 +190,10 @@ class MailFixture(ServerFixture):
 
     Attributes:
         folders: flags and bytes of each message, by folder.
+        flags_last: whether the server says flags after the content.
     """
+
+    flags_last = False
 
     def __init__(self, folder: Path) -> None:
         self.folders: dict[str, list[tuple[str, bytes]]] = {"INBOX": []}
@@ -204,9 +207,10 @@ class MailFixture(ServerFixture):
         folder: str = "INBOX",
         flags: str = "",
         head: Sequence[str] = ("From: Bob <bob@mail.test>", "To: ann@mail.test"),
+        kind: str = "text/plain",
     ) -> None:
         """Put a message into a folder."""
-        lines = [*head, f"Subject: {subject}", "Content-Type: text/plain; charset=utf-8", "", text]
+        lines = [*head, f"Subject: {subject}", f"Content-Type: {kind}; charset=utf-8", "", text]
         raw = "\r\n".join(lines).encode()
         self.folders.setdefault(folder, []).append((flags, raw))
 
@@ -287,16 +291,20 @@ class _MailHandler(socketserver.StreamRequestHandler):
         return "OK [READ-ONLY] open"
 
     def _fetch(self, words: str) -> str:
-        asked = re.fullmatch(r"(\d+):(\d+) \(FLAGS BODY\.PEEK\[\]<0\.(\d+)>\)", words)
+        asked = re.fullmatch(r"(\d+):(\d+) \(FLAGS BODY\.PEEK\[(|HEADER)\]<0\.(\d+)>\)", words)
         if asked is None:
             return "BAD what"
-        first, last, most = map(int, asked.groups())
-        for number in range(first, last + 1):
+        for number in range(int(asked[1]), int(asked[2]) + 1):
             flags, raw = self._messages[number - 1]
-            part = raw[:most]
-            head = f"* {number} FETCH (FLAGS ({flags}) BODY[]<0> {{{len(part)}}}\r\n"
-            self.wfile.write(head.encode() + part + b")\r\n")
+            content = raw.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" if asked[3] else raw
+            self.wfile.write(self._row(number, flags, content[: int(asked[4])]))
         return "OK done"
+
+    def _row(self, number: int, flags: str, part: bytes) -> bytes:
+        items = [f"FLAGS ({flags})".encode(), b"BODY[]<0> {%d}\r\n%s" % (len(part), part)]
+        fixture: MailFixture = self.server.fixture  # type: ignore[attr-defined]
+        content = b" ".join(reversed(items) if fixture.flags_last else items)
+        return b"* %d FETCH (%s)\r\n" % (number, content)
 
     def _say(self, line: bytes) -> None:
         self.wfile.write(line + b"\r\n")

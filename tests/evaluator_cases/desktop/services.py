@@ -15,6 +15,7 @@ from evaluators.testing.case import (
     nothing,
     positive,
 )
+from tests.evaluator_cases.desktop_ways import mail as mail_ways
 from tests.evaluator_cases.servers import MailFixture, WebFixture
 
 URL = "http://localhost:{port}/a?b=c"
@@ -354,6 +355,7 @@ MAILS = (
                 subject="Lunch",
                 text="x" * (2 << 20),
             ),
+            *mail_ways.in_folder_cases(),
         ),
         equivalent={
             "*: args.sender: swap case": "letter case of an address does not count",
@@ -458,6 +460,7 @@ MAILS = (
                 subject="Lunch",
                 recipients=["ann@mail.test"],
             ),
+            *mail_ways.sent_to_cases(),
         ),
         equivalent={"*: args.folder: swap case": "nothing", "*: no flags": "flags do not count"},
     ),
@@ -548,6 +551,7 @@ MAILS = (
                 subject="Lunch",
                 flag="\\Seen",
             ),
+            *mail_ways.flagged_cases(),
         ),
         equivalent={
             "*: args.folder: swap case": "nothing",

@@ -1,0 +1,87 @@
+"""Text as people see it: characters in one form, blanks run together, HTML without what is hidden.
+
+HTML is read in linear time, whatever it holds; Python's `html.parser` needs minutes for some pages of
+64 KiB.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+_MAX_DEPTH = 200
+_MARKUP = re.compile(r"<(/?)([a-z][a-z0-9]*)([^<>]*)>", re.IGNORECASE)
+_INLINE = frozenset({
+    "a", "abbr", "b", "bdi", "bdo", "big", "code", "em", "font", "i", "img", "ins", "kbd", "mark",
+    "s", "small", "span", "strong", "sub", "sup", "tt", "u", "var", "wbr",
+})  # fmt: skip
+_WITHOUT_END = frozenset({
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr",
+})  # fmt: skip
+_UNSEEN = frozenset({"head", "noscript", "script", "style", "template", "title"})
+_STYLE = re.compile(r"\bstyle\s*=\s*(\"[^\"]*\"|'[^']*'|\S+)", re.IGNORECASE)
+_UNSEEN_STYLE = re.compile(
+    r"display:none|visibility:hidden|(?:opacity|font-size|max-height):0*\.?0*(?![0-9.])"
+)
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_HIDDEN = re.compile(r"(?:\A|\s)hidden(?=[\s=/]|\Z)", re.IGNORECASE)
+
+
+def shown(text: str) -> str:
+    """Return a text in Unicode's composed form, without invisible characters, blanks run together."""
+    composed = unicodedata.normalize("NFC", text)
+    seen = "".join(each for each in composed if unicodedata.category(each) != "Cf")
+    return " ".join(seen.split())
+
+
+def html_text(page: str) -> str:
+    """Return what a page shows, as `shown` does.
+
+    Elements that are hidden, by their name, the attribute ``hidden`` or a style of their own, are
+    left out; style sheets are not read.
+
+    Raises:
+        ValueError: elements are nested too deep.
+    """
+    page = _without_comments(page)
+    pieces: list[str] = []
+    inside: list[tuple[str, bool]] = []
+    end = 0
+    for markup in _MARKUP.finditer(page):
+        _collect(page[end : markup.start()], inside, pieces)
+        end = markup.end()
+        _enter_or_leave(markup, inside)
+        pieces.append("" if markup[2].lower() in _INLINE else " ")
+    _collect(page[end:], inside, pieces)
+    return shown("".join(pieces))
+
+
+def _collect(text: str, inside: list[tuple[str, bool]], pieces: list[str]) -> None:
+    if not inside or not inside[-1][1]:
+        pieces.append(html.unescape(text))
+
+
+def _enter_or_leave(markup: re.Match[str], inside: list[tuple[str, bool]]) -> None:
+    """Keep the list of the elements that a text is in, and whether each is hidden."""
+    slash, name, attributes = markup[1], markup[2].lower(), markup[3]
+    if slash:
+        if any(each == name for each, _ in inside):
+            while inside.pop()[0] != name:
+                pass
+    elif name not in _WITHOUT_END:
+        is_unseen = name in _UNSEEN or _hides(attributes)
+        inside.append((name, is_unseen or bool(inside and inside[-1][1])))
+        if len(inside) > _MAX_DEPTH:
+            raise ValueError("elements are nested too deep")
+
+
+def _hides(attributes: str) -> bool:
+    styles = "".join("".join(_STYLE.findall(attributes)).lower().split())
+    is_hidden = _HIDDEN.search(_QUOTED.sub("", attributes)) is not None
+    return is_hidden or _UNSEEN_STYLE.search(styles) is not None
+
+
+def _without_comments(page: str) -> str:
+    first, *rest = page.split("<!--")
+    return first + "".join(each.partition("-->")[2] for each in rest)

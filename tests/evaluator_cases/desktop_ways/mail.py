@@ -1,0 +1,255 @@
+"""Forged messages, and honest ones of other mail programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluators.testing.case import another_way, forged
+
+if TYPE_CHECKING:
+    from evaluators.testing.case import Case, State
+    from provisioning.protocols import Json
+    from tests.evaluator_cases.servers import MailFixture
+
+_MAIL = "imap://ann:p%40ss@localhost:{port}"
+_BOB = "From: Bob <bob@mail.test>"
+_INLINE = "a abbr b bdi bdo big code em font i ins kbd mark s small span strong sub sup tt u var"
+_WITHOUT_END = "area base br col embed hr img input link meta source wbr"
+_HIDING = (
+    "<head>{}</head>",
+    "<noscript>{}</noscript>",
+    "<TEMPLATE>{}</TEMPLATE>",
+    "<title>{}</title>",
+    "<script>{}",
+    "<style>{}</style>",
+    "<!--{}-->",
+    "<!--{}",
+    '<p style="color: red; display: none">{}</p>',
+    "<p style=visibility:hidden>{}</p>",
+    "<p STYLE='FONT-SIZE: 0px'>{}</p>",
+    '<p style="opacity:0.00">{}</p>',
+    '<p style="max-height:0">{}</p>',
+    "<p hidden>{}</p>",
+    "<p hidden=hidden id=a>{}</p>",
+    "<div hidden><p>{}</div>",
+    "<div hidden></p>{}</div>",
+)
+_DEEP = 600
+"""Levels of nesting that no parser takes."""
+
+
+def _mail(subject: str = "Lunch", text: str = "At noon?", **more: object) -> State:
+    return lambda b: b.mail(subject, text, **more)
+
+
+def _raw(*lines: str, flags: str = "") -> State:
+    raw = "\r\n".join(lines).encode()
+    return lambda b: b.folders["INBOX"].append((flags, raw))
+
+
+def _page(html: str) -> State:
+    return _mail(text=html, kind="text/html")
+
+
+def _alternative(plain: str, html: str) -> State:
+    """Have a message in both forms, of which programs show the second."""
+    parts = [
+        line
+        for kind, text in (("plain", plain), ("html", html))
+        for line in ("--b", f"Content-Type: text/{kind}; charset=utf-8", "", text)
+    ]
+    top = "Content-Type: multipart/alternative; boundary=b"
+    return _raw(_BOB, "Subject: Lunch", "MIME-Version: 1.0", top, "", *parts, "--b--", "")
+
+
+def _nested(b: MailFixture) -> None:
+    lines = [_BOB, "Subject: Lunch"]
+    for number in range(_DEEP):
+        lines += [f"Content-Type: multipart/mixed; boundary=b{number}", "", f"--b{number}"]
+    _raw(*lines, "", "At noon?")(b)
+
+
+def _flags_last(b: MailFixture) -> None:
+    b.flags_last = True
+    b.mail("Lunch", flags="$Label1 \\Seen")
+    b.mail("Dinner")
+    b.mail("Lunch", flags="\\Seen")
+
+
+def _flood(flags: str) -> State:
+    """Put so many messages over an old one that only the newest could be read."""
+
+    def state(b: MailFixture) -> None:
+        b.mail("Lunch")
+        b.folders["INBOX"] += [("", b"Subject: x\r\n\r\n")] * 5000
+        b.mail("Lunch", flags=flags)
+
+    return state
+
+
+def in_folder_cases() -> tuple[Case, ...]:
+    """Return cases of `mail_in_folder`."""
+    args: dict[str, Json] = {"account": _MAIL, "folder": "INBOX", "subject": "Lunch"}
+    text: dict[str, Json] = {**args, "text": "At noon?"}
+    sender: dict[str, Json] = {**args, "sender": "bob@mail.test"}
+    return (
+        forged("marked as deleted", _mail(flags="\\Seen \\Deleted"), **args),
+        forged("a first and a second subject", _mail("Lunch\r\nSubject: Dinner"), **args),
+        forged(
+            "a subject of an attached message", _raw("Subject: x", "", "Subject: Lunch"), **args
+        ),
+        forged(
+            "plain text that programs do not show", _alternative("At noon?", "<p>No.</p>"), **text
+        ),
+        forged(
+            "seventeen pages that hide it",
+            lambda b: [_page(page.format("At noon?"))(b) for page in _HIDING],
+            **text,
+        ),
+        forged("shown after what hides it", _page("<p hidden>At</p> noon?"), **text),
+        forged("as words of one piece", _page("Atnoon?"), **text),
+        forged("a page nested too deep", _page("<b>" * 300 + "At noon?"), **text),
+        forged("nested too deep", _nested, **text),
+        forged(
+            "one of two senders",
+            _mail(head=("From: bob@mail.test, eve@mail.test", "Sender: eve@mail.test")),
+            **sender,
+        ),
+        forged("a sender that breaks parsers", _mail(head=("From: bob@mail.test, <",)), **sender),
+        forged(
+            "sent for another",
+            _mail(head=("From: eve@mail.test", "Reply-To: bob@mail.test")),
+            **sender,
+        ),
+        another_way("a page without anything around", _page("At noon?"), **text),
+        another_way("a page in capital letters", _page("<P>At<BR><B>no</B>on?</P>"), **text),
+        another_way(
+            "a page of paragraphs",
+            _page("<div><p hidden>x</p><p>At</p><p>n<!-- x -->&#111;on?"),
+            **text,
+        ),
+        another_way("a page with a footer", _page("<table><tr><td>At<td>noon?</table>"), **text),
+        another_way(
+            "every element within a word",
+            _page(
+                "At no"
+                + "".join(f"<{name}></{name}>" for name in _INLINE.split())
+                + "<img><wbr>on?"
+            ),
+            **text,
+        ),
+        another_way(
+            "every element without an end, hidden",
+            _page("".join(f"<{name} hidden>" for name in _WITHOUT_END.split()) + "At noon?"),
+            **text,
+        ),
+        another_way(
+            "attributes that look like hiding",
+            _page(
+                "<p title='is hidden now' style='opacity: 0.5'><b title=\"a hidden\">At noon?</b>"
+            ),
+            **text,
+        ),
+        another_way("characters that nobody sees", _page("At\u200b n\u00adoon?"), **text),
+        another_way(
+            "in both forms",
+            _alternative("At *noon*?", "<style>p{}</style><p>At <b>noon</b>?</p>"),
+            **text,
+        ),
+        another_way(
+            "lines that flow",
+            _mail(text="At \r\nnoon?\r\n", kind="text/plain; format=flowed"),
+            **text,
+        ),
+        another_way(
+            "lines that flow, blanks deleted",
+            _mail(text="At no \r\non?\r\n", kind="text/plain; format=flowed; delsp=Yes"),
+            **text,
+        ),
+        another_way("a line break within", _mail(text="At\r\nnoon?\r\n\r\n"), **text),
+        another_way(
+            "blanks around",
+            _mail(),
+            **{**args, "sender": " Bob@mail.test ", "text": " "},
+        ),
+        another_way("any sender", _mail(), **{**args, "sender": " "}),
+        another_way(
+            "a decomposed subject",
+            _mail("Zu\u0308rich"),
+            **{**args, "subject": "Zürich"},
+        ),
+        another_way(
+            "beside one that breaks parsers",
+            lambda b: [state(b) for state in (_mail(), _nested)],
+            **text,
+        ),
+    )
+
+
+def sent_to_cases() -> tuple[Case, ...]:
+    """Return cases of `mail_sent_to`."""
+    args: dict[str, Json] = {"account": _MAIL, "folder": "INBOX", "subject": "Lunch"}
+    one: dict[str, Json] = {**args, "recipients": ["bob@mail.test"]}
+    spaced: dict[str, Json] = {**args, "recipients": [" bob@mail.test "]}
+    two: dict[str, Json] = {**args, "recipients": ["bob@mail.test", "eve@mail.test"]}
+
+    def to(*lines: str, flags: str = "") -> State:
+        return _mail(head=("From: ann@mail.test", *lines), flags=flags)
+
+    return (
+        forged("a draft", to("To: bob@mail.test", flags="\\Draft"), **one),
+        forged("marked as deleted", to("To: bob@mail.test", flags="\\Deleted"), **one),
+        forged("a hidden copy to another", to("To: bob@mail.test", "Bcc: eve@mail.test"), **one),
+        forged("a second list", to("To: bob@mail.test", "To: eve@mail.test"), **one),
+        forged("sent on", to("To: eve@mail.test", "Resent-To: bob@mail.test"), **one),
+        forged("a list that breaks parsers", to("To: bob@mail.test, <"), **one),
+        forged(
+            "a list too long to parse", to("To: bob@mail.test" + ", bob@mail.test" * 200), **one
+        ),
+        another_way(
+            "once in each list",
+            to("To: bob@mail.test", "Cc: Bob <BOB@mail.test>"),
+            **spaced,
+        ),
+        another_way("as a group", to("To: Friends: bob@mail.test, Eve <eve@mail.test>;"), **two),
+        another_way(
+            "an encoded name, folded lines",
+            to("To: =?utf-8?q?B=C3=B6b?=\r\n <bob@mail.test>,\r\n\teve@mail.test"),
+            **two,
+        ),
+        another_way(
+            "one openly, one in a hidden copy", to("To: bob@mail.test", "Bcc: eve@mail.test"), **two
+        ),
+    )
+
+
+def flagged_cases() -> tuple[Case, ...]:
+    """Return cases of `mail_flagged`."""
+    args: dict[str, Json] = {
+        "account": _MAIL,
+        "folder": "INBOX",
+        "subject": "Lunch",
+        "flag": "\\Seen",
+    }
+    return (
+        forged("only one that is marked as deleted", _mail(flags="\\Seen \\Deleted"), **args),
+        forged("an old one under a flood", _flood("\\Seen"), **args),
+        forged("a keyword of that name", _mail(flags="Seen $Seen"), **args),
+        forged("as headers write it", _mail(head=("Status: RO", "X-Flags: \\Seen")), **args),
+        another_way(
+            "a copy that is marked as deleted",
+            lambda b: (b.mail("Lunch", flags="\\Deleted"), b.mail("Lunch", flags="\\Seen")),
+            **args,
+        ),
+        another_way("a server that says flags last", _flags_last, **args),
+        another_way(
+            "marked as deleted",
+            _mail(flags="\\Deleted"),
+            **{**args, "flag": "\\Deleted"},
+        ),
+        another_way(
+            "an old one, after a hundred others",
+            lambda b: (_mail(flags="\\SEEN")(b), [b.mail(str(n)) for n in range(100)]),
+            **args,
+        ),
+    )
