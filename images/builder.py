@@ -26,7 +26,7 @@ from images.catalog import make_recipe
 from images.engine import connect, find_image
 from images.log import BuildLog, ignore_progress
 from images.manifest import FORMAT, MANIFEST, Manifest, describe_files, digest_files, read_manifest
-from images.recipe import docker_tag
+from images.recipe import docker_tag, input_digests
 from images.store import (
     as_image,
     check_files,
@@ -286,6 +286,7 @@ def _describe(
         seconds=0,
         builder=importlib.metadata.version("mesocosm"),
         needs={name: image.digest for name, image in needed.items()},
+        inputs=input_digests(recipe),
         docker_tag=docker_tag(recipe.name, docker_id) if docker_id else None,
         docker_id=docker_id,
         files=files,

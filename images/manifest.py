@@ -44,6 +44,7 @@ class Manifest(BaseModel):
         seconds: how long the build took.
         builder: version of this project.
         needs: digest of each image this one stands on.
+        inputs: digest of each input of the recipe; empty in manifests of older versions.
         docker_tag: of a docker image.
         docker_id: of a docker image, ``sha256:...``.
         files: by path below the image's folder; empty for docker images.
@@ -62,6 +63,7 @@ class Manifest(BaseModel):
     seconds: float
     builder: str
     needs: dict[str, str] = {}
+    inputs: dict[str, str] = {}
     docker_tag: str | None = None
     docker_id: str | None = None
     files: dict[str, FileEntry] = {}

@@ -28,6 +28,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from appliance.base.files import digest_json
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -134,6 +136,17 @@ class Recipe(Protocol):
             MesocosmError: any of them; the builder turns a tool's failure into ImageBuildError.
         """
         ...
+
+
+def input_digests(recipe: Recipe) -> dict[str, str]:
+    """Return a digest of each input of a recipe; those that are tables are taken apart."""
+    digests: dict[str, str] = {}
+    for key, value in recipe.inputs().items():
+        if isinstance(value, dict):
+            digests |= {f"{key}/{part}": digest_json(one) for part, one in value.items()}
+        else:
+            digests[key] = digest_json(value)
+    return digests
 
 
 def docker_tag(name: str, docker_id: str) -> str:

@@ -1,17 +1,27 @@
-"""What the controller tells Prometheus beside measures: who answers, and the disk."""
+"""What the controller tells Prometheus beside measures: hosts, disk, images, the last good run."""
 
 from __future__ import annotations
 
+import math
 import shutil
 from typing import TYPE_CHECKING
 
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.bringup.currency import kept_currency
+from controller.store.index import FINISHED, list_runs
+from controller.store.runs import Store
+from images.currency import Currency
 from monitoring.gauges import Gauge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from provisioning.fleet.liveness import LivenessWatch
+
+
+_RUNS_EVERY_S = 30.0
 
 
 class ApplianceGauges:
@@ -20,15 +30,21 @@ class ApplianceGauges:
     Args:
         settings: of the appliance.
         watch: looks at machines.
+        clock: bounds how often runs are read, as those that go on have no place in the index.
     """
 
-    def __init__(self, settings: Settings, watch: LivenessWatch) -> None:
+    def __init__(
+        self, settings: Settings, watch: LivenessWatch, *, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
         self._settings = settings
         self._watch = watch
+        self._clock = clock
+        self._good_run_s: dict[tuple[str, ...], float] = {}
+        self._read_runs_s = -math.inf
 
     def __call__(self) -> list[Gauge]:
         """Return all gauges as they are now."""
-        return [self._hosts(), *self._disk()]
+        return [self._hosts(), *self._disk(), self._images(), self._last_good_run()]
 
     def count_machines(self) -> Mapping[tuple[str, str], int]:
         """Count machines by kind and state, as they really are."""
@@ -45,6 +61,30 @@ class ApplianceGauges:
         }
         text = "Whether the hypervisor and the Docker engine answer: 1 or 0."
         return Gauge("host_up", text, values, ("host",))
+
+    def _images(self) -> Gauge:
+        values: dict[tuple[str, ...], float] = {
+            (name,): float(found is not Currency.CURRENT)
+            for name, found in kept_currency(self._settings).items()
+        }
+        text = "Whether an image was not current when a command on the host last looked: 1 or 0."
+        return Gauge("image_stale", text, values, ("image",))
+
+    def _last_good_run(self) -> Gauge:
+        now_s = self._clock.monotonic_s()
+        if now_s - self._read_runs_s >= _RUNS_EVERY_S:
+            self._read_runs_s = now_s
+            self._good_run_s = self._find_good_run()
+        text = "Start of the last run whose trials were all judged, unix time."
+        return Gauge("last_good_run_timestamp_seconds", text, self._good_run_s)
+
+    def _find_good_run(self) -> dict[tuple[str, ...], float]:
+        times = [
+            row.started_s
+            for row in list_runs(Store(self._settings.runs_dir))
+            if row.state == FINISHED and row.planned and not row.inconclusive
+        ]
+        return {(): max(times)} if times else {}
 
     def _disk(self) -> list[Gauge]:
         usage = shutil.disk_usage(self._settings.state_dir)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
+from appliance.bringup.currency import read_currency
 from images.builder import Builder
 from images.catalog import needed_names
 from images.distribution import choose_distribution, keep_choice
@@ -49,6 +50,7 @@ def ensure_images(settings: Settings, steps: Steps) -> dict[str, str]:
 
         images = build_all(needs, ensure)
     keep_choice(settings, choice)
+    read_currency(settings)
     return {name: image.tag for name, image in images.items() if image.tag}
 
 

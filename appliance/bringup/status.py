@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from appliance.base.errors import RequirementError
 from appliance.bringup.compose import SERVICES, Compose
+from appliance.bringup.currency import read_currency
 from appliance.bringup.health import QUESTIONS, controller_url, prometheus_url
+from images.currency import Currency
 from provisioning.accelerator.detection import find_accelerator
 from provisioning.fleet.allocation import Allocation
 from provisioning.fleet.ledger import FILE, Ledger
@@ -15,6 +17,7 @@ from provisioning.fleet.liveness import open_liveness
 
 if TYPE_CHECKING:
     from appliance.base.settings import Settings
+    from images.currency import ImageState
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,7 @@ class Status:
         services: docker's word for each service, or ``absent``; then whether it answers.
         machines: number by kind and state, as they really are; see `provisioning.fleet.liveness`.
         lost: ids of machines that ended, or that nobody can be asked about.
+        images: those that are needed and not current, with the reason.
         accelerator: ``kvm`` or ``tcg``.
         addresses: of the page and of Prometheus.
         waiting: kinds of the machines that somebody waits for until there is memory.
@@ -38,6 +42,7 @@ class Status:
     addresses: dict[str, str]
     waiting: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
+    images: list[ImageState] = field(default_factory=list)
 
     @property
     def is_healthy(self) -> bool:
@@ -64,6 +69,7 @@ class Status:
                 for (kind, state), count in sorted(self.machines.items())
             ],
             "lost": self.lost,
+            "images_not_current": [one.to_dict() for one in self.images],
             "accelerator": self.accelerator,
             "addresses": self.addresses,
             "waiting": self.waiting,
@@ -94,4 +100,7 @@ def read_status(settings: Settings) -> Status:
         {"controller": controller_url(settings), "prometheus": prometheus_url(settings)},
         Allocation(Ledger(settings.state_dir / FILE)).waiting(),
         [one.machine_id for one in sight.lost],
+        [one for one in read_currency(settings) if one.currency is not Currency.CURRENT]
+        if engine
+        else [],
     )

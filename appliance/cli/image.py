@@ -105,11 +105,14 @@ def build(
 
 
 def list_images(json: JsonOption = False) -> None:
-    """List what is built, current or not."""
+    """List what is built: current, stale (and why), or old; and what is needed and missing."""
     from appliance.base.settings import get_settings
+    from appliance.bringup.currency import read_currency, with_currency
     from images.builder import list_manifests
 
-    rows = [_describe(folder, manifest) for folder, manifest in list_manifests(get_settings())]
+    settings = get_settings()
+    built = [_describe(folder, manifest) for folder, manifest in list_manifests(settings)]
+    rows = with_currency(built, read_currency(settings))
     if json:
         print_json({"images": rows})
     else:
@@ -273,12 +276,14 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
-    for title in ("image", "variant", "digest", "packages", "built", "seconds", "notes"):
+    for title in ("image", "variant", "digest", "packages", "built", "seconds", "state", "notes"):
         table.add_column(title)
     for row in rows:
         notes = "; ".join(row.get("notes", {}).values())
         if screen := row.get("screen"):
             notes = f"screen: {screen}; {notes}"
+        if reason := row.get("reason"):
+            notes = f"{reason} {notes}".strip()
         state = row.get("state", "ok")
         if state != "ok":
             notes = f"{state}: {row['cause']} {row['cure']}"
@@ -289,6 +294,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
             str(row.get("packages", "")),
             row.get("built_at", "")[:19],
             f"{row['build_seconds']:.1f}" if "build_seconds" in row else "",
+            row.get("currency", row.get("state", "")),
             notes,
         )
         table.add_row(*(Text(cell) for cell in cells))

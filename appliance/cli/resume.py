@@ -8,7 +8,15 @@ import typer
 
 from appliance.cli.output import JsonOption, say
 from appliance.cli.results import SuiteOption, runs
-from appliance.cli.run import BaseUrl, FleetOption, Model, Parallel, carry_out
+from appliance.cli.run import (
+    BaseUrl,
+    BuildOption,
+    FleetOption,
+    Model,
+    Parallel,
+    carry_out,
+    check_machines,
+)
 
 if TYPE_CHECKING:
     from controller.store.spec import RunSpec
@@ -37,6 +45,7 @@ def resume(
     model: Model = None,
     base_url: BaseUrl = None,
     parallel: Parallel = 1,
+    build: BuildOption = False,
     fleet: FleetOption = "real",
     json: JsonOption = False,
 ) -> None:
@@ -59,6 +68,10 @@ def resume(
     options = AgentOptions(model=model, base_url=base_url)
     plan = resume_plan(folder.spec, chosen, lambda spec: make_driver(spec, options))
     warn_of_other_code(folder.spec)
+    if fleet == "real":
+        tasks = [chosen.task(name) for name in plan.tasks]
+        kinds = {kind for task in tasks for kind in task.roles.values()}
+        check_machines(settings, kinds, build=build)
     context = make_context(
         plan, open_fleet(fleet, settings, say), baselines_dir=settings.baselines_dir
     )

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.cli.output import JsonOption, print_json, print_report, say
+from appliance.cli.output import JsonOption, console_err, print_json, print_report, say
 
 if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from controller.executors.protocol import Job
     from controller.store.runs import RunFolder
     from evaluators.model.suite import Suite as SuiteModel
+    from provisioning.protocols import Kind
 
 
 def _agents() -> list[str]:
@@ -62,6 +63,9 @@ Retries = Annotated[
         "--retries", min=0, help="More attempts at a trial whose machines or model failed."
     ),
 ]
+BuildOption = Annotated[
+    bool, typer.Option("--build", help="Build the machines' images where they are not current.")
+]
 FleetOption = Annotated[str, typer.Option("--fleet", hidden=True, help="real or fake.")]
 
 
@@ -84,13 +88,15 @@ def run(
     record_rate: RecordRate = 5.0,
     parallel: Parallel = 1,
     retries: Retries = 1,
+    build: BuildOption = False,
     fleet: FleetOption = "real",
     json: JsonOption = False,
 ) -> None:
     """Run an agent on a suite and report its results.
 
-    The exit code is 0 when every trial was judged, whatever the verdicts, and 1 when trials were
-    inconclusive because machines failed.
+    The exit code is 0 when every trial was judged, whatever the verdicts, 1 when trials were
+    inconclusive because machines failed, and 3 when images are not current or the hypervisor does
+    not answer: nothing was begun then.
     """
     from appliance.base.settings import get_settings
     from controller.agents.registry import AgentOptions, make_driver, specify_agent
@@ -105,6 +111,8 @@ def run(
     chosen = open_suite(suite)
     options = AgentOptions(script, model, base_url)
     spec = specify_agent(agent, options)
+    if fleet == "real":
+        check_machines(settings, _kinds(chosen, task), build=build)
     plan = Plan(
         suite=chosen,
         agent=spec,
@@ -122,6 +130,21 @@ def run(
     )
     job = Job(chosen, context, plan.driver)
     carry_out(job, create_run(plan, settings.runs_dir), parallel=parallel, json=json)
+
+
+def _kinds(suite: SuiteModel, names: list[str] | None) -> set[Kind]:
+    """Return the kinds of machines that tasks need; all tasks by default."""
+    tasks = [suite.task(name) for name in names] if names else suite.tasks
+    return {kind for task in tasks for kind in task.roles.values()}
+
+
+def check_machines(settings: Settings, kinds: set[Kind], *, build: bool) -> None:
+    """Refuse to begin where machines of some kinds could not be had; see `require_ready`."""
+    from appliance.bringup.preflight import require_ready
+    from provisioning.fleet.host_backends import host_backends
+
+    backends = host_backends(settings)
+    require_ready(settings, kinds, backends, build=build, console=console_err())
 
 
 def _recipes(suite: SuiteModel, settings: Settings) -> dict[str, str]:

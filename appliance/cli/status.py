@@ -61,6 +61,8 @@ def _print(found: Status) -> None:
         table.add_row("lost", ", ".join(found.lost))
     if not found.machines:
         table.add_row("machines", "none")
+    for image in found.images:
+        table.add_row(f"image {image.name}", f"[yellow]{image.currency}.[/] {image.reason}")
     if found.waiting:
         table.add_row("waiting", f"for memory: {', '.join(found.waiting)}")
     table.add_row("accelerator", found.accelerator)

@@ -1,0 +1,90 @@
+"""Judge all images that an appliance needs, and keep what was found for the controller.
+
+The controller's container has other files than the host, so it cannot judge recipes itself: it reads
+what the last command on the host found.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import ImageError
+from appliance.base.files import write_atomic
+from images.builder import Builder
+from images.catalog import needed_names
+from images.currency import Currency, ImageState, judge_images
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+
+_FILE = "currency.json"
+_log = logging.getLogger(__name__)
+
+
+class _Kept(BaseModel):
+    """What was found, and when, unix time."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    judged_s: float
+    images: dict[str, Currency]
+
+
+def read_currency(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> list[ImageState]:
+    """Judge every image that the appliance needs, and keep what was found.
+
+    Raises:
+        RequirementError: the Docker engine does not answer.
+    """
+    try:
+        states = judge_images(needed_names(settings), Builder(settings))
+    except ImageError as exc:
+        _log.warning("images could not be judged: %s", exc)
+        return []
+    kept = _Kept(judged_s=clock.now_s(), images={one.name: one.currency for one in states})
+    try:
+        if settings.images_dir.is_dir():
+            write_atomic(_path(settings), kept.model_dump_json())
+    except OSError as exc:
+        _log.warning("what was found of images could not be kept: %s", exc)
+    return states
+
+
+def kept_currency(settings: Settings) -> dict[str, Currency]:
+    """Return what a command on the host found last, by image; empty when none looked."""
+    try:
+        return dict(_Kept.model_validate_json(_path(settings).read_bytes()).images)
+    except (OSError, ValidationError):
+        return {}
+
+
+def with_currency(rows: list[dict[str, Any]], states: list[ImageState]) -> list[dict[str, Any]]:
+    """Add to the rows of built images how they stand to today's recipes, and missing images."""
+    judged = {(one.name, one.variant): one for one in states}
+    newest: dict[tuple[str, str], str] = {}
+    for row in rows:
+        key = (row["name"], row.get("variant", ""))
+        newest[key] = max(newest.get(key, ""), row.get("built_at", ""))
+    shown = []
+    for row in rows:
+        key = (row["name"], row.get("variant", ""))
+        if "state" in row or key not in judged:  # damaged, or of other settings
+            shown.append(row)
+        elif row["built_at"] != newest[key]:
+            shown.append(row | {"currency": "old", "reason": "A newer one was built."})
+        else:
+            state = judged[key]
+            shown.append(row | {"currency": str(state.currency), "reason": state.reason})
+    listed = {(row["name"], row.get("variant")) for row in rows}
+    return shown + [one.to_dict() for key, one in judged.items() if key not in listed]
+
+
+def _path(settings: Settings) -> Path:
+    return settings.images_dir / _FILE

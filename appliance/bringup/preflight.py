@@ -1,0 +1,94 @@
+"""Refuse a run whose machines could not be had: before its first trial, and with the reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import RequirementError
+from images.builder import Builder
+from images.currency import Currency, judge_images
+from images.progress import show_progress
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from rich.console import Console
+
+    from appliance.base.settings import Settings
+    from images.currency import ImageState
+    from provisioning.fleet.backend import Backend
+
+_DESKTOPS: Mapping[str, tuple[str, ...]] = {
+    "vm": ("hypervisor", "desktop"),
+    "container": ("desktop-container",),
+    "remote": (),
+}
+_PHONES = {"reference": ("phone",), "emulator": ("android",)}
+
+
+def machine_images(settings: Settings, kinds: Collection[Kind]) -> list[str]:
+    """Return the images that machines of some kinds are made from; remote desktops have none."""
+    names = {Kind.DESKTOP: _DESKTOPS[settings.desktop], Kind.PHONE: _PHONES[settings.phone]}
+    return [name for kind in sorted(set(kinds)) for name in names[kind]]
+
+
+def require_images(builder: Builder, names: Collection[str]) -> None:
+    """Make sure that images are what today's recipes would give.
+
+    Raises:
+        RequirementError: one is stale, missing or corrupt; says which and why.
+    """
+    bad = [one for one in judge_images(names, builder) if one.currency is not Currency.CURRENT]
+    if bad:
+        raise _not_current(bad)
+
+
+def build_images(builder: Builder, names: Collection[str], console: Console) -> None:
+    """Build what is stale, missing or corrupt.
+
+    Raises:
+        ImageBuildError: one could not be built.
+    """
+    for name in names:
+        with show_progress(name, console) as report:
+            builder.ensure(name, report, repair=True)
+
+
+def require_ready(
+    settings: Settings,
+    kinds: Collection[Kind],
+    backends: Mapping[Kind, Backend],
+    *,
+    build: bool,
+    console: Console,
+) -> None:
+    """Make sure that machines of some kinds can be made and asked.
+
+    Args:
+        settings: of the appliance.
+        kinds: of the machines that tasks need.
+        backends: who runs them.
+        build: build images that are not current.
+        console: shows progress of builds.
+
+    Raises:
+        RequirementError: an image is not current, or the hypervisor or engine does not answer.
+        ImageBuildError: an image could not be built.
+    """
+    builder, names = Builder(settings), machine_images(settings, kinds)
+    if build:
+        build_images(builder, names, console)
+    require_images(builder, names)
+    for kind in kinds:
+        backends[kind].require_host()
+
+
+def _not_current(bad: list[ImageState]) -> RequirementError:
+    names = " ".join(one.name for one in bad)
+    return RequirementError(
+        "Images that this run's machines are made from are not current.",
+        details="\n".join(f"{one.label} is {one.currency}. {one.reason}" for one in bad),
+        resolution=f"Build them first: give --build, or run `mesocosm image build {names}`; "
+        "`mesocosm up` builds all.",
+    )

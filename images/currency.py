@@ -1,0 +1,140 @@
+"""Say whether images are what today's recipes would give, and why not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import ImageCorruptError, ImageMissingError
+from images.manifest import Manifest
+from images.recipe import input_digests
+from images.store import iter_manifests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from appliance.base.settings import Settings
+    from images.builder import Builder
+    from images.recipe import Recipe
+
+_MOST_NAMED = 5
+
+
+class Currency(StrEnum):
+    """How an image stands to its recipe."""
+
+    CURRENT = "current"
+    STALE = "stale"
+    MISSING = "missing"
+    CORRUPT = "corrupt"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageState:
+    """One image that the appliance needs.
+
+    Attributes:
+        name: of the recipe.
+        variant: that today's settings make of it.
+        currency: whether it may be used.
+        reason: why not; empty when it may.
+    """
+
+    name: str
+    variant: str
+    currency: Currency
+    reason: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name and variant, such as ``desktop:debian-12``."""
+        return f"{self.name}:{self.variant}"
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the machine-readable form."""
+        return {
+            "name": self.name,
+            "variant": self.variant,
+            "currency": str(self.currency),
+            "reason": self.reason,
+        }
+
+
+def judge_images(names: Iterable[str], builder: Builder) -> list[ImageState]:
+    """Judge images, each after those that it stands on.
+
+    Args:
+        names: of recipes; what they stand on is judged too.
+        builder: knows recipes and where images are.
+
+    Raises:
+        UnknownNameError: there is no recipe of a name.
+        RequirementError: the Docker engine does not answer.
+    """
+    found: dict[str, ImageState] = {}
+    for name in names:
+        _judge(name, builder, found)
+    return list(found.values())
+
+
+def _judge(name: str, builder: Builder, found: dict[str, ImageState]) -> ImageState:
+    if name in found:
+        return found[name]
+    recipe = builder.make(name, builder.settings)
+    bases = [_judge(other, builder, found) for other in recipe.needs]
+    bad = [one for one in bases if one.currency is not Currency.CURRENT]
+    newest = _newest(recipe, builder.settings)
+    if newest is None:
+        currency, reason = Currency.MISSING, "It was never built here."
+    elif bad:
+        currency = Currency.STALE
+        reason = " ".join(f"It stands on {one.label}, which is {one.currency}." for one in bad)
+    else:
+        currency, reason = _judge_built(recipe, builder, newest)
+    found[name] = ImageState(name, recipe.variant, currency, reason)
+    return found[name]
+
+
+def _judge_built(recipe: Recipe, builder: Builder, newest: Manifest) -> tuple[Currency, str]:
+    try:
+        builder.find(recipe.name)
+    except ImageCorruptError as exc:
+        return Currency.CORRUPT, f"{exc.brief} {exc.details}".strip()
+    except ImageMissingError:
+        if newest.recipe_digest == builder.recipe_digest(recipe.name):
+            return Currency.MISSING, "The Docker engine no longer has it."
+        return Currency.STALE, _difference(recipe, builder, newest)
+    return Currency.CURRENT, ""
+
+
+def _newest(recipe: Recipe, settings: Settings) -> Manifest | None:
+    """Return the manifest of the image that was built last."""
+    built = [
+        manifest
+        for _, manifest in iter_manifests(settings.images_dir)
+        if isinstance(manifest, Manifest)
+        and (manifest.name, manifest.variant) == (recipe.name, recipe.variant)
+    ]
+    return max(built, key=lambda one: one.built_at, default=None)
+
+
+def _difference(recipe: Recipe, builder: Builder, newest: Manifest) -> str:
+    """Return in a sentence what is not as it was when an image was built."""
+    since = f"since it was built ({newest.built_at[:16].replace('T', ' ')} UTC)"
+    rebuilt = [
+        other for other in recipe.needs if newest.needs.get(other) != builder.find(other).digest
+    ]
+    if rebuilt:
+        return f"{', '.join(rebuilt)}, which it stands on, was built anew {since}."
+    if not newest.inputs:
+        return f"Its recipe changed {since}."
+    present = input_digests(recipe)
+    changed = [
+        key
+        for key in sorted(present.keys() | newest.inputs.keys())
+        if present.get(key) != newest.inputs.get(key)
+    ]
+    named = ", ".join(changed[:_MOST_NAMED])
+    more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
+    return f"Changed {since}: {named}{more}." if changed else f"Its recipe changed {since}."

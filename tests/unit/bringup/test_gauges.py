@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.settings import Settings
+from appliance.bringup import gauges as module
+from appliance.bringup.gauges import ApplianceGauges
+from controller.store.index import FINISHED, UNFINISHED, RunRow
+from provisioning.fleet.liveness import Host, Liveness, LivenessWatch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def row(name: str, started_s: float, *, state: str = FINISHED, inconclusive: int = 0) -> RunRow:
+    return RunRow(name, "smoke", "oracle", started_s, state, 4, 4 - inconclusive, 0, inconclusive)
+
+
+def test_hosts_disk_images_and_the_last_good_run_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(state_dir=tmp_path)
+    (tmp_path / "images").mkdir()
+    text = '{"judged_s": 1, "images": {"base": "current", "phone": "stale"}}'
+    (tmp_path / "images/currency.json").write_text(text)
+    runs = [row("a", 10), row("b", 20, inconclusive=1), row("c", 30, state=UNFINISHED)]
+    monkeypatch.setattr(module, "list_runs", lambda _store: runs)
+    liveness = Liveness(settings, {"docker": Host(frozenset, frozenset())})
+    with LivenessWatch(liveness) as watch:
+        gauges = ApplianceGauges(settings, watch)
+        found = {gauge.name: gauge.values for gauge in gauges()}
+        assert gauges.silent() == []
+    watch.join()
+    assert found["host_up"] == {("docker",): 1.0}
+    assert found["image_stale"] == {("base",): 0.0, ("phone",): 1.0}
+    assert found["last_good_run_timestamp_seconds"] == {(): 10}
+    assert found["disk_free_bytes"][()] <= found["disk_size_bytes"][()]
+
+
+def test_what_is_not_known_is_absent(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path)
+    with LivenessWatch(Liveness(settings, {})) as watch:
+        found = {gauge.name: gauge.values for gauge in ApplianceGauges(settings, watch)()}
+    watch.join()
+    assert found["image_stale"] == found["last_good_run_timestamp_seconds"] == {}
