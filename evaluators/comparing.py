@@ -31,6 +31,9 @@ _SIDE_PX = 64
 _SAME_LOOK = 0.96
 _SAME_BRIGHTNESS = 12.0
 _FLAT = 2.0
+_BLOCKS = 8
+_SAME_BLOCK = 24.0
+_TONES = 16
 
 
 def is_same(left: str, right: str, way: Way) -> bool:
@@ -53,7 +56,9 @@ def _key(text: str, way: Way) -> str | Fraction | None:
             return ("+" if plain.startswith("+") else "") + digits if digits else None
 
 
-def is_same_picture(one: Picture, two: Picture, *, proportion: float = 0.02) -> bool:
+def is_same_picture(
+    one: Picture, two: Picture, *, proportion: float = 0.02, everywhere: bool = False
+) -> bool:
     """Return whether two pictures look the same; one may be scaled or compressed.
 
     Both are scaled to 64 by 64 px. Their colours must correlate at least 0.96 in each channel and
@@ -63,6 +68,7 @@ def is_same_picture(one: Picture, two: Picture, *, proportion: float = 0.02) -> 
         one: a picture.
         two: another.
         proportion: how far the ratios of width to height may differ, as a share.
+        everywhere: no part of 8 by 8 may differ by more than 24 of 255 in the mean.
     """
     ratios = [each.size[0] / each.size[1] for each in (one, two)]
     if abs(ratios[0] / ratios[1] - 1) > proportion:
@@ -72,6 +78,8 @@ def is_same_picture(one: Picture, two: Picture, *, proportion: float = 0.02) -> 
             resized(each.pixels[:, :, channel].astype(np.float32)) for each in (one, two)
         )
         if np.abs(left - right).mean() > _SAME_BRIGHTNESS:
+            return False
+        if everywhere and _by_block(np.abs(left - right)).max() > _SAME_BLOCK:
             return False
         if structure(left, right) < _SAME_LOOK:
             return False
@@ -83,6 +91,27 @@ def resized(grey: Grey) -> Grey:
     image = Image.fromarray(np.ascontiguousarray(grey, dtype=np.float32), mode="F")
     scaled = image.resize((_SIDE_PX, _SIDE_PX), Image.Resampling.BOX)
     return np.asarray(scaled, dtype=np.float32)
+
+
+def _by_block(values: Grey) -> Grey:
+    """Return the means of the 8 by 8 parts of a resized channel."""
+    side = _SIDE_PX // _BLOCKS
+    return np.asarray(values.reshape(_BLOCKS, side, _BLOCKS, side).mean(axis=(1, 3)))
+
+
+def retoned(source: Grey, found: Grey) -> Grey:
+    """Replace each brightness of a channel by the one that another has there typically.
+
+    The median counts, so that what was painted over a small part changes nothing.
+
+    Args:
+        source: the channel.
+        found: the other one, of the same shape.
+    """
+    tones = np.empty(source.size, np.float32)
+    for places in np.array_split(np.argsort(source, axis=None, kind="stable"), _TONES):
+        tones[places] = np.median(found.ravel()[places])
+    return tones.reshape(source.shape)
 
 
 def structure(one: Grey, two: Grey) -> float:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP")
 MAX_PIXELS = 40_000_000
+_PARENTS = {"MPO": "JPEG"}
+"""Formats whose files are those of another one, with further pictures behind the first."""
 _DATA_URL = "data:image/"
 
 
@@ -62,14 +64,22 @@ def decode_picture(data: bytes) -> Picture | None:
             if opened.width * opened.height > MAX_PIXELS:
                 return None
             opened.load()
-            shown = ImageOps.exif_transpose(opened)
+            shown = _eight_bits(ImageOps.exif_transpose(opened))
             has_alpha = "A" in shown.getbands() or "transparency" in shown.info
             rgba = shown.convert("RGBA") if has_alpha else shown.convert("RGB")
             if has_alpha:
                 rgba = Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba)
-            return Picture(np.array(rgba.convert("RGB")), opened.format or "", opened.mode)
+            form = opened.format or ""
+            return Picture(np.array(rgba.convert("RGB")), _PARENTS.get(form, form), opened.mode)
     except (OSError, ValueError, SyntaxError, EOFError, MemoryError, Image.DecompressionBombError):
         return None
+
+
+def _eight_bits(picture: Image.Image) -> Image.Image:
+    """Return a grey picture of 16 bits in 8 bits, which Pillow itself would cut at 255."""
+    if not picture.mode.startswith("I;16"):
+        return picture
+    return Image.fromarray((np.asarray(picture, dtype=np.uint16) // 257).astype(np.uint8))
 
 
 def picture_of_url(url: str) -> bytes | None:

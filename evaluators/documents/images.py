@@ -1,5 +1,8 @@
 """Picture files: their size and format, and how they differ from an original.
 
+Which program made a file cannot be told from it: these prove what the picture is. Of a file with
+several pictures the first one counts.
+
 An original that is missing or broken makes the result inconclusive. Originals should be stored where
 the agent cannot write, or be given inline.
 """
@@ -12,10 +15,14 @@ import numpy as np
 from pydantic import Field
 
 from appliance.base.errors import EvaluationError
-from evaluators.comparing import is_same_picture, resized, structure
+from evaluators.comparing import is_same_picture, resized, retoned, structure
 from evaluators.decorators import evaluator
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
     from evaluators.machine_view import MachineView
     from evaluators.pictures import Picture
 
@@ -24,12 +31,15 @@ _SAME_STRUCTURE = 0.9
 _LEAST_BRIGHTNESS = 3.0
 _LEAST_CONTRAST = 0.05
 _GREY_SPREAD = 4
+_COLOURED_SHARE = 0.0005
 _CROP_SLACK_PX = 2
 
 
 @evaluator(on="documents")
 def image_size_equals(view: MachineView, path: str, width: Px, height: Px) -> bool:
     """Return whether a picture file has exactly this size, in its EXIF orientation.
+
+    Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -52,6 +62,9 @@ def image_format_is(
 ) -> bool:
     """Return whether a picture file has this format, by its content and not its name.
 
+    A JPEG with further pictures (MPO), as cameras write them, is a JPEG. Proves the state, not who
+    made it.
+
     Args:
         view: the machine.
         path: of the file.
@@ -68,7 +81,8 @@ def image_format_is(
 def image_same_as(view: MachineView, path: str, original: str) -> bool:
     """Return whether a picture file looks like an original, which may be scaled or saved differently.
 
-    Its aspect ratio must be that of the original, to one part in fifty.
+    Its aspect ratio must be that of the original, to one part in fifty, and no part of it may be
+    replaced that is larger than about one part in a hundred. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -79,7 +93,7 @@ def image_same_as(view: MachineView, path: str, original: str) -> bool:
         ``{on: desktop, check: image_same_as, with: {path: ~/a.jpg, original: /srv/cat.png}}``
     """
     found, source = view.picture(path), _original(view, original)
-    return found is not None and is_same_picture(found, source)
+    return found is not None and is_same_picture(found, source, everywhere=True)
 
 
 @evaluator(on="documents")
@@ -89,7 +103,8 @@ def image_brightness_changed(
     """Return whether a picture is an original made brighter or darker, with the same content.
 
     Its mean brightness must differ by at least 3 of 255 in that direction, its size must be the
-    original's, and its structure must be kept (correlation of brightness at least 0.9).
+    original's, and its structure must be kept (correlation of brightness at least 0.9). What was
+    painted over small parts does not count. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -105,7 +120,9 @@ def image_brightness_changed(
     found = _kept(view, path, source)
     if found is None:
         return False
-    change = float(found.grey().mean() - source.grey().mean())
+    before = resized(source.grey())
+    after = retoned(before, resized(found.grey()))
+    change = round(float(after.mean() - retoned(before, before).mean()), 2)
     return (change if direction == "brighter" else -change) >= _LEAST_BRIGHTNESS
 
 
@@ -116,7 +133,8 @@ def image_contrast_changed(
     """Return whether a picture is an original with more or less contrast, and the same content.
 
     The standard deviation of its brightness must differ by at least a twentieth in that direction,
-    its size must be the original's, and its structure must be kept (correlation at least 0.9).
+    its size must be the original's, and its structure must be kept (correlation at least 0.9). What
+    was painted over small parts does not count. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -132,13 +150,18 @@ def image_contrast_changed(
     found = _kept(view, path, source)
     if found is None:
         return False
-    change = float(found.grey().std() / source.grey().std()) - 1
+    before = resized(source.grey())
+    after = retoned(before, resized(found.grey()))
+    change = float(after.std() / retoned(before, before).std()) - 1
     return (change if direction == "more" else -change) >= _LEAST_CONTRAST
 
 
 @evaluator(on="documents")
 def image_made_grey(view: MachineView, path: str, original: str) -> bool:
     """Return whether a picture is a coloured original without its colours.
+
+    The grey may be the original's luma, mean, lightness or value. At most one px in two thousand
+    may have kept a colour. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -151,8 +174,11 @@ def image_made_grey(view: MachineView, path: str, original: str) -> bool:
     source = _original(view, original)
     if _is_grey(source):
         raise EvaluationError("The original has no colours to remove.")
-    found = _kept(view, path, source)
-    return found is not None and _is_grey(found)
+    found = view.picture(path)
+    if found is None or found.size != source.size or not _is_grey(found):
+        return False
+    level = resized(found.grey())
+    return any(structure(level, resized(each)) >= _SAME_STRUCTURE for each in _greys(source))
 
 
 @evaluator(on="documents")
@@ -163,6 +189,8 @@ def image_turned(
     how: Literal["clockwise", "counterclockwise", "upside_down", "mirrored", "flipped"],
 ) -> bool:
     """Return whether a picture is an original, rotated or mirrored in a given way.
+
+    A turn that only the EXIF orientation states counts. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -207,6 +235,8 @@ def image_cropped(
 ) -> bool:
     """Return whether a picture is exactly this part of an original, to 2 px in each direction.
 
+    Proves the state, not who made it.
+
     Args:
         view: the machine.
         path: of the picture.
@@ -244,7 +274,7 @@ def images_side_by_side(
     """Return whether a picture consists of two originals, one beside or above the other.
 
     Each original must fill its share of the picture at any scale, with its aspect ratio kept to one part
-    in ten and its look unchanged. The first one is left or above.
+    in ten and its look unchanged. The first one is left or above. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -290,6 +320,13 @@ def _kept(view: MachineView, path: str, source: Picture) -> Picture | None:
     return found if alike >= _SAME_STRUCTURE else None
 
 
+def _greys(picture: Picture) -> Iterator[npt.NDArray[np.float32]]:
+    """Return what programs make of a picture without colours: luma, mean, lightness, value."""
+    pixels = picture.pixels.astype(np.float32)
+    highest, lowest = pixels.max(axis=2), pixels.min(axis=2)
+    yield from (picture.grey(), pixels.mean(axis=2), (highest + lowest) / 2, highest)
+
+
 def _is_grey(picture: Picture) -> bool:
     spread = np.ptp(picture.pixels.astype(np.int16), axis=2)
-    return bool(np.quantile(spread, 0.99) <= _GREY_SPREAD)
+    return bool((spread > _GREY_SPREAD).mean() <= _COLOURED_SHARE)

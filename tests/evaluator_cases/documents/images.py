@@ -18,7 +18,7 @@ from evaluators.testing.case import (
     positive,
 )
 from evaluators.testing.machine import MachineFixture
-from tests.evaluator_cases import file_builders
+from tests.evaluator_cases import file_builders, image_ways
 from tests.evaluator_cases.document_cases import at, picture_cases
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ TABLES = (
             near_miss("a px lower", _file(file_builders.scaled(CAT, 160, 119)), **_SIZE),
             near_miss("turned", _file(_CLOCK), **_SIZE),
             *picture_cases(png(CAT), _SIZE),
+            *image_ways.size_cases(_SIZE),
         ),
         equivalent=_BYTES,
     ),
@@ -165,6 +166,7 @@ TABLES = (
                 **_FORM,
             ),
             *picture_cases(png(CAT, "JPEG"), _FORM),
+            *image_ways.format_cases(_FORM),
         ),
         equivalent=_BYTES | {"BMP: *: cut": "cut off pixels"},
     ),
@@ -193,6 +195,7 @@ TABLES = (
             near_miss("one grey field for it", _file(FLAT), **_SAME),
             *original_cases(CAT, _SAME),
             *picture_cases(png(CAT), _SAME),
+            *image_ways.same_cases(_SAME),
         ),
         equivalent=_BYTES,
     ),
@@ -218,6 +221,7 @@ TABLES = (
             near_miss("mirrored", _file(bright(CAT, 20)[:, ::-1]), **_BRIGHT),
             *original_cases(bright(CAT, 20), _BRIGHT),
             *picture_cases(png(bright(CAT, 20)), _BRIGHT),
+            *image_ways.brightness_cases(_BRIGHT),
         ),
         equivalent=_BYTES,
     ),
@@ -243,6 +247,7 @@ TABLES = (
             near_miss("turned upside down", _file(contrast(CAT, 1.3)[::-1]), **_MORE),
             *original_cases(contrast(CAT, 1.3), _MORE),
             *picture_cases(png(contrast(CAT, 1.3)), _MORE),
+            *image_ways.contrast_cases(_MORE),
         ),
         equivalent=_BYTES,
     ),
@@ -269,6 +274,7 @@ TABLES = (
             ).expect_error(),
             *original_cases(grey(CAT), _SAME),
             *picture_cases(png(grey(CAT)), _SAME),
+            *image_ways.grey_cases(_SAME),
         ),
         equivalent=_BYTES,
     ),
@@ -302,6 +308,7 @@ TABLES = (
             ),
             *original_cases(_CLOCK, _TURN),
             *picture_cases(png(_CLOCK), _TURN),
+            *image_ways.turned_cases(_TURN),
         ),
         equivalent=_BYTES,
     ),
@@ -343,6 +350,7 @@ TABLES = (
             ).expect_error(),
             *original_cases(_PART, _CROP),
             *picture_cases(png(_PART), _CROP),
+            *image_ways.cropped_cases(_CROP),
         ),
         equivalent=_BYTES
         | {
@@ -406,6 +414,7 @@ TABLES = (
             ),
             *original_cases(_BOTH, _PAIR, "first"),
             *picture_cases(png(_BOTH), _PAIR),
+            *image_ways.pair_cases(_PAIR),
         ),
         equivalent=_BYTES | {"*srv/dog.png: flip a byte": "a pixel more or less does not count"},
     ),

@@ -1,0 +1,257 @@
+"""Forged pictures, and honest ones made in other ways, of one original."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
+
+from evaluators.testing.case import another_way, forged
+from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.file_builders import as_url, encoded, noise, scaled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from evaluators.pictures import Pixels
+    from evaluators.testing.case import Case
+
+    Args = Mapping[str, Any]
+    Files = Mapping[str, Callable[[], bytes]]
+
+CAT = noise(1)
+DOG = noise(2)
+NIGHT = np.ascontiguousarray(CAT // 16)
+NIGHT[:, 80:] += 120
+"""A picture half dark, in which a spot changes mean and contrast more than the structure."""
+_WHITE = np.full_like(CAT, 255)
+_EXIF = b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0%c\0\0\0\0\0\0"
+_TURNED_BACK, _TURNED_ON = 8, 6
+
+
+def size_cases(args: Args) -> tuple[Case, ...]:
+    """Return cases of a size of 160 by 120 px."""
+    forgeries = {
+        "a size that only the header states": lambda: _claimed(CAT[:10, :10], 160, 120),
+        "the size of the second frame": lambda: _frames(CAT[:10, :10], CAT),
+    }
+    ways = {
+        "indexed colours": lambda: _saved(Image.fromarray(CAT).quantize(256), "GIF"),
+        "grey of 16 bits": lambda: _saved(_deep(CAT), "PNG"),
+        "a camera's, with a second picture": lambda: _frames(CAT, DOG, "MPO"),
+    }
+    return _cases(args, forgeries, ways)
+
+
+def format_cases(args: Args) -> tuple[Case, ...]:
+    """Return cases of a JPEG."""
+    jpeg = encoded(CAT, "JPEG")
+    forgeries = {
+        "a JPEG behind a PNG": lambda: encoded(CAT) + jpeg,
+        "a JPEG's head before a PNG": lambda: jpeg[:20] + encoded(CAT),
+        "a JPEG's head and its end": lambda: jpeg[:20] + jpeg[-2:],
+    }
+    ways = {
+        "progressive": lambda: encoded(CAT, "JPEG", progressive=True),
+        "for print": lambda: _saved(Image.fromarray(CAT).convert("CMYK"), "JPEG"),
+        "grey": lambda: encoded(CAT[:, :, 0], "JPEG"),
+        "a camera's, with a second picture": lambda: _frames(CAT, DOG, "MPO"),
+    }
+    return _cases(args, forgeries, ways)
+
+
+def same_cases(args: Args) -> tuple[Case, ...]:
+    """Return cases of a picture like the original."""
+    spoilt = CAT.copy()
+    spoilt[40:56, 60:76] = DOG[40:56, 60:76]
+    forgeries = {
+        "all of it transparent": lambda: encoded(_veiled(CAT, 0)),
+        "in the second frame": lambda: _frames(DOG, CAT),
+        "a small part replaced": lambda: encoded(spoilt),
+        "blurred beyond recognition": lambda: encoded(scaled(scaled(CAT, 8, 6), 160, 120)),
+    }
+    ways = {
+        "indexed colours": lambda: _saved(Image.fromarray(CAT).quantize(256), "GIF"),
+        "for print": lambda: _saved(Image.fromarray(CAT).convert("CMYK"), "TIFF"),
+        "WebP": lambda: encoded(CAT, "WEBP", quality=80),
+        "stored turned, shown upright": lambda: _shown(np.rot90(CAT, -1), _TURNED_BACK),
+        "with an opaque alpha channel": lambda: encoded(_veiled(CAT, 255)),
+    }
+    return _cases(args, forgeries, ways)
+
+
+def brightness_cases(args: Args) -> tuple[Case, ...]:
+    """Return cases of a picture made brighter."""
+    spot, edge = NIGHT.copy(), NIGHT.copy()
+    spot[:18, :20] = 255
+    edge[:2] = edge[-1:] = 255
+    of_night = {**args, "original": as_url(encoded(NIGHT))}
+    forgeries = {
+        "a white spot": lambda: encoded(spot),
+        "white edges": lambda: encoded(edge),
+    }
+    ways = {
+        "by a gamma curve": lambda: encoded(_curved(CAT, lambda tone: tone**0.7)),
+        "by half-transparent white": lambda: encoded((CAT * 0.8 + 51).astype(np.uint8)),
+        "by transparency": lambda: encoded(_veiled(CAT, 200)),
+        "in JPEG": lambda: encoded(_curved(CAT, lambda tone: tone**0.8), "JPEG", quality=70),
+    }
+    return (*_cases(of_night, forgeries, {}), *_cases(args, {}, ways))
+
+
+def contrast_cases(args: Args) -> tuple[Case, ...]:
+    """Return cases of a picture with more contrast."""
+    spot, spots = NIGHT.copy(), NIGHT.copy()
+    spot[:14, -20:] = 255
+    spots[:14, -10:] = spots[-14:, -10:] = 255
+    of_night = {**args, "original": as_url(encoded(NIGHT))}
+    forgeries = {
+        "a white spot": lambda: encoded(spot),
+        "two white corners": lambda: encoded(spots),
+    }
+    steeper = _curved(CAT, lambda tone: tone * tone * (3 - 2 * tone))
+    ways = {
+        "by a curve": lambda: encoded(steeper),
+        "by stretched levels": lambda: encoded(_curved(CAT, lambda tone: tone * 1.4 - 0.2)),
+        "in JPEG": lambda: encoded(steeper, "JPEG", quality=80),
+    }
+    return (*_cases(of_night, forgeries, {}), *_cases(args, {}, ways))
+
+
+def grey_cases(args: Args) -> tuple[Case, ...]:
+    """Return cases of a picture without colours."""
+    luma = CAT @ np.array([0.299, 0.587, 0.114])
+    spot = _grey(luma)
+    spot[:12, :15] = CAT[:12, :15]
+    sepia = np.clip(luma[:, :, None] * np.array([1.07, 0.95, 0.8]), 0, 255).astype(np.uint8)
+    values = CAT.astype(float)
+    lightness = (values.max(axis=2) + values.min(axis=2)) / 2
+    forgeries = {
+        "a spot in colour": lambda: encoded(spot),
+        "in brown": lambda: encoded(sepia),
+        "grey in the second frame": lambda: _frames(CAT, _grey(luma)),
+    }
+    ways = {
+        "by the mean": lambda: encoded(_grey(values.mean(axis=2))),
+        "by lightness": lambda: encoded(_grey(lightness)),
+        "by value": lambda: encoded(_grey(values.max(axis=2))),
+        "16 bits": lambda: _saved(_deep(CAT), "PNG"),
+        "with an opaque alpha channel": lambda: encoded(_veiled(_grey(luma), 255)),
+    }
+    return _cases(args, forgeries, ways)
+
+
+def turned_cases(args: Args) -> tuple[Case, ...]:
+    """Return cases of a picture turned clockwise."""
+    turned = np.rot90(CAT, -1)
+    forgeries = {
+        "turned, and shown as before": lambda: _shown(turned, _TURNED_BACK),
+        "rows and columns swapped": lambda: encoded(CAT.transpose(1, 0, 2)),
+        "turned in the second frame": lambda: _frames(CAT, turned),
+    }
+    ways = {
+        "only shown so": lambda: _shown(CAT, _TURNED_ON),
+        "scaled, JPEG": lambda: encoded(scaled(turned, 90, 120), "JPEG"),
+        "three times the other way": lambda: encoded(np.rot90(CAT, 3)),
+        "indexed colours": lambda: _saved(Image.fromarray(turned).quantize(256), "GIF"),
+    }
+    return _cases(args, forgeries, ways)
+
+
+def cropped_cases(args: Args) -> tuple[Case, ...]:
+    """Return cases of the part of 60 by 50 px at (40, 20)."""
+    part = CAT[20:70, 40:100]
+    alone = np.full_like(CAT, 255)
+    alone[20:70, 40:100] = part
+    forgeries = {
+        "the rest painted over": lambda: encoded(alone),
+        "3 px further": lambda: encoded(CAT[23:73, 43:103]),
+        "mirrored": lambda: encoded(part[:, ::-1]),
+        "transparent": lambda: encoded(_veiled(part, 0)),
+    }
+    ways = {
+        "a px off": lambda: encoded(CAT[21:71, 41:101]),
+        "WebP": lambda: encoded(part, "WEBP", quality=90),
+        "stored turned, shown upright": lambda: _shown(np.rot90(part, -1), _TURNED_BACK),
+        "with an opaque alpha channel": lambda: encoded(_veiled(part, 255)),
+    }
+    return _cases(args, forgeries, ways)
+
+
+def pair_cases(args: Args) -> tuple[Case, ...]:
+    """Return cases of two pictures side by side."""
+    dog = scaled(DOG, 160, 120)
+    both = np.hstack([CAT, dog])
+    covered = both.copy()
+    covered[:, 160:200] = CAT[:, -40:]
+    forgeries = {
+        "the first over part of the second": lambda: encoded(covered),
+        "the second in the second frame": lambda: _frames(np.hstack([CAT, CAT]), both),
+        "the second transparent": lambda: encoded(np.hstack([_veiled(CAT, 255), _veiled(dog, 0)])),
+        "one stretched over both": lambda: encoded(scaled(CAT, 320, 120)),
+    }
+    gap = np.hstack([CAT, _WHITE[:, :2], dog])
+    ways = {
+        "WebP": lambda: encoded(both, "WEBP", quality=90),
+        "2 px between them": lambda: encoded(gap),
+        "indexed colours": lambda: _saved(Image.fromarray(both).quantize(256), "PNG"),
+        "on a transparent ground": lambda: encoded(_veiled(both, 255)),
+    }
+    return _cases(args, forgeries, ways)
+
+
+def _cases(args: Args, forgeries: Files, ways: Files) -> tuple[Case, ...]:
+    path = args["path"]
+    return (
+        *(forged(name, at(path, make), **args) for name, make in forgeries.items()),
+        *(another_way(name, at(path, make), **args) for name, make in ways.items()),
+    )
+
+
+def _saved(picture: Image.Image, form: str, **options: Any) -> bytes:
+    file = io.BytesIO()
+    picture.save(file, form, **options)
+    return file.getvalue()
+
+
+def _frames(first: Pixels, second: Pixels, form: str = "TIFF") -> bytes:
+    """Make a file of two pictures."""
+    further = [Image.fromarray(np.ascontiguousarray(second))]
+    picture = Image.fromarray(np.ascontiguousarray(first))
+    return _saved(picture, form, save_all=True, append_images=further)
+
+
+def _claimed(pixels: Pixels, width: int, height: int) -> bytes:
+    """Make a PNG whose header states another size."""
+    data = encoded(pixels)
+    head = b"IHDR" + struct.pack(">II", width, height) + data[24:29]
+    return data[:12] + head + struct.pack(">I", zlib.crc32(head)) + data[33:]
+
+
+def _shown(pixels: Pixels, orientation: int) -> bytes:
+    """Make a JPEG that is shown turned."""
+    return encoded(pixels, "JPEG", quality=95, exif=_EXIF % orientation)
+
+
+def _veiled(pixels: Pixels, alpha: int) -> Pixels:
+    """Add an alpha channel."""
+    return np.dstack([pixels, np.full(pixels.shape[:2], alpha, np.uint8)])
+
+
+def _grey(level: Any) -> Pixels:
+    return np.repeat(np.asarray(level).astype(np.uint8)[:, :, None], 3, axis=2)
+
+
+def _deep(pixels: Pixels) -> Image.Image:
+    """Make a grey picture of 16 bits."""
+    level = pixels @ np.array([0.299, 0.587, 0.114])
+    return Image.fromarray((level * 257).astype(np.uint16))
+
+
+def _curved(pixels: Pixels, curve: Callable[[Any], Any]) -> Pixels:
+    """Apply a curve of tones from 0 to 1."""
+    return np.clip(curve(pixels / 255.0) * 255, 0, 255).astype(np.uint8)
