@@ -254,4 +254,5 @@ def _deep(pixels: Pixels) -> Image.Image:
 
 def _curved(pixels: Pixels, curve: Callable[[Any], Any]) -> Pixels:
     """Apply a curve of tones from 0 to 1."""
-    return np.clip(curve(pixels / 255.0) * 255, 0, 255).astype(np.uint8)
+    tones: Pixels = np.clip(curve(pixels / 255.0) * 255, 0, 255).astype(np.uint8)
+    return tones
