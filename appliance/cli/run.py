@@ -35,8 +35,15 @@ Suite = Annotated[
 Agent = Annotated[
     str,
     typer.Option(
-        "--agent", "-a", help="oracle, noop, random, script or model.", autocompletion=_agents
+        "--agent",
+        "-a",
+        help="oracle, noop, random, script, model, or a class: module:Class or file.py:Class.",
+        autocompletion=_agents,
     ),
+]
+AgentCommand = Annotated[
+    str | None,
+    typer.Option("--agent-command", help="A command that acts, by JSON lines; docs/agents.md."),
 ]
 Repeats = Annotated[int, typer.Option("--repeats", "-k", min=1, help="Trials of each task.")]
 Tasks = Annotated[
@@ -76,7 +83,8 @@ def register(app: typer.Typer) -> None:
 
 def run(
     suite: Suite,
-    agent: Agent,
+    agent: Agent = "",
+    agent_command: AgentCommand = None,
     repeats: Repeats = 1,
     task: Tasks = None,
     seed: Seed = 0,
@@ -109,7 +117,7 @@ def run(
         check_recording(record_rate)
     settings = get_settings()
     chosen = open_suite(suite)
-    options = AgentOptions(script, model, base_url)
+    options = AgentOptions(script, model, base_url, agent_command)
     spec = specify_agent(agent, options)
     if fleet == "real":
         check_machines(settings, _kinds(chosen, task), build=build)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import functools
 import logging
+import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from appliance.base.bounded import CallThread, NoAnswerError
 from appliance.base.errors import AgentError, CancelledError
+from appliance.base.masking import mask
+from controller.agents.custom.turns import as_turn
+from controller.agents.places import place_of
 from controller.episode.result import Reason
 
 if TYPE_CHECKING:
@@ -16,12 +20,13 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from controller.agents.diary import Diary
-    from controller.agents.protocol import Agent, MakeAgent, Turn
+    from controller.agents.protocol import Agent, MakeAgent
     from controller.episode.episode import Episode
     from controller.observation.observer import Observation
 
     T = TypeVar("T")
 
+_CLOSE_S = 10.0
 _LOG = logging.getLogger(__name__)
 
 
@@ -49,20 +54,32 @@ class AgentDriver:
             CancelledError: the trial was cancelled meanwhile.
             StoreError: the log cannot be written.
         """
-        with CallThread() as thread:
-            try:
-                self._drive(thread, episode, observation)
-            except NoAnswerError:
-                agent_left_s, _ = episode.time_left_s()
-                is_late = agent_left_s + self.allowance_s <= 0
-                episode.expire(Reason.TIME_LIMIT if is_late else Reason.WALL_LIMIT)
+        agents: list[Agent] = []
+        try:
+            with CallThread() as thread:
+                self._drive(thread, episode, observation, agents)
+        except NoAnswerError:
+            agent_left_s, _ = episode.time_left_s()
+            is_late = agent_left_s + self.allowance_s <= 0
+            episode.expire(Reason.TIME_LIMIT if is_late else Reason.WALL_LIMIT)
+        finally:
+            for agent in agents:
+                _close(agent)
 
-    def _drive(self, thread: CallThread, episode: Episode, observation: Observation) -> None:
+    def _drive(
+        self,
+        thread: CallThread,
+        episode: Episode,
+        observation: Observation,
+        agents: list[Agent],
+    ) -> None:
+        """Make the agent, which is put into `agents`, and let it act."""
         context = episode.agent_context()
         ask = functools.partial(self._ask, thread, episode, context.diary)
         agent: Agent = ask(functools.partial(self.make_agent, context))
+        agents.append(agent)
         while True:
-            turn: Turn = ask(functools.partial(agent.act, observation))
+            turn = as_turn(ask(functools.partial(agent.act, observation)))
             step = episode.step(turn)
             if step.done:
                 return
@@ -77,6 +94,20 @@ class AgentDriver:
             raise
         except (Exception, SystemExit) as exc:
             _LOG.info("The agent raised.", exc_info=exc)
-            raise AgentError(f"The agent raised {type(exc).__name__}: {exc}") from exc
+            diary.write("traceback", text=mask("".join(traceback.format_exception(exc))))
+            text = mask(f"The agent raised {type(exc).__name__}: {exc}")
+            raise AgentError(text, place_of(exc)) from exc
         finally:
             episode.note(diary.take())
+
+
+def _close(agent: Agent) -> None:
+    """Close an agent that can be closed; a fault of it changes no result."""
+    close = getattr(agent, "close", None)
+    if not callable(close):
+        return
+    try:
+        with CallThread() as thread:
+            thread.run(close, timeout_s=_CLOSE_S)
+    except (Exception, SystemExit) as exc:  # noqa: BLE001 - whatever the agent's code raises
+        _LOG.warning("The agent could not be closed: %s", exc)

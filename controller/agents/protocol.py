@@ -85,7 +85,11 @@ class AgentContext:
 
 
 class Agent(Protocol):
-    """Whoever chooses actions; made anew for each trial."""
+    """Whoever chooses actions; made anew for each trial.
+
+    One that has a method ``close`` is closed when its trial is over. What an agent of the user
+    returns may also be an `Action`, a list of them, or the same as dictionaries.
+    """
 
     def act(self, observation: Observation) -> Turn:
         """Choose what to do next.

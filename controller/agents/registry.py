@@ -13,19 +13,23 @@ from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
 from controller.agents.random_agent import RandomAgent
 from controller.store.spec import (
+    CommandSpec,
     CustomSpec,
     ModelSpec,
     NoopSpec,
     OracleSpec,
+    PythonSpec,
     RandomSpec,
     ScriptSpec,
 )
 
 if TYPE_CHECKING:
+    from controller.agents.protocol import MakeAgent
     from controller.episode.trial import Driver
     from controller.store.spec import AgentSpec
 
 AGENTS = ("model", "noop", "oracle", "random", "script")
+"""Names; a class of the user is named ``module:Class``, a command has no name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +40,35 @@ class AgentOptions:
         script: file of actions, for ``script``.
         model: name of the model, for ``model``; MESOCOSM_MODEL_NAME by default.
         base_url: of its endpoint; MESOCOSM_MODEL_BASE_URL by default.
+        command: of an agent without a name.
     """
 
     script: Path | None = None
     model: str | None = None
     base_url: str | None = None
+    command: str | None = None
 
 
 def specify_agent(name: str, options: AgentOptions | None = None) -> AgentSpec:
     """Return the specification of an agent, without secrets.
 
+    Args:
+        name: of the agent, or a class of the user; empty for a command.
+        options: what it needs beside.
+
     Raises:
         UnknownNameError: there is no such agent.
-        UsageError: an option is missing.
-        SpecError: the script cannot be read.
+        UsageError: an option is missing, or there is no such class or program.
+        SpecError: the script or the class' module cannot be read.
         RequirementError: the model is not known.
     """
     options = options or AgentOptions()
+    if options.command is not None:
+        return _specify_command(name, options.command)
+    if ":" in name:
+        from controller.agents.custom.python_class import specify_class  # noqa: PLC0415
+
+        return specify_class(name)
     match name:
         case "oracle":
             return OracleSpec()
@@ -65,6 +81,10 @@ def specify_agent(name: str, options: AgentOptions | None = None) -> AgentSpec:
         case "model":
             return _specify_model(options)
         case _:
+            if not name:
+                raise UsageError(
+                    "No agent was named.", resolution="Give --agent or --agent-command."
+                )
             raise UnknownNameError.of("agent", name, AGENTS)
 
 
@@ -92,8 +112,26 @@ def make_driver(spec: AgentSpec, options: AgentOptions | None = None) -> Driver:
             return _script_driver(spec)
         case ModelSpec():
             return _model_driver(spec, options or AgentOptions())
+        case PythonSpec() | CommandSpec():
+            return AgentDriver(_own_agent(spec))
         case CustomSpec():
             raise UsageError(f"The agent {spec.name!r} was handed in by a program.")
+
+
+def _specify_command(name: str, command: str) -> CommandSpec:
+    from controller.agents.custom.command import specify_command  # noqa: PLC0415
+
+    if name:
+        raise UsageError(f"An agent is {name!r} or a command, not both.")
+    return specify_command(command)
+
+
+def _own_agent(spec: PythonSpec | CommandSpec) -> MakeAgent:
+    from controller.agents.custom import command, python_class  # noqa: PLC0415
+
+    if isinstance(spec, CommandSpec):
+        return command.make_command_agent(spec)
+    return python_class.make_class_agent(spec)
 
 
 def _specify_script(options: AgentOptions) -> ScriptSpec:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import ValidationError
 
 from appliance.base.errors import SpecError
 from controller.actions.space import Action
+from controller.agents.custom.turns import ActionLine
 from controller.agents.protocol import Turn
-from evaluators.model.base import Strict
 from evaluators.model.yaml_source import read_yaml
 
 if TYPE_CHECKING:
@@ -19,14 +19,6 @@ if TYPE_CHECKING:
 
     from controller.agents.protocol import AgentContext
     from controller.observation.observer import Observation
-
-
-class _Line(Strict):
-    """One action as the file has it: ``{on: desktop, do: click, with: {x: 1, y: 2}}``."""
-
-    on: str | None = None
-    do: str
-    args: dict[str, JsonValue] = Field(default_factory=dict, alias="with")
 
 
 class ScriptAgent:
@@ -83,7 +75,7 @@ def _jsonl_rows(path: Path) -> Iterator[tuple[int, object]]:
 
 def _action(path: Path, line: int, row: object) -> Action:
     try:
-        read = _Line.model_validate(row)
+        read = ActionLine.model_validate(row)
     except ValidationError as exc:
         message = exc.errors(include_url=False)[0]["msg"]
         raise SpecError(
@@ -91,4 +83,4 @@ def _action(path: Path, line: int, row: object) -> Action:
             details=str(exc),
             resolution="Write {on: ROLE, do: ACTION, with: {ARGUMENTS}}, without `on` for the session.",
         ) from exc
-    return Action(read.do, read.on, read.args)
+    return read.action

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -125,8 +125,45 @@ class ModelSpec(Record):
         return without_credentials(value)
 
 
+class PythonSpec(Record):
+    """An agent that is a Python class of the user.
+
+    Attributes:
+        reference: ``module:Class`` or ``file.py:Class``.
+        folder: that it was named in.
+        digest: SHA-256 over its module and those beside it that it imports.
+    """
+
+    kind: Literal["python"] = "python"
+    reference: str
+    folder: str
+    digest: str
+
+
+class CommandSpec(Record):
+    """An agent that is a command of the user.
+
+    Attributes:
+        command: program and arguments.
+        folder: that it starts in.
+        digest: SHA-256 over the files of that folder which it names.
+    """
+
+    kind: Literal["command"] = "command"
+    command: str
+    folder: str
+    digest: str
+
+
 AgentSpec = Annotated[
-    OracleSpec | NoopSpec | RandomSpec | ScriptSpec | ModelSpec | CustomSpec,
+    OracleSpec
+    | NoopSpec
+    | RandomSpec
+    | ScriptSpec
+    | ModelSpec
+    | PythonSpec
+    | CommandSpec
+    | CustomSpec,
     Field(discriminator="kind"),
 ]
 """Which agent, told apart by ``kind``; holds no secrets."""
@@ -251,8 +288,9 @@ class RunSpec(Record):
 
     @property
     def digest(self) -> str:
-        """SHA-256 over everything that can change a score: not the id, the time, recordings."""
-        kept = self.model_dump(mode="json", exclude={"run", "started_s", "recording_hz"})
+        """SHA-256 over everything that can change a score: not the id, the time, folders, recordings."""
+        left_out: Any = {"run": True, "started_s": True, "recording_hz": True, "agent": {"folder"}}
+        kept = self.model_dump(mode="json", exclude=left_out)
         return digest_json(kept)
 
 
@@ -263,6 +301,10 @@ def agent_name(agent: AgentSpec) -> str:
             return agent.name
         case ModelSpec():
             return f"{agent.kind}:{agent.model}"
+        case PythonSpec():
+            return agent.reference
+        case CommandSpec():
+            return agent.command
         case _:
             return agent.kind
 

@@ -1,0 +1,1 @@
+"""Agents of one's own: a Python class, or a command that speaks JSON lines."""

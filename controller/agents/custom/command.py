@@ -1,0 +1,206 @@
+"""Agents that are commands of the user: one process a trial, JSON lines on its standard streams."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import subprocess
+import threading
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from appliance.base.errors import AgentError, UsageError
+from appliance.base.masking import mask
+from appliance.base.process import ending_with_us, find_tool, kill_group, start
+from controller.agents.custom.messages import (
+    MAX_LINE_BYTES,
+    observation_message,
+    read_line,
+    start_message,
+    too_long,
+    write_line,
+)
+from controller.agents.custom.source import digest_files
+from controller.agents.custom.turns import as_turn
+from controller.store.spec import CommandSpec
+
+if TYPE_CHECKING:
+    from controller.agents.protocol import AgentContext, MakeAgent, Turn
+    from controller.observation.observer import Observation
+
+_KEPT_CHARS = 100_000
+_TAIL_CHARS = 4000
+_END_S = 2.0
+
+
+def specify_command(command: str) -> CommandSpec:
+    """Return the specification of a command.
+
+    Args:
+        command: program and arguments, quoted as for a shell, though none sees them.
+
+    Raises:
+        UsageError: it is empty, wrongly quoted, or its program is not there.
+        SpecError: a file that it names cannot be read.
+    """
+    folder = Path.cwd()
+    digest = _digest(_split(command, folder), folder)
+    return CommandSpec(command=command, folder=str(folder), digest=digest)
+
+
+def make_command_agent(spec: CommandSpec) -> MakeAgent:
+    """Return what starts the process of a trial.
+
+    Raises:
+        UsageError: the command's program is not there, or a file that it names has changed.
+    """
+    folder = Path(spec.folder)
+    argv = _split(spec.command, folder)
+    if _digest(argv, folder) != spec.digest:
+        raise UsageError(
+            f"The files of the agent {spec.command!r} are not as they were when the run began.",
+            resolution="Begin a new run, or bring its files back.",
+        )
+    return lambda context: CommandAgent(context, argv, folder)
+
+
+class CommandAgent:
+    """Passes observations to a process and takes its turns.
+
+    Args:
+        context: of the trial.
+        argv: program and arguments.
+        folder: where it starts.
+
+    Raises:
+        ToolMissingError: there is no such program.
+    """
+
+    def __init__(self, context: AgentContext, argv: list[str], folder: Path) -> None:
+        self._context = context
+        with ending_with_us():
+            self._process = start(argv, cwd=folder, stdin=subprocess.PIPE)
+        self._errors = _ErrorStream(self._process.stderr)
+        self._has_begun = False
+
+    def act(self, observation: Observation) -> Turn:
+        """Send what is seen, and return what the process wants done.
+
+        Raises:
+            AgentError: it ended, or sent what is no turn.
+        """
+        try:
+            if not self._has_begun:
+                self._send(start_message(self._context))
+                self._has_begun = True
+            self._send(observation_message(observation))
+        except OSError:
+            raise self._ended() from None
+        try:
+            return self._receive()
+        finally:
+            if text := self._errors.take():
+                self._context.diary.write("stderr", text=mask(text))
+
+    def close(self) -> None:
+        """Tell the process that the trial is over, and kill it if it does not end."""
+        with contextlib.suppress(OSError):
+            self._send({"type": "end"})
+        with contextlib.suppress(OSError):
+            _stream(self._process.stdin).close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_S)
+        kill_group(self._process)
+        _stream(self._process.stdout).close()
+        self._errors.join()
+
+    def _send(self, message: dict[str, Any]) -> None:
+        stream = _stream(self._process.stdin)
+        stream.write(write_line(message))
+        stream.flush()
+
+    def _receive(self) -> Turn:
+        while True:
+            line = _stream(self._process.stdout).readline(MAX_LINE_BYTES)
+            if not line.endswith(b"\n"):
+                raise self._ended() if len(line) < MAX_LINE_BYTES else too_long()
+            match read_line(line):
+                case {"type": "log", **data}:
+                    self._context.diary.write("log", **{str(key): data[key] for key in data})
+                case message:
+                    return as_turn(message)
+
+    def _ended(self) -> AgentError:
+        try:
+            code = self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            return AgentError("The agent's command closed its standard output.", self._tail())
+        return AgentError(f"The agent's command ended with exit code {code}.", self._tail())
+
+    def _tail(self) -> str:
+        self._errors.join()
+        return mask(self._errors.tail())
+
+
+class _ErrorStream:
+    """Reads a process' standard error in a thread, so that it never blocks.
+
+    Args:
+        stream: what is read, to its end.
+    """
+
+    def __init__(self, stream: IO[bytes] | None) -> None:
+        self._stream = _stream(stream)
+        self._lock = threading.Lock()
+        self._new = ""
+        self._last = ""
+        self._thread = threading.Thread(target=self._read, name="agent-stderr", daemon=True)
+        self._thread.start()
+
+    def take(self) -> str:
+        """Return what came since the last call; of much, the end."""
+        with self._lock:
+            text, self._new = self._new, ""
+        return text
+
+    def tail(self) -> str:
+        """Return the end of all that came."""
+        with self._lock:
+            return self._last.strip()
+
+    def join(self) -> None:
+        """Wait until the process has closed it, for a bounded time."""
+        self._thread.join(_END_S)
+
+    def _read(self) -> None:
+        with self._stream as stream:
+            for line in stream:
+                text = line.decode(errors="replace")
+                with self._lock:
+                    self._new = (self._new + text)[-_KEPT_CHARS:]
+                    self._last = (self._last + text)[-_TAIL_CHARS:]
+
+
+def _split(command: str, folder: Path) -> list[str]:
+    try:
+        argv = shlex.split(command)
+    except ValueError as exc:
+        raise UsageError(f"The command {command!r} is wrongly quoted.", details=str(exc)) from exc
+    if not argv:
+        raise UsageError("The agent's command is empty.")
+    program = folder / argv[0] if "/" in argv[0] else find_tool(argv[0])
+    if program is None or not Path(program).is_file():
+        raise UsageError(f"There is no program {argv[0]!r}.", details=f"$ {command}")
+    return [str(program), *argv[1:]]
+
+
+def _digest(argv: list[str], folder: Path) -> str:
+    """Return the digest of the files below the folder that a command names."""
+    root = folder.resolve()
+    named = {path for text in argv if (path := folder / text).is_file()}
+    return digest_files(sorted(path for path in named if path.resolve().is_relative_to(root)), root)
+
+
+def _stream(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None  # noqa: S101 - all three are pipes
+    return stream

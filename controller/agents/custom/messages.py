@@ -1,0 +1,101 @@
+"""The JSON lines between the appliance and an agent's command; docs/agents.md describes them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any
+
+from appliance.base.errors import AgentError
+from evaluators.model.base import SESSION
+
+if TYPE_CHECKING:
+    from controller.agents.protocol import AgentContext
+    from controller.observation.observer import Observation, Shot
+    from evaluators.schema import Tool
+    from provisioning.protocols import Element, Json
+
+PROTOCOL_VERSION = 1
+MAX_LINE_BYTES = 10_000_000
+"""Longest line that a command may write."""
+
+
+def start_message(context: AgentContext) -> dict[str, Any]:
+    """Return what a command is told first."""
+    return {
+        "type": "start",
+        "protocol": PROTOCOL_VERSION,
+        "instruction": context.instruction,
+        "seed": context.seed,
+        "actions": [
+            _described(role, name, tool)
+            for role, tools in context.space.tools.items()
+            for name, tool in tools.items()
+        ],
+    }
+
+
+def observation_message(observation: Observation) -> dict[str, Any]:
+    """Return what a command is shown before each turn."""
+    trees = {role: list(map(_element, tree)) for role, tree in observation.trees.items()}
+    return {
+        "type": "observation",
+        "step": observation.step,
+        "feedback": observation.feedback,
+        "screens": {role: _screen(shot) for role, shot in observation.shots.items()},
+        **({"trees": trees} if trees else {}),
+    }
+
+
+def write_line(message: dict[str, Any]) -> bytes:
+    """Return a message as a line."""
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def read_line(line: bytes) -> object:
+    """Return what a command wrote.
+
+    Raises:
+        AgentError: it is not JSON.
+    """
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as exc:
+        shown = line[:200].decode(errors="replace").strip()
+        raise AgentError(
+            f"The agent's command wrote a line that is not JSON: {shown!r}",
+            details=str(exc),
+            resolution="Write one JSON line for each observation, and everything else to stderr.",
+        ) from None
+
+
+def too_long() -> AgentError:
+    """Return the error for a line without an end."""
+    return AgentError(f"The agent's command wrote a line of more than {MAX_LINE_BYTES} bytes.")
+
+
+def _described(role: str, name: str, tool: Tool) -> dict[str, Json]:
+    function = tool.openai()["function"]
+    return {
+        "on": None if role == SESSION else role,
+        "do": name,
+        "description": function["description"],
+        "parameters": function["parameters"],
+    }
+
+
+def _screen(shot: Shot) -> dict[str, Json]:
+    height, width = shot.frame.shape[:2]
+    return {"width": width, "height": height, "png": base64.b64encode(shot.png).decode()}
+
+
+def _element(element: Element) -> dict[str, Json]:
+    bounds = element.bounds
+    return {
+        "role": element.role,
+        "name": element.name,
+        "bounds": [bounds.left, bounds.top, bounds.right, bounds.bottom],
+        "states": [*sorted(element.states)],
+        "resource_id": element.resource_id,
+        "depth": element.depth,
+    }

@@ -1,0 +1,147 @@
+"""Agents that are Python classes of the user: ``module:Class`` or ``file.py:Class``."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from appliance.base.errors import SpecError, UnknownNameError, UsageError
+from controller.agents.custom.source import digest_module
+from controller.agents.places import place_of
+from controller.store.spec import PythonSpec
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from controller.agents.protocol import Agent, AgentContext, MakeAgent
+
+
+def specify_class(reference: str) -> PythonSpec:
+    """Return the specification of a class.
+
+    Args:
+        reference: module or file, a colon, and the name of the class; modules are also looked for
+            in the current folder.
+
+    Raises:
+        UsageError: it is no such reference, or there is no such class.
+        SpecError: the module cannot be imported.
+    """
+    folder = Path.cwd()
+    module = _load(reference, folder)
+    _class_of(module, reference)
+    digest = digest_module(Path(module.__file__ or ""))
+    return PythonSpec(reference=reference, folder=str(folder), digest=digest)
+
+
+def make_class_agent(spec: PythonSpec) -> MakeAgent:
+    """Return what makes the agents of a specified class.
+
+    The class is called with the `AgentContext` of each trial, or without arguments where it takes
+    none.
+
+    Raises:
+        UsageError: its files are not as they were specified.
+        SpecError: the module cannot be imported.
+    """
+    module = _load(spec.reference, Path(spec.folder))
+    chosen = _class_of(module, spec.reference)
+    if digest_module(Path(module.__file__ or "")) != spec.digest:
+        raise UsageError(
+            f"The agent {spec.reference} is not as it was when the run began.",
+            resolution="Begin a new run, or bring its files back.",
+        )
+    takes_context = _takes_context(chosen)
+
+    def make(context: AgentContext, /) -> Agent:
+        agent: Agent = chosen(context) if takes_context else chosen()
+        return agent
+
+    return make
+
+
+def _load(reference: str, folder: Path) -> ModuleType:
+    place, _, _ = reference.rpartition(":")
+    if not place:
+        raise UsageError(
+            f"{reference!r} names no class.", resolution="Write module:Class or file.py:Class."
+        )
+    try:
+        if place.endswith(".py"):
+            return _load_file(folder / place)
+        _make_importable(folder)
+        return importlib.import_module(place)
+    except ModuleNotFoundError as exc:
+        is_itself = exc.name and place.startswith(exc.name)
+        raise (_no_module if is_itself else _broken)(place, folder, exc) from exc
+    except UsageError:
+        raise
+    except (Exception, SystemExit) as exc:
+        raise _broken(place, folder, exc) from exc
+
+
+def _load_file(path: Path) -> ModuleType:
+    path = path.resolve()
+    if not path.is_file():
+        raise UsageError(f"There is no file {path}.")
+    name = f"mesocosm_agent_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is no Python file.")
+    _make_importable(path.parent)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _make_importable(folder: Path) -> None:
+    """Let modules of a folder be imported, after all others of the same name."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+    importlib.invalidate_caches()
+
+
+def _no_module(place: str, folder: Path, error: Exception) -> UsageError:
+    return UsageError(
+        f"There is no module {place!r}.",
+        details=str(error),
+        resolution=f"It is looked for in {folder} and among the installed packages.",
+    )
+
+
+def _broken(place: str, _folder: Path, error: BaseException) -> SpecError:
+    text = f"{type(error).__name__}: {error}"
+    return SpecError(
+        f"The agent's module {place!r} cannot be imported.", f"{place_of(error)}\n{text}"
+    )
+
+
+def _class_of(module: ModuleType, reference: str) -> Any:  # noqa: ANN401 - anything that can be called
+    name = reference.rpartition(":")[2]
+    if not hasattr(module, name):
+        raise UnknownNameError.of(f"class in {module.__file__}", name, _classes(module))
+    chosen = getattr(module, name)
+    if not callable(chosen) or (inspect.isclass(chosen) and not hasattr(chosen, "act")):
+        raise UsageError(
+            f"{reference} is no agent.",
+            resolution="A class with a method act(self, observation) is; see docs/agents.md.",
+        )
+    return chosen
+
+
+def _classes(module: ModuleType) -> list[str]:
+    found = inspect.getmembers(module, inspect.isclass)
+    return [name for name, each in found if hasattr(each, "act")]
+
+
+def _takes_context(chosen: Any) -> bool:  # noqa: ANN401 - anything that can be called
+    try:
+        inspect.signature(chosen).bind(None)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,28 @@
+"""Where an error was raised, as people look for it: file and line of the user's own code."""
+
+from __future__ import annotations
+
+import sysconfig
+import traceback
+from pathlib import Path
+
+_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
+
+
+def place_of(error: BaseException) -> str:
+    """Return ``file:line, in function`` of the last frame that is in no library; empty if none."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{_short(error.filename)}:{error.lineno}"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(("<", *_LIBRARIES))
+    ]
+    if not frames:
+        return ""
+    return f"{_short(frames[-1].filename)}:{frames[-1].lineno}, in {frames[-1].name}"
+
+
+def _short(filename: str) -> str:
+    path = Path(filename)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else filename

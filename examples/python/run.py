@@ -1,0 +1,46 @@
+"""A whole run from a program of one's own: trials of an agent, kept and reported like others."""
+
+from __future__ import annotations
+
+import sys
+
+from appliance.base.settings import get_settings
+from controller.actions.space import Action
+from controller.agents.driver import AgentDriver
+from controller.agents.protocol import Agent, AgentContext, Turn
+from controller.executors.local import LocalExecutor
+from controller.executors.protocol import Job
+from controller.observation.observer import Observation
+from controller.planning import Plan, create_run
+from controller.store.report import read_report
+from controller.store.spec import CustomSpec
+from controller.wiring import make_context, open_fleet, open_suite
+
+
+class Patient(Agent):
+    """Waits once, then gives up."""
+
+    def __init__(self, context: AgentContext) -> None:
+        self.seed = context.seed
+
+    def act(self, observation: Observation) -> Turn:
+        """Choose an action."""
+        if observation.step == 0:
+            return Turn((Action("wait", args={"seconds": 0.1}),))
+        return Turn((Action("complete"),))
+
+
+def main(suite_name: str, fleet: str = "real") -> None:
+    """Try every task of a suite, two at a time, and print the report."""
+    settings = get_settings()
+    suite = open_suite(suite_name)
+    plan = Plan(suite, CustomSpec(name="patient"), AgentDriver(Patient), seed=7)
+    folder = create_run(plan, settings.runs_dir)
+    context = make_context(plan, open_fleet(fleet, settings))
+    LocalExecutor(parallel=2).run(Job(suite, context, plan.driver), folder)
+    print(folder.spec.run)
+    print(read_report(folder).summary())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

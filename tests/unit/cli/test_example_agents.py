@@ -1,0 +1,78 @@
+"""The programs of docs/agents.md and docs/python.md, run on machines in memory."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.settings import REPOSITORY, get_settings
+from appliance.cli.main import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+AGENTS = REPOSITORY / "examples/agents"
+TINY = str(REPOSITORY / "tests/suites/tiny")
+SHOWN = re.compile(r"^`(examples/[\w/.-]+)`:\n\n```\w+\n(.*?)```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(autouse=True)
+def _state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    get_settings.cache_clear()
+    yield
+    get_settings.cache_clear()
+
+
+def test_the_pages_show_the_programs_as_they_are() -> None:
+    pages = [(REPOSITORY / "docs" / name).read_text() for name in ("agents.md", "python.md")]
+    shown = dict(row for page in pages for row in SHOWN.findall(page))
+    paths = [
+        path
+        for name in ("agents", "python")
+        for path in (REPOSITORY / "examples" / name).glob("*.*")
+    ]
+    assert shown == {str(path.relative_to(REPOSITORY)): path.read_text() for path in paths}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--agent", f"{AGENTS / 'typist.py'}:Typist"],
+        ["--agent-command", f"{sys.executable} {AGENTS / 'typist_stdio.py'}"],
+        ["--agent", "script", "--script", str(AGENTS / "typist.yaml")],
+    ],
+)
+def test_the_agents_pass_and_their_runs_can_be_resumed(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["run", TINY, "--fleet", "fake", "--task", "write-file", "--json"]
+    assert main([*asked, *words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdicts"]["PASS"] == 1
+    assert main(["resume", found["run"], "--suite", TINY, "--fleet", "fake", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == found
+
+
+def test_the_episode_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    program = runpy.run_path(str(REPOSITORY / "examples/python/episode.py"))
+    program["main"](TINY, "write-file", "fake")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "PASS: success, 1/1 nodes"
+    assert lines[1].endswith("met ['written']")
+
+
+def test_the_run_is_kept_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    program = runpy.run_path(str(REPOSITORY / "examples/python/run.py"))
+    program["main"](TINY, "fake")
+    run, counts, *_ = capsys.readouterr().out.splitlines()
+    assert counts == "0 PASS, 4 FAIL, 0 INCONCLUSIVE"
+    assert main(["results", run, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["agent"] == "patient"

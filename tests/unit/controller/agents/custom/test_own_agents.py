@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from appliance.base.errors import SpecError, UnknownNameError, UsageError
+from controller.agents.custom import command
+from controller.agents.registry import AgentOptions, make_driver, specify_agent
+from controller.episode.result import Reason
+from controller.store.spec import agent_name
+from evaluators.graph.outcome import Verdict
+from tests.unit.controller.bench import SET_DARK, make_task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from controller.episode.result import TrialResult
+    from tests.unit.controller.bench import Bench
+
+OPEN = {"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}}
+TYPE = {"on": "desktop", "do": "type_text", "with": {"text": f"{SET_DARK}\n"}}
+CLASS = """
+from mine_words import TURNS
+
+class Mine:
+    def __init__(self):
+        self.turns = list(TURNS)
+
+    def act(self, observation):
+        return self.turns.pop(0)
+"""
+WORDS = f"TURNS = [{OPEN!r}, {TYPE!r}]\n"
+RAISING = """
+class Mine:
+    def act(self, observation):
+        return json_of(observation)
+
+def json_of(observation):
+    import json
+    return json.loads("{")
+"""
+COMMAND = f"""
+import json, os, sys
+print("awake", file=sys.stderr, flush=True)
+turns = iter({[OPEN, TYPE]!r})
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "start":
+        names = {{action["do"] for action in message["actions"] if action["on"] == "desktop"}}
+        print(json.dumps({{"type": "log", "pid": os.getpid(), "click": "click" in names}}))
+    elif message["type"] == "observation":
+        size = (message["screens"]["desktop"]["width"], len(message["screens"]["desktop"]["png"]))
+        print(json.dumps({{"actions": [next(turns)], "note": str(size[1] > 100)}}), flush=True)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(command, "_END_S", 0.5)
+    yield
+    sys.modules.pop("mine_words", None)
+
+
+def write(folder: Path, source: str, name: str = "mine.py") -> None:
+    (folder / name).write_text(source)
+
+
+def tried(bench: Bench, agent: str, command: str | None = None) -> TrialResult:
+    spec = specify_agent(agent, AgentOptions(command=command))
+    return bench.drive(make_task(), make_driver(spec))
+
+
+def entries(bench: Bench, kind: str) -> list[dict[str, Any]]:
+    rows = [row for row in bench.events if row["type"] == "agent"]
+    return [row["data"] for row in rows if row["kind"] == kind]
+
+
+def test_a_class_acts_and_a_changed_one_is_refused(bench: Bench, tmp_path: Path) -> None:
+    write(tmp_path, CLASS)
+    write(tmp_path, WORDS, "mine_words.py")
+    spec = specify_agent("mine.py:Mine")
+    assert agent_name(spec) == "mine.py:Mine"
+    os.chdir("/")
+    assert bench.drive(make_task(), make_driver(spec)).verdict is Verdict.PASS
+    write(tmp_path, WORDS + "# other\n", "mine_words.py")
+    with pytest.raises(UsageError, match=r"mine.py:Mine is not as it was"):
+        make_driver(spec)
+
+
+def test_what_a_class_raises_is_in_the_result_with_its_line_and_in_the_log_whole(
+    bench: Bench, tmp_path: Path
+) -> None:
+    write(tmp_path, RAISING)
+    result = tried(bench, "mine.py:Mine")
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.AGENT_ERROR)
+    assert "raised JSONDecodeError" in result.detail
+    assert "mine.py:8, in json_of" in result.detail
+    (logged,) = entries(bench, "traceback")
+    assert 'mine.py", line 4, in act' in logged["text"]
+
+
+def test_a_wrong_return_value_is_the_agents_error(bench: Bench, tmp_path: Path) -> None:
+    write(tmp_path, "class Mine:\n    def act(self, observation):\n        return 7\n")
+    result = tried(bench, "mine.py:Mine")
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.AGENT_ERROR)
+    assert "no turn: 7" in result.detail
+
+
+@pytest.mark.parametrize(
+    ("source", "reference", "error", "said"),
+    [
+        ("", "none.py:Mine", UsageError, "no file"),
+        ("", "no_such_module:Mine", UsageError, "no module 'no_such_module'"),
+        ("class Mine:\n    act = 1\n", "mine.py:Mina", UnknownNameError, "'Mine'"),
+        ("class Mine: pass\n", "mine.py:Mine", UsageError, "method act"),
+        ("import no_such_module\n", "mine.py:Mine", SpecError, "mine.py:1"),
+        ("x = 1\nraise SystemExit('no')\n", "mine.py:Mine", SpecError, "mine.py:2"),
+        ("class Mine:\n  def\n", "mine.py:Mine", SpecError, "mine.py:2"),
+    ],
+)
+def test_a_class_that_cannot_be_had_is_refused_before_the_run(
+    tmp_path: Path, source: str, reference: str, error: type[Exception], said: str
+) -> None:
+    write(tmp_path, source)
+    with pytest.raises(error) as caught:
+        specify_agent(reference)
+    assert said in str(caught.value)
+
+
+def test_a_command_acts_and_is_gone_when_its_trial_is_over(bench: Bench, tmp_path: Path) -> None:
+    write(tmp_path, COMMAND)
+    spec = specify_agent("", AgentOptions(command=f"{sys.executable} mine.py"))
+    assert agent_name(spec) == f"{sys.executable} mine.py"
+    assert bench.drive(make_task(), make_driver(spec)).verdict is Verdict.PASS
+    (logged,) = entries(bench, "log")
+    assert logged["click"] is True
+    assert entries(bench, "stderr") == [{"text": "awake\n"}]
+    assert [row["note"] for row in bench.events if row["type"] == "step"] == ["True", "True"]
+    write(tmp_path, COMMAND + "# other\n")
+    with pytest.raises(UsageError, match="not as they were"):
+        make_driver(spec)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("import sys\nsys.stdin.readline()\nraise RuntimeError('boom')", 'mine.py", line 3'),
+        ("print('Loading ...', flush=True)\ninput()\ninput()", "not JSON: 'Loading ...'"),
+        ("print('[1]', flush=True)\ninput()\ninput()", "no turn: [1]"),
+    ],
+)
+def test_a_command_that_fails_is_the_agents_error(
+    bench: Bench, tmp_path: Path, source: str, said: str
+) -> None:
+    write(tmp_path, source)
+    result = tried(bench, "", command=f"{sys.executable} mine.py")
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.AGENT_ERROR)
+    assert said in result.detail
+
+
+def test_a_command_that_never_answers_is_killed(tmp_path: Path, bench: Bench) -> None:
+    write(tmp_path, "import signal\nfor _ in iter(int, 1):\n    signal.pause()\n")
+    spec = specify_agent("", AgentOptions(command=f"{sys.executable} mine.py"))
+    limits = {"seconds": 60.0, "wall_seconds": 1.0}
+    driver = make_driver(spec)
+    result = bench.drive(make_task(limits=limits), driver)
+    assert result.reason is Reason.WALL_LIMIT
+    left = [path for path in Path("/proc").glob("[0-9]*") if _runs_in(path, tmp_path)]
+    assert left == []
+
+
+def _runs_in(process: Path, folder: Path) -> bool:
+    try:
+        return b"mine.py" in (process / "cmdline").read_bytes() and (
+            (process / "cwd").readlink() == folder
+        )
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [("", "empty"), ("'x", "quoted"), ("no-such-program --x", "no program 'no-such-program'")],
+)
+def test_a_command_that_cannot_be_started_is_refused_before_the_run(
+    command: str, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        specify_agent("", AgentOptions(command=command))
+
+
+def test_an_agent_is_a_name_or_a_command() -> None:
+    with pytest.raises(UsageError, match="not both"):
+        specify_agent("oracle", AgentOptions(command="true"))
+    with pytest.raises(UsageError, match="No agent was named"):
+        specify_agent("")
+    assert json.loads(specify_agent("", AgentOptions(command="true")).model_dump_json())

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from appliance.base.errors import AgentError
+from controller.actions.space import Action
+from controller.agents.custom.turns import as_turn
+from controller.agents.protocol import Turn, Usage
+
+CLICK = Action("click", "desktop", {"x": 1, "y": 2})
+AS_DATA = {"on": "desktop", "do": "click", "with": {"x": 1, "y": 2}}
+DONE = Action("complete")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Turn((CLICK, DONE)),
+        [CLICK, {"do": "complete"}],
+        (AS_DATA, DONE),
+        {"actions": [AS_DATA, DONE]},
+        [{**AS_DATA, "with": {"x": np.int64(1), "y": np.uint8(2)}}, DONE],
+    ],
+)
+def test_what_can_be_meant_in_one_way_is_a_turn(value: object) -> None:
+    assert as_turn(value) == Turn((CLICK, DONE))
+
+
+def test_a_turn_keeps_what_else_it_says() -> None:
+    turn = Turn((CLICK,), Usage(1, 2, 0.5), "note", "fault", 1.5)
+    assert as_turn(turn) == turn
+    usage = {"prompt_tokens": 1, "completion_tokens": 2, "usd": 0.5}
+    rest = {"note": "note", "fault": "fault", "outage_s": 1.5}
+    assert as_turn({"actions": [AS_DATA], "usage": usage, **rest}) == turn
+    assert as_turn(CLICK) == as_turn(AS_DATA) == Turn((CLICK,))
+    assert as_turn([]) == Turn(())
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (None, "NoneType"),
+        ("click", "str"),
+        (7, "int"),
+        ([CLICK, "click"], "actions.1"),
+        ({"click": 1}, "dict"),
+        ({"do": "click", "at": 1}, "There is no key 'at'"),
+        ({"do": 3}, "actions.0.do"),
+        ({"actions": [], "usage": {"prompt_tokens": -1}}, "usage.prompt_tokens"),
+        ({"actions": [], "usage": {"prompt_tokens": "many"}}, "usage.prompt_tokens"),
+        (Turn((CLICK,), outage_s=float("nan")), "JSON"),
+        (Turn("click"), "its actions are a str"),  # type: ignore[arg-type]
+        (Action("type_text", "desktop", {"text": "\ud83d"}), "surrogates"),
+        (Action("type_text", "desktop", {"text": object()}), "a object is nothing that JSON has"),  # type: ignore[dict-item]
+    ],
+)
+def test_anything_else_is_the_agents_error(value: object, why: str) -> None:
+    with pytest.raises(AgentError, match="no turn") as caught:
+        as_turn(value)
+    assert why in caught.value.details
