@@ -6,7 +6,7 @@ import importlib.metadata
 import logging
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MesocosmError, ToolError, UsageError
@@ -48,6 +48,7 @@ _GIT_TIMEOUT_S = 20.0
 # counts as part of the graph until it is named here.
 _KNOWN_PARTS = frozenset(
     {"id", "instruction", "roles", "egress", "setup", "graph", "limits", "oracle", "parts"}
+    | {"tags", "difficulty", "source"}
 )
 
 
@@ -64,6 +65,7 @@ class Plan:
         retries: further attempts at a trial whose machines or model failed.
         seed: everything random follows from it.
         with_trees: observations hold accessibility trees too.
+        feedback: what agents are told of how far they are.
         video_hz: frames a second recorded of each screen; 0 records none.
         images: digest of the recipe behind each kind of machine.
     """
@@ -76,6 +78,7 @@ class Plan:
     retries: int = 0
     seed: int = 0
     with_trees: bool = False
+    feedback: Literal["none", "hints", "nodes"] = "none"
     video_hz: float = 0.0
     images: Mapping[str, str] | None = None
 
@@ -123,7 +126,7 @@ def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK) -> RunSpec:
             tool.mark.function for tools in known.evaluators.values() for tool in tools.values()
         ),
         action_space=_action_space_digest(known.actions or {}),
-        observation=ObservationSpec(trees=plan.with_trees),
+        observation=ObservationSpec(trees=plan.with_trees, feedback=plan.feedback),
         images=dict(plan.images or {}),
         code=code_version(),
         recording_hz=plan.video_hz,
@@ -190,6 +193,7 @@ def resume_plan(spec: RunSpec, suite: Suite, make_driver: Callable[[AgentSpec], 
         retries=spec.retries,
         seed=spec.seed,
         with_trees=spec.observation.trees,
+        feedback=spec.observation.feedback,
         video_hz=spec.recording_hz,
         images=spec.images,
     )

@@ -85,6 +85,7 @@ def make_context(
         record=take,
         clock=clock,
         with_trees=plan.with_trees,
+        feedback=plan.feedback,
         video_hz=plan.video_hz,
         baselines=None if baselines_dir is None else Baselines(baselines_dir),
         is_noop=plan.agent_name == "noop",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -57,6 +57,10 @@ Script = Annotated[
 Model = Annotated[str | None, typer.Option("--model", help="Model's name for --agent model.")]
 BaseUrl = Annotated[str | None, typer.Option("--base-url", help="Endpoint for --agent model.")]
 Trees = Annotated[bool, typer.Option("--trees", help="Show agents accessibility trees too.")]
+Feedback = Annotated[
+    Literal["none", "hints", "nodes"],
+    typer.Option(help="What agents are told of how far they are: nothing, hints, or all nodes."),
+]
 Record = Annotated[
     bool, typer.Option("--record", help="Record every machine's screen beside the trial's log.")
 ]
@@ -92,6 +96,7 @@ def run(
     model: Model = None,
     base_url: BaseUrl = None,
     trees: Trees = False,
+    feedback: Feedback = "none",
     record: Record = False,
     record_rate: RecordRate = 5.0,
     parallel: Parallel = 1,
@@ -130,6 +135,7 @@ def run(
         retries=retries,
         seed=seed,
         with_trees=trees,
+        feedback=feedback,
         video_hz=record_rate if record else 0.0,
         images=_recipes(chosen, settings) if fleet == "real" else None,
     )

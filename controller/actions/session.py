@@ -22,11 +22,13 @@ class SessionState:
         clock: what `wait` waits on.
         answer: the last one handed in.
         completed: whether the agent declared the task done.
+        infeasible: why the agent says that the task cannot be done; None when it did not.
     """
 
     clock: Clock
     answer: str | None = None
     completed: bool = False
+    infeasible: str | None = None
 
 
 @action(on="session")
@@ -50,6 +52,19 @@ def complete(state: SessionState) -> None:
         state: the session.
     """
     state.completed = True
+
+
+@action(on="session")
+def declare_infeasible(
+    state: SessionState, reason: Annotated[str, Field(min_length=1, max_length=MAX_ANSWER_CHARS)]
+) -> None:
+    """Declare that the task cannot be done with what there is; this ends the trial.
+
+    Args:
+        state: the session.
+        reason: why it cannot be done.
+    """
+    state.infeasible = reason
 
 
 @action(on="session")

@@ -125,6 +125,8 @@ def _shown(observation: Observation) -> dict[str, Any]:
         parts.append({"type": "image_url", "image_url": {"url": url}})
         if role in observation.trees:
             parts.append({"type": "text", "text": _listed(observation.trees[role])})
+    if observation.progress:
+        parts.append({"type": "text", "text": "\n".join(["Progress:", *observation.progress])})
     return {"role": "user", "content": parts}
 
 

@@ -13,7 +13,7 @@ from evaluators.graph.feedback import explain
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from pydantic import JsonValue
 
@@ -124,7 +124,15 @@ class Conclusion:
             side_effects=effects,
             agent_seconds=0.0 if live is None else round(live.budget.agent_s, 3),
             parameters=dict(self.parameters),
+            weighted=_weighted(self.bound, () if live is None else live.graph.met),
         )
+
+
+def _weighted(task: Task, met: Collection[str]) -> float | None:
+    weights = {node.id: node.weight for node in task.credit_nodes}
+    if all(weight == 1 for weight in weights.values()):
+        return None
+    return sum(weights[name] for name in weights if name in met) / sum(weights.values())
 
 
 def _measure(result: TrialResult, context: RunContext) -> None:

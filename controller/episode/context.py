@@ -85,6 +85,7 @@ class RunContext:
         clock: measures and waits.
         rule: when a screen counts as settled.
         with_trees: observations hold the machines' accessibility trees too.
+        feedback: what agents are told of how far they are: ``none``, ``hints`` or ``nodes``.
         video_hz: frames a second recorded of each screen; 0 records none.
         baselines: what no-op trials change; None does not know.
         is_noop: whether the agent does nothing, so that its trials are baselines.
@@ -100,6 +101,7 @@ class RunContext:
     clock: Clock = SYSTEM_CLOCK
     rule: SettleRule = field(default_factory=SettleRule)
     with_trees: bool = False
+    feedback: str = "none"
     video_hz: float = 0.0
     baselines: Baselines | None = None
     is_noop: bool = False

@@ -16,6 +16,7 @@ from controller.episode.stopwatch import Stopwatch
 from controller.observation.observer import Observation, Observer
 from controller.observation.settle import changed_ratio, settle_machine
 from evaluators.graph.evaluator import GraphEvaluator
+from evaluators.graph.feedback import progress_lines
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
@@ -113,7 +114,13 @@ class LiveTrial:
         """
         machines = self.machines if self._context.with_trees else {}
         trees = {role: machine.tree.elements() for role, machine in machines.items()}
-        return Observation(self.budget.steps, dict(self._observer.shots), feedback, trees)
+        shots = dict(self._observer.shots)
+        return Observation(self.budget.steps, shots, feedback, trees, self._progress())
+
+    def _progress(self) -> tuple[str, ...]:
+        context = self._context
+        evaluators = context.vocabulary.evaluators
+        return progress_lines(self.graph, self.task, evaluators, context.feedback)
 
     def last_seen(self) -> Observation:
         """Return the last screenshots, without asking any machine."""
@@ -205,6 +212,8 @@ class LiveTrial:
             return Ending(Reason.SUCCESS)
         if self._state.completed:
             return Ending(Reason.FALSE_COMPLETION)
+        if self._state.infeasible is not None:
+            return Ending(Reason.DECLARED_INFEASIBLE, self._state.infeasible)
         return self.budget.used_up()
 
     def _is_passed(self) -> bool:

@@ -21,6 +21,8 @@ class Reason(StrEnum):
     """Every node was met, hold nodes checked again."""
     FALSE_COMPLETION = "false_completion"
     """The agent declared the task done and it was not."""
+    DECLARED_INFEASIBLE = "declared_infeasible"
+    """The agent declared that the task cannot be done; in an infeasible task that is `SUCCESS`."""
     STEP_LIMIT = "step_limit"
     TIME_LIMIT = "time_limit"
     """The agent and the answered calls of its model took too long."""
@@ -119,6 +121,7 @@ class TrialResult:
         agent_seconds: time charged to the agent.
         side_effects: what it changed beside what it may; None when its machines could not be asked.
         parameters: values of the task's parameters, by name.
+        weighted: share of the nodes' weights that has credit; None where no node has a weight.
     """
 
     task: str
@@ -136,6 +139,7 @@ class TrialResult:
     agent_seconds: float = 0.0
     side_effects: SideEffects | None = None
     parameters: dict[str, JsonValue] = field(default_factory=dict)
+    weighted: float | None = None
 
     @property
     def score(self) -> TrialScore:

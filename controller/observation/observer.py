@@ -45,12 +45,14 @@ class Observation:
         shots: by role.
         feedback: why the agent's last action was refused; empty when all went well.
         trees: the visible elements by role, where the run asks for them.
+        progress: how far the task is, one line each, where the run lets agents know.
     """
 
     step: int
     shots: Mapping[str, Shot]
     feedback: str = ""
     trees: Mapping[str, Sequence[Element]] = field(default_factory=dict)
+    progress: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

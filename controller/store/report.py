@@ -139,6 +139,7 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
         "unmet": _reasons(trial),
         "side_effects": None if trial.side_effects is None else asdict(trial.side_effects),
         "parameters": trial.parameters,
+        "weighted": trial.weighted,
     }
 
 
@@ -196,6 +197,9 @@ def _summary(report: Report) -> list[str]:
     if metrics.success_bounds is not None and metrics.inconclusive:
         low, high = metrics.success_bounds
         lines.append(f"SR with inconclusive trials counted as FAIL {low:.1%}, as PASS {high:.1%}")
+    weighted = [trial.weighted for trial in report.trials if trial.weighted is not None]
+    if weighted:
+        lines.append(f"weighted CR {sum(weighted) / len(weighted):.3g} over {len(weighted)} trials")
     if effects := _side_effects_line(report):
         lines.append(effects)
     for machine in report.machines:

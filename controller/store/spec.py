@@ -216,9 +216,11 @@ class ObservationSpec(Record):
 
     Attributes:
         trees: the machines' accessibility trees.
+        feedback: how far the task is: nothing, hints of unmet nodes, or all nodes.
     """
 
     trees: bool = False
+    feedback: Literal["none", "hints", "nodes"] = "none"
 
 
 class CodeSpec(Record):

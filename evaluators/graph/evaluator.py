@@ -4,9 +4,11 @@ The exact semantics (each point is pinned by a property test against a slow refe
 
 * **Shape.** Any number of sources, sinks and paths through a node. A node is **active** when all
   nodes of its ``after`` are met and itself is not. Only active nodes are evaluated.
-* **Alternatives.** A node with several checks (``or``) is met when any of them is, on whichever
-  role. None met and one undecided: inconclusive. A hold node may be held by another of its checks
-  than the one that met it.
+* **Together.** A node with further checks (``and``) is met when its own and all of them are met in
+  the same wave, on whichever roles. One unmet: unmet; else one undecided: inconclusive.
+* **Alternatives.** A node with alternatives (``or``) is met when any of them is, or what stands
+  above is, on whichever role. None met and one undecided: inconclusive. A hold node may be held by
+  another of them than the one that met it.
 * **Step.** One `step` runs waves: all active nodes of one role go to that role's runner in one
   round trip, the roles in parallel; nodes that this makes active form the next wave. No node is
   evaluated twice in a step, so the waves end; their number is at most the depth of the graph.

@@ -55,6 +55,25 @@ def explain(graph: Progress, task: Task, evaluators: Tools) -> tuple[Feedback, .
     return tuple(feedback)
 
 
+def progress_lines(graph: Progress, task: Task, evaluators: Tools, detail: str) -> tuple[str, ...]:
+    """Return what an agent may be told of how far it is, one line each.
+
+    Args:
+        graph: of a trial of `task`.
+        task: what is to be done.
+        evaluators: by place and name.
+        detail: ``none``; ``hints``, the hints of nodes that count now and are unmet; ``nodes``, every
+            node with its state and why it is unmet.
+    """
+    if detail == "hints":
+        active = [node for node in task.graph if graph.state_of(node.id) is NodeState.ACTIVE]
+        return tuple(node.hint for node in active if node.hint)
+    if detail == "nodes":
+        met = [f"{name}: met" for name in graph.met]
+        return (*met, *(f"{row.node}: {row.why}" for row in explain(graph, task, evaluators)))
+    return ()
+
+
 def _explain_state(state: NodeState, condition: str, before: tuple[str, ...]) -> str:
     match state:
         case NodeState.WAITING:
@@ -70,7 +89,9 @@ def _explain_state(state: NodeState, condition: str, before: tuple[str, ...]) ->
 
 
 def _condition_of(node: Node, task: Task, evaluators: Tools) -> str:
-    return ", or ".join(_describe(check, task, evaluators) for check in node.checks) + "."
+    own = " and ".join(_describe(check, task, evaluators) for check in node.together)
+    others = [_describe(check, task, evaluators) for check in node.alternatives]
+    return ", or ".join([own, *others]) + "."
 
 
 def _describe(check: Check, task: Task, evaluators: Tools) -> str:

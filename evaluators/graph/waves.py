@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 class Waves:
     """Evaluates sets of nodes and counts what that took.
 
-    A node's checks go out together, each as a call of its own: to one role in one round trip, to
-    several roles at the same time. One check that is met is enough. None met and at least one that
-    could not decide leaves the node undecided, with the reasons; all unmet, unmet.
+    A node's checks go out at once, each as a call of its own: to one role in one round trip, to
+    several roles at the same time. The node's own check and those of ``and`` count as one: met when
+    all are, unmet when one is, else undecided. That one or an alternative is enough. None met and at
+    least one that could not decide leaves the node undecided, with the reasons; all unmet, unmet.
 
     The first role of a wave is asked in the caller's thread and each further one in a thread of
     its own. Runners keep to the wave's time themselves. A runner that raises a `MesocosmError`
@@ -47,6 +48,7 @@ class Waves:
         self._runners = runners
         self._timeout_s = timeout_s
         self._calls = {node.id: _calls_of(node) for node in nodes}
+        self._together = {node.id: len(node.together) for node in nodes}
         self._pool: ThreadPoolExecutor | None = None
         self.ended: dict[str, str] = {}
         self.hindered: dict[str, str] = {}
@@ -61,8 +63,13 @@ class Waves:
                 by_role.setdefault(role, []).append(call)
         outcomes = {outcome.node: outcome for outcome in self._ask_all(by_role)}
         return [
-            _any_of(name, [outcomes[call.node] for _, call in self._calls[name]]) for name in names
+            self._judge(name, [outcomes[call.node] for _, call in self._calls[name]])
+            for name in names
         ]
+
+    def _judge(self, name: str, outcomes: Sequence[Outcome]) -> Outcome:
+        count = self._together[name]
+        return _any_of(name, [_all_of(name, outcomes[:count]), *outcomes[count:]])
 
     def _ask_all(self, by_role: dict[str, list[Call]]) -> list[Outcome]:
         outcomes: list[Outcome] = []
@@ -114,6 +121,17 @@ def _calls_of(node: Node) -> list[tuple[str, Call]]:
         (check.on, Call(f"{node.id}#{number}" if number else node.id, check.check, check.args))
         for number, check in enumerate(node.checks)
     ]
+
+
+def _all_of(name: str, outcomes: Sequence[Outcome]) -> Outcome:
+    worst = next((outcome for outcome in outcomes if outcome.met is False), None)
+    if worst is not None:
+        return Outcome(name, met=False, reason=worst.reason)
+    open_ones = [outcome for outcome in outcomes if outcome.met is None]
+    if not open_ones:
+        return Outcome(name, met=True)
+    reason = "; ".join(outcome.reason for outcome in open_ones if outcome.reason)
+    return Outcome(name, None, reason, decisive_cause(one.cause for one in open_ones if one.cause))
 
 
 def _any_of(name: str, outcomes: Sequence[Outcome]) -> Outcome:

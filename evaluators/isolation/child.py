@@ -17,7 +17,7 @@ from appliance.base.errors import MesocosmError
 from evaluators.isolation.codec import MAX_MESSAGE_BYTES, decode, encode
 from evaluators.isolation.messages import READY, Job, Request, Result
 from evaluators.schema import describe
-from evaluators.session import answers, cross  # noqa: F401 - before the time of a job begins
+from evaluators.session import answers, cross, declarations  # noqa: F401 - before the time of a job begins
 from evaluators.suite_code.importer import add_modules
 
 if TYPE_CHECKING:

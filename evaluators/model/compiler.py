@@ -156,8 +156,9 @@ def _with_roles(row: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]
     placed = dict(row)
     if placed.get("on") in roles:
         placed["on"] = roles[placed["on"]]
-    if "or" in placed:
-        placed["or"] = [_with_roles(check, roles) for check in placed["or"]]
+    for key in ("and", "or"):
+        if key in placed:
+            placed[key] = [_with_roles(check, roles) for check in placed[key]]
     if "wait_for" in placed:
         placed["wait_for"] = _with_roles(placed["wait_for"], roles)
     return placed

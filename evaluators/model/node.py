@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
+from pydantic_core import PydanticCustomError
 
 from evaluators.model.base import Name, Strict, is_empty
 
@@ -38,8 +39,12 @@ class Node(Check):
         id: its name in the graph.
         mode: when it counts.
         after: ids of the nodes that must be met before it counts; none for keep nodes.
-        alternatives: further checks (written ``or`` in task files), on any role; one of all is
-            enough.
+        conjuncts: further checks (written ``and`` in task files), on any role, which must be met at
+            the same time as the node's own.
+        alternatives: further checks (written ``or`` in task files), on any role; one of them is
+            enough where the node's own, or one of `conjuncts`, is not met.
+        weight: what the node counts in the weighted completion ratio, beside CR; none for keep
+            nodes.
         app: the application worked in, for metrics about switching; the role when empty.
         hint: what an agent may be told while the node is unmet; must not give the answer away.
     """
@@ -51,10 +56,23 @@ class Node(Check):
     alternatives: tuple[Check, ...] = Field(
         default=(), alias="or", strict=False, exclude_if=is_empty
     )
+    conjuncts: tuple[Check, ...] = Field(default=(), alias="and", strict=False, exclude_if=is_empty)
+    weight: float = Field(default=1.0, gt=0, exclude_if=lambda value: value == 1)
     app: str = Field(default="", exclude_if=is_empty)
     hint: str = Field(default="", exclude_if=is_empty)
 
+    @model_validator(mode="after")
+    def _require_credit_to_weigh(self) -> Self:
+        if self.mode is Mode.KEEP and self.weight != 1:
+            raise PydanticCustomError("weight", "A keep node earns no credit and has no weight.")
+        return self
+
+    @property
+    def together(self) -> tuple[Check, ...]:
+        """The checks that must be met at the same time; the node's own comes first."""
+        return (self, *self.conjuncts)
+
     @property
     def checks(self) -> tuple[Check, ...]:
-        """The checks of which one must be met; the node's own comes first."""
-        return (self, *self.alternatives)
+        """All checks: those that must be met together, then the alternatives to them."""
+        return (*self.together, *self.alternatives)

@@ -9,7 +9,7 @@ from evaluators.model.base import SESSION
 from evaluators.model.dag import build_graph, build_part_graph
 from evaluators.model.oracle import Act, WaitFor
 from evaluators.model.placeholders import placeholders
-from evaluators.model.task import place_of
+from evaluators.model.task import INFEASIBLE_CHECK, place_of
 from evaluators.suite_files import locate, named_files
 
 if TYPE_CHECKING:
@@ -45,11 +45,30 @@ def check_task(
     speller = _Speller(source, task.roles, vocabulary)
     speller.setup(task.setup)
     speller.nodes("graph", task.graph, applications)
+    _check_feasibility(source, task)
     try:
         build_part_graph(task)
     except GraphError as exc:
         raise source.error(("parts",), exc.brief, exc.details, exc.resolution) from exc
     speller.oracle(task.oracle)
+
+
+def _check_feasibility(source: Source, task: Task) -> None:
+    """Check that an infeasible task asks for the agent's saying so, and no other task does."""
+    says_so = [
+        any((check.on, check.check) == (SESSION, INFEASIBLE_CHECK) for check in node.checks)
+        for node in task.credit_nodes
+    ]
+    if task.infeasible and not all(says_so):
+        message = (
+            f"every node of an infeasible task but keep nodes is the check {INFEASIBLE_CHECK}."
+        )
+        raise source.error(
+            ("graph",), message, resolution=f"Write `on: session, check: {INFEASIBLE_CHECK}`."
+        )
+    if any(says_so) and not task.infeasible:
+        message = f"the check {INFEASIBLE_CHECK} is for tasks with the key `infeasible`."
+        raise source.error(("graph",), message)
 
 
 def check_subtask(
@@ -141,8 +160,9 @@ class _Speller:
                 message = f"another node is called {node.id!r}."
                 raise self._source.error((*where, "id"), message)
             self.check(where, node)
-            for place, other in enumerate(node.alternatives):
-                self.check((*where, "or", place), other)
+            for key_of, checks in (("and", node.conjuncts), ("or", node.alternatives)):
+                for place, other in enumerate(checks):
+                    self.check((*where, key_of, place), other)
             for place, name in enumerate(node.after):
                 self.known((*where, "after", place), "node", name, ids)
             if node.app:

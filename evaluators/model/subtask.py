@@ -14,7 +14,12 @@ from pydantic import Field, JsonValue
 from evaluators.model.base import Name, Strict
 from evaluators.model.node import Node  # noqa: TC001  (pydantic reads it)
 from evaluators.model.oracle import OracleStep  # noqa: TC001  (pydantic reads it)
-from evaluators.model.task import Limits, MayChange, SetupStep
+from evaluators.model.task import (
+    Difficulty,
+    Limits,
+    MayChange,
+    SetupStep,
+)
 from evaluators.parameters.declaration import (  # noqa: TC001  (pydantic reads it)
     Parameter,
     ParameterName,
@@ -120,3 +125,7 @@ class ComposedTask(Strict):
     limits: Limits = Limits()
     oracle: tuple[OracleStep, ...] = Field(default=(), strict=False)
     may_change: dict[str, MayChange] = Field(default_factory=dict)
+    infeasible: str = Field(default="")
+    tags: tuple[Name, ...] = Field(default=(), strict=False)
+    difficulty: Difficulty | None = Field(default=None)
+    source: str = Field(default="")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -21,6 +21,11 @@ from provisioning.protocols import Kind  # noqa: TC001  (pydantic reads it)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+
+Difficulty = Literal["easy", "medium", "hard"]
+INFEASIBLE_CHECK = "declared_infeasible"
+"""The evaluator that is met when the agent said that the task cannot be done."""
 
 
 class SetupStep(Strict):
@@ -107,6 +112,11 @@ class Task(Strict):
         oracle: the reference solution.
         parts: the subtasks that the task was compiled from; none for a task written as a graph.
         may_change: what a trial may change, by role, beside what the graph's checks name.
+        infeasible: why the task cannot be done, for its readers; the agent must say so. Empty for
+            tasks that can be done.
+        tags: for choosing tasks; like `difficulty` and `source` they change no score.
+        difficulty: as the author sees it.
+        source: where the task comes from: a paper, a ticket, an address.
     """
 
     id: Name
@@ -122,6 +132,10 @@ class Task(Strict):
     oracle: tuple[OracleStep, ...] = Field(min_length=1, strict=False)
     parts: tuple[Part, ...] = Field(default=(), strict=False, exclude_if=is_empty)
     may_change: dict[str, MayChange] = Field(default_factory=dict, exclude_if=is_empty)
+    infeasible: str = Field(default="", exclude_if=is_empty)
+    tags: tuple[Name, ...] = Field(default=(), strict=False, exclude_if=is_empty)
+    difficulty: Difficulty | None = Field(default=None, exclude_if=is_empty)
+    source: str = Field(default="", exclude_if=is_empty)
 
     @field_validator("roles")
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import EvaluationError, GuestCallError, UnknownNameError
@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from provisioning.protocols import Machine
 
 _GSETTINGS = "/usr/bin/gsettings"
+
+
+@runtime_checkable
+class Declaring(Protocol):
+    """A session in which an agent can say that the task cannot be done."""
+
+    @property
+    def infeasible(self) -> str | None:
+        """Why it cannot be done; None when the agent did not say so."""
+        ...
 
 
 class CrossView:
@@ -53,6 +63,11 @@ class CrossView:
     def answer(self) -> str | None:
         """The last answer submitted; None when there is none."""
         return self._session.answer
+
+    def has_declared_infeasible(self) -> bool:
+        """Return whether the agent said that the task cannot be done."""
+        session = self._session
+        return isinstance(session, Declaring) and session.infeasible is not None
 
     def machine(self, role: str) -> MachineView:
         """Return the view of a machine's files and screen.

@@ -28,6 +28,7 @@ class SessionFixture(BaseFixture):
 
     Attributes:
         answer: the last submitted answer; None: none was submitted.
+        infeasible: why the task cannot be done; None: the agent did not say so.
         desktop: the machine of the role ``desktop``.
         phone_files: the files and screen of the role ``phone``.
         shell: the answers of the role ``phone`` to commands.
@@ -39,6 +40,7 @@ class SessionFixture(BaseFixture):
         super().__init__(folder)
         self.has_gsettings = True
         self.answer: str | None = None
+        self.infeasible: str | None = None
         self.desktop = MachineFixture(folder / "desktop")
         self.phone_files = MachineFixture(folder / "phone")
         self.shell = TableShell()
@@ -47,6 +49,10 @@ class SessionFixture(BaseFixture):
     def answered(self, answer: str) -> None:
         """Submit an answer."""
         self.answer = answer
+
+    def declared(self, reason: str) -> None:
+        """Declare that the task cannot be done."""
+        self.infeasible = reason
 
     def subject(self) -> CrossView:
         """Create a view with nothing cached."""
@@ -67,6 +73,8 @@ class SessionFixture(BaseFixture):
         for name in self.settings:
             mutations.append((f"{name}: other", partial(self.settings.update, {name: "'other'"})))
             mutations.append((f"{name}: gone", partial(self.settings.pop, name)))
+        if self.infeasible is not None:
+            mutations.append(("declaration: none", partial(setattr, self, "infeasible", None)))
         if self.answer:
             mutations += [
                 ("answer: none", partial(setattr, self, "answer", None)),

@@ -195,7 +195,7 @@ def test_the_action_space_is_the_one_promised() -> None:
         "phone": {
             "tap", "long_tap", "swipe", "key", "type_text", "open_app", "open_app_drawer",
         },
-        "session": {"submit", "complete", "wait"},
+        "session": {"submit", "complete", "declare_infeasible", "wait"},
     }  # fmt: skip
 
 

@@ -260,3 +260,43 @@ def test_a_task_without_values_left_is_the_task_s_own_fault(bench: Bench) -> Non
     result = bench.play(task)
     assert (result.reason, result.machines) == (Reason.TASK_ERROR, ())
     assert "'b' has no value left" in result.detail
+
+
+IMPOSSIBLE = {
+    "roles": {"desktop": "desktop"},
+    "infeasible": "There is no printer.",
+    "setup": [{"on": "desktop", "do": "put_file", "with": {"path": "~/kept", "content": "k"}}],
+    "graph": [
+        {"id": "said", "on": "session", "check": "declared_infeasible"},
+        {
+            "id": "kept",
+            "on": "desktop",
+            "check": "file_text_equals",
+            "mode": "keep",
+            "with": {"path": "~/kept", "text": "k"},
+        },
+    ],
+    "oracle": [{"do": "declare_infeasible", "with": {"reason": "There is no printer."}}],
+}
+
+
+def test_an_infeasible_task_passes_by_saying_so(bench: Bench, dark_task: Task) -> None:
+    result = bench.play(make_task(**IMPOSSIBLE))
+    assert (result.verdict, result.reason, result.steps) == (Verdict.PASS, Reason.SUCCESS, 1)
+    assert bench.run(make_task(**IMPOSSIBLE), NoopAgent).verdict is Verdict.FAIL
+    give_up = Action("declare_infeasible", args={"reason": "No."})
+    given_up = bench.run(dark_task, Scripted(give_up))
+    assert (given_up.verdict, given_up.reason) == (Verdict.FAIL, Reason.DECLARED_INFEASIBLE)
+    assert given_up.detail == "No."
+
+
+def test_weights_are_reported_beside_the_nodes(bench: Bench) -> None:
+    rows = [
+        {"id": name, "on": "desktop", "check": "file_exists", "with": {"path": f"~/{name}"}}
+        for name in ("a", "b")
+    ]
+    task = make_task(graph=[{**rows[0], "weight": 3.0}, rows[1]], roles={"desktop": "desktop"})
+    touch = Action("type_text", "desktop", {"text": "touch ~/a\n"})
+    result = bench.run(task, Scripted(OPEN, touch))
+    assert (result.nodes_met, result.nodes, result.weighted) == (1, 2, 0.75)
+    assert bench.run(make_task(), NoopAgent).weighted is None

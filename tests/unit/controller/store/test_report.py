@@ -87,6 +87,7 @@ def test_json_has_the_keys_promised() -> None:
             "attempts": 1,
             "side_effects": None,
             "parameters": {},
+            "weighted": None,
         }
         for task, repeat, verdict, met, steps, reason, seconds, unmet in (
             ("a", 0, "PASS", 2, 4, "success", 10.0, []),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import threading
@@ -13,6 +14,7 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from appliance.base.errors import GraphError, LinkClosedError, UnknownNameError
 from evaluators.graph.evaluator import GraphEvaluator
@@ -773,3 +775,38 @@ def test_a_saved_state_that_no_story_leads_to_is_refused() -> None:
     state["nodes"]["b"].update(state="met", met_at_step=1)
     with pytest.raises(GraphError, match="impossible for this graph"):
         GraphEvaluator.from_dict(nodes, runners(world), state)
+
+
+def test_checks_of_and_count_as_one_and_alternatives_stand_in_for_them() -> None:
+    joined = Node.model_validate(
+        {
+            "id": "a",
+            "on": "desktop",
+            "check": "c",
+            "and": [{"on": "phone", "check": "c"}],
+            "or": [{"on": "desktop", "check": "c"}],
+        }
+    )
+    for own, other, instead in itertools.product((True, False, None), repeat=3):
+        graph, world = evaluator(joined)
+        world.truth = {"a": own, "a#1": other, "a#2": instead}
+        graph.step()
+        together = False if False in {own, other} else (own and other)
+        wanted = (
+            True if True in {together, instead} else None if None in {together, instead} else False
+        )
+        assert (
+            graph.state_of("a")
+            is {
+                True: NodeState.MET,
+                False: NodeState.ACTIVE,
+                None: NodeState.INCONCLUSIVE,
+            }[wanted]
+        ), (own, other, instead)
+
+
+def test_a_keep_node_has_no_weight() -> None:
+    row = {"id": "a", "on": "desktop", "check": "c", "weight": 2.0}
+    assert Node.model_validate(row).weight == 2
+    with pytest.raises(ValidationError, match="A keep node earns no credit"):
+        Node.model_validate({**row, "mode": "keep"})

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evaluators.catalogue import builtin_evaluators
 from evaluators.graph.evaluator import GraphEvaluator
-from evaluators.graph.feedback import explain
+from evaluators.graph.feedback import explain, progress_lines
 from evaluators.graph.outcome import Call, Outcome
 from evaluators.graph.state import NodeState
 from evaluators.model.task import Task
@@ -107,3 +107,18 @@ def test_no_argument_is_ever_shown(place: str, name: str, secret: str) -> None:
     (row,) = explain(graph_of(task)[0], task, builtin_evaluators())
     assert secret not in row.why
     assert len(row.why) > len("Not yet satisfied: ")
+
+
+def test_an_agent_is_told_as_much_as_the_run_allows() -> None:
+    task = Task.model_validate(TASK)
+    graph, runner = graph_of(task)
+    runner.truth = {"a": True}
+    graph.step()
+    known = builtin_evaluators()
+    assert progress_lines(graph, task, known, "none") == ()
+    assert progress_lines(graph, task, known, "hints") == ("Look into the attic.",)
+    met, unmet, hinted = progress_lines(graph, task, known, "nodes")
+    assert met == "a: met"
+    assert unmet.startswith("b: Not yet satisfied: ")
+    assert "secret" not in unmet
+    assert hinted == "c: Not yet satisfied: Look into the attic."
