@@ -18,7 +18,7 @@ BENCHFLAGS = -n 100
 MUTATEFLAGS =
 # Without the addresses of indexes: each host has its own.
 PIN = uv pip compile pyproject.toml --universal --extra probe --extra openai --extra video \
-	--extra ocr --no-annotate --no-emit-index-url --custom-compile-command "make lock"
+	--extra ocr --extra service --no-annotate --no-emit-index-url --custom-compile-command "make lock"
 
 help: ## Show this.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
