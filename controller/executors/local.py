@@ -68,16 +68,24 @@ class LocalExecutor:
         sink: TrialSink,
         *,
         cancel: CancelToken | None = None,
+        drain: threading.Event | None = None,
         on_event: Callable[[TrialEvent], None] = ignore_event,
     ) -> list[TrialResult]:
         """Run all trials that have no final result; those that were cancelled are run anew.
+
+        Args:
+            job: what to run.
+            sink: where trials are written, and where it is known which ones are done.
+            cancel: ends running trials as cancelled and begins no others.
+            drain: set, it lets running trials finish and begins no others.
+            on_event: called by one thread at a time.
 
         Raises:
             KeyboardInterrupt: Ctrl-C; running trials are recorded as cancelled.
             StoreError: a log cannot be written.
         """
         with sink.working():
-            work = _Work(job, sink, cancel or CancelToken(), on_event)
+            work = _Work(job, sink, cancel or CancelToken(), drain or threading.Event(), on_event)
             if self._parallel == 1:
                 work.run_all()
             else:
@@ -93,8 +101,10 @@ class _Work:
         job: Job,
         sink: TrialSink,
         cancel: CancelToken,
+        drain: threading.Event,
         on_event: Callable[[TrialEvent], None],
     ) -> None:
+        self._drain = drain
         self._job = job
         self._sink = sink
         self._on_event = on_event
@@ -107,8 +117,8 @@ class _Work:
         self.results: list[TrialResult] = []
 
     def run_all(self) -> None:
-        """Run trials until none is left or the work is cancelled."""
-        while not self.cancel.is_cancelled and (trial := self._next()):
+        """Run trials until none is left, or the work is cancelled or drained."""
+        while not self._is_ending and (trial := self._next()):
             with log_context(trial=str(trial)):
                 self._run(trial)
 
@@ -127,6 +137,10 @@ class _Work:
         """Raise what ended a thread, if anything did."""
         if self._failure is not None:
             raise self._failure
+
+    @property
+    def _is_ending(self) -> bool:
+        return self.cancel.is_cancelled or self._drain.is_set()
 
     def _next(self) -> TrialId | None:
         with self._lock:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from controller.episode.context import EventSink
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
     from types import TracebackType
@@ -172,6 +173,7 @@ class Executor(Protocol):
         sink: TrialSink,
         *,
         cancel: CancelToken | None = None,
+        drain: threading.Event | None = None,
         on_event: Callable[[TrialEvent], None] = ...,
     ) -> list[TrialResult]:
         """Run all trials that have no final result; those that were cancelled are run anew.
@@ -182,6 +184,7 @@ class Executor(Protocol):
             job: what to run.
             sink: where trials are written, and where it is known which ones are done.
             cancel: ends running trials as cancelled and begins no others.
+            drain: set, it lets running trials finish and begins no others.
             on_event: called by one thread at a time.
 
         Returns:

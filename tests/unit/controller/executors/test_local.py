@@ -370,3 +370,20 @@ def test_trials_do_not_see_what_earlier_ones_did(lab: Lab) -> None:
     lab.go(run)
     (trial,) = run.results()
     assert (trial.verdict, trial.nodes_met) == (Verdict.FAIL, 0)
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_draining_lets_running_trials_finish_and_begins_no_others(lab: Lab, parallel: int) -> None:
+    run = lab.begin(OracleDriver(), repeats=3)
+    drain = threading.Event()
+
+    def end_soon(event: TrialEvent) -> None:
+        if isinstance(event, StepDone):
+            drain.set()
+
+    results = LocalExecutor(parallel).run(lab.job, run, drain=drain, on_event=end_soon)
+    assert 1 <= len(results) <= parallel
+    assert {result.reason for result in results} == {Reason.SUCCESS}
+    assert len(run.results()) == len(results)
+    lab.go(run)
+    assert run.is_complete()
