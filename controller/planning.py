@@ -103,8 +103,13 @@ def create_run(plan: Plan, runs_dir: Path, *, clock: Clock = SYSTEM_CLOCK) -> Ru
     return Store(runs_dir).create(specify_run(plan, clock=clock))
 
 
-def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK) -> RunSpec:
+def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK, run: str = "") -> RunSpec:
     """Return the specification of a new run.
+
+    Args:
+        plan: of the run.
+        clock: stamps it.
+        run: its id; a new one by default.
 
     Raises:
         UnknownNameError: the suite has no such task.
@@ -114,7 +119,7 @@ def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK) -> RunSpec:
     tasks = [plan.suite.task(name) for name in dict.fromkeys(names)]
     digester = SourceDigester()
     return RunSpec(
-        run=new_run_id(clock),
+        run=run or new_run_id(clock),
         started_s=clock.now_s(),
         suite=SuiteSpec(name=plan.suite.name, version=plan.suite.version, digest=plan.suite.digest),
         agent=plan.agent,

@@ -45,6 +45,7 @@
     ├── EpisodeStartError          a trial ended before its agent could act
     ├── CancelledError             somebody asked for it to end
     └── StoreError                 the event log or its index is damaged
+        └── StateError             the service's own state cannot be used
 
 Exit codes of the command line follow `exit_code`: 1 failed, 2 usage, 3 requirement unmet.
 """
@@ -357,3 +358,9 @@ class StoreError(MesocosmError):
     """The event log or its index is damaged."""
 
     code = "store"
+
+
+class StateError(StoreError):
+    """The service's own state cannot be read or written, or is damaged."""
+
+    code = "state"

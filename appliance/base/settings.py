@@ -114,6 +114,11 @@ class Settings(EnvironmentSettings):
         return self.run_dir / "adb" / "server.sock"
 
     @property
+    def service_dir(self) -> Path:
+        """The service's own state: queue, schedules, tokens; not rebuildable."""
+        return self.state_dir / "service"
+
+    @property
     def metrics_dir(self) -> Path:
         """The log of measures and what was folded out of it."""
         return self.state_dir / "metrics"

@@ -33,11 +33,13 @@ def sections() -> dict[str, type[BaseSettings]]:
     """Return all classes of settings by heading of the page."""
     from appliance.base.settings import Settings
     from controller.models.settings import ModelSettings
+    from controller.service.notifications.mail_settings import MailSettings
     from evaluators.recognition.settings import VisionSettings
 
     return {
         "Appliance": Settings,
         "Models": ModelSettings,
+        "Mail of schedules": MailSettings,
         "Text recognition and matching of pictures": VisionSettings,
     }
 

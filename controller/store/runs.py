@@ -196,19 +196,27 @@ class Store:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def create(self, spec: RunSpec) -> RunFolder:
+    def create(self, spec: RunSpec, *, is_begun: bool = False) -> RunFolder:
         """Make the folder of a new run.
+
+        Args:
+            spec: what the run is asked to do.
+            is_begun: a process may have been killed while it made this very folder.
 
         Raises:
             StoreError: it exists, or cannot be made.
         """
         path = self.root / spec.run
         try:
-            path.mkdir(parents=True)
+            path.mkdir(parents=True, exist_ok=is_begun)
             write_atomic(path / "run.json", spec.model_dump_json(indent=2) + "\n")
         except OSError as exc:
             raise StoreError(f"The run's folder {path} cannot be made.", details=str(exc)) from exc
         return RunFolder(path)
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a run of this id."""
+        return (self.root / name / "run.json").is_file()
 
     def names(self) -> list[str]:
         """Return the ids of all runs, oldest first."""

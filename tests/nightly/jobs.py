@@ -103,6 +103,13 @@ JOBS = (
         needs_appliance=False,
     ),
     Job(
+        "killed-service",
+        "20 kills of the service lose no trial of 40 and fire no slot twice",
+        ("controller", "evaluators/isolation", "tests/integration/test_killed_service.py"),
+        pytest=("tests/integration/test_killed_service.py",),
+        needs_appliance=False,
+    ),
+    Job(
         "cloud-init",
         "a desktop is provisioned by cloud-init",
         ("images",),

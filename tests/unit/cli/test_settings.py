@@ -43,7 +43,10 @@ def test_every_class_of_settings_is_on_the_page() -> None:
 def test_every_setting_says_what_it_is_for() -> None:
     rows = [row for settings in sections().values() for row in describe(settings)]
     assert [row.name for row in rows if len(row.purpose) < 10] == []
-    assert [row.name for row in rows if row.is_secret] == ["MESOCOSM_MODEL_API_KEY"]
+    assert [row.name for row in rows if row.is_secret] == [
+        "MESOCOSM_MODEL_API_KEY",
+        "MESOCOSM_MAIL_PASSWORD",
+    ]
 
 
 @pytest.mark.parametrize(

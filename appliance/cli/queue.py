@@ -1,0 +1,200 @@
+"""``mesocosm queue``: runs that wait for the service, and what is asked of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from appliance.cli.moments import moment
+from appliance.cli.output import JsonOption, print_json, print_table, say
+from appliance.cli.run import (
+    Agent,
+    BaseUrl,
+    FleetOption,
+    Model,
+    Parallel,
+    Record,
+    RecordRate,
+    Repeats,
+    Retries,
+    Script,
+    Seed,
+    Suite,
+    Tasks,
+    Trees,
+)
+from appliance.cli.run_request import make_request
+from appliance.cli.service import open_database
+
+if TYPE_CHECKING:
+    from controller.service.state.queue import RunQueue
+    from controller.service.state.queued_run import QueuedRun
+    from provisioning.protocols import Json
+
+Run = Annotated[str, typer.Argument(help="Id of a queued run.")]
+PriorityOption = Annotated[
+    int, typer.Option("--priority", min=-1000, max=1000, help="A higher one runs first.")
+]
+Priority = Annotated[int, typer.Argument(min=-1000, max=1000, help="A higher one runs first.")]
+KeyOption = Annotated[
+    str | None, typer.Option("--key", help="A second request with the same key changes nothing.")
+]
+StateOption = Annotated[
+    list[str] | None, typer.Option("--state", help="Only runs in this state; repeatable.")
+]
+LimitOption = Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many at most.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    queue = typer.Typer(no_args_is_help=True, help="Queue runs for the service.")
+    queue.command("add")(add)
+    queue.command("list")(list_runs)
+    queue.command("show")(show)
+    queue.command("pause")(pause)
+    queue.command("resume")(resume)
+    queue.command("cancel")(cancel)
+    queue.command("priority")(set_priority)
+    app.add_typer(queue, name="queue")
+
+
+def to_dict(queued: QueuedRun) -> dict[str, Json]:
+    """Return a queued run as JSON; keys are only added."""
+    counts = queued.counts
+    return {
+        "run": queued.run,
+        "state": queued.state.value,
+        "asked": queued.wish.value,
+        "priority": queued.priority,
+        "origin": queued.origin,
+        "schedule": queued.schedule,
+        "request": queued.request.model_dump(mode="json"),
+        "requested_s": queued.requested_s,
+        "started_s": queued.started_s,
+        "ended_s": queued.ended_s,
+        "planned": counts.planned,
+        "PASS": counts.passed,
+        "FAIL": counts.failed,
+        "INCONCLUSIVE": counts.inconclusive,
+        "brief": queued.brief,
+        "details": queued.details,
+        "resolution": queued.resolution,
+    }
+
+
+def add(
+    suite: Suite,
+    agent: Agent,
+    repeats: Repeats = 1,
+    task: Tasks = None,
+    seed: Seed = 0,
+    script: Script = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    trees: Trees = False,
+    record: Record = False,
+    record_rate: RecordRate = 5.0,
+    parallel: Parallel = 1,
+    retries: Retries = 1,
+    fleet: FleetOption = "real",
+    priority: PriorityOption = 0,
+    key: KeyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Queue a run; the service carries it out. Suite and agent are checked now."""
+    queue = _open()
+    from controller.service.requests import check_request
+    from controller.service.state.queued_run import Asker
+
+    request = make_request(
+        suite=suite,
+        agent=agent,
+        repeats=repeats,
+        tasks=task,
+        seed=seed,
+        script=script,
+        model=model,
+        base_url=base_url,
+        trees=trees,
+        record_hz=record_rate if record else 0.0,
+        parallel=parallel,
+        retries=retries,
+        fleet=fleet,
+    )
+    check_request(request)
+    _print(queue.add(request, Asker("cli", priority=priority, key=key)), json=json)
+
+
+def list_runs(
+    state: StateOption = None, limit: LimitOption = 100, json: JsonOption = False
+) -> None:
+    """List queued runs, those asked for last first."""
+    from rich.table import Table
+
+    queue = _open()
+    from appliance.base.errors import UnknownNameError
+    from controller.service.state.queued_run import State
+
+    for name in state or []:
+        if name not in list(State):
+            raise UnknownNameError.of("state", name, State)
+    rows = queue.entries([State(name) for name in state or []], limit=limit)
+    if json:
+        print_json({"runs": [to_dict(row) for row in rows]})
+        return
+    table = Table()
+    for name in ("run", "state", "priority", "asked for (UTC)", "suite", "agent", "by", "trials"):
+        table.add_column(name, no_wrap=name == "run")
+    for row in rows:
+        trials = f"{row.counts.ended} of {row.counts.planned}" if row.counts.planned else "-"
+        state_text = f"{row.state}, {row.wish} asked" if row.wish else row.state.value
+        names = (row.request.suite, row.request.agent, row.schedule or row.origin, trials)
+        table.add_row(row.run, state_text, str(row.priority), moment(row.requested_s), *names)
+    print_table(table)
+
+
+def show(run: Run, json: JsonOption = False) -> None:
+    """Show one queued run."""
+    _print(_open().get(run), json=json)
+
+
+def pause(run: Run, json: JsonOption = False) -> None:
+    """Pause a run: trials that run finish, no others begin."""
+    _print(_open().pause(run), json=json)
+
+
+def resume(run: Run, json: JsonOption = False) -> None:
+    """Let a paused run go on, or try a failed or cancelled one again."""
+    _print(_open().resume(run), json=json)
+
+
+def cancel(run: Run, json: JsonOption = False) -> None:
+    """Cancel a run: trials that run end at their next step."""
+    _print(_open().cancel(run), json=json)
+
+
+def set_priority(run: Run, priority: Priority, json: JsonOption = False) -> None:
+    """Change the priority of a run."""
+    _print(_open().set_priority(run, priority), json=json)
+
+
+def _open() -> RunQueue:
+    database = open_database()
+    from appliance.base.clock import SYSTEM_CLOCK
+    from controller.service.state.queue import RunQueue
+
+    return RunQueue(database, SYSTEM_CLOCK)
+
+
+def _print(queued: QueuedRun, *, json: bool) -> None:
+    if json:
+        print_json(to_dict(queued))
+        return
+    counts = queued.counts
+    wish = f", {queued.wish} asked" if queued.wish else ""
+    ended = f", {counts.ended} of {counts.planned} trials ended" if counts.planned else ""
+    say(f"run {queued.run}: {queued.state}{wish}{ended}")
+    for line in (queued.brief, queued.details, queued.resolution):
+        if line:
+            say(line)

@@ -1,0 +1,298 @@
+"""``mesocosm schedule``: runs that the service queues at set times."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from appliance.cli.moments import moment
+from appliance.cli.output import JsonOption, print_json, print_table, say
+from appliance.cli.queue import PriorityOption
+from appliance.cli.run import (
+    Agent,
+    BaseUrl,
+    FleetOption,
+    Model,
+    Parallel,
+    Record,
+    RecordRate,
+    Repeats,
+    Retries,
+    Script,
+    Seed,
+    Suite,
+    Tasks,
+    Trees,
+)
+from appliance.cli.run_request import make_request
+from appliance.cli.service import open_database
+
+if TYPE_CHECKING:
+    from controller.service.schedules.register import Register, Registered
+    from provisioning.protocols import Json
+
+
+def _names() -> list[str]:
+    return [each.schedule.name for each in _open().entries()]
+
+
+Name = Annotated[str, typer.Argument(help="Name of a schedule.", autocompletion=_names)]
+NewName = Annotated[str, typer.Argument(help="Name of the schedule, such as nightly-smoke.")]
+CronOption = Annotated[
+    str | None, typer.Option("--cron", help="Cron line, such as '0 2 * * *' for two at night.")
+]
+EveryOption = Annotated[
+    str | None, typer.Option("--every", help="Time from slot to slot, such as 90s, 30m, 6h, 1d.")
+]
+ZoneOption = Annotated[
+    str, typer.Option("--timezone", help="Zone of --cron, such as Europe/Berlin.")
+]
+MissedOption = Annotated[
+    str,
+    typer.Option(
+        "--missed", help="Slots while the service was down: make up for the last (once), or skip."
+    ),
+]
+BaselineOption = Annotated[
+    str,
+    typer.Option("--baseline", help="Run to compare with: an id, latest:SUITE,AGENT, or previous."),
+]
+ToleranceOption = Annotated[
+    float,
+    typer.Option("--tolerance", min=0, max=1, help="Fall of the success rate that is no regress."),
+]
+WebhookOption = Annotated[
+    list[str] | None, typer.Option("--webhook", help="Address that gets a POST; repeatable.")
+]
+MailOption = Annotated[
+    list[str] | None, typer.Option("--mail", help="Mail address that is told; repeatable.")
+]
+OnOption = Annotated[
+    list[str] | None,
+    typer.Option("--on", help="What is told: end, failure, regress; repeatable."),
+]
+LimitOption = Annotated[int, typer.Option("--limit", min=1, max=100_000, help="Slots at most.")]
+
+_UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    schedule = typer.Typer(no_args_is_help=True, help="Run benchmark jobs at set times.")
+    schedule.command("add")(add)
+    schedule.command("list")(list_schedules)
+    schedule.command("pause")(pause)
+    schedule.command("resume")(resume)
+    schedule.command("run-now")(run_now)
+    schedule.command("remove")(remove)
+    schedule.command("history")(history)
+    app.add_typer(schedule, name="schedule")
+
+
+def add(
+    name: NewName,
+    suite: Suite,
+    agent: Agent,
+    cron: CronOption = None,
+    every: EveryOption = None,
+    timezone: ZoneOption = "UTC",
+    missed: MissedOption = "once",
+    baseline: BaselineOption = "",
+    tolerance: ToleranceOption = 0.0,
+    webhook: WebhookOption = None,
+    mail: MailOption = None,
+    on: OnOption = None,
+    repeats: Repeats = 1,
+    task: Tasks = None,
+    seed: Seed = 0,
+    script: Script = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    trees: Trees = False,
+    record: Record = False,
+    record_rate: RecordRate = 5.0,
+    parallel: Parallel = 1,
+    retries: Retries = 1,
+    fleet: FleetOption = "real",
+    priority: PriorityOption = 0,
+    json: JsonOption = False,
+) -> None:
+    """Add a schedule. Adding the same one again changes nothing.
+
+    A slot that comes while the schedule's last run is not over is recorded, and fires nothing.
+    """
+    from controller.service.requests import check_request
+    from controller.service.schedules.definition import PREVIOUS, parse_schedule
+
+    request = make_request(
+        suite=suite,
+        agent=agent,
+        repeats=repeats,
+        tasks=task,
+        seed=seed,
+        script=script,
+        model=model,
+        base_url=base_url,
+        trees=trees,
+        record_hz=record_rate if record else 0.0,
+        parallel=parallel,
+        retries=retries,
+        fleet=fleet,
+    )
+    check_request(request)
+    schedule = parse_schedule(
+        {
+            "name": name,
+            "trigger": _trigger(cron, every, timezone),
+            "request": request,
+            "priority": priority,
+            "missed": missed,
+            "baseline": baseline,
+            "tolerance": tolerance,
+            "notify": _targets(webhook, mail, on),
+        }
+    )
+    if baseline and baseline != PREVIOUS:
+        _require_run(baseline)
+    _print(_open().add(schedule), json=json)
+
+
+def list_schedules(json: JsonOption = False) -> None:
+    """List all schedules with their next slots."""
+    from rich.table import Table
+
+    entries = _open().entries()
+    if json:
+        print_json({"schedules": [to_dict(each) for each in entries]})
+        return
+    table = Table()
+    for title in ("name", "when", "next (UTC)", "suite", "agent", "state", "from"):
+        table.add_column(title, no_wrap=title == "name")
+    for each in entries:
+        request = each.schedule.request
+        row = (when(each), moment(each.next_s), request.suite, request.agent)
+        table.add_row(each.schedule.name, *row, _state(each), each.origin)
+    print_table(table)
+
+
+def pause(name: Name, json: JsonOption = False) -> None:
+    """Let a schedule fire nothing until it is resumed."""
+    _print(_open().pause(name), json=json)
+
+
+def resume(name: Name, json: JsonOption = False) -> None:
+    """Let a paused schedule fire again, from its next slot on."""
+    _print(_open().resume(name), json=json)
+
+
+def run_now(name: Name, json: JsonOption = False) -> None:
+    """Queue a run of a schedule at once, beside its slots."""
+    queued = _open().run_now(name)
+    if json:
+        print_json({"run": queued.run})
+    else:
+        say(f"run {queued.run} is queued")
+
+
+def remove(name: Name, json: JsonOption = False) -> None:
+    """Remove a schedule; its runs and its history stay."""
+    _open().remove(name)
+    if json:
+        print_json({"removed": name})
+    else:
+        say(f"{name} is removed")
+
+
+def history(name: Name, limit: LimitOption = 100, json: JsonOption = False) -> None:
+    """Show what became of a schedule's slots, the latest first."""
+    from rich.table import Table
+
+    slots = _open().history(name, limit=limit)
+    if json:
+        print_json({"slots": [asdict(slot) for slot in slots]})
+        return
+    table = Table()
+    for title in ("slot (UTC)", "outcome", "run", "details"):
+        table.add_column(title, no_wrap=title != "details")
+    for slot in slots:
+        table.add_row(moment(slot.slot_s), slot.outcome, slot.run or "-", slot.details)
+    print_table(table)
+
+
+def to_dict(registered: Registered) -> dict[str, Json]:
+    """Return a schedule as JSON; keys are only added."""
+    return {
+        **registered.schedule.model_dump(mode="json"),
+        "origin": registered.origin,
+        "is_paused": registered.is_paused,
+        "created_s": registered.created_s,
+        "next_s": registered.next_s,
+    }
+
+
+def when(registered: Registered) -> str:
+    """Return in words when a schedule fires."""
+    trigger = registered.schedule.trigger
+    if trigger.kind == "cron":
+        return f"{trigger.line} ({trigger.timezone})"
+    return f"every {trigger.every_s:g} s"
+
+
+def _open() -> Register:
+    database = open_database()
+    from appliance.base.clock import SYSTEM_CLOCK
+    from controller.service.schedules.register import Register
+
+    return Register(database, SYSTEM_CLOCK)
+
+
+def _trigger(cron: str | None, every: str | None, timezone: str) -> dict[str, object]:
+    from appliance.base.errors import UsageError
+
+    if (cron is None) == (every is None):
+        raise UsageError("A schedule needs either --cron or --every.")
+    if cron is not None:
+        return {"kind": "cron", "line": cron, "timezone": timezone}
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", every or "")
+    if match is None:
+        raise UsageError(f"{every!r} is no time.", resolution="Write 90s, 30m, 6h or 1d.")
+    return {"kind": "interval", "every_s": round(float(match[1]) * _UNITS_S[match[2]])}
+
+
+def _targets(
+    webhooks: list[str] | None, mails: list[str] | None, on: list[str] | None
+) -> list[dict[str, object]]:
+    from appliance.base.errors import UsageError
+
+    events: dict[str, object] = {"on": on} if on else {}
+    if on and not (webhooks or mails):
+        raise UsageError("--on needs somebody to tell.", resolution="Add --webhook or --mail.")
+    receivers = [
+        *(("webhook", "url", url) for url in webhooks or []),
+        *(("mail", "to", address) for address in mails or []),
+    ]
+    return [{"kind": kind, field: value, **events} for kind, field, value in receivers]
+
+
+def _require_run(name: str) -> None:
+    from appliance.base.settings import get_settings
+    from controller.store.runs import Store
+
+    Store(get_settings().runs_dir).open(name)
+
+
+def _state(registered: Registered) -> str:
+    return "paused" if registered.is_paused else "active"
+
+
+def _print(registered: Registered, *, json: bool) -> None:
+    if json:
+        print_json(to_dict(registered))
+        return
+    following = (
+        f"next slot {moment(registered.next_s)} UTC" if registered.next_s else "no next slot"
+    )
+    say(f"{registered.schedule.name}: {when(registered)}, {_state(registered)}, {following}")

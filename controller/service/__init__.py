@@ -1,0 +1,1 @@
+"""The appliance as a service: queue of runs, schedules, worker, API and pages."""

@@ -1,0 +1,1 @@
+"""Messages about runs of schedules: written with the run's end, delivered by webhook and mail."""

@@ -1,0 +1,1 @@
+"""Schedules: runs that are queued at set times, one record a slot."""

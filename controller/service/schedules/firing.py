@@ -1,0 +1,98 @@
+"""Fire the slots that are due: each has one record, written in one transaction with its run.
+
+A process that is killed at any moment has either both or neither; the record's key is the schedule
+and the slot's time, so that no slot fires twice, whatever the host's clock does.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from controller.service.schedules.definition import Missed, Schedule
+from controller.service.schedules.register import Outcome, Slot, active_run, fire, record_slot
+from controller.service.schedules.triggers import next_slot
+from controller.service.state.tables import ScheduleRow, SlotRow
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from appliance.base.clock import Clock
+    from controller.service.state.database import Database
+
+_log = logging.getLogger(__name__)
+
+_BATCH = 1000
+"""Slots that are recorded in one transaction, after the service was down for long."""
+
+
+def fire_due(database: Database, clock: Clock) -> list[Slot]:
+    """Decide all slots up to now; return what became of them, by schedule and time.
+
+    Raises:
+        StateError: the state cannot be written.
+    """
+    decided: list[Slot] = []
+    for name in _due(database, clock):
+        while batch := _decide(database, name, clock):
+            decided += batch
+    for slot in decided:
+        level = logging.INFO if slot.outcome is Outcome.FIRED else logging.WARNING
+        text = "slot %.3f of %s: %s %s"
+        _log.log(level, text, slot.slot_s, slot.schedule, slot.outcome, slot.run or slot.details)
+    return decided
+
+
+def _due(database: Database, clock: Clock) -> list[str]:
+    chosen = select(ScheduleRow.name).where(ScheduleRow.next_s <= clock.now_s())
+    with database.read() as session:
+        return list(session.scalars(chosen.order_by(ScheduleRow.name)))
+
+
+def _decide(database: Database, name: str, clock: Clock) -> list[Slot]:
+    """Decide a batch of slots of one schedule; none when no more are due."""
+    now_s = clock.now_s()
+    with database.write() as session:
+        row = session.get(ScheduleRow, name)
+        if row is None or row.is_paused:
+            return []
+        schedule = Schedule.model_validate_json(row.definition)
+        times = _take_due(row, schedule, now_s)
+        is_last = row.next_s is None or row.next_s > now_s
+        # A slot has a record already only where the host's clock was put back.
+        open_times = [slot_s for slot_s in times if session.get(SlotRow, (name, slot_s)) is None]
+        slots = [_missed(name, slot_s, now_s) for slot_s in open_times]
+        if slots and is_last:
+            slots[-1] = _decide_last(session, schedule, open_times[-1], clock)
+        for slot in slots:
+            record_slot(session, slot)
+        return slots
+
+
+def _take_due(row: ScheduleRow, schedule: Schedule, now_s: float) -> list[float]:
+    """Return the next slots that are due, a batch at most, and move the schedule past them."""
+    times: list[float] = []
+    while row.next_s is not None and row.next_s <= now_s and len(times) < _BATCH:
+        times.append(row.next_s)
+        row.next_s = next_slot(schedule.trigger, after_s=row.next_s, created_s=row.created_s)
+    return times
+
+
+def _decide_last(session: Session, schedule: Schedule, slot_s: float, clock: Clock) -> Slot:
+    now_s = clock.now_s()
+    if now_s - slot_s > schedule.grace_s and schedule.missed is Missed.SKIP:
+        return _missed(schedule.name, slot_s, now_s)
+    if (active := active_run(session, schedule.name)) is not None:
+        details = f"{active} is not over yet."
+        return Slot(schedule.name, slot_s, Outcome.OVERLAPPED, "", now_s, details)
+    queued = fire(session, schedule, clock)
+    late_s = now_s - slot_s
+    details = f"{late_s:.0f} s late" if late_s > schedule.grace_s else ""
+    return Slot(schedule.name, slot_s, Outcome.FIRED, queued.run, now_s, details)
+
+
+def _missed(name: str, slot_s: float, now_s: float) -> Slot:
+    details = f"Nothing fired it; this was noticed {now_s - slot_s:.0f} s later."
+    return Slot(name, slot_s, Outcome.MISSED, "", now_s, details)

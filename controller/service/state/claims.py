@@ -1,0 +1,126 @@
+"""The queue of runs, as its worker sees it: take a run, note how far it is, give it back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from controller.service.state.queued_run import State, Wish, find, to_run, touch
+from controller.service.state.tables import QueuedRunRow
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from appliance.base.clock import Clock
+    from appliance.base.errors import MesocosmError
+    from controller.service.state.database import Database
+    from controller.service.state.queued_run import Counts, QueuedRun
+
+
+class Claims:
+    """What the one worker of an appliance does with its queue.
+
+    Args:
+        database: where the queue is kept.
+        clock: stamps what happens.
+    """
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def claim(self) -> QueuedRun | None:
+        """Take the next run that may start: the highest priority, then the first asked for."""
+        now_s = self._clock.now_s()
+        following = (
+            select(QueuedRunRow)
+            .where(QueuedRunRow.state == State.QUEUED, QueuedRunRow.not_before_s <= now_s)
+            .order_by(QueuedRunRow.priority.desc(), QueuedRunRow.number)
+            .limit(1)
+        )
+        with self._database.read() as session:
+            if session.scalar(following) is None:
+                return None
+        with self._database.write() as session:
+            row = session.scalar(following)
+            if row is None:
+                return None
+            row.state = State.RUNNING
+            row.starts += 1
+            row.started_s = row.started_s or now_s
+            touch(session, row)
+            return to_run(row)
+
+    def recover(self) -> list[str]:
+        """Put back what a killed worker left running; return the ids. Its worker must be gone."""
+        with self._database.write() as session:
+            left = list(
+                session.scalars(select(QueuedRunRow).where(QueuedRunRow.state == State.RUNNING))
+            )
+            for row in left:
+                row.state = _state_after(Wish(row.wish), self._clock, row)
+                row.wish = Wish.NONE
+                touch(session, row)
+            return [row.run for row in left]
+
+    def note(self, run: str, counts: Counts) -> None:
+        """Write down how far a run is; a trial that ended clears the count of its starts."""
+        with self._database.write() as session:
+            row = find(session, run)
+            if counts.ended > row.passed + row.failed + row.inconclusive:
+                row.starts = 0
+            row.planned, row.passed = counts.planned, counts.passed
+            row.failed, row.inconclusive = counts.failed, counts.inconclusive
+            touch(session, row)
+
+    def give_back(self, run: str, *, is_stopping: bool) -> QueuedRun:
+        """Note that a run ended before it was complete: cancelled, paused, or to be continued.
+
+        Args:
+            run: its id.
+            is_stopping: the worker ends, so that this start does not count against the run.
+        """
+        with self._database.write() as session:
+            row = find(session, run)
+            if is_stopping:
+                row.starts = max(0, row.starts - 1)
+            row.state = _state_after(Wish(row.wish), self._clock, row)
+            row.wish = Wish.NONE
+            touch(session, row)
+            return to_run(row)
+
+    def retry(self, run: str, error: MesocosmError, delay_s: float) -> None:
+        """Put a run back after an error, not to be started for a while; unless it was cancelled."""
+        with self._database.write() as session:
+            row = find(session, run)
+            _set_error(row, error)
+            row.state = _state_after(Wish(row.wish), self._clock, row)
+            row.wish = Wish.NONE
+            row.not_before_s = self._clock.now_s() + delay_s
+            touch(session, row)
+
+
+def conclude(
+    session: Session, run: str, state: State, clock: Clock, error: MesocosmError | None = None
+) -> QueuedRun:
+    """Note the end of a run within a transaction of the caller's."""
+    row = find(session, run)
+    row.state, row.wish, row.ended_s = state, Wish.NONE, clock.now_s()
+    row.brief = row.details = row.resolution = ""
+    if error is not None:
+        _set_error(row, error)
+    touch(session, row)
+    return to_run(row)
+
+
+def _state_after(wish: Wish, clock: Clock, row: QueuedRunRow) -> State:
+    """Return the state of a run that nobody works on any more."""
+    if wish is Wish.CANCEL:
+        row.ended_s = clock.now_s()
+        return State.CANCELLED
+    return State.PAUSED if wish is Wish.PAUSE else State.QUEUED
+
+
+def _set_error(row: QueuedRunRow, error: MesocosmError) -> None:
+    row.brief, row.details, row.resolution = error.brief, error.details, error.resolution

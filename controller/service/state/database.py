@@ -1,0 +1,185 @@
+"""Open the service's database: SQLite in WAL mode, migrated by Alembic, backed up before that."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, event
+from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
+from sqlalchemy.orm import Session
+
+from appliance.base.errors import StateError
+from appliance.base.files import FileLock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection, Engine
+    from sqlalchemy.engine.interfaces import DBAPIConnection
+
+_log = logging.getLogger(__name__)
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+_LOCK_TIMEOUT_S = 30.0
+_WRITES = "mesocosm_writes"
+_ERRORS: dict[type[DatabaseError], str] = {
+    IntegrityError: "The state of the service contradicts itself.",
+    OperationalError: "The state of the service cannot be read or written.",
+}
+"""What SQLAlchemy raises, and what it means here."""
+
+
+class Database:
+    """The service's own state in one file; safe among threads and processes.
+
+    Args:
+        path: of the file; made, with its folder, and migrated when needed.
+
+    Raises:
+        StateError: it cannot be opened, is damaged, or is of a newer Mesocosm.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with _mapped_errors(path):
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            except OSError as exc:
+                raise StateError(f"{path.parent} cannot be made.", details=str(exc)) from exc
+            self._engine = _make_engine(path)
+            _migrate(self._engine, path)
+        self._writing = self._engine.execution_options(**{_WRITES: True})
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Session]:
+        """Look at one consistent state for the length of a block.
+
+        Raises:
+            StateError: it cannot be read.
+        """
+        with _mapped_errors(self.path), Session(self._engine) as session, session.begin():
+            yield session
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Session]:
+        """Change the state; it is committed at the end of the block, or not at all.
+
+        No other process writes meanwhile: keep the block short.
+
+        Raises:
+            StateError: it cannot be written.
+        """
+        with _mapped_errors(self.path), Session(self._writing) as session, session.begin():
+            yield session
+
+    def back_up(self, target: Path) -> None:
+        """Copy the state as it is now; others may go on writing.
+
+        Raises:
+            StateError: the copy cannot be made.
+        """
+        _copy(self.path, target)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+
+def _make_engine(path: Path) -> Engine:
+    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": _LOCK_TIMEOUT_S})
+    event.listen(engine, "connect", _configure)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _configure(connection: DBAPIConnection, _record: object) -> None:
+    # The driver begins no transactions of its own; `_begin` does.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    # A writer takes the lock at once: one that read first could not take it after another's write.
+    # Source: https://www.sqlite.org/lang_transaction.html
+    writes = connection.get_execution_options().get(_WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@contextlib.contextmanager
+def _mapped_errors(path: Path) -> Iterator[None]:
+    """Raise what SQLAlchemy raises as errors of ours."""
+    try:
+        yield
+    except DatabaseError as exc:
+        brief = _ERRORS.get(type(exc), "The state of the service is damaged.")
+        raise StateError(
+            brief,
+            details=f"{path}: {exc.orig or exc}",
+            resolution="See whether its disk is full; copies from before updates lie beside it.",
+        ) from exc
+
+
+def migration_config(connection: Connection | None = None) -> Config:
+    """Return how Alembic is to migrate the state.
+
+    Args:
+        connection: to what is migrated.
+    """
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    return config
+
+
+def _migrate(engine: Engine, path: Path) -> None:
+    """Bring the tables up to date; one process at a time, and only where they are not."""
+    scripts = ScriptDirectory.from_config(migration_config())
+    if _revision(engine) == scripts.get_current_head():
+        return
+    lock = FileLock(path.with_name(f"{path.name}.migration.lock"))
+    lock.acquire()
+    try:
+        before = _revision(engine)
+        known = {script.revision for script in scripts.walk_revisions()}
+        if before is not None and before not in known:
+            raise StateError(
+                f"{path} was written by a newer Mesocosm.",
+                details=f"Its tables are of revision {before}.",
+                resolution="Use that Mesocosm, or move the file away to begin anew.",
+            )
+        if before is not None:
+            _copy(path, path.with_name(f"{path.name}.before-{scripts.get_current_head()}"))
+        with engine.connect() as connection, connection.begin():
+            command.upgrade(migration_config(connection), "head")
+        _log.info("the state of the service is of revision %s now", scripts.get_current_head())
+    finally:
+        lock.release()
+
+
+def _revision(engine: Engine) -> str | None:
+    with engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def _copy(path: Path, target: Path) -> None:
+    try:
+        with (
+            contextlib.closing(sqlite3.connect(path)) as source,
+            contextlib.closing(sqlite3.connect(target)) as copy,
+        ):
+            source.backup(copy)
+        target.chmod(0o600)
+    except (sqlite3.Error, OSError) as exc:
+        raise StateError(f"{path} cannot be copied to {target}.", details=str(exc)) from exc

@@ -1,0 +1,7 @@
+"""Run migrations on the connection that `controller.service.state.database` hands over."""
+
+from alembic import context
+
+context.configure(connection=context.config.attributes["connection"], render_as_batch=True)
+with context.begin_transaction():
+    context.run_migrations()

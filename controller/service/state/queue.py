@@ -1,0 +1,172 @@
+"""The queue of runs, as those who ask for runs see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from appliance.base.errors import UsageError
+from controller.service.state.queued_run import (
+    State,
+    Wish,
+    enqueue,
+    find,
+    require_priority,
+    to_run,
+    touch,
+)
+from controller.service.state.tables import QueuedRunRow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.orm import Session
+
+    from appliance.base.clock import Clock
+    from controller.service.requests import RunRequest
+    from controller.service.state.database import Database
+    from controller.service.state.queued_run import Asker, QueuedRun
+
+
+class RunQueue:
+    """The queue of runs of one appliance.
+
+    Args:
+        database: where it is kept.
+        clock: stamps what happens.
+    """
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def add(self, request: RunRequest, asker: Asker) -> QueuedRun:
+        """Put a run into the queue; what it names was checked.
+
+        Raises:
+            UsageError: the priority is out of range, or the key was used for another request.
+            StateError: the state cannot be written.
+        """
+        with self._database.write() as session:
+            return enqueue(session, request, asker, self._clock)
+
+    def get(self, run: str) -> QueuedRun:
+        """Return one run.
+
+        Raises:
+            UnknownNameError: there is none.
+            StateError: the state cannot be read.
+        """
+        with self._database.read() as session:
+            return to_run(find(session, run))
+
+    def entries(
+        self, states: Sequence[State] = (), *, limit: int = 100, before: int | None = None
+    ) -> list[QueuedRun]:
+        """Return runs, those asked for last first.
+
+        Args:
+            states: only these; all by default.
+            limit: how many at most.
+            before: only those with a smaller number.
+        """
+        chosen = select(QueuedRunRow).order_by(QueuedRunRow.number.desc()).limit(limit)
+        if states:
+            chosen = chosen.where(QueuedRunRow.state.in_(states))
+        if before is not None:
+            chosen = chosen.where(QueuedRunRow.number < before)
+        with self._database.read() as session:
+            return [to_run(row) for row in session.scalars(chosen)]
+
+    def changed_since(self, change: int, *, limit: int = 100) -> list[QueuedRun]:
+        """Return the runs with a newer `change`, the oldest change first."""
+        chosen = (
+            select(QueuedRunRow)
+            .where(QueuedRunRow.change > change)
+            .order_by(QueuedRunRow.change)
+            .limit(limit)
+        )
+        with self._database.read() as session:
+            return [to_run(row) for row in session.scalars(chosen)]
+
+    def count(self) -> dict[State, int]:
+        """Return how many runs there are in each state."""
+        counted = select(QueuedRunRow.state, func.count()).group_by(QueuedRunRow.state)
+        with self._database.read() as session:
+            numbers = {row[0]: row[1] for row in session.execute(counted)}
+        return {state: numbers.get(state, 0) for state in State}
+
+    def cancel(self, run: str) -> QueuedRun:
+        """Cancel a run: at once where it waits; its running trials end at their next step.
+
+        Raises:
+            UnknownNameError: there is none.
+            UsageError: it is over.
+        """
+        return self._ask(run, Wish.CANCEL, State.CANCELLED)
+
+    def pause(self, run: str) -> QueuedRun:
+        """Pause a run: its running trials finish, no others begin.
+
+        Raises:
+            UnknownNameError: there is none.
+            UsageError: it is over.
+        """
+        return self._ask(run, Wish.PAUSE, State.PAUSED)
+
+    def resume(self, run: str) -> QueuedRun:
+        """Let a paused run go on, and a failed or cancelled one be tried again.
+
+        Raises:
+            UnknownNameError: there is none.
+            UsageError: it is finished.
+        """
+        with self._database.write() as session:
+            row = find(session, run)
+            state = State(row.state)
+            if state is State.FINISHED:
+                raise UsageError(f"{run} is finished: nothing is left of it to run.")
+            if state is State.RUNNING and row.wish == Wish.CANCEL:
+                raise UsageError(
+                    f"{run} is being cancelled.", resolution="Resume it once it has ended."
+                )
+            if state is not State.RUNNING:
+                row.state, row.ended_s, row.starts, row.not_before_s = State.QUEUED, None, 0, 0.0
+                row.brief = row.details = row.resolution = ""
+            row.wish = Wish.NONE
+            touch(session, row)
+            return to_run(row)
+
+    def set_priority(self, run: str, priority: int) -> QueuedRun:
+        """Change the priority of a run that is not over.
+
+        Raises:
+            UnknownNameError: there is none.
+            UsageError: it is over, or the priority is out of range.
+        """
+        require_priority(priority)
+        with self._database.write() as session:
+            row = _find_open(session, run)
+            row.priority = priority
+            touch(session, row)
+            return to_run(row)
+
+    def _ask(self, run: str, wish: Wish, at_once: State) -> QueuedRun:
+        with self._database.write() as session:
+            row = _find_open(session, run)
+            if row.state == State.RUNNING:
+                # A run that is being cancelled stays so.
+                row.wish = Wish.CANCEL if row.wish == Wish.CANCEL else wish
+            else:
+                row.state = at_once
+                row.ended_s = self._clock.now_s() if at_once.is_over else None
+            touch(session, row)
+            return to_run(row)
+
+
+def _find_open(session: Session, run: str) -> QueuedRunRow:
+    row = find(session, run)
+    if State(row.state).is_over:
+        raise UsageError(f"{run} is {row.state} already.")
+    return row

@@ -1,0 +1,202 @@
+"""One run of the queue: its states, what it was asked for with, and its row in the database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from appliance.base.errors import UnknownNameError, UsageError
+from appliance.base.ids import new_run_id
+from controller.service.requests import RunRequest
+from controller.service.state.tables import QueuedRunRow
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from appliance.base.clock import Clock
+
+MAX_PRIORITY = 1000
+
+
+class State(StrEnum):
+    """How far a queued run is."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    PAUSED = "paused"
+    FINISHED = "finished"
+    FAILED = "failed"
+    """It could not be made or continued; its error says why."""
+    CANCELLED = "cancelled"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more happens to it."""
+        return self in {State.FINISHED, State.FAILED, State.CANCELLED}
+
+
+OVER = tuple(state for state in State if state.is_over)
+
+
+class Wish(StrEnum):
+    """What the worker was asked to do with a run that it works on."""
+
+    NONE = ""
+    PAUSE = "pause"
+    CANCEL = "cancel"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many trials a run has, and how those that ended were judged."""
+
+    planned: int = 0
+    passed: int = 0
+    failed: int = 0
+    inconclusive: int = 0
+
+    @property
+    def ended(self) -> int:
+        """Trials with a verdict."""
+        return self.passed + self.failed + self.inconclusive
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedRun:
+    """One run of the queue, as it was at some moment; see `QueuedRunRow`."""
+
+    number: int
+    run: str
+    state: State
+    priority: int
+    request: RunRequest
+    origin: str
+    schedule: str
+    wish: Wish
+    starts: int
+    not_before_s: float
+    requested_s: float
+    started_s: float | None
+    ended_s: float | None
+    counts: Counts
+    brief: str
+    details: str
+    resolution: str
+    change: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks for a run.
+
+    Attributes:
+        origin: shown to people: ``cli``, ``api``, ``schedule``.
+        schedule: name of the schedule; empty for others.
+        priority: a higher one runs first; from -1000 to 1000.
+        key: a second request with the same key is the first one; None never is.
+    """
+
+    origin: str
+    schedule: str = ""
+    priority: int = 0
+    key: str | None = None
+
+
+def enqueue(session: Session, request: RunRequest, asker: Asker, clock: Clock) -> QueuedRun:
+    """Put a run into the queue within a transaction of the caller's.
+
+    Raises:
+        UsageError: the priority is out of range, or the key was used for another request.
+    """
+    require_priority(asker.priority)
+    text = request.model_dump_json()
+    if asker.key is not None:
+        known = session.scalar(select(QueuedRunRow).where(QueuedRunRow.key == asker.key))
+        if known is not None:
+            if known.request != text:
+                raise UsageError(f"The key {asker.key!r} was used for another request.")
+            return to_run(known)
+    row = QueuedRunRow(
+        run=new_run_id(clock),
+        state=State.QUEUED,
+        priority=asker.priority,
+        request=text,
+        origin=asker.origin,
+        schedule=asker.schedule,
+        wish=Wish.NONE,
+        starts=0,
+        not_before_s=0.0,
+        requested_s=clock.now_s(),
+        planned=0,
+        passed=0,
+        failed=0,
+        inconclusive=0,
+        brief="",
+        details="",
+        resolution="",
+        key=asker.key,
+        change=_next_change(session),
+    )
+    session.add(row)
+    session.flush()
+    return to_run(row)
+
+
+def find(session: Session, run: str) -> QueuedRunRow:
+    """Return the row of a run.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    row = session.scalar(select(QueuedRunRow).where(QueuedRunRow.run == run))
+    if row is None:
+        newest = select(QueuedRunRow.run).order_by(QueuedRunRow.number.desc()).limit(20)
+        raise UnknownNameError.of("queued run", run, session.scalars(newest))
+    return row
+
+
+def touch(session: Session, row: QueuedRunRow) -> None:
+    """Mark a row as changed."""
+    row.change = _next_change(session)
+    session.flush()
+
+
+def to_run(row: QueuedRunRow) -> QueuedRun:
+    """Return a row as it is now."""
+    return QueuedRun(
+        number=row.number,
+        run=row.run,
+        state=State(row.state),
+        priority=row.priority,
+        request=RunRequest.model_validate_json(row.request),
+        origin=row.origin,
+        schedule=row.schedule,
+        wish=Wish(row.wish),
+        starts=row.starts,
+        not_before_s=row.not_before_s,
+        requested_s=row.requested_s,
+        started_s=row.started_s,
+        ended_s=row.ended_s,
+        counts=Counts(row.planned, row.passed, row.failed, row.inconclusive),
+        brief=row.brief,
+        details=row.details,
+        resolution=row.resolution,
+        change=row.change,
+    )
+
+
+def require_priority(priority: int) -> None:
+    """Check a priority.
+
+    Raises:
+        UsageError: it is out of range.
+    """
+    if abs(priority) > MAX_PRIORITY:
+        raise UsageError(f"The priority must be from -{MAX_PRIORITY} to {MAX_PRIORITY}.")
+
+
+def _next_change(session: Session) -> int:
+    return (session.scalar(select(func.max(QueuedRunRow.change))) or 0) + 1

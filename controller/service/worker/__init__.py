@@ -1,0 +1,1 @@
+"""The worker: carries out queued runs on the machines of this host."""

@@ -1,0 +1,199 @@
+"""Take runs from the queue and carry them out, until told to stop; a killed worker is resumed."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import MesocosmError, SpecError, UsageError
+from appliance.base.files import locked
+from appliance.base.logging import log_context
+from controller.service.notifications.message import describe_end, find_baseline
+from controller.service.notifications.outbox import write_messages
+from controller.service.schedules.definition import Schedule
+from controller.service.state.claims import Claims, conclude
+from controller.service.state.queue import RunQueue
+from controller.service.state.queued_run import State, Wish
+from controller.service.state.tables import ScheduleRow
+from controller.service.worker.work import Work
+
+if TYPE_CHECKING:
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from controller.service.state.database import Database
+    from controller.service.state.queued_run import QueuedRun
+
+_log = logging.getLogger(__name__)
+
+MAX_STARTS = 10
+"""Starts in succession without one more trial ending, after which a run is given up."""
+
+_POLL_S = 0.25
+_FIRST_DELAY_S = 10.0
+_MAX_DELAY_S = 600.0
+
+
+@dataclass(slots=True)
+class _Active:
+    """A run that a thread works on."""
+
+    work: Work
+    thread: threading.Thread
+    is_stopping: threading.Event = field(default_factory=threading.Event)
+
+
+class Worker:
+    """The one worker of an appliance.
+
+    Args:
+        database: where the queue is.
+        settings: where runs and machines are.
+        clock: measures delays.
+        runs_at_once: how many runs are worked on at a time.
+    """
+
+    def __init__(
+        self, database: Database, settings: Settings, clock: Clock, *, runs_at_once: int = 1
+    ) -> None:
+        self._database = database
+        self._settings = settings
+        self._clock = clock
+        self._runs_at_once = runs_at_once
+        self._claims = Claims(database, clock)
+        self._queue = RunQueue(database, clock)
+        self._active: dict[str, _Active] = {}
+
+    def run(self, stop: threading.Event, *, grace_s: float) -> None:
+        """Work until `stop` is set; then let running trials finish, and cancel those that are late.
+
+        Args:
+            stop: ends the work.
+            grace_s: how long running trials may go on; they are tried again by the next worker.
+
+        Raises:
+            MachineBusyError: another worker works on this queue.
+            StateError: the queue cannot be read or written.
+        """
+        with locked(self._settings.run_dir / "worker.lock", what="The queue of runs"):
+            for run in self._claims.recover():
+                _log.warning("%s was left by a worker that is gone", run)
+            try:
+                while not stop.is_set():
+                    self._reap()
+                    self._obey()
+                    self._start()
+                    self._clock.wait(stop, _POLL_S)
+            finally:
+                self._end_all(grace_s)
+
+    def _reap(self) -> None:
+        for run in [run for run, each in self._active.items() if not each.thread.is_alive()]:
+            del self._active[run]
+            # Its thread could not write down how it ended.
+            if self._queue.get(run).state is State.RUNNING:
+                self._claims.give_back(run, is_stopping=False)
+
+    def _obey(self) -> None:
+        """Do what was asked of the runs that are worked on."""
+        for run, active in self._active.items():
+            match self._queue.get(run).wish:
+                case Wish.CANCEL:
+                    active.work.cancel.cancel("The run was cancelled.")
+                case Wish.PAUSE:
+                    active.work.drain.set()
+                case Wish.NONE:
+                    pass
+
+    def _start(self) -> None:
+        while len(self._active) < self._runs_at_once and (queued := self._claims.claim()):
+            work = Work(
+                queued,
+                self._settings,
+                self._clock,
+                lambda counts, run=queued.run: self._claims.note(run, counts),  # type: ignore[misc]
+            )
+            thread = threading.Thread(target=self._carry_out, name=queued.run, args=(queued.run,))
+            self._active[queued.run] = _Active(work, thread)
+            thread.start()
+
+    def _end_all(self, grace_s: float) -> None:
+        deadline_s = self._clock.monotonic_s() + grace_s
+        for active in self._active.values():
+            active.is_stopping.set()
+            active.work.drain.set()
+        for active in self._active.values():
+            active.thread.join(max(0.0, deadline_s - self._clock.monotonic_s()))
+        for active in self._active.values():
+            active.work.cancel.cancel("The service stops.")
+        for active in self._active.values():
+            active.thread.join()
+        self._active.clear()
+
+    def _carry_out(self, run: str) -> None:
+        """Work on one run in a thread of its own; whatever happens is written down."""
+        active = self._active[run]
+        with log_context(run=run):
+            try:
+                self._attempt(active)
+            except MesocosmError as exc:
+                self._fail(active.work.queued, exc)
+            except KeyboardInterrupt:
+                self._claims.give_back(run, is_stopping=True)
+            except Exception as exc:  # noqa: BLE001 - a run must not end the worker
+                _log.exception("the run ended with an internal error")
+                self._fail(active.work.queued, _internal(exc))
+
+    def _attempt(self, active: _Active) -> None:
+        queued = active.work.queued
+        if queued.starts > MAX_STARTS:
+            brief = f"It was started {MAX_STARTS} times, and no trial of it ended."
+            raise UsageError(queued.brief or brief, details=queued.details or brief)
+        if active.work.run():
+            self._conclude(queued.run, State.FINISHED)
+        else:
+            left = self._claims.give_back(queued.run, is_stopping=active.is_stopping.is_set())
+            if left.state.is_over:
+                self._conclude(queued.run, left.state)
+
+    def _fail(self, queued: QueuedRun, error: MesocosmError) -> None:
+        """Give a run up when trying again is of no use; else try again later."""
+        _log.warning("the run cannot go on: %s", error)
+        if isinstance(error, UsageError | SpecError) or queued.starts >= MAX_STARTS:
+            self._conclude(queued.run, State.FAILED, error)
+            return
+        delay_s = min(_FIRST_DELAY_S * 2.0 ** (queued.starts - 1), _MAX_DELAY_S)
+        self._claims.retry(queued.run, error, delay_s)
+
+    def _conclude(self, run: str, state: State, error: MesocosmError | None = None) -> None:
+        """Note how a run ended, and write what its schedule's receivers are told, both or neither."""
+        with self._database.read() as session:
+            queued = self._queue.get(run)
+            row = session.get(ScheduleRow, queued.schedule) if queued.schedule else None
+            schedule = None if row is None else Schedule.model_validate_json(row.definition)
+        if schedule is None or not schedule.notify:
+            with self._database.write() as session:
+                conclude(session, run, state, self._clock, error)
+            return
+        ended = _ended(queued, state, error)
+        baseline = find_baseline(self._database, schedule, queued)
+        events, body = describe_end(ended, schedule, baseline, self._settings.runs_dir)
+        with self._database.write() as session:
+            conclude(session, run, state, self._clock, error)
+            write_messages(session, schedule, events, body, self._clock)
+
+
+def _ended(queued: QueuedRun, state: State, error: MesocosmError | None) -> QueuedRun:
+    """Return a run as it is once its end is noted."""
+    brief = "" if error is None else error.brief
+    return dataclasses.replace(queued, state=state, brief=brief)
+
+
+def _internal(exc: Exception) -> MesocosmError:
+    return MesocosmError(
+        f"Internal error: {type(exc).__name__}.",
+        details=str(exc),
+        resolution="The log of the service has the traceback; report it.",
+    )

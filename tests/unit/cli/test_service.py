@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from appliance.base.settings import get_settings
+from appliance.cli.main import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+TINY = Path(__file__).resolve().parents[2] / "suites/tiny"
+FAKE = ["--agent", "oracle", "--fleet", "fake"]
+
+
+@pytest.fixture(autouse=True)
+def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("COLUMNS", "250")
+    get_settings.cache_clear()
+    yield tmp_path
+    get_settings.cache_clear()
+
+
+@pytest.fixture
+def ask(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Return what a command prints as JSON."""
+
+    def call(*words: str) -> Any:  # noqa: ANN401 - any JSON
+        assert main([*words, "--json"]) == 0, capsys.readouterr().err
+        return json.loads(capsys.readouterr().out)
+
+    return call
+
+
+def test_runs_are_queued_and_what_is_asked_of_them_is_kept(
+    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(TINY.parent)
+    run = ask("queue", "add", "tiny", *FAKE, "-k", "2", "--priority", "3")["run"]
+    assert ask("queue", "show", run)["request"]["suite"] == str(TINY)
+    assert ask("queue", "priority", run, "7")["priority"] == 7
+    assert ask("queue", "pause", run)["state"] == "paused"
+    assert ask("queue", "resume", run)["state"] == "queued"
+    assert ask("queue", "cancel", run)["state"] == "cancelled"
+    assert ask("queue", "list", "--state", "queued")["runs"] == []
+    assert main(["queue", "list"]) == 0
+    assert run in capsys.readouterr().out
+    assert main(["queue", "list", "--state", "queue"]) == 2
+    assert "queued" in capsys.readouterr().err
+
+
+def test_a_schedule_is_added_paused_run_and_removed(
+    ask: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["nightly", str(TINY), *FAKE, "--cron", "0 2 * * *", "--timezone", "Europe/Berlin"]
+    told = ["--webhook", "http://127.0.0.1/hook", "--mail", "a@example.org", "--on", "end"]
+    added = ask("schedule", "add", *words, *told, "--baseline", "previous")
+    assert added["trigger"] == {"kind": "cron", "line": "0 2 * * *", "timezone": "Europe/Berlin"}
+    assert [each["on"] for each in added["notify"]] == [["end"], ["end"]]
+    assert ask("schedule", "add", *words, *told, "--baseline", "previous") == added
+    assert ask("schedule", "pause", "nightly")["next_s"] is None
+    assert ask("schedule", "resume", "nightly")["next_s"] == added["next_s"]
+    run = ask("schedule", "run-now", "nightly")["run"]
+    assert [each["run"] for each in ask("schedule", "history", "nightly")["slots"]] == [run]
+    assert main(["schedule", "list"]) == 0
+    assert "0 2 * * * (Europe/Berlin)" in capsys.readouterr().out
+    assert main(["schedule", "history", "nightly"]) == 0
+    assert run in capsys.readouterr().out
+    ask("schedule", "remove", "nightly")
+    assert ask("schedule", "list")["schedules"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "either --cron or --every"),
+        (["--cron", "0 0 30 2 *"], "never fires"),
+        (["--every", "soon"], "is no time"),
+        (["--every", "1h", "--on", "end"], "somebody to tell"),
+        (["--every", "1h", "--baseline", "20200101-000000-0000"], "no run called"),
+        (["--every", "1h", "--task", "nope"], "no task called"),
+        (["--every", "1h", "--mail", "nobody"], "notify.0.mail.to"),
+    ],
+)
+def test_wrong_schedules_are_refused(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["schedule", "add", "s", str(TINY), *FAKE, *words]) == 2
+    assert message in capsys.readouterr().err
+    assert main(["schedule", "history", "s"]) == 2
+
+
+def test_the_state_is_copied_and_never_over_another_file(
+    ask: Callable[..., Any], state_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = state_dir / "copy.sqlite"
+    assert ask("service", "backup", str(target)) == {"path": str(target)}
+    assert target.read_bytes().startswith(b"SQLite format 3")
+    assert main(["service", "backup", str(target)]) == 2
+    assert "exists" in capsys.readouterr().err

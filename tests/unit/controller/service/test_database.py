@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import sqlite3
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import create_engine, text
+
+from appliance.base.errors import StateError
+from controller.service.state.database import Database
+from controller.service.state.queue import RunQueue
+from controller.service.state.queued_run import Asker, State
+from controller.service.state.tables import Base
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from appliance.base.clock import FakeClock
+    from controller.service.requests import RunRequest
+
+
+def test_migrations_make_the_tables_that_the_code_expects(database: Database) -> None:
+    engine = create_engine(f"sqlite:///{database.path}")
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection)
+        assert compare_metadata(context, Base.metadata) == []
+    engine.dispose()
+
+
+def test_a_state_of_a_newer_mesocosm_is_refused(database: Database) -> None:
+    with database.write() as session:
+        session.execute(text("DELETE FROM alembic_version"))
+        session.execute(text("INSERT INTO alembic_version VALUES ('r9999')"))
+    with pytest.raises(StateError, match="newer Mesocosm"):
+        Database(database.path)
+
+
+def test_a_damaged_state_is_left_alone_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite"
+    path.write_bytes(b"no database at all" * 1000)
+    with pytest.raises(StateError) as caught:
+        Database(path)
+    assert "damaged" in caught.value.brief
+    assert str(path) in caught.value.details
+    assert path.read_bytes().startswith(b"no database")
+
+
+def test_a_failed_change_leaves_nothing_behind(
+    queue: RunQueue, database: Database, request_of_tiny: RunRequest
+) -> None:
+    run = queue.add(request_of_tiny, Asker("api")).run
+
+    def fail_in_between() -> None:
+        with database.write() as session:
+            session.execute(text("DELETE FROM queue"))
+            session.execute(text("DELETE FROM no_such_table"))
+
+    with pytest.raises(StateError, match="cannot be read"):
+        fail_in_between()
+    assert queue.get(run).state is State.QUEUED
+    with pytest.raises(StateError, match="contradicts"), database.write() as session:
+        session.execute(text("UPDATE queue SET number = NULL, run = NULL"))
+    assert queue.get(run).state is State.QUEUED
+
+
+def test_a_copy_holds_what_was_there_when_it_was_made(
+    queue: RunQueue,
+    database: Database,
+    request_of_tiny: RunRequest,
+    clock: FakeClock,
+    tmp_path: Path,
+) -> None:
+    first = queue.add(request_of_tiny, Asker("cli")).run
+    database.back_up(tmp_path / "copy.sqlite")
+    queue.add(request_of_tiny, Asker("cli"))
+    copy = Database(tmp_path / "copy.sqlite")
+    assert [each.run for each in RunQueue(copy, clock).entries()] == [first]
+    copy.close()
+    assert (tmp_path / "copy.sqlite").stat().st_mode & 0o077 == 0
+
+
+def test_many_may_open_a_new_state_at_once_and_write(
+    tmp_path: Path, request_of_tiny: RunRequest, clock: FakeClock
+) -> None:
+    path = tmp_path / "new/state.sqlite"
+    failures: list[Exception] = []
+
+    def work() -> None:
+        try:
+            database = Database(path)
+            for _ in range(5):
+                RunQueue(database, clock).add(request_of_tiny, Asker("api"))
+            database.close()
+        except Exception as exc:  # noqa: BLE001 - shown by the test
+            failures.append(exc)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    with sqlite3.connect(path) as connection:
+        numbers = connection.execute("SELECT number, change FROM queue ORDER BY number").fetchall()
+    connection.close()
+    assert numbers == [(number, number) for number in range(1, 21)]

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import MesocosmError, SpecError, UnknownNameError, UsageError
+from controller.service.requests import RunRequest, check_request, parse_request
+from controller.service.state.claims import Claims
+from controller.service.state.queued_run import Asker, Counts, State, Wish
+
+if TYPE_CHECKING:
+    from appliance.base.clock import FakeClock
+    from controller.service.state.database import Database
+    from controller.service.state.queue import RunQueue
+
+
+@pytest.fixture
+def claims(database: Database, clock: FakeClock) -> Claims:
+    return Claims(database, clock)
+
+
+def test_the_highest_priority_is_taken_first_then_the_first_asked_for(
+    queue: RunQueue, claims: Claims, request_of_tiny: RunRequest
+) -> None:
+    priorities = [0, 5, -3, 5]
+    runs = [queue.add(request_of_tiny, Asker("api", priority=each)).run for each in priorities]
+    queue.set_priority(runs[2], 6)
+    taken = [claims.claim() for _ in range(5)]
+    assert [each.run for each in taken if each] == [runs[2], runs[1], runs[3], runs[0]]
+    assert taken[-1] is None
+
+
+def test_a_repeated_request_is_the_first_one(queue: RunQueue, request_of_tiny: RunRequest) -> None:
+    first = queue.add(request_of_tiny, Asker("api", key="k"))
+    assert queue.add(request_of_tiny, Asker("api", key="k")) == first
+    with pytest.raises(UsageError, match="another request"):
+        queue.add(RunRequest(suite="smoke", agent="noop"), Asker("api", key="k"))
+    assert queue.count()[State.QUEUED] == 1
+
+
+def test_what_a_killed_worker_left_is_put_back_as_it_was_wished(
+    queue: RunQueue, claims: Claims, request_of_tiny: RunRequest
+) -> None:
+    runs = [queue.add(request_of_tiny, Asker("api")).run for _ in range(4)]
+    for _ in range(3):
+        claims.claim()
+    queue.pause(runs[1])
+    queue.cancel(runs[2])
+    queue.pause(runs[2])
+    assert claims.recover() == runs[:3]
+    states = [queue.get(run).state for run in runs]
+    assert states == [State.QUEUED, State.PAUSED, State.CANCELLED, State.QUEUED]
+    assert {queue.get(run).wish for run in runs} == {Wish.NONE}
+    assert claims.recover() == []
+
+
+def test_runs_that_are_over_refuse_wishes_and_may_be_tried_again(
+    queue: RunQueue, request_of_tiny: RunRequest
+) -> None:
+    run = queue.add(request_of_tiny, Asker("api")).run
+    assert queue.cancel(run).ended_s is not None
+    for refused in (queue.cancel, queue.pause):
+        with pytest.raises(UsageError, match="cancelled already"):
+            refused(run)
+    resumed = queue.resume(run)
+    assert (resumed.state, resumed.ended_s) == (State.QUEUED, None)
+    with pytest.raises(UnknownNameError, match=run):
+        queue.get(f"{run}x")
+
+
+def test_a_run_that_failed_waits_and_starts_without_progress_are_counted(
+    queue: RunQueue, claims: Claims, request_of_tiny: RunRequest, clock: FakeClock
+) -> None:
+    run = queue.add(request_of_tiny, Asker("api")).run
+    assert claims.claim()
+    claims.retry(run, MesocosmError("No engine.", "down", "Start it."), 10.0)
+    assert queue.get(run).brief == "No engine."
+    assert claims.claim() is None
+    clock.advance(10.0)
+    again = claims.claim()
+    assert again
+    assert again.starts == 2
+    claims.note(run, Counts(4, 1, 0, 0))
+    assert queue.get(run).starts == 0
+    assert queue.get(run).counts.ended == 1
+    claims.note(run, Counts(4, 1, 0, 0))
+    claims.give_back(run, is_stopping=True)
+    claims.claim()
+    claims.give_back(run, is_stopping=False)
+    assert queue.get(run).starts == 1
+
+
+def test_readers_see_what_changed_since_they_looked(
+    queue: RunQueue, claims: Claims, request_of_tiny: RunRequest
+) -> None:
+    runs = [queue.add(request_of_tiny, Asker("api")).run for _ in range(3)]
+    seen = queue.changed_since(0)
+    assert [each.run for each in seen] == runs
+    claims.note(runs[0], Counts(1, 0, 0, 1))
+    newer = queue.changed_since(seen[-1].change)
+    assert [(each.run, each.counts.inconclusive) for each in newer] == [(runs[0], 1)]
+    assert [each.run for each in queue.entries(limit=1, before=seen[2].number)] == [runs[1]]
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        ({"suite": "smok"}, UnknownNameError, "smoke"),
+        ({"agent": "oracl"}, UnknownNameError, "oracle"),
+        ({"tasks": ["nothing"]}, UnknownNameError, "nothing"),
+        ({"agent": "script"}, UsageError, "script"),
+        ({"agent": "script", "script": "/none/of/it"}, SpecError, "cannot be read"),
+        ({"suite": "relative/folder"}, UsageError, "absolute"),
+        (
+            {"agent": "model", "model": "m", "base_url": "http://me:secret@host/v1"},
+            UsageError,
+            "credentials",
+        ),
+        ({"repeats": 0}, UsageError, "repeats: "),
+        ({"priority": 1}, UsageError, "priority: "),
+        ({"record_hz": float("nan")}, UsageError, "record_hz: "),
+    ],
+)
+def test_a_wrong_request_is_refused_before_it_is_queued(
+    values: dict[str, object], error: type[MesocosmError], message: str
+) -> None:
+    with pytest.raises(error) as caught:
+        check_request(parse_request({"suite": "smoke", "agent": "oracle", **values}))
+    assert message in str(caught.value)
+    assert "secret" not in str(caught.value)

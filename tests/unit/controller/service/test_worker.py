@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import select
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.errors import MachineBusyError
+from appliance.base.settings import Settings
+from controller.service.requests import RunRequest
+from controller.service.schedules.definition import Event, Interval, Schedule, Webhook
+from controller.service.schedules.register import Register
+from controller.service.state.queue import RunQueue
+from controller.service.state.queued_run import Asker, State
+from controller.service.state.tables import NotificationRow
+from controller.service.worker import work as work_module
+from controller.service.worker.worker import Worker
+from controller.store.runs import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from controller.service.state.database import Database
+
+LONG_S = 60.0
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(state_dir=tmp_path / "state")
+
+
+@pytest.fixture
+def queue(database: Database) -> RunQueue:
+    return RunQueue(database, SYSTEM_CLOCK)
+
+
+@contextlib.contextmanager
+def working(database: Database, settings: Settings, *, grace_s: float = 0.0) -> Iterator[None]:
+    """Let a worker work for the length of a block."""
+    stop = threading.Event()
+    worker = Worker(database, settings, SYSTEM_CLOCK)
+    thread = threading.Thread(target=worker.run, args=(stop,), kwargs={"grace_s": grace_s})
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def wait_for(queue: RunQueue, run: str, *states: State) -> None:
+    assert wait_until(lambda: queue.get(run).state in states, timeout_s=LONG_S, every_s=0.02), (
+        queue.get(run)
+    )
+
+
+def slow(tiny: Path, tmp_path: Path) -> RunRequest:
+    """Return a run whose trials take long: each types many lines."""
+    script = tmp_path / "wait.jsonl"
+    line = {"on": "desktop", "do": "type_text", "with": {"text": "wwwwwwwwwwwwwwww\n"}}
+    begin = {"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}}
+    script.write_text("\n".join(map(json.dumps, [begin, *([line] * 40)])))
+    return RunRequest(
+        suite=str(tiny), agent="script", script=str(script), tasks=("dark-style",), fleet="fake"
+    )
+
+
+def has_steps(settings: Settings, run: str) -> bool:
+    store = Store(settings.runs_dir)
+    return store.has(run) and any(
+        event["type"] == "step" for event in store.open(run).events("dark-style", 0)
+    )
+
+
+def wait_for_steps(settings: Settings, run: str) -> None:
+    assert wait_until(lambda: has_steps(settings, run), timeout_s=LONG_S, every_s=0.02)
+
+
+def test_a_run_is_carried_out_and_its_schedule_told_of_a_regress(
+    database: Database, settings: Settings, queue: RunQueue, request_of_tiny: RunRequest
+) -> None:
+    register = Register(database, SYSTEM_CLOCK)
+    schedule = Schedule(
+        name="nightly",
+        trigger=Interval(every_s=86400),
+        request=request_of_tiny,
+        baseline="previous",
+        notify=(Webhook(url="http://receiver/", on=(Event.REGRESS,)),),
+    )
+    register.add(schedule)
+    with working(database, settings):
+        first = register.run_now("nightly").run
+        wait_for(queue, first, State.FINISHED)
+        register.remove("nightly")
+        worse = request_of_tiny.model_copy(update={"agent": "noop"})
+        register.add(schedule.model_copy(update={"request": worse}))
+        second = register.run_now("nightly").run
+        wait_for(queue, second, State.FINISHED)
+    assert [queue.get(run).counts.passed for run in (first, second)] == [1, 0]
+    results = Store(settings.runs_dir).open(first).results()
+    assert [result.verdict.value for result in results] == ["PASS"]
+    with database.read() as session:
+        message = json.loads(session.scalars(select(NotificationRow)).one().body)
+    assert (message["run"], message["event"], message["SR"]) == (second, "regress", 0.0)
+    assert message["comparison"]["first"] == first
+    assert message["comparison"]["SR"]["difference"] == -1.0
+
+
+def test_cancel_ends_a_running_trial_and_resume_tries_it_anew(
+    database: Database, settings: Settings, queue: RunQueue, tiny: Path, tmp_path: Path
+) -> None:
+    run = queue.add(slow(tiny, tmp_path), Asker("api")).run
+    store = Store(settings.runs_dir)
+    with working(database, settings):
+        wait_for_steps(settings, run)
+        assert queue.cancel(run).state is State.RUNNING
+        wait_for(queue, run, State.CANCELLED)
+        attempts = store.open(run).attempts("dark-style", 0)
+        assert [str(each.result.reason) for each in attempts if each.result] == ["cancelled"]
+        assert queue.get(run).counts.ended == 0
+        queue.resume(run)
+        wait_for(queue, run, State.RUNNING)
+        assert wait_until(
+            lambda: len(store.open(run).attempts("dark-style", 0)) > 1,
+            timeout_s=LONG_S,
+            every_s=0.02,
+        )
+    # The worker was stopped without grace: what it was at is left to the next one.
+    left = queue.get(run)
+    assert (left.state, left.starts) == (State.QUEUED, 0)
+
+
+def test_pause_lets_a_trial_finish_and_begins_no_other(
+    database: Database, settings: Settings, queue: RunQueue, request_of_tiny: RunRequest
+) -> None:
+    run = queue.add(request_of_tiny.model_copy(update={"repeats": 50}), Asker("api")).run
+    with working(database, settings):
+        wait_for_steps(settings, run)
+        queue.pause(run)
+        wait_for(queue, run, State.PAUSED)
+    folder = Store(settings.runs_dir).open(run)
+    results = folder.results()
+    assert len(results) == queue.get(run).counts.passed < 50
+    assert [str(each.reason) for each in results if each.reason != "success"] == []
+    assert len(list((folder.path / "trials").iterdir())) == len(results) > 0
+
+
+def test_what_cannot_be_run_fails_at_once_and_trouble_of_the_host_is_retried(
+    database: Database,
+    settings: Settings,
+    queue: RunQueue,
+    request_of_tiny: RunRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gone = queue.add(request_of_tiny.model_copy(update={"tasks": ("gone",)}), Asker("api")).run
+
+    def broken(*_: object) -> None:
+        raise MachineBusyError("The engine is busy.")
+
+    with working(database, settings):
+        wait_for(queue, gone, State.FAILED)
+        with monkeypatch.context() as patch:
+            patch.setattr(work_module, "open_fleet", broken)
+            retried = queue.add(request_of_tiny, Asker("api")).run
+            assert wait_until(lambda: queue.get(retried).brief, timeout_s=LONG_S, every_s=0.02) == (
+                "The engine is busy."
+            )
+    assert "gone" in queue.get(gone).brief
+    waiting = queue.get(retried)
+    assert (waiting.state, waiting.starts) == (State.QUEUED, 1)
+    assert waiting.not_before_s > waiting.requested_s
+
+
+def test_a_queue_has_one_worker(database: Database, settings: Settings) -> None:
+    with working(database, settings):
+        second = Worker(database, settings, SYSTEM_CLOCK)
+        lock = settings.run_dir / "worker.lock"
+        assert wait_until(lambda: lock.exists() and lock.read_text(), timeout_s=LONG_S)
+        with pytest.raises(MachineBusyError, match="queue of runs"):
+            second.run(threading.Event(), grace_s=0)
