@@ -7,7 +7,7 @@ Source: RFC 4791 (``calendar-query``), RFC 6352 (``addressbook-query``), RFC 554
 from __future__ import annotations
 
 import base64
-import re
+import contextlib
 import xml.etree.ElementTree as ET
 from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,12 +16,16 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.errors import asking
+from evaluators.desktop.ical import components, events_in
+from evaluators.desktop.reading import link_target
+from evaluators.desktop.visible import shown
 from evaluators.desktop.web import ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from urllib.parse import SplitResult
 
+    from evaluators.desktop.ical import Event, Property
     from provisioning.probe.guest import Guest
 
 _MULTI_STATUS = 207
@@ -33,25 +37,26 @@ _EVENTS = f"""<?xml version="1.0" encoding="utf-8"?>
 <D:prop><C:calendar-data/></D:prop>
 <C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"/></C:comp-filter></C:filter>
 </C:calendar-query>"""
-_ESCAPED = re.compile(r"\\(.)")
+_CONTENT = {f"{{{_CALDAV}}}calendar-data", f"{{{_CARDDAV}}}address-data"}
+_STATUS = "{DAV:}status"
+_TOO_MANY = " 507"
+_KINDS = {"KIND", "X-ADDRESSBOOKSERVER-KIND"}
 _CARDS = f"""<?xml version="1.0" encoding="utf-8"?>
 <C:addressbook-query xmlns:D="DAV:" xmlns:C="{_CARDDAV}">
 <D:prop><C:address-data/></D:prop><C:filter/>
 </C:addressbook-query>"""
 
 
-class Property(NamedTuple):
-    """One line of an event or a card.
+class Collection(NamedTuple):
+    """The members of a calendar or an address book.
 
     Attributes:
-        name: upper case, without a group.
-        options: value by name, such as ``TZID``, upper case.
-        value: unescaped.
+        texts: their content.
+        is_whole: whether the server returned all of them.
     """
 
-    name: str
-    options: dict[str, str]
-    value: str
+    texts: list[str]
+    is_whole: bool
 
 
 @evaluator(on="desktop")
@@ -61,7 +66,9 @@ def calendar_has_event(
     """Return whether a calendar on a server has an event with this title and start.
 
     A time with an offset is compared as an instant. A time without one is compared with the event's
-    local time, and events whose time is in UTC are then ignored. A date means an all-day event.
+    local time, or with the desktop's when the event's time is in UTC. A date means an all-day event.
+    Of a series only the first event counts. A cancelled event is unmet. Proves the state, not who
+    made it.
 
     Example:
         ``{on: desktop, check: calendar_has_event, with: {calendar: "http://ann:pass@dav.test/ann/office/",
@@ -72,7 +79,8 @@ def calendar_has_event(
         calendar: address of the collection, with user and password.
         summary: the whole title; white space around it is ignored.
         start: in ISO 8601: ``2026-11-24``, ``2026-11-24T09:30``, ``2026-11-24T09:30+01:00``.
-        end: likewise; any when empty. For all-day events it is the day after the last.
+        end: likewise; any when empty. For all-day events it is the day after the last. An event
+            with a duration, or without an end, ends as RFC 5545 has it.
         location: the whole place; any when empty.
 
     Raises:
@@ -80,21 +88,23 @@ def calendar_has_event(
             unmet), or `start` or `end` is not a time.
     """
     first, last = _time(start), _time(end) if end else None
-    for event in _components(_collection(calendar, _EVENTS), "VEVENT"):
-        values = {each.name: each.value.strip() for each in event}
-        if (
-            values.get("SUMMARY") == summary.strip()
-            and location.strip() in {"", values.get("LOCATION")}
-            and _is_at(event, "DTSTART", first)
-            and (last is None or _is_at(event, "DTEND", last))
-        ):
-            return True
-    return False
+    own = _own_zone(guest)
+    return any(
+        shown(event.text("SUMMARY")) == shown(summary)
+        and event.text("STATUS").strip().upper() != "CANCELLED"
+        and (not location.strip() or shown(event.text("LOCATION")) == shown(location))
+        and _is_at(event.start(), first, own)
+        and (last is None or _is_at(event.end(), last, own))
+        for event in _events(_collection(calendar, _EVENTS).texts)
+    )
 
 
 @evaluator(on="desktop")
 def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
     """Return whether a calendar on a server exists and has no event with this title.
+
+    A cancelled event is there still. A calendar of which the server returns a part only, or whose
+    events cannot be parsed, is unmet. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: calendar_lacks_event, with: {calendar:
@@ -109,24 +119,22 @@ def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
         ServerError: the server has no such calendar, or does not speak CalDAV; one of the desktop's
             own is unmet.
     """
-    texts = _collection(calendar, _EVENTS)
-    if texts is None:
-        with asking(urlsplit(calendar).hostname or ""):
-            raise ValueError("there is no such calendar")
-    titles = [
-        each.value.strip()
-        for event in _components(texts, "VEVENT")
-        for each in event
-        if each.name == "SUMMARY"
-    ]
-    return summary.strip() not in titles
+    found = _collection(calendar, _EVENTS, is_required=True)
+    try:
+        events = [event for text in found.texts for event in events_in(text)]
+    except ValueError:
+        return False
+    titles = {shown(event.text("SUMMARY")) for event in events}
+    return found.is_whole and shown(summary) not in titles
 
 
 @evaluator(on="desktop")
 def address_book_has(
     guest: Guest, address_book: str, name: str, email: str = "", phone: str = ""
 ) -> bool:
-    """Return whether an address book on a server has a card with this name.
+    """Return whether an address book on a server has a card with this name, which is no group's.
+
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: address_book_has, with: {address_book: "http://ann:pass@dav.test/ann/people/",
@@ -137,36 +145,67 @@ def address_book_has(
         address_book: address of the collection, with user and password.
         name: the whole formatted name; white space around it is ignored.
         email: one of the card's addresses, case-insensitive; any when empty.
-        phone: one of the card's numbers; only its digits and a leading ``+`` count; any when empty.
+        phone: one of the card's numbers; only its digits and a leading ``+`` (or ``00``) count; any
+            when empty.
 
     Raises:
         ServerError: the server does not speak CardDAV; one of the desktop's own is unmet.
     """
-    for card in _components(_collection(address_book, _CARDS), "VCARD"):
-        emails = {each.value.strip().lower() for each in card if each.name == "EMAIL"}
-        phones = {_digits(each.value) for each in card if each.name == "TEL"}
-        if (
-            name.strip() in {each.value.strip() for each in card if each.name == "FN"}
-            and (not email or email.strip().lower() in emails)
-            and (not phone or _digits(phone) in phones)
-        ):
-            return True
-    return False
+    return any(
+        shown(name) in {shown(each.value) for each in card if each.name == "FN"}
+        and (not email.strip() or email.strip().lower() in _emails(card))
+        and (not _digits(phone) or _digits(phone) in _phones(card))
+        and not _is_group(card)
+        for card in _cards(_collection(address_book, _CARDS).texts)
+    )
 
 
-def _collection(address: str, query: str) -> list[str] | None:
-    """Return the texts of a collection's members; None when there is no such collection.
+def _events(texts: list[str]) -> Iterator[Event]:
+    for text in texts:
+        with contextlib.suppress(ValueError):
+            yield from events_in(text)
+
+
+def _cards(texts: list[str]) -> Iterator[list[Property]]:
+    for text in texts:
+        with contextlib.suppress(ValueError):
+            yield from components(text, "VCARD")
+
+
+def _emails(card: list[Property]) -> set[str]:
+    return {
+        each.value.strip().lower().removeprefix("mailto:") for each in card if each.name == "EMAIL"
+    }
+
+
+def _phones(card: list[Property]) -> set[str]:
+    return {_digits(each.value) for each in card if each.name == "TEL"}
+
+
+def _is_group(card: list[Property]) -> bool:
+    return any(
+        each.name in _KINDS and each.value.strip().lower() not in {"", "individual", "org"}
+        for each in card
+    )
+
+
+def _collection(address: str, query: str, *, is_required: bool = False) -> Collection:
+    """Return a collection; an empty one when there is none.
 
     Raises:
         ObstructedError: a server of this desktop does not speak the protocol.
         ServerError: another server does not.
+        ValueError: there is no collection, and one is required.
     """
     parts = urlsplit(address)
     with asking(parts.hostname or ""):
-        return _query(parts, address, query)
+        found = _query(parts, address, query)
+        if found is None and is_required:
+            raise ValueError("there is no such collection")
+    return found or Collection([], is_whole=True)
 
 
-def _query(parts: SplitResult, address: str, query: str) -> list[str] | None:
+def _query(parts: SplitResult, address: str, query: str) -> Collection | None:
     user = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
     headers = {
         "Authorization": f"Basic {base64.b64encode(user.encode()).decode()}",
@@ -176,42 +215,16 @@ def _query(parts: SplitResult, address: str, query: str) -> list[str] | None:
     answer = ask("REPORT", address, headers, query.encode())
     if answer.status == _NOT_FOUND:
         return None
+    if answer.status == _MULTI_STATUS and answer.body is None:
+        return Collection([], is_whole=False)
     if answer.status != _MULTI_STATUS or answer.body is None or b"<!DOCTYPE" in answer.body:
         raise ValueError(f"the server replied with status {answer.status} instead of a collection")
     try:
         root = ET.fromstring(answer.body)  # noqa: S314  (without a DTD no entities)
     except ET.ParseError as exc:
         raise ValueError(f"the server replied with broken XML: {exc}") from exc
-    tags = {f"{{{_CALDAV}}}calendar-data", f"{{{_CARDDAV}}}address-data"}
-    return [each.text or "" for each in root.iter() if each.tag in tags]
-
-
-def _components(texts: list[str] | None, wanted: str) -> Iterator[list[Property]]:
-    """Return the properties of each component with a name, without those of nested components."""
-    for text in texts or ():
-        inside: list[str] = []
-        found: list[Property] = []
-        unfolded = text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "")
-        for line in unfolded.split("\n"):
-            entry = _property(line)
-            if entry.name == "BEGIN":
-                inside.append(entry.value.upper())
-                found = [] if inside[-1] == wanted else found
-            elif entry.name == "END" and inside:
-                if inside.pop() == wanted:
-                    yield found
-            elif inside[-1:] == [wanted]:
-                found.append(entry)
-
-
-def _property(line: str) -> Property:
-    head, _, value = line.partition(":")
-    name, *rest = head.split(";")
-    options = {
-        key.upper(): text.strip('"') for key, _, text in (each.partition("=") for each in rest)
-    }
-    value = _ESCAPED.sub(lambda found: "\n" if found[1] in "nN" else found[1], value)
-    return Property(name.rpartition(".")[2].upper(), options, value)
+    texts = [each.text or "" for each in root.iter() if each.tag in _CONTENT]
+    return Collection(texts, not any(_TOO_MANY in (each.text or "") for each in root.iter(_STATUS)))
 
 
 def _time(text: str) -> date:
@@ -221,29 +234,29 @@ def _time(text: str) -> date:
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
-def _is_at(event: list[Property], name: str, wanted: date) -> bool:
-    found = next((each for each in event if each.name == name), None)
-    given = None if found is None else _given(found)
-    if not isinstance(given, datetime) or not isinstance(wanted, datetime):
-        return type(given) is type(wanted) and given == wanted
-    if wanted.tzinfo is not None:
-        return given.tzinfo is not None and given == wanted
-    return given.tzinfo is not timezone.utc and given.replace(tzinfo=None) == wanted
-
-
-def _given(entry: Property) -> date | None:
-    text = entry.value.strip()
+def _own_zone(guest: Guest) -> ZoneInfo | None:
+    """Return the desktop's time zone; None when nobody knows it."""
+    target = link_target(guest, "/etc/localtime") or ""
     try:
-        if len(text) == len("20261124"):
-            return datetime.strptime(text, "%Y%m%d").date()  # noqa: DTZ007  (a day has no zone)
-        if text.endswith("Z"):
-            return datetime.strptime(text, "%Y%m%dT%H%M%SZ").replace(tzinfo=timezone.utc)
-        zone = ZoneInfo(entry.options["TZID"]) if "TZID" in entry.options else None
-        return datetime.strptime(text, "%Y%m%dT%H%M%S").replace(tzinfo=zone)
+        return ZoneInfo(target.partition("/zoneinfo/")[2])
     except (ValueError, ZoneInfoNotFoundError, OSError):
         return None
 
 
+def _is_at(given: date | None, wanted: date, own: ZoneInfo | None) -> bool:
+    if not isinstance(given, datetime) or not isinstance(wanted, datetime):
+        return type(given) is type(wanted) and given == wanted
+    if wanted.tzinfo is not None:
+        return given.tzinfo is not None and given == wanted
+    if given.tzinfo is timezone.utc:
+        return own is not None and given.astimezone(own).replace(tzinfo=None) == wanted
+    return given.replace(tzinfo=None) == wanted
+
+
 def _digits(number: str) -> str:
+    """Return a number's digits; ``00`` before the country's is a plus."""
     kept = "".join(each for each in number if each in "+0123456789")
-    return kept[:1] + kept[1:].replace("+", "")
+    digits = kept.replace("+", "")
+    if kept.startswith("00"):
+        return f"+{digits[2:]}"
+    return f"+{digits}" if kept.startswith("+") else digits

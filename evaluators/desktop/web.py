@@ -31,16 +31,20 @@ class Answer(NamedTuple):
 
     Attributes:
         status: of HTTP; 0 when the connection was refused.
-        body: None when it is larger than 4 MiB.
+        body: None when it is larger than 4 MiB, or shorter than the service said.
+        charset: of a text, as the service says; UTF-8 when it does not.
     """
 
     status: int
     body: bytes | None
+    charset: str = "utf-8"
 
 
 @evaluator(on="desktop")
 def http_status_is(guest: Guest, url: str, status: int) -> bool:
     """Return whether a service replies to a GET with this status.
+
+    Proves the state, not who made it: on the desktop itself any program can be the service.
 
     Example:
         ``{on: desktop, check: http_status_is, with: {url: "http://localhost:8080/health", status:
@@ -58,7 +62,8 @@ def http_status_is(guest: Guest, url: str, status: int) -> bool:
 def http_text_equals(guest: Guest, url: str, text: str) -> bool:
     """Return whether a service replies to a GET with status 200 and exactly this text.
 
-    White space at the ends is ignored.
+    White space at the ends and a byte order mark are ignored; CRLF is a newline. Proves the state,
+    not who made it.
 
     Example:
         ``{on: desktop, check: http_text_equals, with: {url: "http://localhost:8080/", text: Hello}}``
@@ -66,19 +71,23 @@ def http_text_equals(guest: Guest, url: str, text: str) -> bool:
     Args:
         guest: the desktop.
         url: the whole address, ``http`` or ``https``.
-        text: the whole body, in UTF-8.
+        text: the whole body.
     """
     answer = ask("GET", url)
     if answer.status != _OK or answer.body is None:
         return False
-    return answer.body.strip() == text.strip().encode()
+    try:
+        body = answer.body.decode(answer.charset)
+    except (LookupError, ValueError):
+        return False
+    return _plain(body) == _plain(text)
 
 
 @evaluator(on="desktop")
 def http_json_equals(guest: Guest, url: str, pointer: str, value: object) -> bool:
     """Return whether a service replies to a GET with JSON that has this value at a position.
 
-    Values are compared as by `json_value_equals`.
+    Values are compared as by `json_value_equals`. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: http_json_equals, with: {url: "http://localhost:8080/items", pointer:
@@ -98,6 +107,10 @@ def http_json_equals(guest: Guest, url: str, pointer: str, value: object) -> boo
     except (ValueError, RecursionError):
         return False
     return exactly(resolve(document, pointer), value)
+
+
+def _plain(text: str) -> str:
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").strip()
 
 
 def ask(
@@ -124,4 +137,6 @@ def ask(
             return Answer(0, b"")
         response = connection.getresponse()
         data = response.read(_MAX_BYTES + 1)
-        return Answer(response.status, data if len(data) <= _MAX_BYTES else None)
+        is_whole = len(data) <= _MAX_BYTES and not response.length
+        charset = response.headers.get_content_charset("utf-8")
+        return Answer(response.status, data if is_whole else None, charset)

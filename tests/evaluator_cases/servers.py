@@ -93,11 +93,13 @@ class WebFixture(ServerFixture):
     Attributes:
         pages: status and body by method and path.
         raw: sent instead of any reply, when not empty.
+        headers: sent with each page, besides its length.
     """
 
     def __init__(self, folder: Path) -> None:
         self.pages: dict[str, Page] = {}
         self.raw = b""
+        self.headers: dict[str, str] = {}
         super().__init__(folder, _WebHandler)
 
     def page(self, path: str, body: str | bytes, status: int = 200, method: str = "GET") -> None:
@@ -177,7 +179,8 @@ class _WebHandler(http.server.BaseHTTPRequestHandler):
         status, body = page or fixture.pages.get(f"{self.command} {self.path}", (404, b"not there"))
         with contextlib.suppress(OSError):
             self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
+            for name, value in {"Content-Length": str(len(body)), **fixture.headers}.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
 

@@ -15,7 +15,9 @@ from evaluators.testing.case import (
     nothing,
     positive,
 )
+from tests.evaluator_cases.desktop_ways import dav as dav_ways
 from tests.evaluator_cases.desktop_ways import mail as mail_ways
+from tests.evaluator_cases.desktop_ways import web as web_ways
 from tests.evaluator_cases.servers import MailFixture, WebFixture
 
 URL = "http://localhost:{port}/a?b=c"
@@ -124,6 +126,7 @@ WEB = (
                 url=URL,
                 status=200,
             ).expect_error(),
+            *web_ways.status_cases(),
         ),
         equivalent={
             "*: server: empty": "the body does not count",
@@ -147,6 +150,7 @@ WEB = (
             hostile(
                 "as large as is read", _page(b"x" * (1 << 22)), url=URL, text="x" * (1 << 22)
             ).expect_met(),
+            *web_ways.text_cases(),
         ),
         equivalent={},
     ),
@@ -171,6 +175,7 @@ WEB = (
             empty("empty", _page(""), url=URL, pointer="", value=None),
             hostile("a key twice", _page('{"n": 2, "n": 1}'), url=URL, pointer="/n", value=1),
             hostile("deep", _page("[" * 100_000), url=URL, pointer="", value=None),
+            *web_ways.json_cases(),
         ),
         equivalent={},
     ),
@@ -735,6 +740,7 @@ DAV = (
                 **NINE,
             ),
             hostile("a page for a collection", _report("<x/>", 200), **NINE).expect_error(),
+            *dav_ways.event_cases(),
         ),
         equivalent={
             "*: args.end: empty": "any end",
@@ -769,6 +775,7 @@ DAV = (
             hostile(
                 "an error", _report("", 500), calendar=CALENDAR, summary="Dentist"
             ).expect_error(),
+            *dav_ways.no_event_cases(),
         ),
         equivalent={
             "*: args.summary: *": "that is not there either",
@@ -858,6 +865,7 @@ DAV = (
                 name="Bob Ray",
                 phone="1555",
             ).expect_met(),
+            *dav_ways.card_cases(),
         ),
         equivalent={
             "*: args.email: *": "letter case does not count, or any",

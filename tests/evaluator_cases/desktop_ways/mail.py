@@ -110,6 +110,7 @@ def in_folder_cases() -> tuple[Case, ...]:
         forged("as words of one piece", _page("Atnoon?"), **text),
         forged("a page nested too deep", _page("<b>" * 300 + "At noon?"), **text),
         forged("nested too deep", _nested, **text),
+        forged("as deep as it says", _mail(head=(_BOB, "X-A:" + " Boundary" * 60)), **text),
         forged(
             "one of two senders",
             _mail(head=("From: bob@mail.test, eve@mail.test", "Sender: eve@mail.test")),

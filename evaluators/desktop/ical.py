@@ -1,0 +1,198 @@
+"""Calendar objects and contact cards: components, properties, times.
+
+Source: RFC 5545 and RFC 6350, whose lines have one form.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, NamedTuple
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ESCAPED = re.compile(r"\\(.)")
+_HEAD = re.compile(r'(?:[^":]|"[^"]*")*(?=:)')
+_OPTION = re.compile(r'(?:[^";]|"[^"]*")+')
+_DURATION = re.compile(
+    r"\+?P(?:(?P<weeks>\d{1,5})W)?(?:(?P<days>\d{1,5})D)?"
+    r"(?:T(?:(?P<hours>\d{1,5})H)?(?:(?P<minutes>\d{1,5})M)?(?:(?P<seconds>\d{1,5})S)?)?"
+)
+
+
+class Property(NamedTuple):
+    """One line of a component.
+
+    Attributes:
+        name: upper case, without a group.
+        options: value by name, such as ``TZID``, upper case.
+        value: unescaped.
+    """
+
+    name: str
+    options: dict[str, str]
+    value: str
+
+
+class Event(NamedTuple):
+    """An event of a calendar object.
+
+    Attributes:
+        properties: its lines.
+        zones: names of the time zones that the object defines itself.
+        removed: times at which the series has no event, or another one in its place.
+    """
+
+    properties: list[Property]
+    zones: frozenset[str]
+    removed: list[date]
+
+    def text(self, name: str) -> str:
+        """Return a property's text; empty when there is none."""
+        return next((each.value for each in self.properties if each.name == name), "")
+
+    def start(self) -> date | None:
+        """Return when the event begins; None when nobody knows or nothing happens then."""
+        first = self._time("DTSTART")
+        return None if first in self.removed else first
+
+    def end(self) -> date | None:
+        """Return when the event ends, as its end, its duration or the kind of its start says."""
+        first = self._time("DTSTART")
+        if self.text("DTEND") or first is None:
+            return self._time("DTEND")
+        duration = _DURATION.fullmatch(self.text("DURATION"))
+        if duration is not None:
+            return first + timedelta(
+                **{key: int(value or 0) for key, value in duration.groupdict().items()}
+            )
+        return first if isinstance(first, datetime) else first + timedelta(days=1)
+
+    def _time(self, name: str) -> date | None:
+        found = (each for each in self.properties if each.name == name)
+        return next(iter(times_of(next(found, None), self.zones)), None)
+
+
+def events_in(text: str) -> list[Event]:
+    """Return the events of a calendar object.
+
+    Raises:
+        ValueError: a component is not closed.
+    """
+    rows = components(text, "VCALENDAR", "VEVENT")
+    zones = frozenset(
+        each.value
+        for zone in components(text, "VCALENDAR", "VTIMEZONE")
+        for each in zone
+        if each.name == "TZID"
+    )
+    moved = _times(rows, "RECURRENCE-ID", zones)
+    return [
+        Event(
+            row,
+            zones,
+            _times([row], "EXDATE", zones)
+            + ([] if _times([row], "RECURRENCE-ID", zones) else moved),
+        )
+        for row in rows
+    ]
+
+
+def components(text: str, *path: str) -> list[list[Property]]:
+    """Return the properties of each component at a path, without those of nested components.
+
+    Raises:
+        ValueError: a component is not closed.
+    """
+    inside: list[str] = []
+    found: list[list[Property]] = []
+    for entry in map(parse_line, _unfolded(text)):
+        if entry.name == "BEGIN":
+            inside.append(entry.value.upper())
+            if tuple(inside) == path:
+                found.append([])
+        elif entry.name == "END":
+            if inside[-1:] != [entry.value.upper()]:
+                raise ValueError("a component is not closed")
+            inside.pop()
+        elif tuple(inside) == path:
+            found[-1].append(entry)
+    if inside:
+        raise ValueError("a component is not closed")
+    return found
+
+
+def parse_line(line: str) -> Property:
+    """Parse one unfolded line; options may hold colons and semicolons in quotes."""
+    head = _HEAD.match(line)
+    end = line.partition(":")[0] if head is None else head[0]
+    name, *rest = _OPTION.findall(end) or [""]
+    options = {
+        key.upper(): value.strip('"') for key, _, value in (each.partition("=") for each in rest)
+    }
+    value = _ESCAPED.sub(lambda found: "\n" if found[1] in "nN" else found[1], line[len(end) + 1 :])
+    return Property(name.rpartition(".")[2].upper(), options, value)
+
+
+def times_of(entry: Property | None, zones: frozenset[str]) -> list[date]:
+    """Return the dates or times of a property; those that are none are left out.
+
+    Args:
+        entry: the property.
+        zones: names of the time zones that its object defines; a time in one that the system does
+            not know has no offset then.
+    """
+    found = []
+    for text in entry.value.split(",") if entry is not None else ():
+        zone = entry.options.get("TZID", "") if entry is not None else ""
+        try:
+            found.append(_time(text.strip(), zone, zones))
+        except (ValueError, ZoneInfoNotFoundError, OSError):
+            continue
+    return found
+
+
+def _times(rows: list[list[Property]], name: str, zones: frozenset[str]) -> list[date]:
+    return [
+        time for row in rows for each in row if each.name == name for time in times_of(each, zones)
+    ]
+
+
+def _unfolded(text: str) -> list[str]:
+    return re.sub(r"\n[ \t]", "", text.replace("\r\n", "\n")).split("\n")
+
+
+def _time(text: str, zone: str, zones: frozenset[str]) -> date:
+    if len(text) == len("20261124"):
+        return datetime.strptime(text, "%Y%m%d").date()  # noqa: DTZ007  (a day has no zone)
+    if text.endswith("Z"):
+        return datetime.strptime(text, "%Y%m%dT%H%M%SZ").replace(tzinfo=timezone.utc)
+    return datetime.strptime(text, "%Y%m%dT%H%M%S").replace(tzinfo=_zone(zone, zones))
+
+
+def _zone(name: str, zones: frozenset[str]) -> ZoneInfo | None:
+    """Return a time zone; None when there is none, or the object defines one of its own.
+
+    Programs put their own name before that of the zone, as in
+    ``/freeassociation.sourceforge.net/Europe/Zurich``.
+
+    Raises:
+        ZoneInfoNotFoundError: nobody knows the zone.
+    """
+    if not name:
+        return None
+    for known in _without_prefixes(name):
+        try:
+            return ZoneInfo(known)
+        except (ValueError, ZoneInfoNotFoundError, OSError):
+            continue
+    if name not in zones:
+        raise ZoneInfoNotFoundError(name)
+    return None
+
+
+def _without_prefixes(name: str) -> Iterator[str]:
+    parts = name.split("/")
+    return ("/".join(parts[number:]) for number in range(len(parts)))

@@ -1,0 +1,278 @@
+"""Forged calendars and address books, and honest ones of other programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluators.testing.case import another_way, forged, hostile
+
+if TYPE_CHECKING:
+    from evaluators.testing.case import Case, State
+    from provisioning.protocols import Json
+    from tests.evaluator_cases.servers import WebFixture
+
+_CALENDAR = "http://ann:p%40ss@localhost:{port}/cal/"
+_PEOPLE = "http://ann:p%40ss@localhost:{port}/people/"
+_ZURICH = "DTSTART;TZID=Europe/Zurich:20261124T093000"
+_LIMIT = "<D:response><D:status>HTTP/1.1 507 Insufficient Storage</D:status></D:response></D:multistatus>"
+
+
+def _calendar(*events: str, more: str = "") -> str:
+    rows = ["BEGIN:VCALENDAR", "VERSION:2.0", more, *events, "END:VCALENDAR", ""]
+    return "\r\n".join(row for row in rows if row) + "\r\n"
+
+
+def _event(*lines: str) -> str:
+    return "\r\n".join(("BEGIN:VEVENT", "UID:1", *lines, "END:VEVENT"))
+
+
+def _has(*events: str, more: str = "") -> State:
+    return lambda b: b.collection("/cal/", "calendar", _calendar(*events, more=more))
+
+
+def _dentist(
+    *lines: str, start: str = _ZURICH, title: str = "SUMMARY:Dentist", more: str = ""
+) -> State:
+    return _has(_event(title, start, *lines), more=more)
+
+
+def _in_utc(b: WebFixture) -> None:
+    """Have an event in UTC on a desktop in Zürich."""
+    b.folder_at("/etc")
+    b.at("/etc/localtime").symlink_to("/usr/share/zoneinfo/Europe/Zurich")
+    _dentist(start="DTSTART:20261124T083000Z")(b)
+
+
+def _part_only(b: WebFixture) -> None:
+    """Have a server that returns no more than some events."""
+    _has(_event("SUMMARY:x", _ZURICH))(b)
+    status, body = b.pages["REPORT /cal/"]
+    b.pages["REPORT /cal/"] = (status, body.replace(b"</D:multistatus>", _LIMIT.encode()))
+
+
+def _huge(path: str, kind: str, text: str) -> State:
+    """Have a collection of more than 4 MiB."""
+    return lambda b: b.collection(path, kind, text, *["x" * (1 << 20)] * 5)
+
+
+def event_cases() -> tuple[Case, ...]:
+    """Return cases of `calendar_has_event`."""
+    args: dict[str, Json] = {
+        "calendar": _CALENDAR,
+        "summary": "Dentist",
+        "start": "2026-11-24T09:30",
+    }
+    till: dict[str, Json] = {**args, "end": "2026-11-24T10:45"}
+    day: dict[str, Json] = {"calendar": _CALENDAR, "summary": "Dentist", "start": "2026-11-24"}
+    instant: dict[str, Json] = {**args, "start": "2026-11-24T08:30Z"}
+    daily = "RRULE:FREQ=DAILY;COUNT=3"
+    outlook = "W. Europe Standard Time"
+    return (
+        forged("cancelled", _dentist("STATUS: cancelled"), **args),
+        forged(
+            "a series without its first",
+            _dentist(daily, "EXDATE;TZID=Europe/Zurich:20261123T093000,x,20261124T093000"),
+            **args,
+        ),
+        forged(
+            "a series whose first was moved",
+            _has(
+                _event("SUMMARY:Dentist", _ZURICH, daily),
+                _event(
+                    "SUMMARY:Dentist",
+                    "RECURRENCE-ID;TZID=Europe/Zurich:20261124T093000",
+                    "DTSTART;TZID=Europe/Zurich:20261124T143000",
+                ),
+            ),
+            **args,
+        ),
+        forged(
+            "in a component of its own",
+            _has("BEGIN:X-OLD", _event("SUMMARY:Dentist", _ZURICH), "END:X-OLD"),
+            **args,
+        ),
+        forged(
+            "that hour elsewhere",
+            _dentist(start="DTSTART;TZID=Asia/Tokyo:20261124T093000"),
+            **instant,
+        ),
+        forged("a duration that is none", _dentist("DURATION:PT75"), **till),
+        forged("in UTC, on a desktop elsewhere", _in_utc, **{**args, "start": "2026-11-24T08:30"}),
+        forged("in options of another line", _dentist(title='X-A;B=":SUMMARY:Dentist":x'), **args),
+        hostile(
+            "more than is read",
+            _huge("/cal/", "calendar", _calendar(_event("SUMMARY:Dentist", _ZURICH))),
+            **args,
+        ),
+        another_way(
+            "with a duration", _dentist("LOCATION:x", "DURATION:PT1H15M"), **till, location=" "
+        ),
+        another_way("with a long duration", _dentist("DURATION:P0DT0H74M60S"), **till),
+        another_way(
+            "a day without an end",
+            _dentist(start="DTSTART;VALUE=DATE:20261124"),
+            **day,
+            end="2026-11-25",
+        ),
+        another_way(
+            "a day with a duration",
+            _dentist("DURATION:P1W", start="DTSTART;VALUE=DATE:20261124"),
+            **day,
+            end="2026-12-01",
+        ),
+        another_way("a time without an end", _dentist(), **args, end="2026-11-24T09:30"),
+        another_way(
+            "as Evolution names the zone",
+            _dentist(
+                start="DTSTART;TZID=/freeassociation.sourceforge.net/Europe/Zurich:20261124T093000"
+            ),
+            **instant,
+        ),
+        another_way(
+            "as Outlook names the zone",
+            _dentist(
+                start=f'DTSTART;TZID="{outlook}":20261124T093000',
+                more=f"BEGIN:VTIMEZONE\r\nTZID:{outlook}\r\nEND:VTIMEZONE",
+            ),
+            **args,
+        ),
+        another_way("in UTC, on a desktop in Zürich", _in_utc, **args),
+        another_way(
+            "with options",
+            _dentist(title='SUMMARY;ALTREP="http://x:1/a;b";LANGUAGE=de:Dentist'),
+            **args,
+        ),
+        another_way(
+            "moved in its series",
+            _has(
+                _event("SUMMARY:Dentist", "DTSTART:20261123T083000Z", daily),
+                _event("SUMMARY:Dentist", "RECURRENCE-ID:20261123T083000Z", _ZURICH),
+            ),
+            **args,
+        ),
+        another_way(
+            "changed in its series",
+            _has(
+                _event("SUMMARY:x", _ZURICH, daily),
+                _event("SUMMARY:Dentist", "RECURRENCE-ID:20261124T083000Z", _ZURICH),
+            ),
+            **args,
+        ),
+        another_way("a quote left open", _dentist(title='SUMMARY;X="a:Dentist'), **args),
+        another_way(
+            "names in small letters",
+            lambda b: b.collection(
+                "/cal/",
+                "calendar",
+                _calendar(_event("SUMMARY:Dentist", _ZURICH))
+                .replace("VE", "ve")
+                .replace("VC", "vc"),
+            ),
+            **args,
+        ),
+        another_way("the first of a series", _dentist(daily, "EXDATE:20261125T083000Z"), **args),
+        another_way(
+            "beside one that is cut",
+            lambda b: b.collection(
+                "/cal/",
+                "calendar",
+                "BEGIN:VCALENDAR",
+                _calendar(_event("SUMMARY:Dentist", _ZURICH)),
+            ),
+            **args,
+        ),
+    )
+
+
+def no_event_cases() -> tuple[Case, ...]:
+    """Return cases of `calendar_lacks_event`."""
+    args: dict[str, Json] = {"calendar": _CALENDAR, "summary": "Dentist"}
+    return (
+        forged("cancelled only", _dentist("STATUS:CANCELLED"), **args),
+        forged("a part of the calendar", _part_only, **args),
+        forged("more than is read", _huge("/cal/", "calendar", "x"), **args),
+        forged("a character that nobody sees", _dentist(title="SUMMARY:Den\u200btist"), **args),
+        forged("blanks within", _dentist(title="SUMMARY:\u00a0Dentist"), **args),
+        forged("with options", _dentist(title='SUMMARY;ALTREP="a:b":Dentist'), **args),
+        forged(
+            "an object that is not closed",
+            lambda b: b.collection("/cal/", "calendar", _calendar(_event("SUMMARY:Dentist"))[:60]),
+            **args,
+        ),
+        forged(
+            "a component that ends another", _has("BEGIN:A", "END:B", _event("SUMMARY:x")), **args
+        ),
+        another_way("renamed", _dentist(title="SUMMARY:Dentist (moved)"), **args),
+        another_way(
+            "a task of that title",
+            lambda b: b.collection(
+                "/cal/", "calendar", _calendar("BEGIN:VTODO\r\nSUMMARY:Dentist\r\nEND:VTODO")
+            ),
+            **args,
+        ),
+        another_way("an event without a title", _has(_event(_ZURICH)), **args),
+    )
+
+
+def card_cases() -> tuple[Case, ...]:
+    """Return cases of `address_book_has`."""
+    args: dict[str, Json] = {"address_book": _PEOPLE, "name": "Bob Ray"}
+    phone: dict[str, Json] = {**args, "phone": "+41 44 123 45 67"}
+
+    def people(*lines: str) -> State:
+        card = "\r\n".join(("BEGIN:VCARD", "VERSION:4.0", *lines, "END:VCARD", ""))
+        return lambda b: b.collection("/people/", "people", "BEGIN:VCARD", card)
+
+    return (
+        forged("a group of that name", people("FN:Bob Ray", "KIND:group"), **args),
+        forged(
+            "a group, as older books have it",
+            people("FN:Bob Ray", "X-ADDRESSBOOKSERVER-KIND:Group"),
+            **args,
+        ),
+        forged(
+            "the agent of another",
+            people("FN:Eve", "BEGIN:VCARD", "FN:Bob Ray", "END:VCARD"),
+            **args,
+        ),
+        forged("a note that goes on", people("FN:Eve", "NOTE:x", " FN:Bob Ray"), **args),
+        forged("a note of lines", people("FN:Eve", "NOTE:x\\nFN:Bob Ray"), **args),
+        forged(
+            "a number as a fax's name", people("FN:Bob Ray", "TEL;X-LABEL=+41441234567:1"), **phone
+        ),
+        forged(
+            "the number with more digits", people("FN:Bob Ray", "TEL:+41 44 123 45 678"), **phone
+        ),
+        forged("the number without its plus", people("FN:Bob Ray", "TEL:41 44 123 45 67"), **phone),
+        hostile(
+            "more than is read",
+            _huge("/people/", "people", "BEGIN:VCARD\r\nFN:Bob Ray\r\nEND:VCARD"),
+            **args,
+        ),
+        another_way(
+            "an organisation or a person", people("FN:Bob Ray", "KIND: Individual"), **args
+        ),
+        another_way("of a company", people("FN:Bob Ray", "KIND:org"), **args),
+        another_way("without a kind", people("FN:Bob Ray", "KIND:"), **args),
+        another_way(
+            "as an address of the web",
+            people("FN:Bob Ray", "TEL;VALUE=uri:tel:+41-44-123-45-67"),
+            **phone,
+        ),
+        another_way(
+            "with two zeros for the plus",
+            people("FN:Bob Ray", 'TEL;TYPE="voice,cell":0041 44 123 45 67'),
+            **phone,
+        ),
+        another_way(
+            "a mail address of the web",
+            people(
+                "FN;ALTID=1:Robert", "FN;ALTID=1:Bob\u00a0Ray", "EMAIL;PREF=1:mailto:Bob@mail.test"
+            ),
+            **args,
+            email="bob@mail.test",
+        ),
+        another_way(
+            "any mail address and number", people("FN:Bob Ray"), **args, email=" ", phone="-"
+        ),
+    )

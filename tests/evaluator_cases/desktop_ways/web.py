@@ -1,0 +1,109 @@
+"""Forged replies of web servers, and honest ones in other forms."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from evaluators.testing.case import another_way, forged
+
+if TYPE_CHECKING:
+    from evaluators.testing.case import Case, State
+    from provisioning.protocols import Json
+
+_URL = "http://localhost:{port}/a"
+_CHUNKED = "HTTP/1.1 {status} Fine\r\nTransfer-Encoding: chunked\r\n\r\n{size:x}\r\n"
+
+
+def _page(body: str | bytes, status: int = 200, **headers: str) -> State:
+    def state(b: object) -> None:
+        b.page("/a", body, status)  # type: ignore[attr-defined]
+        b.headers.update({key.replace("_", "-"): value for key, value in headers.items()})  # type: ignore[attr-defined]
+
+    return state
+
+
+def _raw(text: str | bytes) -> State:
+    return lambda b: setattr(b, "raw", text.encode() if isinstance(text, str) else text)
+
+
+def _chunked(body: bytes, status: int = 200) -> State:
+    head = _CHUNKED.format(status=status, size=len(body)).encode()
+    return _raw(head + body + b"\r\n0\r\n\r\n")
+
+
+def _cut(body: bytes) -> State:
+    """End the connection before all that was announced is sent."""
+    return _raw(b"HTTP/1.1 200 OK\r\nContent-Length: 4096\r\n\r\n" + body)
+
+
+def status_cases() -> tuple[Case, ...]:
+    """Return cases of `http_status_is`."""
+    args: dict[str, Json] = {"url": _URL, "status": 200}
+    return (
+        forged("another status whose words say it", _raw("HTTP/1.1 500 200 OK\r\n\r\n"), **args),
+        forged("in the body", _page("HTTP/1.1 200 OK", 404), **args),
+        forged("a partial reply", _page("x", 206), **args),
+        forged("in a header", _page("x", 503, Status="200 OK"), **args),
+        another_way("an older protocol", _raw("HTTP/1.0 200 Fine\r\n\r\nx"), **args),
+        another_way("without words", _raw("HTTP/1.1 200\r\nConnection: close\r\n\r\n"), **args),
+        another_way("in pieces", _chunked(b"x"), **args),
+        another_way(
+            "after it asked to go on",
+            _raw("HTTP/1.1 100 Go on\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"),
+            **args,
+        ),
+    )
+
+
+def text_cases() -> tuple[Case, ...]:
+    """Return cases of `http_text_equals`."""
+    args: dict[str, Json] = {"url": _URL, "text": "Zürich\nHB"}
+    return (
+        forged("cut off", _cut("Zürich\nHB".encode()), **args),
+        forged("as a part", _page("Zürich\nHB", 206), **args),
+        forged("in an element of a page", _page("<p>Zürich\nHB</p>"), **args),
+        forged(
+            "in an unknown character set",
+            _page("Zürich\nHB", Content_Type="text/plain; charset=none"),
+            **args,
+        ),
+        forged(
+            "in another character set",
+            _page("Zürich\nHB", Content_Type="text/plain; charset=latin-1"),
+            **args,
+        ),
+        another_way("with a byte order mark", _page("\ufeffZürich\nHB"), **args),
+        another_way("CRLF", _page("Zürich\r\nHB\r\n"), **args),
+        another_way("in pieces", _chunked("Zürich\nHB".encode()), **args),
+        another_way("without a length", _raw("HTTP/1.0 200 OK\r\n\r\nZürich\nHB"), **args),
+        another_way(
+            "in the character set it says",
+            _page("Zürich\nHB".encode("latin-1"), Content_Type="text/html; charset=ISO-8859-1"),
+            **args,
+        ),
+    )
+
+
+def json_cases() -> tuple[Case, ...]:
+    """Return cases of `http_json_equals`."""
+    args: dict[str, Json] = {"url": _URL, "pointer": "/items/0/name", "value": "Zürich"}
+    document = {"items": [{"name": "Zürich"}]}
+    text = json.dumps(document)
+    return (
+        forged("as a text", _page(json.dumps(text)), **args),
+        forged(
+            "under a key that looks like the path", _page('{"/items/0/name": "Zürich"}'), **args
+        ),
+        forged("a second document", _page(f"{{}}\n{text}"), **args),
+        forged("cut off, though complete", _cut(text.encode()), **args),
+        another_way("escaped", _page(text), **args),
+        another_way(
+            "indented, with CRLF",
+            _page(json.dumps(document, indent=2, ensure_ascii=False).replace("\n", "\r\n")),
+            **args,
+        ),
+        another_way("with a byte order mark", _page("\ufeff" + text), **args),
+        another_way("in UTF-16", _page(text.encode("utf-16")), **args),
+        another_way("in pieces", _chunked(text.encode()), **args),
+    )
