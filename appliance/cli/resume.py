@@ -18,6 +18,13 @@ from appliance.cli.run import (
     check_machines,
 )
 
+RetryOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--retry", help="Also try these again: inconclusive, or a reason such as environment_error."
+    ),
+]
+
 if TYPE_CHECKING:
     from controller.store.spec import RunSpec
 
@@ -45,6 +52,7 @@ def resume(
     model: Model = None,
     base_url: BaseUrl = None,
     parallel: Parallel = 1,
+    retry: RetryOption = None,
     build: BuildOption = False,
     fleet: FleetOption = "real",
     json: JsonOption = False,
@@ -52,16 +60,19 @@ def resume(
     """Continue a run: trials without a final result get another attempt, on fresh machines.
 
     What was judged stays, and so do the logs of earlier attempts. A trial that was cancelled gets
-    another attempt, too. The agent is the one that the run began with: a model, an endpoint or
+    another attempt, too, and with ``--retry inconclusive`` every one that says nothing about the
+    agent. The agent is the one that the run began with: a model, an endpoint or
     settings named now that differ from it are refused. The exit code is that of ``mesocosm run``.
     """
     from appliance.base.settings import get_settings
     from controller.agents.registry import AgentOptions, make_driver
+    from controller.episode.result import reasons_to_retry
     from controller.executors.protocol import Job
     from controller.planning import resume_plan
     from controller.store.runs import Store
     from controller.wiring import make_context, open_fleet, open_suite
 
+    reasons = reasons_to_retry(retry or ())
     settings = get_settings()
     folder = Store(settings.runs_dir).open(run)
     chosen = open_suite(suite or folder.spec.suite.name)
@@ -75,5 +86,5 @@ def resume(
     context = make_context(
         plan, open_fleet(fleet, settings, say), baselines_dir=settings.baselines_dir
     )
-    job = Job(chosen, context, plan.driver)
+    job = Job(chosen, context, plan.driver, reasons)
     carry_out(job, folder, parallel=parallel, json=json)

@@ -187,5 +187,6 @@ def carry_out(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None
             print_json(report.to_dict())
         else:
             print_report(report)
-    if report.verdicts["INCONCLUSIVE"]:
+    if left := report.verdicts["INCONCLUSIVE"]:
+        say(f"{left} inconclusive; again: mesocosm resume {folder.spec.run} --retry inconclusive")
         raise typer.Exit(1)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue, TypeAdapter
 
+from appliance.base.errors import UnknownNameError, UsageError
 from controller.agents.protocol import Usage
 from controller.episode.changes import SideEffects  # noqa: TC001 - read by pydantic
 from evaluators.graph.feedback import Feedback  # noqa: TC001 - read by pydantic
 from evaluators.graph.outcome import Verdict  # noqa: TC001 - read by pydantic
 from evaluators.metrics.trials import TrialScore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Reason(StrEnum):
@@ -70,6 +75,29 @@ INCONCLUSIVE = frozenset(
     }
 )
 """Reasons whose verdict is INCONCLUSIVE, whatever the graph says; with others, the graph judges."""
+
+
+def reasons_to_retry(words: Iterable[str]) -> frozenset[Reason]:
+    """Return the reasons that a user means by words: ``inconclusive``, or reasons one by one.
+
+    Raises:
+        UsageError: a reason is one whose trials were judged, which stay as they are.
+        UnknownNameError: a word is no reason.
+    """
+    reasons: set[Reason] = set()
+    for word in words:
+        if word == "inconclusive":
+            reasons |= INCONCLUSIVE
+        elif word not in set(Reason):
+            raise UnknownNameError.of("reason", word, ["inconclusive", *INCONCLUSIVE])
+        elif word not in INCONCLUSIVE:
+            raise UsageError(
+                f"Trials that ended by {word} were judged and are not tried again.",
+                resolution="Begin a new run.",
+            )
+        else:
+            reasons.add(Reason(word))
+    return frozenset(reasons)
 
 
 @dataclass(frozen=True, slots=True)

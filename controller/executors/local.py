@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import logging
 import signal
 import threading
@@ -23,6 +22,7 @@ from controller.executors.protocol import (
     TrialId,
     TrialStarted,
 )
+from controller.store.spec import trial_seed as trial_seed  # noqa: PLC0414 - known by this name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -150,7 +150,7 @@ class _Work:
         """Return whether a trial needs an attempt: it has none, or the last one does not count."""
         attempts = self._sink.attempts(trial.task, trial.repeat)
         result = attempts[-1].result if attempts else None
-        if result is None or result.reason is Reason.CANCELLED:
+        if result is None or result.reason in {Reason.CANCELLED, *self._job.retry}:
             return True
         return self._may_retry(trial, result)
 
@@ -272,9 +272,3 @@ def _signals_held() -> Iterator[None]:
 
 def _release_signals() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-
-
-def trial_seed(seed: int, task: str, repeat: int) -> int:
-    """Return a trial's own seed, independent of which other tasks the run has."""
-    text = f"{seed}/{task}/{repeat}"
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

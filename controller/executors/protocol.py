@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from appliance.base.cancel import CancelToken
     from appliance.base.clock import Clock
     from controller.episode.context import RunContext
-    from controller.episode.result import TrialResult
+    from controller.episode.result import Reason, TrialResult
     from controller.episode.trial import Driver
     from controller.store.spec import RunSpec
     from evaluators.model.suite import Suite
@@ -157,11 +157,13 @@ class Job:
         suite: where the run's tasks are from.
         context: what the trials share.
         driver: chooses the actions; used by several threads at once when trials run in parallel.
+        retry: trials that ended so get another attempt, whatever the run's bounds.
     """
 
     suite: Suite
     context: RunContext
     driver: Driver
+    retry: frozenset[Reason] = frozenset()
 
 
 class Executor(Protocol):

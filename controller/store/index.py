@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_SCHEMA_VERSION = 3
+_SCHEMA_VERSION = 4
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 DROP TABLE IF EXISTS runs;
 CREATE TABLE runs (
     run TEXT PRIMARY KEY, suite TEXT, agent TEXT, started_s REAL, state TEXT,
-    planned INTEGER, passed INTEGER, failed INTEGER, inconclusive INTEGER
+    planned INTEGER, passed INTEGER, failed INTEGER, inconclusive INTEGER, stamp INTEGER
 ) STRICT;
 PRAGMA user_version = {_SCHEMA_VERSION};
 COMMIT;
 """
 _LOCK_TIMEOUT_S = 5.0
 _DAMAGED_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_COLUMNS = "run, suite, agent, started_s, state, planned, passed, failed, inconclusive"
+_COLUMNS = "run, suite, agent, started_s, state, planned, passed, failed, inconclusive, stamp"
 FINISHED, RUNNING, UNFINISHED, DAMAGED = "finished", "running", "unfinished", "damaged"
 
 
@@ -50,6 +50,7 @@ class RunRow:
         passed: finished with PASS.
         failed: finished with FAIL.
         inconclusive: finished with INCONCLUSIVE.
+        stamp: of the run's folder when it was read.
     """
 
     run: str
@@ -61,6 +62,7 @@ class RunRow:
     passed: int
     failed: int
     inconclusive: int
+    stamp: int = 0
 
 
 def list_runs(store: Store) -> list[RunRow]:
@@ -113,11 +115,11 @@ def _update(store: Store, names: list[str], database: sqlite3.Connection) -> lis
     rows = []
     for name in names:
         row = known.get(name)
-        if row is None or row.state != FINISHED:
+        if row is None or row.state != FINISHED or row.stamp != store.stamp(name):
             row = _summarise(store, name)
             if row != known.get(name):
                 database.execute(
-                    f"INSERT OR REPLACE INTO runs ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?)",  # noqa: S608
+                    f"INSERT OR REPLACE INTO runs ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?)",  # noqa: S608
                     [getattr(row, column) for column in _COLUMNS.split(", ")],
                 )
         rows.append(row)
@@ -155,6 +157,7 @@ def _open(store: Store) -> Iterator[sqlite3.Connection]:
 def _summarise(store: Store, name: str) -> RunRow:
     try:
         folder = store.open(name)
+        stamp = folder.stamp
         verdicts = [result.verdict for result in folder.results()]
     except StoreError:
         return RunRow(name, "", "", 0.0, DAMAGED, 0, 0, 0, 0)
@@ -169,10 +172,11 @@ def _summarise(store: Store, name: str) -> RunRow:
         passed=verdicts.count(Verdict.PASS),
         failed=verdicts.count(Verdict.FAIL),
         inconclusive=verdicts.count(Verdict.INCONCLUSIVE),
+        stamp=stamp,
     )
 
 
 def _state(folder: RunFolder) -> str:
-    if folder.is_complete():
-        return FINISHED
-    return RUNNING if folder.is_running() else UNFINISHED
+    if folder.is_running():
+        return RUNNING
+    return FINISHED if folder.is_complete() else UNFINISHED

@@ -11,7 +11,7 @@ from evaluators.graph.outcome import Verdict
 from evaluators.metrics import Metrics, measure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rich.table import Table
 
@@ -34,13 +34,13 @@ class Report:
         spec: what it was asked to do.
         trials: the finished ones, in the order planned.
         unfinished: the others.
-        attempts: how many there were at each trial, by task and repeat; 1 where it is not in it.
+        attempts: all at each trial, oldest first, by task and repeat; None for one that was lost.
     """
 
     spec: RunSpec
     trials: tuple[TrialResult, ...]
     unfinished: tuple[Unfinished, ...]
-    attempts: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    attempts: Mapping[tuple[str, int], Sequence[TrialResult | None]] = field(default_factory=dict)
 
     @property
     def metrics(self) -> Metrics:
@@ -91,7 +91,7 @@ class Report:
             "agent": self.spec.agent_name,
             "accelerator": self.accelerator,
             "trials": [
-                {**_trial(trial), "attempts": self.attempts.get((trial.task, trial.repeat), 1)}
+                {**_trial(trial), **_attempts(self.attempts.get((trial.task, trial.repeat), ()))}
                 for trial in self.trials
             ],
             "verdicts": dict(self.verdicts),
@@ -122,7 +122,10 @@ def read_report(folder: RunFolder, suite: Suite | None = None) -> Report:
         StoreError: a log is damaged.
     """
     unfinished = read_unfinished(folder, suite)
-    attempts = {trial: len(folder.attempts(*trial)) for trial in folder.spec.planned}
+    attempts = {
+        trial: [attempt.result for attempt in folder.attempts(*trial)]
+        for trial in folder.spec.planned
+    }
     return Report(folder.spec, tuple(folder.results()), tuple(unfinished), attempts)
 
 
@@ -141,6 +144,22 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
         "parameters": trial.parameters,
         "weighted": trial.weighted,
     }
+
+
+def _attempts(results: Sequence[TrialResult | None]) -> dict[str, Json]:
+    """Return the number of attempts, and how those before the last one ended."""
+    earlier: list[Json] = [
+        {"attempt": number, "verdict": None, "reason": "lost", "detail": ""}
+        if result is None
+        else {
+            "attempt": number,
+            "verdict": result.verdict.value,
+            "reason": result.reason.value,
+            "detail": result.detail,
+        }
+        for number, result in enumerate(results[:-1], 1)
+    ]
+    return {"attempts": max(1, len(results)), "earlier": earlier}
 
 
 def _reasons(trial: TrialResult | Unfinished) -> list[Json]:

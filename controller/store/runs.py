@@ -132,9 +132,16 @@ class RunFolder:
         if not lock.try_acquire():
             raise StoreError(f"Another process works on run {self.spec.run}.")
         try:
+            lock.path.touch()
             yield
         finally:
+            lock.path.touch()
             lock.release()
+
+    @property
+    def stamp(self) -> int:
+        """Changes whenever somebody begins or ends to work on it."""
+        return _stamp(self.path)
 
     def is_running(self) -> bool:
         """Return whether some process works on it, without being in that process's way."""
@@ -222,6 +229,10 @@ class Store:
         """Return the ids of all runs, oldest first."""
         return sorted(path.parent.name for path in self.root.glob("*/run.json"))
 
+    def stamp(self, name: str) -> int:
+        """Return a run's `RunFolder.stamp` without reading the run."""
+        return _stamp(self.root / name)
+
     def open(self, name: str) -> RunFolder:
         """Open a run by its id, the ``latest``, or the latest that fits, as ``latest:smoke,model``.
 
@@ -260,6 +271,13 @@ class Store:
             f"No run is of {' and '.join(words)}.",
             resolution="`mesocosm results` lists the runs with their suites and agents.",
         )
+
+
+def _stamp(folder: Path) -> int:
+    try:
+        return (folder / "lock").stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 def _fits(spec: RunSpec, word: str) -> bool:

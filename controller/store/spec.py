@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit, urlunsplit
 
@@ -294,6 +295,12 @@ class RunSpec(Record):
         left_out: Any = {"run": True, "started_s": True, "recording_hz": True, "agent": {"folder"}}
         kept = self.model_dump(mode="json", exclude=left_out)
         return digest_json(kept)
+
+
+def trial_seed(seed: int, task: str, repeat: int) -> int:
+    """Return a trial's own seed, independent of which other tasks the run has."""
+    text = f"{seed}/{task}/{repeat}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
 def agent_name(agent: AgentSpec) -> str:

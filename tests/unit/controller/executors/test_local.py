@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -16,13 +16,14 @@ from appliance.base.errors import (
     ModelUnavailableError,
     StoreError,
     UnknownNameError,
+    UsageError,
 )
 from appliance.base.logging import ContextFilter
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
 from controller.episode.context import NoLog
-from controller.episode.result import TRIAL_RESULT, Reason
+from controller.episode.result import TRIAL_RESULT, Reason, reasons_to_retry
 from controller.executors.local import LocalExecutor
 from controller.executors.protocol import (
     AttemptLost,
@@ -32,7 +33,9 @@ from controller.executors.protocol import (
     TrialId,
     TrialStarted,
 )
+from controller.store.index import list_runs
 from controller.store.report import read_report
+from controller.store.runs import Store
 from evaluators.graph.outcome import Verdict
 from evaluators.graph.state import NodeState
 from tests.unit.controller.lab import Lab, killed
@@ -183,6 +186,37 @@ def test_a_run_pauses_when_three_trials_in_a_row_cannot_reach_their_model(lab: L
     lab.go(run)
     reasons = {result.reason for result in run.results()[5:]}
     assert reasons == {Reason.SUCCESS}
+
+
+def test_inconclusive_trials_are_tried_again_when_asked_for_and_every_attempt_is_kept(
+    lab: Lab,
+) -> None:
+    run = lab.begin(Driven(Failing(2)), "answer", "write-file", retries=1)
+    lab.go(run)
+    assert [result.verdict for result in run.results()] == [Verdict.INCONCLUSIVE, Verdict.PASS]
+    assert lab.go(run) == []
+    lab.job = replace(lab.job, retry=reasons_to_retry(["wall_limit"]))
+    assert lab.go(run) == []
+    store = Store(lab.folder)
+    assert list_runs(store)[0].inconclusive == 1
+    lab.job = replace(lab.job, retry=reasons_to_retry(["inconclusive"]))
+    assert [result.task for result in lab.go(run)] == ["answer"]
+    (row,) = list_runs(store)
+    assert (row.state, row.passed, row.inconclusive) == ("finished", 2, 0)
+    (trial, *_) = cast("list[dict[str, Any]]", read_report(run).to_dict()["trials"])
+    assert (trial["verdict"], trial["attempts"]) == ("PASS", 3)
+    assert [(each["attempt"], each["reason"]) for each in trial["earlier"]] == [
+        (1, "environment_error"),
+        (2, "environment_error"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("word", "said"), [("step_limit", "were judged"), ("inconclusve", "'inconclusive'")]
+)
+def test_only_what_was_not_judged_can_be_tried_again(word: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        reasons_to_retry([word])
 
 
 def test_what_the_agent_did_wrong_is_not_tried_again(lab: Lab) -> None:

@@ -85,6 +85,7 @@ def test_json_has_the_keys_promised() -> None:
             "seconds": seconds,
             "unmet": unmet,
             "attempts": 1,
+            "earlier": [],
             "side_effects": None,
             "parameters": {},
             "weighted": None,
