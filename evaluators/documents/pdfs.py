@@ -1,7 +1,11 @@
-"""PDFs: text of their pages, form fields and title."""
+"""PDFs: text of their pages, form fields and title.
+
+A PDF that opens without a password is read although it is encrypted.
+"""
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -12,11 +16,14 @@ if TYPE_CHECKING:
     from evaluators.machine_view import MachineView
 
 Number = Annotated[int, Field(ge=1)]
+_SOFT_HYPHEN = "\u00ad"
 
 
 @evaluator(on="documents")
 def pdf_page_count_equals(view: MachineView, path: str, count: Number) -> bool:
     """Return whether a PDF has exactly this many pages.
+
+    Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -34,7 +41,10 @@ def pdf_page_count_equals(view: MachineView, path: str, count: Number) -> bool:
 def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1) -> bool:
     """Return whether a page of a PDF contains a text, as whole words in a row.
 
-    Runs of white space count as one blank, as PDFs do not store lines. Text in pictures is not read.
+    Runs of white space count as one blank, as PDFs do not store lines; ligatures count as their
+    letters. Notes written on the page count. Text in pictures is not read, and text that nobody sees
+    does not count: without ink, tiny, off the page, in the colour below it, painted over, or in a
+    layer that is off. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -46,15 +56,20 @@ def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1)
         ``{on: desktop, check: pdf_page_has_text, with: {path: ~/a.pdf, text: Invoice 7}}``
     """
     pdf = view.pdf(path)
-    words = text.split()
-    if pdf is None or page > len(pdf.pages) or not words:
-        return False
-    return f" {' '.join(words)} " in f" {' '.join(pdf.pages[page - 1].split())} "
+    words = _plain(text)
+    return (
+        pdf is not None
+        and page <= len(pdf.pages)
+        and bool(words)
+        and (f" {words} " in f" {_plain(pdf.pages[page - 1])} ")
+    )
 
 
 @evaluator(on="documents")
 def pdf_field_equals(view: MachineView, path: str, field: str, value: str) -> bool:
     """Return whether a form field of a PDF holds exactly this; white space at its ends is ignored.
+
+    Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -66,12 +81,14 @@ def pdf_field_equals(view: MachineView, path: str, field: str, value: str) -> bo
         ``{on: desktop, check: pdf_field_equals, with: {path: ~/a.pdf, field: name, value: Ann}}``
     """
     pdf = view.pdf(path)
-    return pdf is not None and pdf.fields.get(field, "").strip() == value.strip() != ""
+    return pdf is not None and _lines(pdf.fields.get(field, "")) == _lines(value) != ""
 
 
 @evaluator(on="documents")
 def pdf_title_equals(view: MachineView, path: str, title: str) -> bool:
     """Return whether the title in a PDF's document information is exactly this.
+
+    Without one there, the title in its XMP metadata counts. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -83,3 +100,13 @@ def pdf_title_equals(view: MachineView, path: str, title: str) -> bool:
     """
     pdf = view.pdf(path)
     return pdf is not None and pdf.title == title != ""
+
+
+def _plain(text: str) -> str:
+    """Return a text's words in a row, ligatures and wide letters as plain ones."""
+    return " ".join(unicodedata.normalize("NFKC", text.replace(_SOFT_HYPHEN, "")).split())
+
+
+def _lines(value: str) -> str:
+    """Return a value with newlines between its lines, as programs end them differently."""
+    return value.replace("\r\n", "\n").replace("\r", "\n").strip()

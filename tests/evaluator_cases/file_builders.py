@@ -182,13 +182,23 @@ def pdf(pages: Sequence[str], *, title: str = "", fields: Mapping[str, str] | No
     if title:
         objects.append(f"<< /Title ({title}) >>")
         info = f"/Info {len(objects)} 0 R"
+    return pdf_of(objects, info)
+
+
+def pdf_of(objects: Sequence[str], trailer: str = "") -> bytes:
+    """Build a PDF of its objects, numbered from 1; the first is the catalogue.
+
+    Args:
+        objects: in Latin 1.
+        trailer: further entries of the trailer.
+    """
     data = b"%PDF-1.4\n"
     places = []
     for number, each in enumerate(objects, 1):
         places.append(len(data))
         data += f"{number} 0 obj\n{each}\nendobj\n".encode("latin-1")
     table = "".join(f"{place:010d} 00000 n \n" for place in places)
-    end = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R {info} >>\nstartxref\n{len(data)}\n%%EOF\n"
+    end = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R {trailer} >>\nstartxref\n{len(data)}\n%%EOF\n"
     return data + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{end}".encode()
 
 

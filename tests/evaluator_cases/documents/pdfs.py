@@ -9,7 +9,7 @@ from typing import Any
 from evaluators.documents import pdfs
 from evaluators.testing.case import CaseTable, State, empty, hostile, near_miss, negative, positive
 from evaluators.testing.machine import MachineFixture
-from tests.evaluator_cases import file_builders
+from tests.evaluator_cases import file_builders, pdf_ways
 from tests.evaluator_cases.document_cases import at, picture_cases
 
 PATH = "~/Documents/a.pdf"
@@ -55,6 +55,7 @@ TABLES = (
             hostile(_LOCKED, at(PATH, _locked), **_COUNT),
             hostile("too many pages", _pdf(*["x"] * 501), **{**_COUNT, "count": 501}),
             *picture_cases(_good, _COUNT),
+            *pdf_ways.count_cases(_COUNT),
         ),
         equivalent={"*flip a byte": "a byte of what a page reads does not count"},
     ),
@@ -76,6 +77,7 @@ TABLES = (
             empty("no text asked for", at(PATH, _good), **{**_TEXT, "text": " "}),
             hostile(_LOCKED, at(PATH, _locked), **_TEXT),
             *picture_cases(_good, _TEXT),
+            *pdf_ways.text_cases(_TEXT),
         ),
         equivalent={"*flip a byte": "a byte that is not of the text does not count"},
     ),
@@ -93,6 +95,7 @@ TABLES = (
             empty("no value asked for", _pdf("x", name=""), **{**_FIELD, "value": ""}),
             hostile(_LOCKED, at(PATH, _locked), **_FIELD),
             *picture_cases(_good, _FIELD),
+            *pdf_ways.field_cases(_FIELD),
         ),
         equivalent={"*flip a byte": "a byte that is not of the field does not count"},
     ),
@@ -107,6 +110,7 @@ TABLES = (
             empty("no title asked for", _pdf("x"), **{**_TITLE, "title": ""}),
             hostile(_LOCKED, at(PATH, _locked), **_TITLE),
             *picture_cases(_good, _TITLE),
+            *pdf_ways.title_cases(_TITLE),
         ),
         equivalent={"*flip a byte": "a byte that is not of the title does not count"},
     ),

@@ -1,0 +1,93 @@
+"""Geometry, colours and the graphics state of a PDF's page.
+
+Source: ISO 32000-1, 8.3 (coordinates), 8.4 (graphics state), 8.6 (colours).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Matrix = tuple[float, float, float, float, float, float]
+Box = tuple[float, float, float, float]
+"""Left, bottom, right, top."""
+
+IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+EVERYWHERE: Box = (-1e9, -1e9, 1e9, 1e9)
+UNKNOWN = ""
+"""Stands for a colour that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphicsState:
+    """What ``q`` saves and ``Q`` restores."""
+
+    matrix: Matrix = IDENTITY
+    colour: str = "000000"
+    alpha: float = 1.0
+    is_plain: bool = True
+    font_size: float = 0.0
+    leading: float = 0.0
+    mode: int = 0
+    clip: Box = EVERYWHERE
+
+
+def matrix_of(numbers: Sequence[float]) -> Matrix:
+    """Return a matrix of six numbers.
+
+    Raises:
+        ValueError: there are more or fewer.
+    """
+    a, b, c, d, e, f = numbers
+    return a, b, c, d, e, f
+
+
+def times(one: Matrix, two: Matrix) -> Matrix:
+    """Return the matrix that applies one and then two."""
+    a, b, c, d, e, f = one
+    g, h, i, j, k, m = two
+    return (
+        a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k,
+        e * h + f * j + m,
+    )  # fmt: skip
+
+
+def around(corners: Sequence[tuple[float, float]], matrix: Matrix) -> Box:
+    """Return the box around points that a matrix moves."""
+    a, b, c, d, e, f = matrix
+    xs = [a * x + c * y + e for x, y in corners]
+    ys = [b * x + d * y + f for x, y in corners]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def union(boxes: Sequence[Box]) -> Box:
+    """Return the box around boxes."""
+    lefts, bottoms, rights, tops = zip(*boxes, strict=True)
+    return min(lefts), min(bottoms), max(rights), max(tops)
+
+
+def cut(one: Box, two: Box) -> Box:
+    """Return what two boxes have in common; nothing is inside when they are apart."""
+    return max(one[0], two[0]), max(one[1], two[1]), min(one[2], two[2]), min(one[3], two[3])
+
+
+def holds(box: Box, x: float, y: float) -> bool:
+    """Return whether a point is in a box."""
+    return box[0] <= x <= box[2] and box[1] <= y <= box[3]
+
+
+def colour_of(numbers: Sequence[float]) -> str:
+    """Return a colour's ``rrggbb``; empty for a number of components that no device has."""
+    match len(numbers):
+        case 1:
+            parts = [numbers[0]] * 3
+        case 3:
+            parts = list(numbers)
+        case 4:
+            parts = [(1 - each) * (1 - numbers[3]) for each in numbers[:3]]
+        case _:
+            return UNKNOWN
+    return "".join(f"{round(255 * min(max(each, 0), 1)):02x}" for each in parts)

@@ -1,0 +1,98 @@
+"""Decide which text operators of a PDF's page nobody sees.
+
+Hidden are text without ink or with transparent ink, tiny text, text off the page, text of a hidden
+layer, text in the colour of what lies below it, and text that is painted over. A place is that of a
+text's beginning. Only upright filled rectangles are known to cover; on any other shape or picture,
+text counts as visible.
+
+Source: ISO 32000-1, 8.5 (paths), 8.11 (optional content), 9.3 (text).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from evaluators.readers.pdf_graphics import UNKNOWN, holds
+from evaluators.readers.visibility import PAPER, is_visible
+
+if TYPE_CHECKING:
+    from evaluators.readers.pdf_graphics import Box
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """What was painted.
+
+    Attributes:
+        order: when, counted in operators.
+        box: where.
+        colour: ``rrggbb``; empty when it is no plain rectangle of one colour.
+    """
+
+    order: int
+    box: Box
+    colour: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text operator.
+
+    Attributes:
+        key: of the operator.
+        order: when it was painted.
+        x: where it begins.
+        y: likewise.
+        size_pt: height of its letters on the page.
+        colour: ``rrggbb``; empty when unknown.
+        is_inked: whether anything is painted, in a layer that is shown.
+    """
+
+    key: int
+    order: int
+    x: float
+    y: float
+    size_pt: float
+    colour: str
+    is_inked: bool
+
+
+@dataclass
+class Page:
+    """What was painted on a page.
+
+    Attributes:
+        box: the visible part of the page.
+        hidden_layers: object numbers of the layers that are switched off.
+        passages: in the order in which they were painted.
+        areas: likewise.
+        order: how many operators were followed.
+    """
+
+    box: Box
+    hidden_layers: frozenset[int] = frozenset()
+    passages: list[Passage] = field(default_factory=list)
+    areas: list[Area] = field(default_factory=list)
+    order: int = 0
+
+    def paint(self, box: Box, colour: str) -> None:
+        """Note that an area was painted."""
+        self.areas.append(Area(self.order, box, colour))
+
+    def hidden(self) -> set[int]:
+        """Return the keys of text operators that nobody sees."""
+        seen = {passage.key for passage in self.passages if self._is_seen(passage)}
+        return {passage.key for passage in self.passages} - seen
+
+    def _is_seen(self, passage: Passage) -> bool:
+        x, y = passage.x, passage.y + passage.size_pt / 4
+        if not passage.is_inked or not holds(self.box, x, y):
+            return False
+        around = [area for area in self.areas if holds(area.box, x, y)]
+        if any(area.colour and area.order > passage.order for area in around):
+            return False
+        below = [area for area in around if area.order < passage.order]
+        ground = below[-1].colour if below else PAPER
+        colour = passage.colour if ground else UNKNOWN
+        return is_visible(passage.size_pt, colour, ground)

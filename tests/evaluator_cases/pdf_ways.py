@@ -1,0 +1,317 @@
+"""Forged PDFs, and honest ones made in other ways, of an invoice."""
+
+from __future__ import annotations
+
+import io
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from evaluators.testing.case import another_way, forged
+from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.file_builders import pdf, pdf_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evaluators.testing.case import Case
+
+    Args = Mapping[str, Any]
+
+_BOX = "/MediaBox [0 0 612 792]"
+_FONT = "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >>"
+_LINE = "BT /F1 12 Tf 72 720 Td (Invoice 7) Tj ET"
+_BLACK_BAR = "0 g 60 710 300 30 re f"
+_OFF = "/OCProperties << /OCGs [6 0 R] /D << /OFF [6 0 R] >> >>"
+_ON = "/OCProperties << /OCGs [6 0 R] /D << /OFF [] >> >>"
+_LAYER = "<< /Type /OCG /Name (draft) >>"
+_IN_LAYER = f"/OC /L BDC {_LINE} EMC"
+_NOTE = "<< /Type /Annot /Subtype /FreeText /Contents (Invoice 7) {} >>"
+_NOTES = "/Annots [6 0 R]"
+_NOTE_BOX = "/Rect [72 700 300 730]"
+_FORM = "<< /Type /XObject /Subtype /Form /BBox [0 0 612 792] {} >>"
+
+
+def text_cases(args: Args) -> tuple[Case, ...]:
+    """Return cases of a page that reads *Invoice 7*."""
+    return (
+        *(forged(name, at(args["path"], make), **args) for name, make in _HIDDEN.items()),
+        *(another_way(name, at(args["path"], make), **args) for name, make in _SEEN.items()),
+        another_way(
+            "with a ligature",
+            at(args["path"], partial(_unicode, "O\ufb03ce 7")),
+            **{**args, "text": "Office 7"},
+        ),
+        another_way(
+            "a word that may be divided",
+            at(args["path"], partial(_unicode, "In\u00advoice 7")),
+            **args,
+        ),
+    )
+
+
+def count_cases(args: Args) -> tuple[Case, ...]:
+    """Return cases of two pages."""
+    page = f"<< /Type /Page /Parent 2 0 R {_BOX} >>"
+    root = "<< /Type /Catalog /Pages 2 0 R >>"
+    forgeries = {
+        "two that only a number states": [root, _pages(["3 0 R"], 2), page],
+        "a second one that nothing shows": [root, _pages(["3 0 R"], 1), page, page],
+    }
+    nested = "<< /Type /Pages /Parent 2 0 R /Kids [4 0 R] /Count 1 >>"
+    ways = {
+        "in a tree": pdf_of([root, _pages(["3 0 R", "5 0 R"], 2), nested, page, page]),
+        "added later": _added(),
+        "with rights that are restricted": _restricted(["x", "y"]),
+    }
+    return (
+        *(
+            forged(name, at(args["path"], partial(pdf_of, objects)), **args)
+            for name, objects in forgeries.items()
+        ),
+        *(
+            another_way(name, at(args["path"], partial(bytes, data)), **args)
+            for name, data in ways.items()
+        ),
+    )
+
+
+def field_cases(args: Args) -> tuple[Case, ...]:
+    """Return cases of the field *name* with the value *Ann*."""
+    path = args["path"]
+    named = "/FT /Tx /T (name)"
+    forgeries = {
+        "as its default only": f"{named} /DV (Ann)",
+        "as its tooltip only": f"{named} /TU (Ann) /V (Bob)",
+        "under another's name": "/FT /Tx /T (name) /Parent 6 0 R /V (Ann)",
+        "of a field with a longer name": "/FT /Tx /T (name.first) /V (Ann)",
+    }
+    lines = {**args, "value": "Ann\nBob"}
+    return (
+        *(
+            forged(name, at(path, partial(_form, entry)), **args)
+            for name, entry in forgeries.items()
+        ),
+        another_way(
+            "in Unicode", at(path, partial(_form, f"{named} /V <FEFF0041006E006E>")), **args
+        ),
+        another_way(
+            "a box that is ticked",
+            at(path, partial(_form, "/FT /Btn /T (name) /V /Yes /AS /Yes")),
+            **{**args, "value": "/Yes"},
+        ),
+        another_way(
+            "lines that end otherwise", at(path, partial(_form, f"{named} /V (Ann\\rBob)")), **lines
+        ),
+        another_way(
+            "lines of two characters",
+            at(path, partial(_form, f"{named} /V (Ann\\r\\nBob)")),
+            **lines,
+        ),
+        another_way("in a form that is restricted", at(path, partial(_restricted, ["x"])), **args),
+    )
+
+
+def title_cases(args: Args) -> tuple[Case, ...]:
+    """Return cases of the title *Report*."""
+    path = args["path"]
+    root = "<< /Type /Catalog /Pages 2 0 R {} >>"
+    page = f"<< /Type /Page /Parent 2 0 R {_BOX} >>"
+    stream = _stream("<< /Type /Metadata /Subtype /XML {} >>", _XMP)
+    outline = "<< /Type /Outlines /First 5 0 R /Last 5 0 R /Count 1 >>"
+
+    def made(catalogue: str, *more: str, info: str = "") -> bytes:
+        return pdf_of([root.format(catalogue), _pages(["3 0 R"], 1), page, *more], info)
+
+    entry = "<< /Title (Report) /Parent 4 0 R >>"
+    other = made("/Metadata 4 0 R", stream, "<< /Title (Draft) >>", info="/Info 5 0 R")
+    utf16 = "<< /Title <FEFF005200650070006F00720074> >>"
+    return (
+        forged("in the metadata, another one in the information", at(path, lambda: other), **args),
+        forged(
+            "as an entry of the contents only",
+            at(path, lambda: made("/Outlines 4 0 R", outline, entry)),
+            **args,
+        ),
+        forged(
+            "as the subject",
+            at(path, lambda: made("", "<< /Subject (Report) >>", info="/Info 4 0 R")),
+            **args,
+        ),
+        another_way("in Unicode", at(path, lambda: made("", utf16, info="/Info 4 0 R")), **args),
+        another_way(
+            "in the metadata alone", at(path, lambda: made("/Metadata 4 0 R", stream)), **args
+        ),
+        another_way("in one that is restricted", at(path, partial(_restricted, ["x"])), **args),
+    )
+
+
+def _page(
+    content: str,
+    *more: str,
+    resources: str = "",
+    page: str = "",
+    root: str = "",
+    font: str = _FONT,
+) -> bytes:
+    """Make a PDF of one page; further objects are numbered from 6."""
+    return pdf_of(
+        [
+            f"<< /Type /Catalog /Pages 2 0 R {root} >>",
+            _pages(["3 0 R"], 1),
+            f"<< /Type /Page /Parent 2 0 R {_BOX} /Contents 4 0 R /Resources 5 0 R {page} >>",
+            _stream("<< {} >>", content),
+            f"<< {font} {resources} >>",
+            *more,
+        ]
+    )
+
+
+def _stream(head: str, content: str) -> str:
+    size = f"/Length {len(content.encode('latin-1'))}"
+    return f"{head.format(size)}\nstream\n{content}\nendstream"
+
+
+def _pages(kids: list[str], count: int) -> str:
+    return f"<< /Type /Pages /Kids [{' '.join(kids)}] /Count {count} >>"
+
+
+def _form(entry: str) -> bytes:
+    """Make a PDF with a form of one field."""
+    parent = "<< /T (other) /Kids [5 0 R] >>"
+    field = f"<< /Type /Annot /Subtype /Widget {entry} /Rect [0 0 90 20] >>"
+    top = "6 0 R" if "/Parent" in entry else "5 0 R"
+    return pdf_of(
+        [
+            f"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [{top}] >> >>",
+            _pages(["3 0 R"], 1),
+            f"<< /Type /Page /Parent 2 0 R {_BOX} /Annots [5 0 R] >>",
+            "<< >>",
+            field,
+            parent,
+        ]
+    )
+
+
+def _added() -> bytes:
+    """Append a page to a PDF, as programs that save changes behind the old file."""
+    import pypdf
+
+    writer = pypdf.PdfWriter(io.BytesIO(pdf(["x"])), incremental=True)
+    writer.add_blank_page(612, 792)
+    file = io.BytesIO()
+    writer.write(file)
+    return file.getvalue()
+
+
+def _restricted(pages: list[str]) -> bytes:
+    """Encrypt a PDF with a password for its owner alone: everybody opens it."""
+    import pypdf
+
+    source = pdf(pages, title="Report", fields={"name": "Ann"})
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(source))
+    writer.encrypt("", "secret", algorithm="AES-256")
+    file = io.BytesIO()
+    writer.write(file)
+    return file.getvalue()
+
+
+def _unicode(text: str) -> bytes:
+    """Make a page whose font maps its letters to others."""
+    letters = sorted(set(text))
+    rows = "".join(f"<{65 + n:02x}> <{ord(letter):04x}>\n" for n, letter in enumerate(letters))
+    table = (
+        "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <ff> "
+        f"endcodespacerange {len(letters)} beginbfchar\n{rows}endbfchar endcmap end"
+    )
+    codes = "".join(f"{65 + letters.index(letter):02x}" for letter in text)
+    font = "/Font << /F2 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R >> >>"
+    content = f"BT /F2 12 Tf 72 720 Td <{codes}> Tj ET"
+    return _page(content, _stream("<< {} >>", table), font=font)
+
+
+_XMP = (
+    '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF '
+    'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" '
+    'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title><rdf:Alt><rdf:li '
+    'xml:lang="x-default">Report</rdf:li></rdf:Alt></dc:title></rdf:Description></rdf:RDF>'
+    "</x:xmpmeta>"
+)
+_FAINT = "/ExtGState << /G << /ca 0 >> >>"
+_MULTIPLIED = "/ExtGState << /G << /BM /Multiply >> >>"
+_PICTURED = "/XObject << /X 6 0 R >>"
+_SHOWN_FORM = _stream(_FORM, _LINE)
+_HIDDEN_FORM = _stream(_FORM.format("{} /Resources << " + _FONT + " >>"), f"3 Tr {_LINE}")
+_IMAGE = (
+    "<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray "
+    "/BitsPerComponent 8 /Length 1 >>\nstream\n0\nendstream"
+)
+_HIDDEN = {
+    "without ink": partial(_page, f"3 Tr {_LINE}"),
+    "only to clip": partial(_page, f"7 Tr {_LINE}"),
+    "white on paper": partial(_page, f"1 1 1 rg {_LINE}"),
+    "white, by another colour space": partial(_page, f"/DeviceCMYK cs 0 0 0 0 sc {_LINE}"),
+    "black on a black bar": partial(_page, f"{_BLACK_BAR} {_LINE}"),
+    "under a black bar": partial(_page, f"{_LINE} {_BLACK_BAR}"),
+    "tiny": partial(_page, _LINE.replace("12 Tf", "1 Tf")),
+    "scaled to be tiny": partial(_page, f".1 0 0 .1 60 700 cm {_LINE}"),
+    "off the page": partial(_page, _LINE.replace("720 Td", "820 Td")),
+    "left of the page": partial(_page, _LINE.replace("72 720 Td", "-72 720 Td")),
+    "moved off the page": partial(_page, f"1 0 0 1 700 0 cm {_LINE}"),
+    "outside what is cut out": partial(_page, _LINE, page="/CropBox [0 0 612 400]"),
+    "outside what is painted": partial(_page, f"0 0 50 50 re W n {_LINE}"),
+    "transparent": partial(_page, f"/G gs {_LINE}", resources=_FAINT),
+    "in a layer that is off": partial(
+        _page, _IN_LAYER, _LAYER, resources="/Properties << /L 6 0 R >>", root=_OFF
+    ),
+    "without ink in a form": partial(_page, "/X Do", _HIDDEN_FORM, resources=_PICTURED),
+    "a form in a layer that is off": partial(
+        _page,
+        "/OC /L BDC /X Do EMC",
+        _LAYER,
+        _SHOWN_FORM,
+        resources="/Properties << /L 6 0 R >> /XObject << /X 7 0 R >>",
+        root=_OFF,
+    ),
+    "a form that is moved off the page": partial(
+        _page, "1 0 0 1 0 900 cm /X Do", _SHOWN_FORM, resources=_PICTURED
+    ),
+    "in a note that is hidden": partial(_page, "", _NOTE.format(f"{_NOTE_BOX} /F 2"), page=_NOTES),
+    "in a note of no size": partial(_page, "", _NOTE.format("/Rect [72 700 72 730]"), page=_NOTES),
+    "in a comment beside the page": partial(
+        _page, "", _NOTE.format(_NOTE_BOX).replace("FreeText", "Text"), page=_NOTES
+    ),
+    "on white, the page black": partial(
+        _page, f"0 g 0 0 612 792 re f 1 g 60 710 300 30 re f {_LINE}".replace("BT", "1 g BT")
+    ),
+}
+_SEEN = {
+    "white on a black bar": partial(_page, f"{_BLACK_BAR} 1 g {_LINE}"),
+    "white on a black shape": partial(
+        _page, f"0 g 0 700 m 600 700 l 600 800 l 0 800 l h f 1 g {_LINE}"
+    ),
+    "white on a picture": partial(
+        _page, f"q 500 0 0 90 50 700 cm /X Do Q 1 g {_LINE}", _IMAGE, resources=_PICTURED
+    ),
+    "with a black bar below it": partial(_page, f"{_LINE} 0 g 60 690 300 20 re f"),
+    "with a frame around it": partial(_page, f"{_LINE} 0 g 60 700 400 50 re 62 702 396 46 re f*"),
+    "marked": partial(_page, f"{_LINE} /G gs 1 1 0 rg 60 710 300 30 re f", resources=_MULTIPLIED),
+    "after hidden text": partial(_page, f"q 3 Tr BT (x) Tj ET Q {_LINE}"),
+    "large by its matrix": partial(_page, "BT /F1 1 Tf 12 0 0 12 72 720 Tm (Invoice 7) Tj ET"),
+    "on its side": partial(_page, "BT /F1 12 Tf 0 1 -1 0 72 300 Tm (Invoice 7) Tj ET"),
+    "on a later line": partial(
+        _page, "BT /F1 12 Tf 14 TL 72 720 Td (To Ann) Tj T* (Invoice 7) Tj ET"
+    ),
+    "by the operator for lines": partial(
+        _page, "BT /F1 12 Tf 0 -14 TD 72 720 Td (To Ann) Tj (Invoice 7) ' ET"
+    ),
+    "in kerned pieces": partial(_page, "BT /F1 12 Tf 72 720 Td [(Inv) -20 (oice 7)] TJ ET"),
+    "in a layer that is on": partial(
+        _page, _IN_LAYER, _LAYER, resources="/Properties << /L 6 0 R >>", root=_ON
+    ),
+    "in a form": partial(_page, "/X Do", _SHOWN_FORM, resources=_PICTURED),
+    "in a form that is shown twice, once off the page": partial(
+        _page, "q 1 0 0 1 0 900 cm /X Do Q /X Do", _SHOWN_FORM, resources=_PICTURED
+    ),
+    "in a note on the page": partial(_page, "", _NOTE.format(_NOTE_BOX), page=_NOTES),
+    "opened with no password": partial(_restricted, ["Invoice 7 of May"]),
+}
