@@ -27,11 +27,39 @@ class Metric:
         help: one sentence for ``# HELP``.
         labels: names of the labels, all needed; one that a line lacks reads as empty.
         buckets: upper bounds of a histogram in the measure's unit, ascending; None for a counter.
+        zeros: values of the labels of series that are shown, at 0, before anything was counted: what
+            is born at 1 shows no increase.
     """
 
     help: str
     labels: tuple[str, ...]
     buckets: tuple[float, ...] | None = None
+    zeros: tuple[tuple[str, ...], ...] = ()
+
+
+REASONS = (
+    "success",
+    "false_completion",
+    "declared_infeasible",
+    "step_limit",
+    "time_limit",
+    "token_limit",
+    "money_limit",
+    "repetition_limit",
+    "invalid_action",
+    "agent_error",
+    "model_refusal",
+    "model_unavailable",
+    "machine_ended_by_agent",
+    "environment_error",
+    "evaluator_error",
+    "task_error",
+    "wall_limit",
+    "cancelled",
+)
+"""Every reason for which a trial ends; a test compares it with `controller.episode.result`."""
+
+_KINDS = ("desktop", "phone")
 
 
 CATALOG: Mapping[Name, Metric] = {
@@ -52,8 +80,20 @@ CATALOG: Mapping[Name, Metric] = {
     "steps_total": Metric("Steps that agents took.", ("suite", "agent")),
     "tokens_total": Metric("Tokens that models read and wrote.", ("agent", "direction")),
     "verdicts_total": Metric("Trials by verdict.", ("suite", "verdict")),
-    "trials_ended_total": Metric("Trials by the reason they ended.", ("reason",)),
-    "resets_total": Metric("Resets by way back and outcome.", ("kind", "path", "result")),
-    "link_errors_total": Metric("Calls to probes that failed, by error code.", ("code",)),
+    "trials_ended_total": Metric(
+        "Attempts at trials by the reason they ended.",
+        ("reason",),
+        zeros=tuple((reason,) for reason in REASONS),
+    ),
+    "resets_total": Metric(
+        "Resets by way back and outcome.",
+        ("kind", "path", "result"),
+        zeros=tuple((kind, "rewind", "reset_mismatch") for kind in _KINDS),
+    ),
+    "link_errors_total": Metric(
+        "Calls to probes that failed, by error code.",
+        ("code",),
+        zeros=(("link_closed",), ("link_timeout",)),
+    ),
     "errors_total": Metric("Errors of commands, by error code.", ("code",)),
 }

@@ -107,8 +107,9 @@ def _family(name: str, metric: Metric, series: Mapping[tuple[str, ...], Series])
     labels = list(metric.labels)
     if metric.buckets is None:
         counter = CounterMetricFamily(name.removesuffix("_total"), metric.help, labels=labels)
-        for key, one in sorted(series.items()):
-            counter.add_metric(list(key), one.total)
+        totals = {**dict.fromkeys(metric.zeros, 0.0), **{k: one.total for k, one in series.items()}}
+        for key, total in sorted(totals.items()):
+            counter.add_metric(list(key), total)
         return counter
     histogram = HistogramMetricFamily(name, metric.help, labels=labels)
     bounds = [*(str(bound) for bound in metric.buckets), "+Inf"]

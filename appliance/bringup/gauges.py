@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import shutil
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
+    from controller.store.index import RunRow
     from provisioning.fleet.liveness import LivenessWatch
 
 
 _RUNS_EVERY_S = 30.0
+_DAY_S = 24 * 3600
 
 
 class ApplianceGauges:
@@ -39,12 +42,12 @@ class ApplianceGauges:
         self._settings = settings
         self._watch = watch
         self._clock = clock
-        self._good_run_s: dict[tuple[str, ...], float] = {}
+        self._known_runs: list[RunRow] = []
         self._read_runs_s = -math.inf
 
     def __call__(self) -> list[Gauge]:
         """Return all gauges as they are now."""
-        return [self._hosts(), *self._disk(), self._images(), self._last_good_run()]
+        return [self._hosts(), *self._disk(), self._load(), self._images(), *self._runs()]
 
     def count_machines(self) -> Mapping[tuple[str, str], int]:
         """Count machines by kind and state, as they really are."""
@@ -70,21 +73,36 @@ class ApplianceGauges:
         text = "Whether an image was not current when a command on the host last looked: 1 or 0."
         return Gauge("image_stale", text, values, ("image",))
 
-    def _last_good_run(self) -> Gauge:
+    def _runs(self) -> list[Gauge]:
         now_s = self._clock.monotonic_s()
         if now_s - self._read_runs_s >= _RUNS_EVERY_S:
             self._read_runs_s = now_s
-            self._good_run_s = self._find_good_run()
-        text = "Start of the last run whose trials were all judged, unix time."
-        return Gauge("last_good_run_timestamp_seconds", text, self._good_run_s)
-
-    def _find_good_run(self) -> dict[tuple[str, ...], float]:
-        times = [
+            self._known_runs = list_runs(Store(self._settings.runs_dir))
+        good = [
             row.started_s
-            for row in list_runs(Store(self._settings.runs_dir))
+            for row in self._known_runs
             if row.state == FINISHED and row.planned and not row.inconclusive
         ]
-        return {(): max(times)} if times else {}
+        begun = [row.started_s for row in self._known_runs if row.started_s]
+        week_s = self._clock.now_s() - 7 * _DAY_S
+        days = {int(start_s // _DAY_S) for start_s in good if start_s > week_s}
+        return [
+            _at("last_run_timestamp_seconds", "Start of the last run, unix time.", begun),
+            _at(
+                "last_good_run_timestamp_seconds",
+                "Start of the last run whose trials were all judged, unix time.",
+                good,
+            ),
+            Gauge(
+                "good_run_days",
+                "Days of the last seven on which a run began whose trials were all judged.",
+                {(): len(days)},
+            ),
+        ]
+
+    def _load(self) -> Gauge:
+        ratio = os.getloadavg()[0] / (os.cpu_count() or 1)
+        return Gauge("host_load_ratio", "Programs that want to run, over processors.", {(): ratio})
 
     def _disk(self) -> list[Gauge]:
         usage = shutil.disk_usage(self._settings.state_dir)
@@ -92,3 +110,8 @@ class ApplianceGauges:
             Gauge("disk_free_bytes", "Free space of the state folder's disk.", {(): usage.free}),
             Gauge("disk_size_bytes", "Size of the state folder's disk.", {(): usage.total}),
         ]
+
+
+def _at(name: str, text: str, times_s: Sequence[float]) -> Gauge:
+    """Return the gauge of the latest of some times; without any it has no value."""
+    return Gauge(name, text, {(): max(times_s)} if times_s else {})

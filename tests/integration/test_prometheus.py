@@ -6,6 +6,7 @@ import json
 import re
 import urllib.request
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote
@@ -16,6 +17,9 @@ import yaml
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.measures import MeasureLog, Name
 from appliance.base.process import find_tool, kill_group, run, start
+from appliance.base.settings import Settings
+from appliance.bringup.gauges import ApplianceGauges
+from controller.store.index import FINISHED, RunRow
 from monitoring.aggregate import quantile
 from monitoring.catalog import CATALOG
 from monitoring.collector import ApplianceCollector, make_registry
@@ -23,6 +27,10 @@ from monitoring.measures import MeasureReader
 from monitoring.page import QUERIES, Surroundings
 from monitoring.prometheus_proxy import PREFIX, PrometheusProxy
 from monitoring.server import Pages, PageServer
+from provisioning.fleet.liveness import Host, Liveness, LivenessWatch
+from provisioning.machine_folder import MachineFolder
+from provisioning.machine_state import MachineState
+from tests.standins.records import desktop_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,10 +49,28 @@ DASHBOARD = REPOSITORY / "monitoring" / "grafana" / "dashboards" / "mesocosm.jso
 
 @pytest.mark.parametrize(
     "words",
-    [("check", "config", "prometheus.yml"), ("test", "rules", "rules_test.yml")],
+    [
+        ("check", "config", "prometheus.yml"),
+        ("test", "rules", "rules_test.yml", "rules_runs_test.yml"),
+    ],
 )
 def test_promtool_finds_no_fault(words: tuple[str, ...]) -> None:
     run(["promtool", *words], cwd=CONFIG).require()
+
+
+def test_every_alert_is_seen_to_fire_in_a_test_of_rules() -> None:
+    """A test that expects none proves nothing."""
+    groups = yaml.safe_load((CONFIG / "rules.yml").read_text())["groups"]
+    alerts = {rule["alert"] for group in groups for rule in group["rules"] if "alert" in rule}
+    files = [yaml.safe_load(path.read_text()) for path in CONFIG.glob("rules_*test.yml")]
+    fired = {
+        case["alertname"]
+        for file in files
+        for test in file["tests"]
+        for case in test.get("alert_rule_test", ())
+        if case["exp_alerts"]
+    }
+    assert fired == alerts
 
 
 def test_a_wrong_rule_would_be_found(tmp_path: Path) -> None:
@@ -118,14 +144,39 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> MeasureLog:
     return MeasureLog(tmp_path_factory.mktemp("metrics"))
 
 
+@contextmanager
+def gauges_of_everything(state_dir: Path) -> Iterator[ApplianceGauges]:
+    """Give the gauges of an appliance with a lost desktop, a judged image and a good run."""
+    settings = Settings(state_dir=state_dir)
+    folder = MachineFolder(settings.machines_dir / "desktop-1")
+    folder.write(desktop_record("desktop-1", state=MachineState.READY))
+    settings.images_dir.mkdir()
+    kept = '{"judged_s": 1, "images": {"desktop": "stale"}}'
+    (settings.images_dir / "currency.json").write_text(kept)
+    hosts = {name: Host(frozenset, frozenset({"libvirt"})) for name in ("hypervisor", "docker")}
+    good = RunRow("run", "smoke", "oracle", SYSTEM_CLOCK.now_s(), FINISHED, 1, 1, 0, 0)
+    with pytest.MonkeyPatch.context() as patch, LivenessWatch(Liveness(settings, hosts)) as watch:
+        patch.setattr("appliance.bringup.gauges.list_runs", lambda _store: [good])
+        yield ApplianceGauges(settings, watch)
+    watch.join()
+
+
 @pytest.fixture(scope="module")
 def prometheus(
     measured: MeasureLog, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Prometheus]:
-    """Return a Prometheus that has scraped every measure there is."""
+    """Return a Prometheus that has scraped every measure and every gauge there is."""
     reader = MeasureReader(measured.path.parent)
+    with gauges_of_everything(tmp_path_factory.mktemp("state")) as gauges:
+        yield from _scraped(reader, measured, gauges, tmp_path_factory.mktemp("prometheus"))
+
+
+def _scraped(
+    reader: MeasureReader, measured: MeasureLog, gauges: ApplianceGauges, folder: Path
+) -> Iterator[Prometheus]:
+    collector = ApplianceCollector(reader, gauges.count_machines, gauges=gauges)
     pages = Pages(
-        registry=make_registry(ApplianceCollector(reader, lambda: {("desktop", "idle"): 1})),
+        registry=make_registry(collector),
         reader=reader,
         count_machines=dict,
         last_runs=list,
@@ -134,9 +185,7 @@ def prometheus(
     )
     with (
         PageServer(pages) as server,
-        running_prometheus(
-            tmp_path_factory.mktemp("prometheus"), f"127.0.0.1:{server.port}"
-        ) as running,
+        running_prometheus(folder, f"127.0.0.1:{server.port}") as running,
     ):
         _measure_everything(measured)
         assert wait_until(lambda: running.query("mesocosm_verdicts_total") or None, timeout_s=20)
@@ -191,21 +240,33 @@ def test_the_page_and_prometheus_estimate_the_same_quantile(
     assert float(row["value"][1]) == pytest.approx(quantile(bounds, series.counts, 0.95))
 
 
+def rules(kind: str) -> dict[str, str]:
+    """Return the expressions of all rules of a kind, ``record`` or ``alert``, by name."""
+    found = yaml.safe_load((CONFIG / "rules.yml").read_text())["groups"][0]["rules"]
+    return {rule[kind]: rule["expr"] for rule in found if kind in rule}
+
+
 def expressions() -> list[str]:
-    """Return every expression of the page, the rules and the dashboard."""
-    rules = yaml.safe_load((CONFIG / "rules.yml").read_text())["groups"][0]["rules"]
+    """Return every expression of the page, the recording rules and the dashboard."""
     panels = json.loads(DASHBOARD.read_text())["panels"]
-    found = [*QUERIES.values(), *(rule["expr"] for rule in rules)]
+    found = [*QUERIES.values(), *rules("record").values()]
     found += [target["expr"] for panel in panels for target in panel.get("targets", [])]
     return [one.replace("$__rate_interval", "5m") for one in found]
 
 
 @pytest.mark.parametrize("expression", expressions())
 def test_every_expression_finds_series(prometheus: Prometheus, expression: str) -> None:
-    # An alert's comparison is rightly empty when all is well: ask for its left side.
-    left = re.split(r" (?:>|<|==) (?=[\d.]+\s*$)", expression.strip())[0]
     # Recorded series come with the next evaluation.
-    assert wait_until(lambda: prometheus.query(left), timeout_s=10), f"nothing for {left}"
+    assert wait_until(lambda: prometheus.query(expression), timeout_s=20), expression
+
+
+@pytest.mark.parametrize("name", rules("alert"))
+def test_every_alert_asks_for_series_that_there_are(prometheus: Prometheus, name: str) -> None:
+    """Its comparison is rightly empty when all is well."""
+    selectors = re.findall(r"\b(?:mesocosm[\w:]+|up)(?:\{[^}]*\})?", rules("alert")[name])
+    assert selectors
+    for selector in selectors:
+        assert wait_until(partial(prometheus.query, selector), timeout_s=20), selector
 
 
 def test_a_bad_expression_is_refused(prometheus: Prometheus) -> None:

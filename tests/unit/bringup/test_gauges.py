@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from appliance.base.clock import FakeClock
 from appliance.base.settings import Settings
 from appliance.bringup import gauges as module
 from appliance.bringup.gauges import ApplianceGauges
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+NOW_S = 1_800_000_000.0
 
 
 def row(name: str, started_s: float, *, state: str = FINISHED, inconclusive: int = 0) -> RunRow:
@@ -25,17 +28,28 @@ def test_hosts_disk_images_and_the_last_good_run_are_told(
     (tmp_path / "images").mkdir()
     text = '{"judged_s": 1, "images": {"base": "current", "phone": "stale"}}'
     (tmp_path / "images/currency.json").write_text(text)
-    runs = [row("a", 10), row("b", 20, inconclusive=1), row("c", 30, state=UNFINISHED)]
+    day_s = 24 * 3600
+    runs = [
+        row("ancient", NOW_S - 9 * day_s),
+        row("two days ago", NOW_S - 2 * day_s),
+        row("same day", NOW_S - 2 * day_s + 1),
+        row("yesterday", NOW_S - day_s),
+        row("inconclusive", NOW_S - 20, inconclusive=1),
+        row("unfinished", NOW_S - 10, state=UNFINISHED),
+    ]
     monkeypatch.setattr(module, "list_runs", lambda _store: runs)
     liveness = Liveness(settings, {"docker": Host(frozenset, frozenset())})
     with LivenessWatch(liveness) as watch:
-        gauges = ApplianceGauges(settings, watch)
+        gauges = ApplianceGauges(settings, watch, clock=FakeClock(NOW_S))
         found = {gauge.name: gauge.values for gauge in gauges()}
         assert gauges.silent() == []
     watch.join()
     assert found["host_up"] == {("docker",): 1.0}
     assert found["image_stale"] == {("base",): 0.0, ("phone",): 1.0}
-    assert found["last_good_run_timestamp_seconds"] == {(): 10}
+    assert found["last_good_run_timestamp_seconds"] == {(): NOW_S - day_s}
+    assert found["last_run_timestamp_seconds"] == {(): NOW_S - 10}
+    assert found["good_run_days"] == {(): 2}
+    assert found["host_load_ratio"][()] >= 0
     assert found["disk_free_bytes"][()] <= found["disk_size_bytes"][()]
 
 
@@ -45,3 +59,5 @@ def test_what_is_not_known_is_absent(tmp_path: Path) -> None:
         found = {gauge.name: gauge.values for gauge in ApplianceGauges(settings, watch)()}
     watch.join()
     assert found["image_stale"] == found["last_good_run_timestamp_seconds"] == {}
+    assert found["last_run_timestamp_seconds"] == {}
+    assert found["good_run_days"] == {(): 0}
