@@ -14,7 +14,7 @@ from controller.planning import code_version
 from evaluators.model.suite import load_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from appliance.base.clock import Clock
@@ -27,14 +27,18 @@ if TYPE_CHECKING:
 FLEETS = ("real", "fake")
 
 
-def open_suite(reference: str) -> Suite:
+def open_suite(reference: str, wanted: Collection[str] = ()) -> Suite:
     """Read a suite and verify everything that its tasks name.
+
+    Args:
+        reference: name or folder of the suite.
+        wanted: ids or patterns of tasks; mistakes in files of others leave these out.
 
     Raises:
         UnknownNameError: there is no such suite.
         SpecError: a file of it is wrong.
     """
-    return load_suite(reference, vocabulary())
+    return load_suite(reference, vocabulary(), wanted)
 
 
 def open_fleet(name: str, settings: Settings, say: Callable[[str], None] = lambda _: None) -> Fleet:

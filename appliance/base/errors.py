@@ -88,6 +88,24 @@ class UsageError(MesocosmError):
     exit_code = 2
 
 
+_NAMES_SHOWN = 10
+_NEAR_RATIO = 0.7
+
+
+def nearest(name: str, names: Iterable[str]) -> list[str]:
+    """Return the names that a misspelt one may mean: the nearest, and two more that are near."""
+    known = list(names)
+    best = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    others = difflib.get_close_matches(name, known, n=3, cutoff=_NEAR_RATIO)
+    return list(dict.fromkeys([*best, *others]))
+
+
+def _one_of(names: list[str]) -> str:
+    """Return names as a choice: ``'a', 'b' or 'c'``."""
+    quoted = [repr(name) for name in names]
+    return " or ".join(part for part in (", ".join(quoted[:-1]), quoted[-1]) if part)
+
+
 class UnknownNameError(UsageError):
     """A name that nothing carries; suggests the nearest one."""
 
@@ -103,12 +121,13 @@ class UnknownNameError(UsageError):
             known: every name that would have been right.
         """
         names = sorted(known)
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        return cls(
-            f"There is no {what} called {name!r}.",
-            resolution=f"{hint}Known: {', '.join(names) if names else 'none'}.",
-        )
+        near = nearest(name, names)
+        hint = f"Did you mean {_one_of(near)}? " if near else ""
+        shown = ", ".join(names[:_NAMES_SHOWN]) or "none"
+        if len(names) > _NAMES_SHOWN:
+            shown = "" if near else f"{shown} and {len(names) - _NAMES_SHOWN} more"
+        listed = f"Known: {shown}." if shown else ""
+        return cls(f"There is no {what} called {name!r}.", resolution=f"{hint}{listed}".strip())
 
 
 class SettingsError(UsageError):
@@ -124,10 +143,15 @@ class EpisodeUseError(UsageError):
 
 
 class SpecError(MesocosmError):
-    """A file written by the user is wrong."""
+    """A file written by the user is wrong.
+
+    Attributes:
+        parts: one error for each mistake, where there are several.
+    """
 
     code = "spec"
     exit_code = 2
+    parts: tuple[SpecError, ...] = ()
 
 
 class RequirementError(MesocosmError):

@@ -121,7 +121,9 @@ def run(
     if record:
         check_recording(record_rate)
     settings = get_settings()
-    chosen = open_suite(suite)
+    chosen = open_suite(suite, task or ())
+    for name, why in chosen.left_out.items():
+        say(f"{name} is left out: {why}")
     options = AgentOptions(script, model, base_url, agent_command)
     spec = specify_agent(agent, options)
     if fleet == "real":

@@ -70,6 +70,11 @@ def show(suite: Suite, seed: SeedOption = None, json: JsonOption = False) -> Non
     print_table(table)
 
 
+def _say_what_is_left_out(suite: SuiteModel) -> None:
+    for name, why in suite.left_out.items():
+        say(f"{name} is left out: {why}")
+
+
 def validate(
     suite: Suite,
     task: Tasks = None,
@@ -86,7 +91,8 @@ def validate(
     from controller.wiring import open_fleet, open_suite
 
     settings = get_settings()
-    opened = open_suite(suite)
+    opened = open_suite(suite, task or ())
+    _say_what_is_left_out(opened)
     count = len(task or opened.tasks) * (repeats + 1 + min(FOREIGN, len(opened.tasks) - 1))
     machines = open_fleet(fleet, settings, say)
     with watching(count) as display:

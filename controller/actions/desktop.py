@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from appliance.base.errors import GuestCallError, InvalidActionError
 from controller.actions.applications import start_and_wait
 from evaluators.decorators import action
+from provisioning.probe.errors import ProbeError
+from provisioning.probe.keys import key_name
 from provisioning.protocols import Button
 
 if TYPE_CHECKING:
@@ -16,6 +19,19 @@ if TYPE_CHECKING:
 
 Px = Annotated[int, Field(ge=0)]
 Notches = Annotated[int, Field(ge=-20, le=20)]
+
+
+def _require_key(name: str) -> str:
+    try:
+        key_name(name)
+    except ProbeError as exc:
+        message = "There is no key called {name}; names are those of X: Return, ctrl, F2, a"
+        raise PydanticCustomError("key", message, {"name": repr(name)}) from exc
+    return name
+
+
+KeyName = Annotated[str, Field(min_length=1), AfterValidator(_require_key)]
+"""A key by its X name, by an alias such as ``enter``, or a character."""
 
 
 @action(on="desktop")
@@ -94,7 +110,9 @@ def scroll(machine: Machine, x: Px, y: Px, notches: Notches) -> None:
 
 
 @action(on="desktop")
-def key(machine: Machine, keys: Annotated[list[str], Field(min_length=1, max_length=5)]) -> None:
+def key(
+    machine: Machine, keys: Annotated[list[KeyName], Field(min_length=1, max_length=5)]
+) -> None:
     """Press keys together and release them.
 
     Args:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
+
+from appliance.base.errors import nearest
 
 SESSION = "session"
 """The role of evaluators that look at the session (the submitted answer), not at a machine."""
@@ -28,18 +29,22 @@ class Strict(BaseModel):
         names = {field.alias or name for name, field in cls.model_fields.items()}
         for key in data:
             if key not in names and key not in cls.model_fields:
-                near = difflib.get_close_matches(str(key), sorted(names), n=1, cutoff=0.5)
+                near = nearest(str(key), sorted(names))
+                known = f" Known: {', '.join(sorted(names))}."
                 raise PydanticCustomError(
                     "unknown_key",
-                    "There is no key {key} here.{hint} Known: {known}.",
+                    "There is no key {key} here.{hint}",
                     {
                         "key": repr(key),
                         "raw_key": key,
-                        "hint": f" Did you mean {near[0]!r}?" if near else "",
-                        "known": ", ".join(sorted(names)),
+                        "hint": f" Did you mean {_one_of(near)}?" if near else known,
                     },
                 )
         return data
+
+
+def _one_of(names: list[str]) -> str:
+    return " or ".join(repr(name) for name in names)
 
 
 def is_empty(value: object) -> bool:

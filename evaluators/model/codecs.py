@@ -6,17 +6,20 @@ without the key are of version 1, from before there was one, and mean the same i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+import difflib
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from evaluators.model.yaml_source import Source, dump_yaml, read_yaml
+from evaluators.model.yaml_source import Source, dump_yaml, join_errors, read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from pydantic_core import ErrorDetails
+
+    from appliance.base.errors import SpecError
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -76,15 +79,49 @@ def parse(source: Source, model: type[M]) -> M:
     Raises:
         SpecError: it is invalid; the first mistake is named in brief, all in the details.
     """
+    parsed, errors = validate(source, model)
+    if parsed is None:
+        raise join_errors(errors)
+    return parsed
+
+
+def validate(source: Source, model: type[M]) -> tuple[M | None, list[SpecError]]:
+    """Validate the content of a YAML file as a model and return all of its mistakes.
+
+    Returns:
+        The model, None when there are mistakes; and these.
+    """
     if not isinstance(source.data, dict):
-        raise source.error((), "expected keys and values.", resolution=_known_keys(model))
+        wrong = source.error((), "expected keys and values.", resolution=_known_keys(model))
+        return None, [wrong]
+    data, errors = _without_unknown_keys(source, model)
     try:
-        return model.model_validate(source.data)
+        parsed = model.model_validate(data)
     except ValidationError as exc:
-        rows = [(_where(row), _message(row)) for row in exc.errors(include_url=False)]
-        where, message = rows[0]
-        details = "\n".join(f"line {source.line_of(at)}: {text}" for at, text in rows)
-        raise source.error(where, message, details=details) from exc
+        rows = exc.errors(include_url=False)
+        return None, errors + [source.error(_where(row), _message(row)) for row in rows]
+    return (None if errors else parsed), errors
+
+
+def _without_unknown_keys(
+    source: Source, model: type[BaseModel]
+) -> tuple[dict[str, Any], list[SpecError]]:
+    """Return the content without unknown keys at the top, which would hide all other mistakes.
+
+    A misspelt key stands for the one that it nearly is, so that this is not missed, too.
+    """
+    names = {field.alias or name for name, field in model.model_fields.items()}
+    data, errors = {}, []
+    for key, value in source.data.items():
+        if key in names:
+            data[key] = value
+            continue
+        near = difflib.get_close_matches(str(key), sorted(names), n=1, cutoff=0.5)
+        hint = f" Did you mean {near[0]!r}?" if near else f" {_known_keys(model)}"
+        errors.append(source.error((key,), f"There is no key {key!r} here.{hint}"))
+        if near and near[0] not in source.data:
+            data[near[0]] = value
+    return data, errors
 
 
 def _where(row: ErrorDetails) -> Sequence[str | int]:

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from appliance.base.errors import GraphError, SpecError, UnknownNameError
 from evaluators.model.base import SESSION
 from evaluators.model.dag import build_graph, build_part_graph
-from evaluators.model.oracle import Act, WaitFor
+from evaluators.model.node import Node
+from evaluators.model.oracle import Act, OracleStep, WaitFor
 from evaluators.model.placeholders import placeholders
-from evaluators.model.task import INFEASIBLE_CHECK, place_of
+from evaluators.model.task import INFEASIBLE_CHECK, SetupStep, place_of
+from evaluators.model.yaml_source import join_errors
 from evaluators.suite_files import locate, named_files
+from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from evaluators.catalogue import Tools, Vocabulary
-    from evaluators.model.node import Check, Node
-    from evaluators.model.oracle import OracleStep
+    from evaluators.model.node import Check
     from evaluators.model.subtask import Subtask
-    from evaluators.model.task import SetupStep, Task
+    from evaluators.model.task import Task
     from evaluators.model.yaml_source import Source, Where
-    from evaluators.schema import Tool
-    from provisioning.protocols import Json, Kind
+    from evaluators.schema import Fault, Tool
+    from provisioning.protocols import Json
 
 _PLACED_BY_TARGET: Mapping[str, Json] = {"x": 0, "y": 0}
 _WITH_PLACEHOLDERS = ("setup", "checks", "oracle", "instruction")
@@ -40,35 +44,71 @@ def check_task(
         applications: what nodes may name as ``app``.
 
     Raises:
-        SpecError: the first mistake: file, line, what was expected, the nearest match.
+        SpecError: the first mistake: file, line, what was expected, the nearest matches; all in
+            the details.
     """
     speller = _Speller(source, task.roles, vocabulary)
     speller.setup(task.setup)
     speller.nodes("graph", task.graph, applications)
-    _check_feasibility(source, task)
+    speller.oracle("oracle", task.oracle, task.limits.steps)
+    speller.found(_check_feasibility(source, task))
+    if not speller.errors:
+        try:
+            build_part_graph(task)
+        except GraphError as exc:
+            speller.errors.append(source.error(("parts",), exc.brief, exc.details, exc.resolution))
+    speller.raise_errors()
+
+
+def check_entries(
+    source: Source, vocabulary: Vocabulary, applications: Collection[str]
+) -> list[SpecError]:
+    """Check the entries of a task file that is invalid elsewhere; return their mistakes.
+
+    Args:
+        source: of a plain task, keys and values.
+        vocabulary: what it may name.
+        applications: what nodes may name as ``app``.
+    """
+    roles = _valid(dict[str, Kind], source.data.get("roles"))
+    if roles is None or source.data.get("parameters"):
+        return []
+    speller = _Speller(source, roles, vocabulary)
+    entries = {key: source.data.get(key) for key in ("setup", "graph", "oracle")}
+    rows = {key: value if isinstance(value, list) else [] for key, value in entries.items()}
+    for number, row in enumerate(rows["setup"]):
+        if step := _valid(SetupStep, row):
+            speller.setup_step(number, step)
+    ids = [str(row["id"]) for row in rows["graph"] if isinstance(row, dict) and "id" in row]
+    for number, row in enumerate(rows["graph"]):
+        if node := _valid(Node, row):
+            speller.node(("graph", number), node, ids, applications)
+    for number, row in enumerate(rows["oracle"]):
+        if step := _valid(OracleStep, row):
+            speller.step(("oracle", number), step)
+    return speller.errors
+
+
+def _valid(kind: Any, value: object) -> Any:  # noqa: ANN401 - what the kind is
     try:
-        build_part_graph(task)
-    except GraphError as exc:
-        raise source.error(("parts",), exc.brief, exc.details, exc.resolution) from exc
-    speller.oracle(task.oracle)
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError:
+        return None
 
 
-def _check_feasibility(source: Source, task: Task) -> None:
-    """Check that an infeasible task asks for the agent's saying so, and no other task does."""
+def _check_feasibility(source: Source, task: Task) -> SpecError | None:
+    """Return what is wrong where an infeasible task does not ask for the agent's saying so, or another does."""
     says_so = [
         any((check.on, check.check) == (SESSION, INFEASIBLE_CHECK) for check in node.checks)
         for node in task.credit_nodes
     ]
     if task.infeasible and not all(says_so):
-        message = (
-            f"every node of an infeasible task but keep nodes is the check {INFEASIBLE_CHECK}."
-        )
-        raise source.error(
-            ("graph",), message, resolution=f"Write `on: session, check: {INFEASIBLE_CHECK}`."
-        )
+        message = f"nodes of infeasible tasks, but keep nodes, are the check {INFEASIBLE_CHECK}."
+        return source.error(("graph",), message, resolution="Write `on: session`.")
     if any(says_so) and not task.infeasible:
         message = f"the check {INFEASIBLE_CHECK} is for tasks with the key `infeasible`."
-        raise source.error(("graph",), message)
+        return source.error(("graph",), message)
+    return None
 
 
 def check_subtask(
@@ -87,7 +127,8 @@ def check_subtask(
     _check_placeholders(source, subtask)
     speller.setup(subtask.setup)
     speller.nodes("checks", subtask.checks, applications)
-    speller.oracle(subtask.oracle)
+    speller.oracle("oracle", subtask.oracle, None)
+    speller.raise_errors()
 
 
 def _check_placeholders(source: Source, subtask: Subtask) -> None:
@@ -120,6 +161,12 @@ def require_known(
         raise source.error(where, unknown.brief, resolution=unknown.resolution)
 
 
+def _without_phantoms(faults: Sequence[Fault]) -> list[Fault]:
+    """Leave out what is missing where a name is misspelt: that explains it."""
+    is_misspelt = any(fault.words.startswith("There is no argument") for fault in faults)
+    return [fault for fault in faults if not (is_misspelt and fault.words.endswith("is missing."))]
+
+
 class _Speller:
     """Looks names up and reports where the wrong ones are.
 
@@ -142,45 +189,80 @@ class _Speller:
         self._source = source
         self._roles = roles
         self._vocabulary = vocabulary
+        self.errors: list[SpecError] = []
 
-    def known(self, where: Where, what: str, name: str, names: Collection[str]) -> None:
-        require_known(self._source, where, what, name, names)
+    def raise_errors(self) -> None:
+        """Raise all mistakes as one error, if there are any."""
+        if self.errors:
+            raise join_errors(self.errors)
+
+    def found(self, error: SpecError | None) -> None:
+        if error is not None:
+            self.errors.append(error)
+
+    def known(self, where: Where, what: str, name: str, names: Collection[str]) -> bool:
+        """Check a name; return whether it is known."""
+        try:
+            require_known(self._source, where, what, name, names)
+        except SpecError as exc:
+            self.errors.append(exc)
+            return False
+        return True
 
     def setup(self, steps: Sequence[SetupStep]) -> None:
         for number, step in enumerate(steps):
-            tools = self._vocabulary.setups
-            self.call(("setup", number), step.on, step.do, step.args, tools=tools)
+            self.setup_step(number, step)
+
+    def setup_step(self, number: int, step: SetupStep) -> None:
+        tools = self._vocabulary.setups
+        self.call(("setup", number), step.on, step.do, step.args, tools=tools)
 
     def nodes(self, key: str, nodes: Sequence[Node], applications: Collection[str]) -> None:
         """Check nodes, which are at `key` of the file, and the graph that they make."""
         ids = [node.id for node in nodes]
+        before = len(self.errors)
         for number, node in enumerate(nodes):
             where: Where = (key, number)
             if node.id in ids[:number]:
                 message = f"another node is called {node.id!r}."
-                raise self._source.error((*where, "id"), message)
-            self.check(where, node)
-            for key_of, checks in (("and", node.conjuncts), ("or", node.alternatives)):
-                for place, other in enumerate(checks):
-                    self.check((*where, key_of, place), other)
-            for place, name in enumerate(node.after):
-                self.known((*where, "after", place), "node", name, ids)
-            if node.app:
-                self.known((*where, "app"), "application", node.app, applications)
+                self.errors.append(self._source.error((*where, "id"), message))
+            self.node(where, node, ids, applications)
+        if len(self.errors) > before:
+            return  # the graph would only repeat what is wrong with its nodes
         try:
             build_graph(nodes)
         except GraphError as exc:
-            raise self._source.error((key,), exc.brief, exc.details, exc.resolution) from exc
+            error = self._source.error((key,), exc.brief, exc.details, exc.resolution)
+            self.errors.append(error)
 
-    def oracle(self, steps: Sequence[OracleStep]) -> None:
+    def node(
+        self, where: Where, node: Node, ids: Collection[str], applications: Collection[str]
+    ) -> None:
+        self.check(where, node)
+        for key, checks in (("and", node.conjuncts), ("or", node.alternatives)):
+            for place, other in enumerate(checks):
+                self.check((*where, key, place), other)
+        for place, name in enumerate(node.after):
+            self.known((*where, "after", place), "node", name, ids)
+        if node.app:
+            self.known((*where, "app"), "application", node.app, applications)
+
+    def oracle(self, key: str, steps: Sequence[OracleStep], limit: int | None) -> None:
+        """Check the steps of a solution, which are at `key` of the file."""
         for number, step in enumerate(steps):
-            where: Where = ("oracle", number)
-            match step:
-                case WaitFor(wait_for=check):
-                    self.check((*where, "wait_for"), check)
-                case Act(on=on, do=do, args=args, at=at):
-                    placed = args if at is None else {**_PLACED_BY_TARGET, **args}
-                    self.call(where, on, do, placed, tools=self._vocabulary.actions)
+            self.step((key, number), step)
+        actions = sum(isinstance(step, Act) for step in steps)
+        if limit is not None and actions > limit:
+            message = f"the solution takes {actions} actions; limits.steps allows {limit}."
+            self.errors.append(self._source.error((key,), message))
+
+    def step(self, where: Where, step: OracleStep) -> None:
+        match step:
+            case WaitFor(wait_for=check):
+                self.check((*where, "wait_for"), check)
+            case Act(on=on, do=do, args=args, at=at):
+                placed = args if at is None else {**_PLACED_BY_TARGET, **args}
+                self.call(where, on, do, placed, tools=self._vocabulary.actions)
 
     def check(self, where: Where, check: Check) -> None:
         tools = self._vocabulary.evaluators
@@ -192,7 +274,7 @@ class _Speller:
             try:
                 locate(self._vocabulary.folder, name)
             except SpecError as exc:
-                raise self._source.error((*where, "with"), exc.brief) from exc
+                self.errors.append(self._source.error((*where, "with"), exc.brief))
 
     def call(
         self,
@@ -212,13 +294,15 @@ class _Speller:
             return
         offered = tools.get(place, {})
         kind = "evaluator" if key == "check" else "operation"
-        self.known((*where, key), f"{kind} for {place}", name, offered)
+        if not self.known((*where, key), f"{kind} for {place}", name, offered):
+            return
         if self._has_placeholders and next(placeholders(dict(args)), None):
             return
         self._files(where, offered[name], args)
-        for fault in offered[name].faults(args):
-            raise self._source.error(
+        for fault in _without_phantoms(offered[name].faults(args)):
+            error = self._source.error(
                 (*where, "with", fault.argument),
                 f"wrong arguments for {name}: {fault.words}",
                 resolution=offered[name].usage,
             )
+            self.errors.append(error)

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import fnmatch
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from appliance.base.errors import SpecError, UnknownNameError
-from appliance.base.files import digest_json
+from appliance.base.files import digest_file, digest_json
 from evaluators.model.applications import CATEGORIES
 from evaluators.model.base import Name, Strict
 from evaluators.model.binding import Definition
-from evaluators.model.codecs import open_document, parse
+from evaluators.model.codecs import open_document, parse, validate
 from evaluators.model.compiler import compile_task
-from evaluators.model.spelling import check_subtask, check_task, require_known
+from evaluators.model.spelling import check_entries, check_subtask, check_task, require_known
 from evaluators.model.subtask import ComposedTask, Subtask
 from evaluators.model.task import Task
+from evaluators.model.yaml_source import join_errors
 from evaluators.parameters.binding import bind_task, check_placeholders
 from evaluators.parameters.options import read_options
 from evaluators.suite_code.functions import extend, load_suite_code
 from evaluators.suite_files import digest_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from evaluators.catalogue import Vocabulary
     from evaluators.model.yaml_source import Source, Where
@@ -48,6 +50,7 @@ class Suite:
         tasks: in the order of ``suite.yaml``.
         vocabulary: what its tasks may name, the functions that it brings included.
         applications: category by application, the built-in ones and the suite's own.
+        left_out: what is wrong with tasks that were not asked for, by file; they are not in `tasks`.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Suite:
     tasks: tuple[Task, ...]
     vocabulary: Vocabulary
     applications: Mapping[str, str]
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def task(self, task_id: str) -> Task:
         """Return the task of that id.
@@ -92,29 +96,36 @@ def list_suites(root: Path = BUILTIN) -> list[str]:
     return sorted(path.parent.name for path in root.glob(f"*/{INDEX}"))
 
 
-def load_suite(reference: str | Path, vocabulary: Vocabulary) -> Suite:
+def load_suite(
+    reference: str | Path, vocabulary: Vocabulary, wanted: Collection[str] = ()
+) -> Suite:
     """Read a suite: its index, the Python files that it brings, and all its tasks.
 
     Args:
         reference: name of a shipped suite, or path of a suite's folder or ``suite.yaml``.
         vocabulary: what the tasks of any suite may name.
+        wanted: ids of tasks, or patterns of `fnmatch`; a mistake in the file of another task leaves
+            that one out. All by default.
 
     Raises:
         UnknownNameError: neither a shipped suite nor a path.
-        SpecError: a file is wrong: file, line, what was expected.
+        SpecError: files are wrong: file, line, what was expected; all mistakes in the details.
     """
     source = open_document(_find(reference))
     index = parse(source, _SuiteFile)
     code = load_suite_code(source.path.parent, index.name)
-    extended = replace(extend(vocabulary, code), folder=source.path.parent)
+    root = source.path.parent
+    extended = replace(extend(vocabulary, code), folder=root)
     reader = _Reader(source, index, extended)
-    tasks = reader.read_tasks()
+    tasks = reader.read_tasks(wanted)
     content: dict[str, object] = {
         "name": index.name,
         "version": index.version,
         "description": index.description,
         "tasks": [task.model_dump(mode="json", by_alias=True) for task in tasks],
     }
+    if reader.left_out:
+        content["left_out"] = {name: digest_file(root / name) for name in reader.left_out}
     if index.applications:
         content["applications"] = dict(index.applications)
     if code.texts:
@@ -130,6 +141,7 @@ def load_suite(reference: str | Path, vocabulary: Vocabulary) -> Suite:
         tasks=tuple(tasks),
         vocabulary=reader.vocabulary,
         applications=reader.applications,
+        left_out=reader.left_out,
     )
 
 
@@ -143,6 +155,7 @@ class _Reader:
 
     Attributes:
         applications: category by application.
+        left_out: what is wrong with tasks that were not asked for, by file.
         vocabulary: see above.
     """
 
@@ -154,21 +167,66 @@ class _Reader:
         for app, category in index.applications.items():
             require_known(source, ("applications", app), "category", category, categories)
         self.applications = {**CATEGORIES, **index.applications}
+        self.left_out: dict[str, str] = {}
 
-    def read_tasks(self) -> list[Task]:
+    def read_tasks(self, wanted: Collection[str]) -> list[Task]:
+        """Read all tasks, or all but invalid ones that are not wanted.
+
+        Raises:
+            SpecError: files are wrong; all mistakes are in the details.
+        """
         definitions = self._read_definitions()
         tasks: dict[str, Task] = {}
+        errors: list[SpecError] = []
         for number, name in enumerate(self._index.tasks):
-            path = _path_of(self._source, ("tasks", number), name)
-            source = open_document(path)
-            task, checked = _read_task(source, definitions, self._source.path.parent)
-            for seed in _SEEDS_CHECKED if task.parameters else (0,):
-                bound = _bind(checked, task, seed)
-                check_task(checked, bound, self.vocabulary, self.applications)
-            if task.id in tasks:
-                raise source.error(("id",), f"another task of this suite is called {task.id!r}.")
-            tasks[task.id] = task
+            try:
+                source = open_document(_path_of(self._source, ("tasks", number), name))
+            except SpecError as exc:
+                errors += self._unless_left_out(exc, name, Path(name).stem, wanted)
+                continue
+            try:
+                task = self._read_task(source, definitions)
+                if task.id in tasks:
+                    message = f"another task of this suite is called {task.id!r}."
+                    raise source.error(("id",), message)
+                tasks[task.id] = task
+            except SpecError as exc:
+                errors += self._unless_left_out(exc, name, _id_of(source), wanted)
+        if errors:
+            raise join_errors(errors)
         return list(tasks.values())
+
+    def _unless_left_out(
+        self, error: SpecError, name: str, task_id: str, wanted: Collection[str]
+    ) -> list[SpecError]:
+        """Return an error, or note it and return none when its task is not wanted."""
+        if not wanted or any(fnmatch.fnmatchcase(task_id, pattern) for pattern in wanted):
+            return [error]
+        self.left_out[name] = str(error)
+        return []
+
+    def _read_task(self, source: Source, definitions: Mapping[str, Definition]) -> Task:
+        task, checked = self._parse(source, definitions)
+        for seed in _SEEDS_CHECKED if task.parameters else (0,):
+            bound = _bind(checked, task, seed)
+            check_task(checked, bound, self.vocabulary, self.applications)
+        return task
+
+    def _parse(self, source: Source, definitions: Mapping[str, Definition]) -> tuple[Task, Source]:
+        """Read a plain or composed task; return it with the source to report its mistakes with."""
+        folder = self._source.path.parent
+        if isinstance(source.data, dict) and "subtasks" in source.data:
+            composed = read_options(source, parse(source, ComposedTask), folder)
+            check_placeholders(source, composed.parameters)
+            return compile_task(source, composed, definitions)
+        parsed, errors = validate(source, Task)
+        if parsed is None:
+            entries = isinstance(source.data, dict)
+            more = check_entries(source, self.vocabulary, self.applications) if entries else []
+            raise join_errors([*errors, *more])
+        task = read_options(source, parsed, folder)
+        check_placeholders(source, task.parameters)
+        return task, source
 
     def _read_definitions(self) -> dict[str, Definition]:
         definitions: dict[str, Definition] = {}
@@ -183,17 +241,10 @@ class _Reader:
         return definitions
 
 
-def _read_task(
-    source: Source, definitions: Mapping[str, Definition], folder: Path
-) -> tuple[Task, Source]:
-    """Read a plain or composed task; return it with the source to report its mistakes with."""
-    if isinstance(source.data, dict) and "subtasks" in source.data:
-        composed = read_options(source, parse(source, ComposedTask), folder)
-        check_placeholders(source, composed.parameters)
-        return compile_task(source, composed, definitions)
-    task = read_options(source, parse(source, Task), folder)
-    check_placeholders(source, task.parameters)
-    return task, source
+def _id_of(source: Source) -> str:
+    """Return the id of a task whose file may be invalid, else its name."""
+    data = source.data if isinstance(source.data, dict) else {}
+    return str(data.get("id", source.path.stem))
 
 
 def _bind(source: Source, task: Task, seed: int) -> Task:
@@ -213,6 +264,11 @@ def _find(reference: str | Path) -> Path:
     path = Path(reference)
     if path.is_dir() and (path / INDEX).is_file():
         return path / INDEX
+    if path.is_dir():
+        raise SpecError(
+            f"{path} is no suite: it has no {INDEX}.",
+            resolution="docs/tasks.md shows what a suite's folder holds.",
+        )
     if path.is_file():
         return path
     if isinstance(reference, Path) or "/" in reference:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Where = tuple[str | int, ...]
 
+_PLACE = re.compile(r"(.+?):(\d+): ")
 _MAX_BYTES = 1 << 20
 _MAX_NODES = 20_000
 
@@ -115,6 +116,36 @@ def read_yaml(path: Path) -> Source:
     except RecursionError as exc:
         raise SpecError(f"{path}: values are nested too deeply.") from exc
     return Source(path, data, lines)
+
+
+def join_errors(errors: Sequence[SpecError]) -> SpecError:
+    """Return one error that names all mistakes of files, each once.
+
+    Args:
+        errors: at least one, each with file and line at the beginning of its brief.
+
+    Returns:
+        The first of them, the lines of all in its details.
+    """
+    single = [part for error in errors for part in (error.parts or (error,))]
+    ordered = sorted({error.brief: error for error in single}.values(), key=_place_of)
+    first = ordered[0]
+    if len(ordered) == 1:
+        return first
+    path = _place_of(first)[0]
+    lines = [
+        " ".join(f"{brief} {error.resolution} {error.details}".split())
+        for error in ordered
+        for brief in (error.brief.replace(f"{path}:", "line ", 1),)
+    ]
+    joined = SpecError(first.brief, details="\n".join(lines), resolution=first.resolution)
+    joined.parts = tuple(ordered)
+    return joined
+
+
+def _place_of(error: SpecError) -> tuple[str, int]:
+    match = _PLACE.match(error.brief)
+    return (match[1], int(match[2])) if match else (error.brief, 0)
 
 
 def parse_yaml(text: str) -> Any:  # noqa: ANN401

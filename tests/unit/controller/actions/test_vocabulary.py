@@ -50,3 +50,15 @@ def test_a_misspelt_word_is_named_with_its_line(
     with pytest.raises(SpecError, match=r"two-apps\.yaml:\d+") as caught:
         open_suite(str(tmp_path))
     assert said in str(caught.value)
+
+
+def test_a_key_that_does_not_exist_is_found_when_the_suite_is_read(
+    tiny: Path, tmp_path: Path
+) -> None:
+    for path in tiny.iterdir():
+        (tmp_path / path.name).write_text(path.read_text())
+    file = tmp_path / "write-file.yaml"
+    file.write_text(f"{file.read_text()}  - {{on: desktop, do: key, with: {{keys: [Retrun]}}}}\n")
+    with pytest.raises(SpecError, match=r"There is no key called 'Retrun'"):
+        open_suite(str(tmp_path))
+    assert open_suite(str(tmp_path), ["answer"]).left_out

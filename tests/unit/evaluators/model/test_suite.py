@@ -141,7 +141,7 @@ def test_a_task_has_the_content_of_its_file(tmp_path: Path) -> None:
         ("mode: once", "mode: onse", 13, "'once', 'hold' or 'keep', not 'onse'", ""),
         ("steps: 5", "steps: 0", 20, "limits.steps: Input should be greater", ""),
         ("steps: 5", "steps: five", 20, "limits.steps: Input should be a valid integer", ""),
-        ("steps: 5", "stepps: 5", 20, "'stepps' here. Did you mean 'steps'?", ""),
+        ("steps: 5", "stepps: 5", 20, "'stepps' here. Did you mean 'steps'", ""),
         ("instruction: Do it.\n", "", 1, "the key 'instruction' is missing", ""),
         ("id: one", "id: One Task", 1, "id: String should match pattern", ""),
         ("desktop: desktop,", "desktop: desktpo,", 3, "not 'desktpo'", ""),
@@ -151,7 +151,8 @@ def test_a_task_has_the_content_of_its_file(tmp_path: Path) -> None:
         ("    seconds: 5", "    secnds: 5", 27, "'secnds' here. Did you mean 'seconds'?", ""),
         ("      check: file_exists\n      with", "      check: file_exsts\n      with", 25, "'file_exsts'", "'file_exists'"),
         ("  - id: opened", "  - id: made", 14, "another node is called 'made'", ""),
-        ("graph:\n", "graph: []\nold:\n", 9, "'old' here", ""),
+        ("graph:\n", "old: 1\ngraph:\n", 8, "'old' here", ""),
+        ("limits: {steps: 5,", "limits: {steps: 1,", 21, "takes 2 actions; limits.steps allows 1", ""),
         ("id: one", "id: [one", 2, "not YAML", "brackets"),
     ],
 )  # fmt: skip
@@ -299,3 +300,49 @@ def test_each_smoke_oracle_keeps_to_its_limits_and_completes(task: Task) -> None
     assert len(acts) <= task.limits.steps
     assert acts[-1] == Act(do="complete")
     assert all(step.on in task.roles or step.on is None for step in acts)
+
+
+def test_all_mistakes_of_all_files_are_named_at_once_and_none_twice(tmp_path: Path) -> None:
+    wrong = (
+        TASK.replace("check: app_in_front", "check: app_in_frnt")
+        .replace("steps: 5", "steps: x")
+        .replace("instruction:", "instructoin:")
+        .replace("after: [opened]", "after: [openned]")
+        .replace("do: add_task", "do: ad_task")
+    )
+    other = TASK.replace("id: one", "id: two").replace(
+        "path: ~/a.txt\n    after", "pth: a\n    after"
+    )
+    with pytest.raises(SpecError) as caught:
+        load(tmp_path, wrong, other)
+    first, *rest = caught.value.details.splitlines()
+    lines = [line.split()[1].rstrip(":") for line in (first, *rest)]
+    assert lines[:5] == ["2", "6", "11", "19", "20"]
+    assert len(rest) == 5
+    assert "Did you mean 'instruction'?" in first
+    assert rest[-1].startswith(f"{tmp_path / 't1.yaml'}:18: wrong arguments")
+
+
+def test_a_mistake_in_another_task_leaves_that_one_out(tmp_path: Path) -> None:
+    broken_task = TASK.replace("id: one", "id: two").replace("do: click", "do: clik")
+    folder = write(tmp_path, TASK, broken_task)
+    suite = load_suite(folder, VOCABULARY, ["on*"])
+    assert [task.id for task in suite.tasks] == ["one"]
+    assert "called 'clik'" in suite.left_out["t1.yaml"]
+    for wanted in (["two"], ["one", "t*"], []):
+        with pytest.raises(SpecError, match=r"t1.yaml:22: .*'clik'"):
+            load_suite(folder, VOCABULARY, wanted)
+
+
+def test_a_folder_without_an_index_is_called_that(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"is no suite: it has no suite\.yaml"):
+        load_suite(str(tmp_path), VOCABULARY)
+
+
+def test_the_three_nearest_names_are_shown_and_not_all() -> None:
+    names = [f"name-{number}" for number in range(40)]
+    near = UnknownNameError.of("thing", "name-3x", names).resolution
+    assert near.count("'") == 6
+    assert "Known" not in near
+    far = UnknownNameError.of("thing", "zzz", names).resolution
+    assert far.endswith("and 30 more.")
