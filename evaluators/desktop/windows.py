@@ -4,7 +4,7 @@ A window's class counts only for a program that may use it, and its title is the
 reports over accessibility, whatever another program wrote there (docs/red-team.md). A title describes what
 the program shows: a page's title in a browser, a file's name in an editor. Check the file or the address as
 well. Terminals show what is printed in them; the title of a terminal, or of a program that is not on the
-accessibility bus, makes the result inconclusive.
+accessibility bus, cannot be told: its node is then unmet on a desktop that is in order.
 """
 
 from __future__ import annotations

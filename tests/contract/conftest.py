@@ -4,22 +4,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.contract.attacks import Attack
 from tests.contract.machines import IMPLEMENTATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.contract.machines import Subject
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark an attack's test as the attack declares for the machine it is played on."""
-    params = item.callspec.params if hasattr(item, "callspec") else {}
-    attack = params.get("attack")
-    if isinstance(attack, Attack):
-        for mark in attack.marks(params["arena"]):
-            item.add_marker(mark)
 
 
 @pytest.fixture(

@@ -63,8 +63,8 @@ JOBS = (
     Job(
         "attacks",
         "every attack on evaluators, on VMs and containers",
-        (*_JUDGES, "tests/contract", "images/desktop"),
-        pytest=("-m", "vm or docker", "tests/contract/test_red_team.py"),
+        (*_JUDGES, "controller/episode", "tests/attacks", "images/desktop"),
+        pytest=("tests/attacks",),
         distributions=DISTRIBUTIONS,
     ),
     Job(

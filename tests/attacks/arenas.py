@@ -22,26 +22,40 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from appliance.base import process
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import LinkClosedError
 from evaluators.bundle import Bundle, desktop_bundle
 from evaluators.runners import BundleRunner
-from provisioning.links.client import connect
+from provisioning.desktop.probed import ProbedDesktop
+from provisioning.links.client import LinkClient, connect
 from provisioning.links.local import ProcessTransport
 from provisioning.links.zipapp import build_probe
+from provisioning.machine_folder import MachineFolder
+from provisioning.machine_record import BaseRecord
+from provisioning.protocols import Kind
 from tests.contract.machines import IMPLEMENTATIONS
 from tests.standins.desktop import DesktopStandIn, clean, is_ready
 from tests.tiers import STAND_IN
 
 if TYPE_CHECKING:
     from evaluators.graph.outcome import Call, Outcome
-    from provisioning.protocols import Link
+    from provisioning.protocols import Link, Machine
 
 MARK = "MESOCOSM_RED"
-_DISK = "size=16m,mode=755"
+_DISK = "size=16m,nr_inodes=16k,mode=755"
 
-# The probe sees a user table in which the agent's user has a home folder, on a small disk.
+_KEPT = ".red-kept"
+_COPY = "find {source} -mindepth 1 -maxdepth 1 ! -name .red-kept -exec cp -a -t {target} {{}} + 2> /dev/null"
+
+# The probe sees a user table in which the agent's user has a home folder on a small disk, and a small
+# disk at /tmp, which still has the sockets of the X server and this arena's own folder.
 _ENTER = """
 mount --make-rprivate / && mount --bind {passwd} /etc/passwd &&
-mount -t tmpfs -o {disk},uid={uid},gid={gid} none {home} && exec "$@"
+mount -t tmpfs -o {disk},uid={uid},gid={gid} none {home} &&
+mkdir -p {kept}/tmp && mount -t tmpfs -o size=16m,mode=1777 none {kept}/tmp &&
+mkdir -p {kept}/tmp/.X11-unix {kept}/tmp/{folder.name} && chmod 755 {kept}/tmp/{folder.name} &&
+mount --bind /tmp/.X11-unix {kept}/tmp/.X11-unix && mount --rbind {folder} {kept}/tmp/{folder.name} &&
+mount --rbind {kept}/tmp /tmp && cd / && exec "$@"
 """
 
 
@@ -50,16 +64,29 @@ class Arena:
     """One desktop.
 
     Attributes:
-        link: to its probe.
-        user: the agent's.
+        machine: the desktop.
         may_fill: its disk may be filled up.
         back: rewinds it to what it was before the red team came, where that is quick.
     """
 
-    link: Link
-    user: str
+    machine: Machine
     may_fill: bool
     back: Callable[[], object] | None = None
+
+    @property
+    def link(self) -> Link:
+        """The link to its probe."""
+        return self.machine.link
+
+    @property
+    def user(self) -> str:
+        """The agent's user."""
+        return self.machine.info.user
+
+    @property
+    def home(self) -> str:
+        """That user's home folder."""
+        return self.machine.info.home
 
     def shell(self, script: str, *, timeout_s: float = 120.0, user: str = "") -> str:
         """Run a script as the agent; give what it printed, errors too."""
@@ -78,6 +105,12 @@ class Arena:
             base64.b64decode(said[f"{name}_b64"]) for name in ("stdout", "stderr")
         ).decode(errors="replace")
 
+    def play(self, script: str, *, timeout_s: float = 180.0) -> str:
+        """Run a script of any length as the agent; return what it printed."""
+        path = f"{self.home}/attacks/script.sh"
+        self.machine.files.put(path, script.encode())
+        return self.shell(f". {path}", timeout_s=timeout_s)
+
     def background(self, script: str) -> None:
         """Leave a script running as the agent."""
         self.shell(f"setsid /bin/sh -c {shlex.quote(script)} < /dev/null > /dev/null 2>&1 &")
@@ -91,13 +124,56 @@ class Arena:
         )
         return {outcome.node: outcome for outcome in given}
 
+    def keep(self) -> None:
+        """Keep a copy of the home folder."""
+        self.shell(f"mkdir ~/{_KEPT} && {_COPY.format(source='.', target=_KEPT)}")
+
+    def restore(self) -> None:
+        """Bring the home folder back, and take away what was left elsewhere."""
+        self.shell(
+            "[ -e speech.py ] && PYTHONPATH=. python3 speech.py restore x 2> /dev/null; "
+            f"find . -mindepth 1 -maxdepth 1 ! -name {_KEPT} -exec chmod -R u+rwX {{}} + 2> /dev/null; "
+            f"find . -mindepth 1 -maxdepth 1 ! -name {_KEPT} -exec rm -rf {{}} + 2> /dev/null; "
+            f"{_COPY.format(source=_KEPT, target='.')}; rm -rf {_KEPT} "
+            '"$XDG_RUNTIME_DIR/dconf" /tmp/full /tmp/full2 /tmp/sitecustomize.py '
+            "/tmp/usercustomize.py /tmp/evaluators.py /tmp/signal.py"
+        )
+
     def clear(self) -> None:
-        """End what the red team left running; nobody else's."""
+        """End what the red team left running and mounted; nobody else's."""
         script = (
             f"for p in /proc/[0-9]*; do grep -qsz '^{MARK}=1$' $p/environ && "
-            '[ "${p#/proc/}" != $$ ] && kill -9 "${p#/proc/}"; done; true'
+            '[ "${p#/proc/}" != $$ ] && kill -9 "${p#/proc/}"; done; '
+            f"grep -o ' {self.home}/attacks/[^ ]*' /proc/mounts | xargs -r -n 1 umount -l; true"
         )
         self.shell(script, user="root")
+
+
+class _StandIn(ProbedDesktop):
+    """The stand-in as a machine.
+
+    Args:
+        link: to its probe.
+        user: the agent's.
+        home: that user's home folder.
+    """
+
+    def __init__(self, link: LinkClient, user: str, home: str) -> None:
+        record = BaseRecord(
+            machine_id="stand-in",
+            kind=Kind.DESKTOP,
+            backend="stand-in",
+            image="",
+            image_digest="",
+            accelerator="none",
+            user=user,
+            home=home,
+        )
+        super().__init__(MachineFolder(Path(home).parent / "kept"), record, clock=SYSTEM_CLOCK)
+        self._link = link
+
+    def _connect(self) -> LinkClient:
+        raise LinkClosedError("The stand-in's probe ended.")
 
 
 @contextlib.contextmanager
@@ -106,7 +182,7 @@ def stand_in() -> Iterator[Arena]:
     if os.getuid() != 0 or process.run(["unshare", "-m", "true"]).exit_code != 0:
         pytest.skip("needs root and mount namespaces, to be another user than the agent")
     # Not pytest's folder: each session of pytest closes it to other users again.
-    with tempfile.TemporaryDirectory(prefix="mesocosm-red-") as name:
+    with tempfile.TemporaryDirectory(prefix="mesocosm-red-", dir="/tmp") as name:
         yield from _stand_in(Path(name))
 
 
@@ -120,7 +196,9 @@ def _stand_in(folder: Path) -> Iterator[Arena]:
     probe, passwd = kept / archive.file_name, folder / "passwd"
     probe.write_bytes(archive.data)
     uid, gid = _write_users(passwd, desktop.user, home)
-    enter = _ENTER.format(passwd=passwd, disk=_DISK, uid=uid, gid=gid, home=home)
+    enter = _ENTER.format(
+        passwd=passwd, disk=_DISK, uid=uid, gid=gid, home=home, kept=kept, folder=folder
+    )
     argv = [desktop.python, "-I", str(probe), "--stdio", "--user", desktop.user]
     transport = ProcessTransport(
         ["unshare", "-m", "/bin/sh", "-c", enter, "sh", *argv], env=clean()
@@ -129,7 +207,8 @@ def _stand_in(folder: Path) -> Iterator[Arena]:
     try:
         assert is_ready(link)
         link.call("warm", {}, timeout_s=60)
-        yield Arena(link, desktop.user, may_fill=True)
+        machine = cast("Machine", _StandIn(link, desktop.user, str(home)))
+        yield Arena(machine, may_fill=True)
     finally:
         link.close()
         desktop.close()
@@ -156,7 +235,7 @@ def machine(name: str) -> Iterator[Arena]:
         if subject.saves:  # the fixture of the contract suites does so too
             snapshots.save(subject.base)
             back = partial(snapshots.rewind, subject.base)
-        yield Arena(subject.machine.link, "user", may_fill=name == "libvirt-desktop", back=back)
+        yield Arena(subject.machine, may_fill=name == "libvirt-desktop", back=back)
 
 
 Make = Callable[[], AbstractContextManager[Arena]]

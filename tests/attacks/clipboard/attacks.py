@@ -1,0 +1,101 @@
+"""Threat model of evaluators of the clipboard.
+
+What the agent's user can do to what they read: **own** the selection with a program that answers each
+asker differently, slowly, endlessly or not at all. The clipboard holds what its owner says; an owner
+that says the right text proves the state, not who made it.
+
+What stands against it: the owner is asked once, for UTF-8 text, within 3 s; more than 1 MiB is cut; an
+owner that does not provide its text, on a desktop that is in order, is unmet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluators.graph.outcome import Call
+from tests.attacks.model import NO_TOOL, Attack
+from tests.attacks.windows.wire import WIRE
+
+if TYPE_CHECKING:
+    from tests.attacks.arenas import Arena
+
+FAMILY = "clipboard"
+TEXT = "0441234567"
+_CALLS = (
+    Call("equals", "clipboard_equals", {"text": TEXT}),
+    Call("contains", "clipboard_contains", {"text": TEXT}),
+)
+
+# Owns CLIPBOARD, and answers requests in one of several ways.
+_OWNER = (
+    WIRE
+    + r"""
+cat > owner.py << 'END'
+from wire import *
+how = sys.argv[1]
+wire = Wire()
+window = wire.base | 1
+wire.send(1, 0, struct.pack("<IIhhHHHHII", window, wire.root, 0, 0, 9, 9, 0, 1, 0, 0))
+clipboard, text = wire.atom(b"CLIPBOARD".decode()), wire.atom("UTF8_STRING")
+wire.send(22, 0, struct.pack("<III", window, clipboard, 0))
+wire.sync()
+open("owned", "w").close()
+asked = 0
+while True:
+    event = wire.get(32)
+    if event[0] & 127 != 30:
+        continue
+    when, owner, asker, selection, target, place = struct.unpack_from("<IIIIII", event, 4)
+    asked += 1
+    open("asked", "a").write("x")
+    if how == "silent":
+        continue
+    if how == "late":
+        time.sleep(6)
+    said = {"each": b"%d" % asked, "endless": b"9" * 200000, "late": b"0441234567"}.get(how, b"")
+    if how == "promise":
+        wire.send(18, 0, struct.pack("<IIIB3xI", asker, place, wire.atom("INCR"), 32, 1) + struct.pack("<I", 9))
+    elif how != "refuse":
+        wire.send(18, 0, struct.pack("<IIIB3xI", asker, place, text, 8, len(said)) + said)
+    told = 0 if how == "refuse" else place
+    wire.send(25, 0, struct.pack("<II", asker, 0)
+              + struct.pack("<BBHIIIII8x", 31, 0, 0, when, asker, selection, target, told))
+END
+command -v python3 > /dev/null && [ -x /usr/bin/xclip ] || { echo NO_TOOL; exit 0; }
+rm -f owned asked
+PYTHONPATH=. setsid python3 owner.py HOW > owner.log 2>&1 < /dev/null &
+n=0; until [ -e owned ] || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done
+""".replace("NO_TOOL", NO_TOOL)
+)
+
+
+def _was_asked(arena: Arena, _output: str) -> None:
+    assert arena.shell("cat asked").strip(), arena.shell("cat owner.log")
+
+
+def _attack(name: str, how: str, defence: str, *, is_slow: bool = False) -> Attack:
+    return Attack(
+        name=name,
+        family=FAMILY,
+        script=_OWNER.replace("HOW", how),
+        defence=defence,
+        calls=_CALLS,
+        rounds=1,
+        evidence=_was_asked,
+        is_slow=is_slow,
+    )
+
+
+ATTACKS = (
+    _attack("an owner that answers each asker differently", "each", "it is asked once"),
+    _attack(
+        "an owner that promises pieces",
+        "promise",
+        "an owner that does not end is unmet",
+        is_slow=True,
+    ),
+    _attack("an owner that is silent", "silent", "an owner that is silent is unmet", is_slow=True),
+    _attack("an owner that is late", "late", "an owner that is late is unmet", is_slow=True),
+    _attack("an owner that tells much", "endless", "the whole text counts"),
+    _attack("an owner that refuses", "refuse", "an owner that refuses is unmet"),
+)

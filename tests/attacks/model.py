@@ -1,0 +1,114 @@
+"""What an attack is, and where it is played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.tiers import nightly
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evaluators.graph.outcome import Call
+    from tests.attacks.arenas import Arena
+
+STAND_IN, VM, CONTAINER = "stand-in", "libvirt-desktop", "container-desktop"
+MACHINES = frozenset({VM, CONTAINER})
+NO_TOOL = "red team: tool missing"
+"""What a script prints where the agent lacks a tool of the attack."""
+
+Evidence = Callable[["Arena", str], None]
+"""Asserts that an attack was really played: gets the arena and what the script printed."""
+
+
+def none_needed(_arena: Arena, _output: str) -> None:
+    """Leave it at the script's own errors."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attack:
+    """What the agent does, as its own user, to be judged better than it is.
+
+    Attributes:
+        name: unique.
+        family: of the evaluators it is aimed at: the name of its folder.
+        script: of its shell, in its home folder.
+        defence: what stops it, one clause; for docs/red-team.md.
+        calls: evaluators that must stay unmet.
+        differs_on: machines on which something else stands against it than on the stand-in: another
+            session, kernel, disk or capability.
+        represents: whether it stands for its kind on those machines in a landing; all others are
+            left to the nightly there.
+        slow_on: machines on which it takes more than ten seconds.
+        prepare: script that is run before.
+        goes_on: the script runs beside the judging.
+        rounds: how often is judged.
+        fills_disk: must not run where the disk is the host's.
+        effect: asserts, before it is judged, that it has taken effect.
+        evidence: asserts, after it was judged, that it was played.
+        root: script that root runs before, for what setuid programs of the image do and the
+            stand-in lacks.
+        is_apart: whether it touches nothing but its own folder, so that it is played together with
+            others of its family.
+        wave_timeout_s: of the evaluators; short where some must time out.
+        is_slow: whether it takes half a minute everywhere: what it delays must time out.
+    """
+
+    name: str
+    family: str
+    script: str
+    defence: str
+    calls: tuple[Call, ...]
+    differs_on: frozenset[str] = frozenset()
+    represents: bool = False
+    slow_on: frozenset[str] = frozenset()
+    prepare: str = ":"
+    goes_on: bool = False
+    rounds: int = 2
+    fills_disk: bool = False
+    effect: Evidence = none_needed
+    evidence: Evidence = none_needed
+    root: str = ""
+    is_apart: bool = False
+    wave_timeout_s: float = 20.0
+    is_slow: bool = False
+
+    def marks(self, place: str) -> Iterator[pytest.MarkDecorator]:
+        """Yield the marks of its test at a place."""
+        if place in self.slow_on:
+            yield pytest.mark.slow
+        if self.is_slow:
+            yield nightly("what it delays must time out, again and again")
+        elif place in MACHINES - self.differs_on:
+            yield nightly("what stands against it is the same as on the stand-in")
+        elif place in MACHINES and not self.represents:
+            yield nightly("an attack of the same kind is played there in a landing")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Attacks of one family that are played together, each in a folder of its own.
+
+    Attributes:
+        family: of all of them.
+        attacks: at least one.
+        wave_timeout_s: of all their evaluators.
+    """
+
+    family: str
+    attacks: tuple[Attack, ...]
+    wave_timeout_s: float = 60.0
+
+    @property
+    def name(self) -> str:
+        """Name of its test case."""
+        return f"{self.family}: {len(self.attacks)} together"
+
+    def marks(self, place: str) -> Iterator[pytest.MarkDecorator]:
+        """Yield the marks of its test at a place: those of the attack that is played most."""
+        chosen = [list(attack.marks(place)) for attack in self.attacks]
+        yield from min(chosen, key=len)

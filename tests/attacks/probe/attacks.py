@@ -1,0 +1,134 @@
+"""Threat model of whoever judges: the probe, its evaluators and the link to it.
+
+What the agent's user can do:
+
+* **Write** start-up files of shells, sessions, PAM, systemd and Python; programs and modules in every
+  folder of its own; anything to the devices and pipes it can find.
+* **Start** programs that look like a session's leader, kill, trace and read what it may.
+* **Serve** replies of its own to whoever listens.
+* It cannot become root, signal or trace root's processes, or read root's memory and folders.
+
+What stands against it: the probe is root's, its interpreter isolated, evaluators come from memory;
+programs are named by absolute path and get an environment that owes nothing to the agent; the link
+is a pipe, or a virtio port that only root may open.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.attacks.calls import ALL, REPORT, SECRET, SETTING, WRONG_REPORT
+from tests.attacks.model import CONTAINER, MACHINES, VM, Attack
+from tests.attacks.probe.scripts import (
+    ENVIRONMENT,
+    FAKE_MODULES,
+    FAKE_PROGRAMS,
+    FORGE,
+    KILL,
+    LOCALE,
+    LOOT,
+    PRELOAD,
+    ROOT,
+)
+
+if TYPE_CHECKING:
+    from tests.attacks.arenas import Arena
+
+FAMILY = "probe"
+_MARK = "MESOCOSM_RED"
+
+
+def _was_read(arena: Arena, _output: str) -> None:
+    arena.clear()
+    assert arena.shell(f"grep -ac {_MARK}= loot").strip() not in {"", "0"}, "nothing was read"
+    assert arena.shell(f"grep -ac -e '{SECRET}' -e 'def file_text_equals' loot").strip() == "0"
+
+
+def _is_not_root(_arena: Arena, output: str) -> None:
+    assert "uid=0" not in output
+
+
+ATTACKS = (
+    # A real login session reads more files than the stand-in's.
+    Attack(
+        name="fake programs on PATH",
+        family=FAMILY,
+        script=ENVIRONMENT + FAKE_PROGRAMS,
+        defence="programs are named by absolute path, with an environment of their own",
+        calls=ALL,
+        prepare=WRONG_REPORT,
+        differs_on=MACHINES,
+        represents=True,
+    ),
+    Attack(
+        name="sitecustomize and shadowed modules",
+        family=FAMILY,
+        script=ENVIRONMENT + FAKE_MODULES,
+        defence="the interpreter runs isolated (`-I`), evaluators come from memory",
+        calls=ALL,
+        prepare=WRONG_REPORT,
+        differs_on=MACHINES,
+    ),
+    Attack(
+        name="LD_PRELOAD, LD_AUDIT, GSETTINGS_BACKEND",
+        family=FAMILY,
+        script=ENVIRONMENT + PRELOAD,
+        defence="no variable of the agent's reaches an evaluator",
+        calls=ALL,
+        prepare=WRONG_REPORT,
+        differs_on=MACHINES,
+    ),
+    Attack(
+        name="time zones and locales of one's own",
+        family=FAMILY,
+        script=ENVIRONMENT + LOCALE,
+        defence="no variable of the agent's reaches an evaluator",
+        calls=ALL,
+        prepare=WRONG_REPORT,
+        differs_on=MACHINES,
+    ),
+    # The probe is a daemon on a VM and a child of `docker exec` in a container.
+    Attack(
+        name="killing the probe",
+        family=FAMILY,
+        script=KILL,
+        defence="the probe is root's, the agent is not",
+        calls=ALL,
+        prepare=WRONG_REPORT,
+        differs_on=MACHINES,
+        represents=True,
+    ),
+    Attack(
+        name="reading the bundle",
+        family=FAMILY,
+        script=LOOT,
+        defence="it is never on the guest's disk; root's memory is closed",
+        calls=(REPORT, SETTING),
+        prepare=WRONG_REPORT,
+        goes_on=True,
+        rounds=8,
+        differs_on=MACHINES,
+        evidence=_was_read,
+    ),
+    # A pipe, or a virtio port.
+    Attack(
+        name="writing to the link",
+        family=FAMILY,
+        script=FORGE,
+        defence="it is a pipe or a virtio port that only root may open",
+        calls=ALL,
+        prepare=WRONG_REPORT,
+        differs_on=frozenset({VM, CONTAINER}),
+        represents=True,
+    ),
+    Attack(
+        name="becoming root",
+        family=FAMILY,
+        script=ROOT,
+        defence="the agent's user may not, by any program of the image",
+        calls=ALL,
+        prepare=WRONG_REPORT,
+        differs_on=MACHINES,
+        evidence=_is_not_root,
+    ),
+)

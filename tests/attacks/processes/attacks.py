@@ -1,0 +1,106 @@
+"""Threat model of evaluators of running programs.
+
+What the agent's user can do to what they read:
+
+* **Start** anything under any name and with any arguments; copies of programs; programs from memory.
+* **Mount** other files over a program's path in name spaces of its own.
+* **Write** its own processes' names and arguments while they run.
+* It cannot change which file the kernel says a process executes.
+
+What stands against it: the file that a process executes is compared by device and inode, as root's
+name space sees it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluators.graph.outcome import Call
+from tests.attacks.model import MACHINES, NO_TOOL, Attack
+
+if TYPE_CHECKING:
+    from tests.attacks.arenas import Arena
+
+FAMILY = "processes"
+PROGRAM = "/usr/bin/xdotool"
+_CALLS = (Call("running", "process_running", {"program": PROGRAM}),)
+_SLEEP = "> /dev/null 2>&1 < /dev/null &\nsleep 0.3"
+
+
+def _runs(arena: Arena, output: str) -> None:
+    """Assert that a process of the agent's goes by the program's name or path."""
+    found = arena.shell(
+        "for p in /proc/[0-9]*; do [ -O $p ] && cat $p/comm && tr '\\0' ' ' < $p/cmdline && "
+        "readlink $p/exe; done 2> /dev/null"
+    )
+    assert "xdotool" in found, f"{output}\n{found}"
+
+
+def _attack(
+    name: str, script: str, defence: str, *, differs_on: frozenset[str] = frozenset()
+) -> Attack:
+    return Attack(
+        name=name,
+        family=FAMILY,
+        script=script,
+        defence=defence,
+        calls=_CALLS,
+        evidence=_runs,
+        differs_on=differs_on,
+    )
+
+
+_BY_FILE = "the file that a process executes counts, by device and inode"
+ATTACKS = (
+    _attack(
+        "another program under its name",
+        f"bash -c 'exec -a {PROGRAM} sleep 600' {_SLEEP}",
+        "names and arguments do not count",
+    ),
+    _attack(
+        "another program copied to its name",
+        f"cp /bin/sleep xdotool; ./xdotool 600 {_SLEEP}",
+        _BY_FILE,
+    ),
+    _attack(
+        "a bind mount over its path",
+        f"unshare -Urm true || {{ echo {NO_TOOL}; exit 0; }}; setsid unshare -Urm sh -c "
+        f"'mount --bind /bin/sleep {PROGRAM} && exec {PROGRAM} 600' {_SLEEP}",
+        _BY_FILE,
+        differs_on=MACHINES,
+    ),
+    _attack(
+        "a file system over its folder",
+        f"unshare -Urm true || {{ echo {NO_TOOL}; exit 0; }}; cp /bin/sleep xdotool; setsid unshare -Urm "
+        f"sh -c 'mount --bind \"$HOME\" /usr/bin && exec {PROGRAM} 600' {_SLEEP}",
+        _BY_FILE,
+        differs_on=MACHINES,
+    ),
+    _attack(
+        "a root of one's own",
+        f"unshare -Urm true || {{ echo {NO_TOOL}; exit 0; }}; mkdir -p jail/usr/bin; "
+        "for f in /bin /lib /lib64 /usr; do [ -e $f ] && mkdir -p jail$f; done; "
+        "cp /bin/sleep jail/usr/bin/xdotool; setsid unshare -Urm sh -c "
+        "'for f in /lib /lib64; do [ -e $f ] && mount --rbind $f jail$f; done; "
+        f"mkdir -p jail/usr/lib; mount --rbind /usr/lib jail/usr/lib; exec chroot jail {PROGRAM} 600' {_SLEEP}",
+        _BY_FILE,
+        differs_on=MACHINES,
+    ),
+    _attack(
+        "a program in memory",
+        "cat > memory.py << 'END'\n"
+        "import os\n"
+        "handle = os.memfd_create('xdotool')\n"
+        f"with open('{PROGRAM}', 'rb') as file:\n"
+        "    os.write(handle, file.read())\n"
+        "os.write(1, b'')\n"
+        f"os.execve('/proc/self/fd/%d' % handle, ['{PROGRAM}', 'sleep', '600'], dict(os.environ))\n"
+        f"END\npython3 memory.py {_SLEEP}",
+        "a copy is another program",
+    ),
+    _attack(
+        "a link to another program",
+        f"mkdir -p links; ln -s /bin/sleep links/xdotool; links/xdotool 600 {_SLEEP}",
+        _BY_FILE,
+    ),
+)

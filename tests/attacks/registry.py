@@ -1,0 +1,46 @@
+"""All attacks: those of each folder beside this module, in a fixed order."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+from tests.attacks.model import Attack, Group
+
+FOLDER = Path(__file__).parent
+
+
+@cache
+def families() -> tuple[str, ...]:
+    """Return the names of the folders."""
+    return tuple(sorted(path.parent.name for path in FOLDER.glob("*/attacks.py")))
+
+
+@cache
+def all_attacks() -> tuple[Attack, ...]:
+    """Return the attacks of every family."""
+    found: list[Attack] = []
+    for family in families():
+        found += importlib.import_module(f"tests.attacks.{family}.attacks").ATTACKS
+    return tuple(found)
+
+
+@cache
+def honest_ways() -> tuple[Attack, ...]:
+    """Return the honest ways to the targets of every family, which must be met."""
+    found: list[Attack] = []
+    for family in families():
+        found += getattr(importlib.import_module(f"tests.attacks.{family}.attacks"), "HONEST", ())
+    return tuple(found)
+
+
+@cache
+def rounds() -> tuple[Attack | Group, ...]:
+    """Return what is played at a time: an attack alone, or those of a family that stay apart."""
+    apart = [attack for attack in all_attacks() if attack.is_apart]
+    groups = [
+        Group(family, tuple(attacks)) for family, attacks in groupby(apart, lambda one: one.family)
+    ]
+    return (*groups, *(attack for attack in all_attacks() if not attack.is_apart))

@@ -1,0 +1,88 @@
+"""Scripts of attacks on evaluators of settings."""
+
+from __future__ import annotations
+
+from tests.attacks.model import NO_TOOL
+
+INTERFACE = "org.gnome.desktop.interface"
+
+SCHEMAS = f"""
+command -v glib-compile-schemas > /dev/null || {{ echo {NO_TOOL}; exit 0; }}
+folder=.local/share/glib-2.0/schemas
+mkdir -p $folder
+cp /usr/share/glib-2.0/schemas/{INTERFACE}.gschema.xml \
+   /usr/share/glib-2.0/schemas/org.gnome.desktop.enums.xml $folder
+sed -i '/name="color-scheme"/,/<\\/key>/s/<default>.*<\\/default>/<default>"prefer-dark"<\\/default>/' \
+    $folder/{INTERFACE}.gschema.xml
+glib-compile-schemas $folder
+gsettings get {INTERFACE} color-scheme
+"""
+
+PROFILE = f"""
+command -v dconf > /dev/null || {{ echo {NO_TOOL}; exit 0; }}
+mkdir -p .config/dconf keys "$XDG_RUNTIME_DIR/dconf"
+printf '[org/gnome/desktop/interface]\\ncolor-scheme="prefer-dark"\\n' > keys/red
+dconf compile .config/dconf/red keys
+echo user-db:red > "$XDG_RUNTIME_DIR/dconf/profile"
+gsettings get {INTERFACE} color-scheme
+"""
+
+# Watch for helper programs of one's own user, stop them, and put another end to them: the code at
+# their program counter becomes write(1, answer), exit_group(0), of x86-64.
+ANSWER_FIRST = r"""
+cat > answer.py << 'END'
+import os, signal
+own, done = os.getuid(), set(os.listdir("/proc"))
+CODE = "488d351a000000bf01000000ba0e000000b8010000000f0531ffb8e70000000f05"
+def text(path):
+    with open(path) as file:
+        return file.read()
+def answer(base, pid):
+    os.kill(pid, signal.SIGSTOP)
+    open("seen", "w").close()
+    while text(base + "stat").rpartition(")")[2].split()[0] != "T":
+        pass
+    place = int(text(base + "syscall").split()[-1], 16)
+    with open(base + "mem", "r+b", 0) as memory:
+        memory.seek(place)
+        memory.write(bytes.fromhex(CODE) + b"'prefer-dark'\n")
+while True:
+    for name in set(os.listdir("/proc")) - done:
+        base = "/proc/%s/" % name
+        try:
+            if text(base + "comm").strip() in ("gsettings", "dconf") and os.stat(base).st_uid == own:
+                done.add(name)
+                try:
+                    answer(base, int(name))
+                finally:
+                    os.kill(int(name), signal.SIGCONT)
+        except (OSError, ValueError):
+            pass
+END
+python3 answer.py
+"""
+
+# Whoever runs as the same user may be signalled. Python, so that it is as quick as can be.
+ENDLESS = r"""
+cat > endless.py << 'END'
+import os, signal
+own = os.getuid()
+while True:
+    for name in os.listdir("/proc"):
+        try:
+            with open("/proc/%s/comm" % name) as file:
+                if file.read().strip() in ("gsettings", "dconf") and os.stat("/proc/" + name).st_uid == own:
+                    os.kill(int(name), signal.SIG{signal})
+                    open("seen", "w").close()
+        except (OSError, ValueError):
+            pass
+END
+exec python3 endless.py
+"""
+
+WRECK = """
+mkdir -p .config/dconf
+rm -f .config/dconf/user; head -c 100000 /dev/urandom > .config/dconf/user
+printf 'GVariant' | dd of=.config/dconf/user conv=notrunc 2> /dev/null
+rm -rf "$XDG_RUNTIME_DIR/dconf"; mkdir "$XDG_RUNTIME_DIR/dconf" && mkfifo "$XDG_RUNTIME_DIR/dconf/user"
+"""

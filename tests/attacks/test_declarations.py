@@ -1,0 +1,94 @@
+"""What attacks declare, and that nothing else keeps one from being played."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import sys
+from collections import Counter
+
+from appliance.base import process
+from appliance.base.settings import REPOSITORY
+from tests.attacks.arenas import ARENAS
+from tests.attacks.model import CONTAINER, STAND_IN, VM, Attack, Group
+from tests.attacks.page import PAGE, render
+from tests.attacks.registry import all_attacks, families, rounds
+from tests.tiers import TIER
+
+LEAST = 60
+MOST_ON_VMS = 12
+"""The lane of VMs has no time for more in a landing."""
+
+
+def nightly_on(place: str) -> set[str]:
+    return {
+        attack.name
+        for attack in rounds()
+        if any(mark.name == "nightly" for mark in attack.marks(place))
+    }
+
+
+def test_there_are_enough_and_names_are_unique() -> None:
+    assert set(ARENAS) == {STAND_IN, VM, CONTAINER}
+    assert len(all_attacks()) >= LEAST
+    assert [
+        name for name, count in Counter(one.name for one in all_attacks()).items() if count > 1
+    ] == []
+    assert {attack.family for attack in all_attacks()} == set(families())
+
+
+def test_each_family_says_what_an_agent_can_do_and_what_stands_against_it() -> None:
+    for family in families():
+        path = importlib.import_module(f"tests.attacks.{family}.attacks").__file__ or ""
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123
+            doc = ast.get_docstring(ast.parse(file.read())) or ""
+        assert doc.startswith("Threat model of "), family
+        assert "What stands against it" in " ".join(doc.split()), family
+
+
+def test_the_stand_in_plays_all_but_the_slow_and_vms_a_few() -> None:
+    slow = {one.name for one in rounds() if isinstance(one, Attack) and one.is_slow}
+    assert nightly_on(STAND_IN) == slow
+    played = [one for one in rounds() if one.name not in nightly_on(VM)]
+    assert 8 <= len(played) <= MOST_ON_VMS, [one.name for one in played]
+
+
+def test_an_attack_is_left_out_with_a_reason() -> None:
+    vm = frozenset({VM})
+    attack = Attack(
+        name="some", family="x", script=":", defence="", calls=(), differs_on=vm, slow_on=vm
+    )
+    assert [mark.name for mark in attack.marks(VM)] == ["slow", "nightly"]
+    (mark,) = attack.marks(CONTAINER)
+    assert mark.args == ("what stands against it is the same as on the stand-in",)
+    assert list(attack.marks(STAND_IN)) == []
+
+
+def test_a_group_is_played_where_one_of_it_must_be() -> None:
+    vm = frozenset({VM})
+    usual = Attack(name="a", family="x", script=":", defence="", calls=())
+    other = Attack(
+        name="b", family="x", script=":", defence="", calls=(), differs_on=vm, represents=True
+    )
+    assert [mark.name for mark in Group("x", (usual,)).marks(VM)] == ["nightly"]
+    assert list(Group("x", (usual, other)).marks(VM)) == []
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text(encoding="utf-8") == render(), "run python -m tests.attacks.page"
+
+
+def test_pytest_plays_in_a_landing_what_attacks_declare() -> None:
+    argv = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    result = process.run(
+        [*argv, "tests/attacks/test_attacks.py"], cwd=REPOSITORY, env={TIER: ""}, timeout_s=120
+    )
+    played = re.findall(r"no_attack_meets\w+\[([^\]]+)\]", result.require().text)
+    wanted = [
+        f"{place}-{attack.name}"
+        for place in ARENAS
+        for attack in rounds()
+        if attack.name not in nightly_on(place)
+    ]
+    assert sorted(played) == sorted(wanted)

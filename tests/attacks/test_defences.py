@@ -1,0 +1,140 @@
+"""Defences themselves: what must still be believed, and what an attack costs others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import wait_until
+from appliance.base.files import digest_json
+from evaluators.bundle import Bundle, desktop_bundle
+from evaluators.graph.outcome import Call, Cause
+from tests.attacks.arenas import ARENAS
+from tests.attacks.calls import ALL, REPORT, SETTING
+from tests.attacks.model import MACHINES, NO_TOOL
+from tests.attacks.probe.scripts import ENVIRONMENT, FAKE_MODULES, FAKE_PROGRAMS
+from tests.attacks.test_attacks import assert_nothing_was_run
+from tests.attacks.windows.attacks import TITLE, shown
+from tests.attacks.windows.scripts import RECLASS, RENAME
+from tests.attacks.windows.wire import RIGHT
+from tests.tiers import nightly
+
+if TYPE_CHECKING:
+    from tests.attacks.arenas import Arena
+
+ON_STAND_IN_FIRST = pytest.mark.parametrize(
+    "arena",
+    [
+        pytest.param(
+            name,
+            marks=[
+                *marks,
+                *([nightly("landings see it on the stand-in")] if name in MACHINES else []),
+            ],
+        )
+        for name, (_, marks) in ARENAS.items()
+    ],
+    indirect=True,
+    scope="session",
+)
+
+
+@ON_STAND_IN_FIRST
+def test_a_new_bundle_is_taken_from_memory_while_the_modules_are_shadowed(field: Arena) -> None:
+    arena = field
+    arena.shell("echo wrong > report.txt")
+    arena.shell(ENVIRONMENT + FAKE_PROGRAMS + FAKE_MODULES)
+    modules = {**desktop_bundle().modules, "evaluators.desktop.red": '"""New."""\n'}
+    outcome = arena.judge(ALL, bundle=Bundle(digest_json(modules), modules))
+    assert not any(one.met for one in outcome.values()), outcome
+    assert_nothing_was_run(arena)
+
+
+def test_a_title_that_the_program_wrote_is_believed(field: Arena) -> None:
+    arena = field
+    calls = tuple(
+        Call(f"{app} {title}", "window_title_equals", {"app": app, "title": title})
+        for app, title in (("zenity", "Before"), ("Gnome-calculator", "Calculator"))
+    )
+    assert not any(one.met for one in arena.judge(calls).values())
+    if NO_TOOL in arena.shell(RIGHT + "start_right"):
+        pytest.skip("this desktop has no such program, or no xdotool")
+
+    def is_believed() -> bool:
+        return any(one.met for one in arena.judge(calls).values())
+
+    assert wait_until(is_believed, timeout_s=60), arena.judge(calls)
+    arena.shell(RENAME)
+    assert TITLE in shown(arena)
+    # Another's writing does not undo it either.
+    assert wait_until(is_believed, timeout_s=60), arena.judge(calls)
+
+
+@ON_STAND_IN_FIRST
+def test_another_class_on_a_right_programs_window_closes_nothing(field: Arena) -> None:
+    arena = field
+    if NO_TOOL in arena.shell(RIGHT + "start_right"):
+        pytest.skip("this desktop has no such program, or no xdotool")
+
+    def find_open() -> list[str]:
+        calls = [Call(app, "window_open", {"app": app}) for app in ("zenity", "Gnome-calculator")]
+        return [app for app, outcome in arena.judge(calls).items() if outcome.met]
+
+    open_ones = wait_until(find_open, timeout_s=60) or []
+    assert open_ones
+    said = arena.shell(RECLASS)
+    assert "changed" in said
+    assert wait_until(lambda: "Other" in str(arena.link.call("windows")), timeout_s=20)
+    for app in open_ones:
+        outcomes = arena.judge(
+            [
+                Call("closed", "window_closed", {"app": app}),
+                Call("none", "window_count", {"app": app, "count": 0}),
+            ]
+        )
+        assert outcomes["closed"].met is False, outcomes
+        assert outcomes["none"].met is None, outcomes
+        assert outcomes["none"].cause is Cause.OBSTRUCTION
+
+
+@ON_STAND_IN_FIRST
+def test_stopped_helpers_cost_their_own_node_alone(field: Arena) -> None:
+    arena = field
+    arena.background("while :; do pkill -STOP -x gsettings; done")
+    outcomes = arena.judge((SETTING, REPORT), timeout_s=6.0)
+    assert outcomes["report"].met is False
+    assert outcomes["setting"].met is not True
+
+
+# By class, how each is started; those with compilers at run time and code of many backends.
+ORDINARY = {
+    "Gnome-calculator": "gnome-calculator",
+    "Gedit": "gedit",
+    "Org.gnome.Nautilus": "nautilus -w",
+    "Gnome-terminal": "gnome-terminal",
+    "Firefox-esr": "firefox-esr --no-remote about:blank",
+    "libreoffice-writer": "libreoffice --norestore --writer",
+    "zenity": "zenity --info --text hello",
+}
+
+
+@ON_STAND_IN_FIRST
+def test_ordinary_programs_run_nothing_but_roots_code(field: Arena) -> None:
+    arena = field
+    # Under emulation the large ones alone take minutes.
+    heavy = {"Firefox-esr", "libreoffice-writer"} if arena.may_fill else set()
+    present = [
+        app
+        for app, words in ORDINARY.items()
+        if app not in heavy and arena.shell(f"command -v {words.split()[0]}").strip()
+    ]
+    assert present
+    for app in present:
+        arena.background(f"cd; exec {ORDINARY[app]}")
+    calls = [Call(app, "window_open", {"app": app}) for app in present]
+
+    def missing() -> list[str]:
+        return [app for app, one in arena.judge(calls).items() if not one.met]
+
+    assert wait_until(lambda: not missing(), timeout_s=240), missing()

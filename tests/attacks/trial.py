@@ -1,0 +1,95 @@
+"""A trial on an arena, judged as every trial is: the real graph, runners, diagnosis and judge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from controller.actions.vocabulary import vocabulary
+from controller.episode.judging import Judgement, judge
+from controller.episode.result import Ending, Reason
+from evaluators.graph.evaluator import GraphEvaluator
+from evaluators.graph.state import NodeState
+from evaluators.model.task import Task
+from evaluators.runners import machine_runner
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from controller.episode.live import LiveTrial
+    from evaluators.graph.outcome import Call
+    from provisioning.protocols import Machine
+
+_ROLE = "desktop"
+_PATIENT_S = 60.0
+"""Of the check at the start, when nothing keeps evaluators from answering but a busy host."""
+
+
+class PlayedTrial:
+    """The part of a `LiveTrial` that its judge needs.
+
+    Args:
+        machine: the desktop.
+        calls: evaluators, one a node.
+        wave_timeout_s: bound of one round trip.
+
+    Attributes:
+        task: has a node for each call.
+        machines: by role.
+        graph: as far as it is met.
+    """
+
+    def __init__(self, machine: Machine, calls: tuple[Call, ...], *, wave_timeout_s: float) -> None:
+        self._calls = {f"n{number}": call for number, call in enumerate(calls)}
+        self.task = _task_of(self._calls)
+        self.machines = {_ROLE: machine}
+        self._runners = {_ROLE: machine_runner(machine, vocabulary())}
+        self._timeout_s = wave_timeout_s
+        self.graph = self._fresh(wave_timeout_s)
+
+    def begin(self) -> None:
+        """Check that no node is met, and all can be decided, before the agent acts."""
+        report = self._fresh(_PATIENT_S).check_start()
+        assert report.is_clean, report.detail
+
+    def step(self) -> list[str]:
+        """Evaluate all nodes once; return the evaluators that were met."""
+        return [self._describe(name) for name in self.graph.step()]
+
+    def finished(self) -> tuple[GraphEvaluator, tuple[str, ...]]:
+        """Return a finished copy of the graph, as `LiveTrial` does."""
+        copy = GraphEvaluator.from_dict(
+            self.task.graph, self._runners, self.graph.to_dict(), wave_timeout_s=self._timeout_s
+        )
+        return copy, copy.finish()
+
+    def judge(self) -> Judgement:
+        """Judge it as a trial whose steps are used up."""
+        return judge(Ending(Reason.STEP_LIMIT, ""), cast("LiveTrial", self))
+
+    def met(self) -> list[str]:
+        """Return the evaluators that are met."""
+        states = {name: self.graph.state_of(name) for name in self._calls}
+        return [self._describe(name) for name, state in states.items() if state is NodeState.MET]
+
+    def _describe(self, name: str) -> str:
+        call = self._calls[name]
+        return f"{call.node}: {call.check} {dict(call.args)}"
+
+    def _fresh(self, timeout_s: float) -> GraphEvaluator:
+        return GraphEvaluator(self.task.graph, self._runners, wave_timeout_s=timeout_s)
+
+
+def _task_of(calls: Mapping[str, Call]) -> Task:
+    nodes = [
+        {"id": name, "on": _ROLE, "check": call.check, "with": dict(call.args)}
+        for name, call in calls.items()
+    ]
+    return Task.model_validate(
+        {
+            "id": "attacked",
+            "instruction": "Do what you are told.",
+            "roles": {_ROLE: "desktop"},
+            "graph": nodes,
+            "oracle": [{"do": "complete"}],
+        }
+    )
