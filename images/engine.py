@@ -30,6 +30,7 @@ _DEFAULT_HOST = "unix:///var/run/docker.sock"
 BUILD_TIMEOUT_S = 1800.0
 _NEGOTIATION_TIMEOUT_S = 60
 _PING_TIMEOUT_S = 10.0
+_LOOK_MEMORY = "256m"
 
 
 @contextmanager
@@ -279,6 +280,9 @@ def read_packages(client: DockerClient, image: str) -> dict[str, str]:
             entrypoint=["dpkg-query"],
             command=["-W", "-f", "${Package} ${Version}\n"],
             network_mode="none",
+            mem_limit=_LOOK_MEMORY,
+            memswap_limit=_LOOK_MEMORY,
+            pids_limit=64,
             remove=True,
         )
     except ContainerError:

@@ -33,6 +33,8 @@ DEADLINE_S = 3.0
 SLOWER = 1.5
 """KVM that takes this many times longer than TCG is not used; a sound one takes less than half."""
 _TCG_DEADLINE_S = 20.0
+_TRIAL_MEMORY = "512m"
+_TRIAL_PROCESSES = 128
 CPU_MODELS = {"kvm": "host", "tcg": "max"}
 """QEMU's CPU model of machines by accelerator; KVM is tried with the one it will be used with."""
 
@@ -232,6 +234,9 @@ def run_in_container(
             command=argv[1:],
             devices=[f"{device}:{device}:rwm"] if accelerator == "kvm" else [],
             network_mode="none",
+            mem_limit=_TRIAL_MEMORY,
+            memswap_limit=_TRIAL_MEMORY,
+            pids_limit=_TRIAL_PROCESSES,
         )
         try:
             container.put_archive("/", body.getvalue())

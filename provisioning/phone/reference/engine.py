@@ -13,6 +13,7 @@ from appliance.base.files import FileLock, digest_bytes
 from images.engine import connect
 from provisioning.container_names import LABEL, LABEL_STATE, container_name
 from provisioning.phone.profile import REFERENCE
+from provisioning.phone.reference.fence import fence_container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,6 +29,7 @@ LOOPBACK = "127.0.0.1"
 ADB_PORT = "5555/tcp"
 CONSOLE_PORT = "5554/tcp"
 
+_PORTS = tuple(int(port.partition("/")[0]) for port in (ADB_PORT, CONSOLE_PORT))
 _STOP_TIMEOUT_S = 5
 _MAX_PROCESSES = 512
 
@@ -53,7 +55,7 @@ class PhoneContainers:
     ) -> str:
         """Make a container with its volume, not started; return the container's id.
 
-        Nothing but loopback reaches it, and it reaches nobody: its network has no way out.
+        Nothing but loopback reaches it, and it reaches nobody: once started it is fenced in.
 
         Args:
             machine_id: name of the machine.
@@ -94,14 +96,25 @@ class PhoneContainers:
             )
             return str(container.id)
 
-    def start(self, machine_id: str) -> None:
-        """Start a container; harmless when it runs.
+    def start(self, machine_id: str, fence_image: str) -> None:
+        """Start a container that can open no connection; harmless when it runs.
+
+        Args:
+            machine_id: of the phone.
+            fence_image: docker tag of an image that has iptables.
 
         Raises:
-            MachineStartError: there is none, or the engine refused.
+            MachineStartError: there is none, the engine refused, or it could not be fenced in; it
+                does not run then.
         """
         with connect(doing="start a phone's container", refusal=MachineStartError) as client:
-            client.containers.get(container_name(machine_id)).start()
+            container = client.containers.get(container_name(machine_id))
+            container.start()
+            try:
+                fence_container(client, str(container.id), fence_image, _PORTS)
+            except BaseException:
+                container.kill()
+                raise
 
     def ports(self, machine_id: str) -> tuple[int, int] | None:
         """Return the loopback ports of ADB and of the console; None when it does not run."""

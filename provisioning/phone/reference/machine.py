@@ -18,6 +18,7 @@ from appliance.base.errors import (
     PhoneUnauthorizedError,
 )
 from appliance.base.measures import record
+from images.builder import find
 from provisioning.machine_state import MachineState
 from provisioning.phone.adb.device import AdbDevice
 from provisioning.phone.adb.input import PhoneInput, PhoneTree
@@ -51,7 +52,7 @@ class ReferencePhone:
     Whoever uses it holds the lock of its folder.
 
     Args:
-        settings: the adb server's socket and key.
+        settings: the adb server's socket and key, and where images are.
         folder: of the machine; holds the console's token and the snapshots' digests.
         record: what it is; its backend names the sort of phone.
         profile: the sort of phone, where it is none of `phone_profile.PROFILES`.
@@ -67,6 +68,7 @@ class ReferencePhone:
         profile: PhoneProfile | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._settings = settings
         self._folder = folder
         self._record = record
         self._profile = profile or profile_of(record.backend)
@@ -210,7 +212,8 @@ class ReferencePhone:
         """Start it and return when commands can be sent.
 
         Raises:
-            MachineStartError: it did not come up in time.
+            MachineStartError: it did not come up in time, or could not be fenced in.
+            ImageError: the hypervisor's image, which has what fences it in, is not built.
             MesocosmError: docker or adb is missing.
         """
         start_s = self._clock.monotonic_s()
@@ -220,7 +223,8 @@ class ReferencePhone:
             self._ports = ports
         else:
             self.release()
-            self._containers.start(self.info.machine_id)
+            fence_image = find("hypervisor", self._settings).tag or ""
+            self._containers.start(self.info.machine_id, fence_image)
         self._wait(start_s + self._profile.start_timeout_s)
         if not was_running:
             seconds = self._clock.monotonic_s() - start_s

@@ -142,3 +142,11 @@ def test_a_host_without_compose_is_told_the_cure(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("appliance.base.process.find_tool", lambda _name: None)
     with pytest.raises(RequirementError, match="compose"):
         find_compose()
+
+
+def test_every_container_has_limits_of_memory_and_processes_and_a_log_that_rotates() -> None:
+    text = REPOSITORY.joinpath("docker-compose.yml").read_text()
+    for name, service in yaml.safe_load(text)["services"].items():
+        assert service["pids_limit"] > 0, name
+        assert service["mem_limit"], name
+        assert service["logging"]["options"]["max-size"], name

@@ -73,6 +73,6 @@ def test_what_an_engine_refuses_is_named_after_what_was_asked(tmp_path: Path) ->
             ask()
         assert caught.value.code == "engine"
     with pytest.raises(MachineStartError, match="start a phone's container"):
-        phones.start("phone-1")
+        phones.start("phone-1", "image")
     with pytest.raises(MachineStartError, match="start a desktop's container"):
         desktops.start("desktop-1")

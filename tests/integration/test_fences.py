@@ -1,0 +1,156 @@
+"""A phone opens no connection to this host, and is still reached from it; on a real Docker engine."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from typing import TYPE_CHECKING, Any
+
+import docker
+import pytest
+
+from appliance.base.clock import wait_until
+from appliance.base.errors import ImageError, MachineStartError, RequirementError
+from appliance.base.ids import new_machine_id
+from appliance.base.settings import Settings
+from images.builder import find
+from provisioning.phone.reference.fence import fence_container
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from docker import DockerClient
+    from docker.models.containers import Container
+
+pytestmark = [pytest.mark.docker, pytest.mark.phone]
+
+INSIDE_PORT = 5555
+_SERVE = f"""
+import socket
+server = socket.create_server(("0.0.0.0", {INSIDE_PORT}))
+while True:
+    link, _ = server.accept()
+    link.sendall(b"hello" * 20000)
+    link.close()
+"""
+_CONNECT = """
+import socket, sys
+for host in sys.argv[2:]:
+    try:
+        socket.create_connection((host, int(sys.argv[1])), timeout=5).close()
+        print("connected")
+    except OSError as exc:
+        print("refused")
+    try:
+        link = socket.socket()
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        link.settimeout(5)
+        link.bind(("", 40000))
+        link.connect((host, int(sys.argv[1])))
+        print("connected")
+    except OSError as exc:
+        print("refused")
+"""
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[DockerClient]:
+    with contextlib.closing(docker.from_env()) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def images() -> dict[str, str]:
+    try:
+        return {name: find(name, Settings()).tag or "" for name in ("phone", "hypervisor")}
+    except (ImageError, RequirementError) as exc:
+        pytest.skip(str(exc))
+
+
+@pytest.fixture
+def container(client: DockerClient, images: dict[str, str]) -> Iterator[Container]:
+    """Run a server where a phone would run, on a network like the phones'."""
+    name = new_machine_id("op-fence")
+    options = {"com.docker.network.bridge.enable_ip_masquerade": "false"}
+    network = client.networks.create(name, driver="bridge", options=options)
+    try:
+        made = client.containers.run(
+            images["phone"],
+            entrypoint=["python3", "-c", _SERVE],
+            name=name,
+            network=name,
+            ports={f"{INSIDE_PORT}/tcp": ("127.0.0.1", 0)},
+            cap_drop=["ALL"],
+            detach=True,
+        )
+        try:
+            assert wait_until(lambda: _ask(made), timeout_s=30.0, every_s=0.1)
+            yield made
+        finally:
+            made.remove(force=True, v=True)
+    finally:
+        network.remove()
+
+
+@pytest.fixture
+def service() -> Iterator[int]:
+    """Listen on every address of this host, as a careless service does; gives the port."""
+    with socket.create_server(("0.0.0.0", 0)) as server:  # noqa: S104 - what the fence is for
+        ended = threading.Event()
+
+        def accept() -> None:
+            while not ended.is_set():
+                with contextlib.suppress(OSError):
+                    server.accept()[0].close()
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        port = int(server.getsockname()[1])
+        yield port
+        ended.set()
+        socket.create_connection(("127.0.0.1", port)).close()
+        thread.join()
+
+
+def _ask(container: Container) -> int:
+    """Return how many bytes the server in the container sends to this host; 0 for none."""
+    container.reload()
+    published = container.attrs["NetworkSettings"]["Ports"][f"{INSIDE_PORT}/tcp"]
+    address = ("127.0.0.1", int(published[0]["HostPort"]))
+    total = 0
+    with contextlib.suppress(OSError), socket.create_connection(address, timeout=10) as link:
+        while data := link.recv(1 << 16):
+            total += len(data)
+    return total
+
+
+def _try_to_connect(client: DockerClient, container: Container, port: int) -> set[str]:
+    """Let the container connect to the host through every gateway of Docker's there is."""
+    gateways = {
+        config["Gateway"]
+        for network in client.networks.list()
+        for config in network.attrs["IPAM"].get("Config") or ()
+        if "Gateway" in config
+    }
+    assert len(gateways) >= 2
+    argv = ["python3", "-c", _CONNECT, str(port), *sorted(gateways)]
+    words: Any = container.exec_run(argv).output
+    return set(words.decode().split())
+
+
+def test_a_fenced_container_reaches_no_address_of_the_host_and_is_reached(
+    client: DockerClient, container: Container, images: dict[str, str], service: int
+) -> None:
+    assert "connected" in _try_to_connect(client, container, service)
+    for _ in range(2):  # a second time changes nothing
+        fence_container(client, str(container.id), images["hypervisor"], (INSIDE_PORT,))
+        assert _try_to_connect(client, container, service) == {"refused"}
+        assert _ask(container) == 100_000
+
+
+def test_a_fence_that_cannot_be_set_is_an_error(
+    client: DockerClient, container: Container, images: dict[str, str]
+) -> None:
+    with pytest.raises(MachineStartError, match="iptables"):
+        fence_container(client, str(container.id), images["phone"], (INSIDE_PORT,))
