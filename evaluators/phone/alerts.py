@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 def notification_posted(phone: PhoneView, package: str, title: str, text: str = "") -> bool:
     """Return whether a notification of an application is posted and not dismissed.
 
+    Proves the state, not who made it.
+
     Args:
         phone: the phone.
         package: of the application that posted it.
@@ -36,6 +38,8 @@ def notification_posted(phone: PhoneView, package: str, title: str, text: str = 
 def notifications_cleared(phone: PhoneView, package: str) -> bool:
     """Return whether an application has no posted notification.
 
+    Proves the state, not who made it.
+
     Args:
         phone: the phone.
         package: of the application, which must be installed.
@@ -52,7 +56,8 @@ def notifications_cleared(phone: PhoneView, package: str) -> bool:
 def toast_shown(phone: PhoneView, text: str, package: str = "") -> bool:
     """Return whether the last toast showed exactly this text.
 
-    Android forgets a toast once it is gone, so on real phones only one that is still shown counts.
+    Android forgets a toast once it is gone, so on real phones only one that is still shown counts. Any
+    application can show any toast: name its package. Proves the state, not who made it.
 
     Args:
         phone: the phone.

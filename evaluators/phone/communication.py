@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING, Literal
 
-from evaluators.comparing import is_same
 from evaluators.decorators import evaluator
+from evaluators.phone.numbers import is_same_number
 
 if TYPE_CHECKING:
     from evaluators.phone.view import PhoneView
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
 def message_sent(phone: PhoneView, number: str, text: str) -> bool:
     """Return whether a text message was sent: it is in the sent box, not a draft or in the outbox.
 
+    Proves the state, not who made it.
+
     Args:
         phone: the phone.
-        number: of the receiver; blanks, hyphens and brackets are ignored, a leading ``+`` is not.
+        number: of the receiver; blanks, hyphens, dots and brackets are ignored, ``00`` at the
+            beginning is ``+``; a sender whose name has letters is none.
         text: the whole message; white space around it is ignored.
 
     Example:
@@ -31,6 +35,8 @@ def message_received(
     phone: PhoneView, number: str, text: str, *, state: Literal["any", "read", "unread"] = "any"
 ) -> bool:
     """Return whether a text message is in the inbox.
+
+    Proves the state, not who made it.
 
     Args:
         phone: the phone.
@@ -48,6 +54,8 @@ def message_received(
 @evaluator(on="phone")
 def message_drafted(phone: PhoneView, number: str, text: str) -> bool:
     """Return whether a text message is stored as a draft and was not sent.
+
+    Proves the state, not who made it.
 
     Args:
         phone: the phone.
@@ -72,6 +80,9 @@ def call_logged(
 ) -> bool:
     """Return whether the call log has a call with a number.
 
+    An outgoing call counts although nobody answered: ask for a duration. Proves the state, not who
+    made it.
+
     Args:
         phone: the phone.
         number: of the other party; compared as by ``message_sent``.
@@ -82,7 +93,7 @@ def call_logged(
         ``{on: phone, check: call_logged, with: {number: "555 0199", kind: outgoing}}``
     """
     return any(
-        each.kind == kind and each.duration_s >= least_s and is_same(each.number, number, "digits")
+        each.kind == kind and each.duration_s >= least_s and is_same_number(each.number, number)
         for each in phone.calls()
     )
 
@@ -104,8 +115,13 @@ def call_state_is(phone: PhoneView, state: Literal["ringing", "offhook"]) -> boo
 def _has_message(phone: PhoneView, box: str, number: str, text: str, state: str = "any") -> bool:
     return any(
         each.box == box
-        and each.body.strip() == text.strip() != ""
-        and is_same(each.address, number, "digits")
+        and _plain(each.body) == _plain(text) != ""
+        and is_same_number(each.address, number)
         and (state == "any" or each.is_read is (state == "read"))
         for each in phone.messages()
     )
+
+
+def _plain(text: str) -> str:
+    """Return a text composed, with plain newlines, without white space around it."""
+    return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()

@@ -6,12 +6,14 @@ reference phone provides one at ``content://com.google.android.apps.tasks/tasks`
 
 from __future__ import annotations
 
-import re
+import unicodedata
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from evaluators.decorators import evaluator
+from evaluators.phone.numbers import is_same_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +30,8 @@ CONTACTS = "content://com.android.contacts/contacts"
 def task_listed(phone: PhoneView, title: str) -> bool:
     """Return whether the Tasks application has an open task with exactly this title.
 
+    Proves the state, not who made it.
+
     Args:
         phone: the phone.
         title: of the task, case-sensitive; white space around it is ignored.
@@ -42,7 +46,7 @@ def task_listed(phone: PhoneView, title: str) -> bool:
 def task_completed(phone: PhoneView, title: str) -> bool:
     """Return whether the task with this title is marked as completed, and no open one is left.
 
-    A deleted task is not completed.
+    A deleted task is not completed. Proves the state, not who made it.
 
     Args:
         phone: the phone.
@@ -58,28 +62,25 @@ def task_completed(phone: PhoneView, title: str) -> bool:
 def contact_exists(phone: PhoneView, name: str, number: str = "", email: str = "") -> bool:
     """Return whether a contact has this name, and this number and e-mail address if given.
 
+    Proves the state, not who made it.
+
     Args:
         phone: the phone.
         name: the whole display name; white space around it is ignored.
-        number: one of the contact's phone numbers; blanks, dots, hyphens, slashes and brackets are
-            ignored, a leading ``+`` is not.
+        number: one of the contact's phone numbers; compared as by ``message_sent``.
         email: one of the contact's addresses; case-insensitive.
 
     Example:
         ``{on: phone, check: contact_exists, with: {name: Ann, number: "+41 44 555 01 73"}}``
     """
-    contacts = _ids(phone.content(CONTACTS, "display_name"), name)
+    contacts = {row["_id"] for row in _named(phone, CONTACTS, "display_name", name)}
     if number:
-        owners = phone.content(PHONES, "contact_id")
-        numbers = phone.content(PHONES, "data1")
-        contacts &= {
-            int(owners[row]) for row in numbers if _digits(numbers[row]) == _digits(number)
-        }
+        rows = phone.rows(PHONES, "contact_id", "data1")
+        contacts &= {row["contact_id"] for row in rows if is_same_number(row["data1"], number)}
     if email:
-        owners = phone.content(EMAILS, "contact_id")
-        emails = phone.content(EMAILS, "data1")
         wanted = email.strip().casefold()
-        contacts &= {int(owners[row]) for row in emails if emails[row].strip().casefold() == wanted}
+        rows = phone.rows(EMAILS, "contact_id", "data1")
+        contacts &= {row["contact_id"] for row in rows if row["data1"].strip().casefold() == wanted}
     return bool(contacts)
 
 
@@ -88,6 +89,8 @@ def setting_equals(
     phone: PhoneView, namespace: Literal["system", "secure", "global"], key: str, value: str
 ) -> bool:
     """Return whether a system setting has exactly this value; an unset one is unmet.
+
+    Numbers are compared as numbers: ``1`` is ``1.0``. Proves the state, not who made it.
 
     Args:
         phone: the phone.
@@ -99,12 +102,15 @@ def setting_equals(
         ``{on: phone, check: setting_equals,
         with: {namespace: global, key: device_name, value: Lab phone}}``
     """
-    return phone.setting(namespace, key) == value
+    found = phone.setting(namespace, key)
+    return found is not None and (found == value or _number(found) == _number(value) is not None)
 
 
 @evaluator(on="phone")
 def content_row_exists(phone: PhoneView, uri: str, where: dict[str, str]) -> bool:
     """Return whether a content provider has a row with these values in these columns.
+
+    Proves the state, not who made it.
 
     Args:
         phone: the phone.
@@ -124,6 +130,8 @@ def content_row_count_equals(
 ) -> bool:
     """Return whether exactly this many rows of a content provider have these values in these columns.
 
+    Proves the state, not who made it.
+
     Args:
         phone: the phone.
         uri: of the table, such as ``content://sms``.
@@ -141,6 +149,9 @@ def content_row_count_equals(
 def package_installed(phone: PhoneView, package: str) -> bool:
     """Return whether an application is installed.
 
+    It is known by its package name, whatever name and icon it shows. Proves the state, not who made
+    it.
+
     Args:
         phone: the phone.
         package: the whole package name.
@@ -157,16 +168,23 @@ def _rows(phone: PhoneView, uri: str, where: Mapping[str, str]) -> list[dict[str
 
 
 def _states_of(phone: PhoneView, title: str) -> set[str]:
-    tasks = _ids(phone.content(TASKS, "title"), title)
-    if not tasks:
-        return set()
-    done = phone.content(TASKS, "completed")
-    return {done[task] for task in tasks}
+    return {row["completed"] for row in _named(phone, TASKS, "title", title, "completed")}
 
 
-def _ids(rows: Mapping[int, str], value: str) -> set[int]:
-    return {row for row, text in rows.items() if text.strip() == value.strip()}
+def _named(
+    phone: PhoneView, uri: str, column: str, name: str, *further: str
+) -> list[dict[str, str]]:
+    """Return the rows with a name in a column."""
+    return [row for row in phone.rows(uri, column, *further) if _plain(row[column]) == _plain(name)]
 
 
-def _digits(number: str) -> str:
-    return re.sub(r"[\s.\-/()]", "", number)
+def _plain(name: str) -> str:
+    """Return a name composed, without white space around it."""
+    return unicodedata.normalize("NFC", name).strip()
+
+
+def _number(value: str) -> Decimal | None:
+    try:
+        return Decimal(value)
+    except InvalidOperation:
+        return None

@@ -48,6 +48,7 @@ class UiNode:
         states: those of `STATES` that it has.
         index: its position in document order, from 0.
         parent: `index` of its parent; -1 for roots.
+        is_visible: whether it has a size, where that is reported, and is not said to be hidden.
     """
 
     text: str
@@ -60,6 +61,7 @@ class UiNode:
     states: frozenset[str] = frozenset()
     index: int = 0
     parent: int = -1
+    is_visible: bool = True
 
     def has_id(self, resource_id: str) -> bool:
         """Return whether it has this id, with or without ``package:id/``."""
@@ -108,4 +110,10 @@ def _node(node: XmlElement, index: int, parent: int) -> UiNode:
         states=frozenset(state for state in STATES if node.get(state) == "true"),
         index=index,
         parent=parent,
+        is_visible=node.get("visible-to-user") != "false" and not (bounds and _is_empty(bounds)),
     )
+
+
+def _is_empty(bounds: re.Match[str]) -> bool:
+    left, top, right, bottom = (int(number) for number in bounds.groups())
+    return right <= left or bottom <= top

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _RECORD = re.compile(r"^ {2,6}NotificationRecord\(0x[0-9a-f]+:? pkg=([\w.]+) (.*)$", re.MULTILINE)
 _CHANNEL = re.compile(r"\bNotification\(channel=(\S+)")
@@ -59,7 +63,7 @@ def parse_notifications(output: str) -> list[Notification]:
     Only posted notifications are included, not enqueued, snoozed or dismissed ones.
     """
     block = _section(output, "  Notification List:\n")
-    heads = list(_RECORD.finditer(block))
+    heads = list(_outside(_RECORD, block))
     ends = [*(head.start() for head in heads), len(block)][1:]
     found = []
     for head, end in zip(heads, ends, strict=True):
@@ -83,14 +87,30 @@ def parse_kept_toast(output: str) -> Toast | None:
 def _section(output: str, heading: str) -> str:
     """Return the text between a heading and the next one; empty when there is no such heading."""
     _, found, rest = output.partition(heading)
-    end = _NEXT_SECTION.search(rest) if found else None
+    end = next(_outside(_NEXT_SECTION, rest), None) if found else None
     return rest[: end.start()] if end else rest
 
 
+def _outside(pattern: re.Pattern[str], block: str) -> Iterator[re.Match[str]]:
+    """Yield what matches a pattern, but not within a title or text of a notification."""
+    at = 0
+    while found := pattern.search(block, at):
+        value = _EXTRA.search(block, at, found.start())
+        if value is None:
+            yield found
+            at = found.end()
+        else:
+            end = _AFTER_EXTRA.search(block, value.end())
+            at = end.end() if end else value.end()
+
+
 def _extras(block: str) -> dict[str, str]:
-    values = {"title": "", "text": ""}
-    for found in _EXTRA.finditer(block):
+    """Return title and text; what looks like either within one of them does not count."""
+    values: dict[str, str] = {}
+    at = 0
+    while found := _EXTRA.search(block, at):
         end = _AFTER_EXTRA.search(block, found.end())
         if end is not None:
-            values[found[1]] = block[found.end() : end.start()]
-    return values
+            values.setdefault(found[1], block[found.end() : end.start()])
+        at = end.end() if end else found.end()
+    return {"title": "", "text": "", **values}

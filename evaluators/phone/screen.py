@@ -1,4 +1,8 @@
-"""The screen of a phone: applications and elements."""
+"""The screen of a phone: applications and elements.
+
+Elements without a size, or hidden ones, are not shown. An application shows what is typed into it:
+where a text must be stored, ask for the stored data, or for the id of the element that shows it.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,8 @@ State = Literal["checked", "selected", "focused", "enabled", "scrollable", "pass
 def app_in_front(phone: PhoneView, package: str) -> bool:
     """Return whether an application is in front.
 
+    Proves the state, not who made it.
+
     Args:
         phone: the phone.
         package: the whole package name; ``com.google.android.apps.docs`` is not met by
@@ -32,6 +38,8 @@ def app_in_front(phone: PhoneView, package: str) -> bool:
 def ui_text_shown(phone: PhoneView, text: str, package: str, resource_id: str = "") -> bool:
     """Return whether an application shows an element with exactly this text.
 
+    Proves the state, not who made it.
+
     Args:
         phone: the phone.
         text: the element's whole text or content description.
@@ -46,12 +54,15 @@ def ui_text_shown(phone: PhoneView, text: str, package: str, resource_id: str = 
         and node.package == package
         and resource_id in {"", node.resource_id, node.resource_id.rpartition(":id/")[2]}
         for node in phone.hierarchy()
+        if node.is_visible
     )
 
 
 @evaluator(on="phone")
 def activity_in_front(phone: PhoneView, package: str, activity: str) -> bool:
     """Return whether an activity (one screen of an application) is in front.
+
+    Other applications may open it, too. Proves the state, not who made it.
 
     Args:
         phone: the phone.
@@ -82,7 +93,7 @@ def ui_element_shown(
 ) -> bool:
     """Return whether an application shows an element with all the given properties.
 
-    Without a text, description or id it is unmet.
+    Without a text, description or id it is unmet. Proves the state, not who made it.
 
     Args:
         phone: the phone.
@@ -104,14 +115,15 @@ def ui_element_shown(
         description=description or None,
         package=package,
     )
-    return any(state is None or state in node.states for node in nodes)
+    return any(node.is_visible and state in {None, *node.states} for node in nodes)
 
 
 @evaluator(on="phone")
 def ui_element_gone(phone: PhoneView, package: str, text: str) -> bool:
     """Return whether an application is in front and shows no element with this text.
 
-    An application that is not in front, or that shows no elements, is unmet.
+    An application that is not in front, or that shows no elements, is unmet; an element that was
+    scrolled off the screen is gone. Proves the state, not who made it.
 
     Args:
         phone: the phone.
@@ -121,7 +133,7 @@ def ui_element_gone(phone: PhoneView, package: str, text: str) -> bool:
     Example:
         ``{on: phone, check: ui_element_gone, with: {package: com.android.settings, text: Error}}``
     """
-    nodes = phone.nodes(package=package)
+    nodes = [node for node in phone.nodes(package=package) if node.is_visible]
     is_shown = any(text in {node.text, node.description} for node in nodes)
     return bool(nodes) and phone.front_activity()[0] == package and not is_shown
 
@@ -131,7 +143,7 @@ def ui_switch_is(phone: PhoneView, package: str, label: str, on: Literal["on", "
     """Return whether the switch or check box with a label is on or off.
 
     The switch is the element with that text or description itself, or the only checkable one in
-    the nearest enclosing element of the label that has any.
+    the nearest enclosing element of the label that has any. Proves the state, not who made it.
 
     Args:
         phone: the phone.
@@ -147,7 +159,7 @@ def ui_switch_is(phone: PhoneView, package: str, label: str, on: Literal["on", "
     switches = [
         switch
         for node in nodes
-        if label and label in {node.text, node.description}
+        if label and label in {node.text, node.description} and node.is_visible
         for switch in _switch_of(node, nodes)
     ]
     return len(switches) == 1 and switches[0].is_checked is (on == "on")

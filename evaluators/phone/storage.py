@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 @evaluator(on="phone")
 def phone_file_exists(phone: PhoneView, path: str) -> bool:
     """Return whether there is a file, not a folder, at this path of a phone; it may be empty.
+
+    Proves the state, not who made it.
 
     Args:
         phone: the phone.
@@ -29,7 +32,8 @@ def phone_file_exists(phone: PhoneView, path: str) -> bool:
 def phone_path_absent(phone: PhoneView, path: str) -> bool:
     """Return whether there is nothing at this path of a phone, in a folder that exists.
 
-    A missing parent folder is unmet: the path may be misspelt.
+    A missing parent folder is unmet: the path may be misspelt. A file that an application moved to
+    its bin is absent. Proves the state, not who made it.
 
     Args:
         phone: the phone.
@@ -46,7 +50,8 @@ def phone_path_absent(phone: PhoneView, path: str) -> bool:
 def phone_file_text_equals(phone: PhoneView, path: str, text: str) -> bool:
     """Return whether a file of a phone holds exactly this text, in UTF-8.
 
-    One newline at the end is ignored.
+    One newline at the end and a byte order mark are ignored; CRLF counts as a newline. Proves the
+    state, not who made it.
 
     Args:
         phone: the phone.
@@ -57,14 +62,15 @@ def phone_file_text_equals(phone: PhoneView, path: str, text: str) -> bool:
         ``{on: phone, check: phone_file_text_equals, with: {path: /sdcard/a.txt, text: Hello}}``
     """
     content = phone.file_text(path)
-    return content is not None and content.removesuffix("\n") == text.removesuffix("\n")
+    return content is not None and _lines(content) == _lines(text)
 
 
 @evaluator(on="phone")
 def phone_folder_lists(phone: PhoneView, path: str, names: list[str]) -> bool:
     """Return whether a folder of a phone holds exactly these entries, no fewer and no more.
 
-    Entries whose name begins with a dot are ignored. A folder that is missing is unmet.
+    Entries whose name begins with a dot are ignored. A folder that is missing is unmet. Proves the
+    state, not who made it.
 
     Args:
         phone: the phone.
@@ -77,4 +83,14 @@ def phone_folder_lists(phone: PhoneView, path: str, names: list[str]) -> bool:
     seen = phone.folder(path)
     if seen is None:
         return False
-    return [name for name in seen if not name.startswith(".")] == sorted(names)
+    shown = [_composed(name) for name in seen if not name.startswith(".")]
+    return sorted(shown) == sorted(map(_composed, names))
+
+
+def _lines(text: str) -> str:
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n")
+
+
+def _composed(name: str) -> str:
+    """Return a name with letters and accents in one, as programs store either."""
+    return unicodedata.normalize("NFC", name)

@@ -27,6 +27,7 @@ from evaluators.phone.records import (
     parse_settings,
     parse_stat,
 )
+from evaluators.phone.rows import read_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,10 +37,9 @@ if TYPE_CHECKING:
     from provisioning.protocols import Commands
 
 _RESUMED = (
-    re.compile(r"topResumedActivity=ActivityRecord\{\S+ u\d+ ([\w.]+)/([\w.$]+)"),
-    re.compile(r"\bm?ResumedActivity: ActivityRecord\{\S+ u\d+ ([\w.]+)/([\w.$]+)"),
+    re.compile(r"(?m)^ *topResumedActivity=ActivityRecord\{\S+ u\d+ ([\w.]+)/([\w.$]+)"),
+    re.compile(r"(?m)^ *m?ResumedActivity: ActivityRecord\{\S+ u\d+ ([\w.]+)/([\w.$]+)"),
 )
-_ROW = re.compile(r"^Row: (\d+) _id=(\d+), ", re.MULTILINE)
 _MAX_FILE_BYTES = 16 << 20
 
 
@@ -150,9 +150,6 @@ class PhoneView:
     def content(self, uri: str, column: str) -> Mapping[int, str]:
         """Return one column of a content provider's rows, by row id.
 
-        Only one column is queried at a time: ``content query`` separates columns by ``, `` without
-        quoting, so that values with commas would be ambiguous.
-
         Args:
             uri: such as ``content://com.android.contacts/data/phones``.
             column: its name; NULL is returned as an empty text.
@@ -160,13 +157,16 @@ class PhoneView:
         Raises:
             EvaluationError: the phone's output is not rows.
         """
-        output = self.read("content", "query", "--uri", uri, "--projection", f"_id:{column}")
-        return parse_rows(output.replace("\r\n", "\n"), column)
+        return read_column(self._query, uri, column)
+
+    def _query(self, *more: str) -> str:
+        return self.read("content", "query", *more).replace("\r\n", "\n")
 
     def rows(self, uri: str, *columns: str) -> list[dict[str, str]]:
         """Return several columns of a content provider's rows, by ``_id``; NULL is an empty text.
 
-        Rows that are added or deleted between the queries, one for each column, are left out.
+        Rows that are added or deleted between the queries, one for each column, are left out or
+        queried alone.
 
         Raises:
             EvaluationError: the phone's output is not rows.
@@ -305,30 +305,3 @@ class PhoneView:
 
 def _text(result: CommandResult) -> str:
     return result.stdout.decode(errors="replace")
-
-
-def parse_rows(output: str, column: str) -> dict[int, str]:
-    """Parse the output of ``content query --projection _id:COLUMN``.
-
-    Args:
-        output: lines such as ``Row: 0 _id=7, title=Milk, eggs``; values may span lines.
-        column: the second column.
-
-    Raises:
-        EvaluationError: the output is not rows numbered from 0, each id once.
-    """
-    if output.strip() in {"", "No result found."}:
-        return {}
-    heads = list(_ROW.finditer(output))
-    rows: dict[int, str] = {}
-    for number, head in enumerate(heads):
-        end = heads[number + 1].start() - 1 if number + 1 < len(heads) else len(output.rstrip("\n"))
-        label, _, value = output[head.end() : end].partition("=")
-        if int(head[1]) != number or label != column or int(head[2]) in rows:
-            raise EvaluationError(
-                "A content provider's rows are out of order.", details=output[:400]
-            )
-        rows[int(head[2])] = "" if value == "NULL" else value
-    if not heads or heads[0].start() != 0:
-        raise EvaluationError("A content provider returned no rows.", details=output[:400])
-    return rows

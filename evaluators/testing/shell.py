@@ -41,8 +41,13 @@ class TableShell:
             f"Row: {number} _id={key}, {column}={value}\n"
             for number, (key, value) in enumerate(rows.items())
         )
-        command = f"content query --uri {uri} --projection _id:{column}"
-        self.answers[command] = lines or "No result found.\n"
+        ask = f"content query --uri {uri} --projection"
+        none = "No result found.\n"
+        ids = "".join(f"Row: {number} _id={key}\n" for number, key in enumerate(rows))
+        self.answers[f"{ask} _id:{column}"] = lines or none
+        self.answers[f"{ask} _id"] = ids or none
+        for key, value in rows.items():
+            self.answers[f"{ask} {column} --where _id={key}"] = f"Row: 0 {column}={value}\n"
 
     def resume(self, component: str) -> None:
         """Put an activity, ``package/.Activity``, in front."""

@@ -8,6 +8,7 @@ from evaluators.phone import content
 from evaluators.phone.content import CONTACTS, EMAILS, PHONES, TASKS
 from evaluators.testing.case import (
     CaseTable,
+    another_way,
     corrupt,
     empty,
     hostile,
@@ -19,6 +20,7 @@ from evaluators.testing.case import (
 )
 from evaluators.testing.phone import PhoneFixture
 from tests.evaluator_cases.phone.screen import answers
+from tests.evaluator_cases.phone_ways import CYRILLIC_A, MARKED, row_within, ways
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,26 +83,69 @@ def late(state: State) -> State:
     return put
 
 
+def all_of(*states: State) -> State:
+    """Put several states one after the other."""
+
+    def act(fixture: PhoneFixture) -> None:
+        for state in states:
+            state(fixture)
+
+    return act
+
+
+def gone_singly(uri: str, column: str, row: int) -> State:
+    """Let a row be deleted before it is asked for alone."""
+    return answers(
+        f"{ids_of(uri).removesuffix(' _id')} {column} --where _id={row}", "No result found.\n"
+    )
+
+
 def query(uri: str, column: str) -> str:
     """Return the command that asks for a column."""
     return f"content query --uri {uri} --projection _id:{column}"
 
 
+def prints(uri: str, column: str, output: str | int) -> State:
+    """Let a provider of one row print something for a column."""
+
+    def put(fixture: PhoneFixture) -> None:
+        fixture.shell.answers[ids_of(uri)] = "Row: 0 _id=1\n"
+        fixture.shell.answers[query(uri, column)] = output
+
+    return put
+
+
+def ids_of(uri: str) -> str:
+    """Return the command that asks for the ids of rows."""
+    return f"content query --uri {uri} --projection _id"
+
+
 def unreadable(uri: str, column: str, /, **args: Json) -> tuple[Case, ...]:
     """Make the cases of a provider that does not answer as one."""
-    ask = query(uri, column)
+    ids = ids_of(uri)
     return (
         missing("no answer", nothing, **args).expect_error(),
-        missing("it fails", answers(ask, 1), **args).expect_error(),
+        missing("it fails", prints(uri, column, 1), **args).expect_error(),
+        missing("its ids fail", answers(ids, 1), **args).expect_error(),
         corrupt(
-            "an error's words", answers(ask, "Error while accessing provider:x\n"), **args
+            "an error's words", prints(uri, column, "Error while accessing provider:x\n"), **args
         ).expect_error(),
         corrupt(
-            "rows out of order", answers(ask, f"Row: 1 _id=1, {column}=a\n"), **args
+            "an error's words for ids", answers(ids, "Error while accessing provider:x\n"), **args
+        ).expect_error(),
+        corrupt(
+            "ids out of order", answers(ids, "Row: 1 _id=1\nRow: 0 _id=2\n"), **args
+        ).expect_error(),
+        corrupt("an id twice", answers(ids, "Row: 0 _id=1\nRow: 1 _id=1\n"), **args).expect_error(),
+        corrupt(
+            "rows out of order", prints(uri, column, f"Row: 1 _id=1, {column}=a\n"), **args
+        ).expect_error(),
+        corrupt(
+            "rows of another column", prints(uri, column, "Row: 0 _id=1, x=a\n"), **args
         ).expect_error(),
         hostile(
-            "a row within a value",
-            answers(ask, f"Row: 0 _id=1, {column}=a\nRow: 7 _id=9, {column}=b\n"),
+            "a row within a value, which is not there alone",
+            prints(uri, column, f"Row: 0 _id=1, {column}=a\nRow: 1 _id=9, {column}=b\n"),
             **args,
         ).expect_error(),
     )
@@ -131,6 +176,30 @@ TABLES = (
             near_miss("longer", tasks(("Milk, eggs", "0")), **_MILK),
             near_miss("other case", tasks(("milk", "0")), **_MILK),
             empty("no tasks", none_in(TASKS, "title", "completed"), **_MILK),
+            *ways(
+                _MILK,
+                {
+                    "a row within another's title": tasks((row_within("title", "Milk"), "0")),
+                    "a letter of another script": tasks(("Mi\u217ck", "0")),
+                    "an invisible character": tasks(("Mi\u200blk", "0")),
+                },
+                {
+                    "blanks around": tasks((" Milk\n", "0")),
+                    "beside a title of two lines": tasks(
+                        (row_within("title", "x"), "0"), ("Milk", "0")
+                    ),
+                    "one deleted meanwhile": all_of(
+                        tasks((row_within("title", "x"), "0"), ("Milk", "0")),
+                        gone_singly(TASKS, "title", 1),
+                    ),
+                },
+            ),
+            another_way("accents apart", tasks(("Cafe\u0301", "0")), title="Caf\u00e9"),
+            another_way(
+                "of two lines",
+                tasks((row_within("title", "y"), "0")),
+                title=row_within("title", "y"),
+            ),
             *unreadable(TASKS, "title", **_MILK),
         ),
     ),
@@ -145,6 +214,20 @@ TABLES = (
             near_miss("one open", tasks(("Milk", "1"), ("Milk", "0")), **_MILK),
             near_miss("longer", tasks(("Milk, eggs", "1")), **_MILK),
             empty("no tasks", none_in(TASKS, "title", "completed"), **_MILK),
+            *ways(
+                _MILK,
+                {
+                    "a row within another's title": tasks((row_within("title", "Milk"), "1")),
+                    "one with blanks around is open": tasks(("Milk", "1"), (" Milk ", "0")),
+                    "an invisible character": tasks(("Mi\u200blk", "1")),
+                },
+                {
+                    "blanks around": tasks((" Milk\n", "1")),
+                    "beside a title of two lines": tasks(
+                        (row_within("title", "x"), "0"), ("Milk", "1")
+                    ),
+                },
+            ),
             *unreadable(TASKS, "title", **_MILK),
         ),
     ),
@@ -164,19 +247,22 @@ TABLES = (
             positive("a name that ends so", people({1: "AleX"}), name="AleX"),
             positive(
                 "other ends of lines",
-                answers(
-                    query(CONTACTS, "display_name"),
-                    "Row: 0 _id=1, display_name=Ann\r\nRow: 1 _id=2, display_name=Bo\r\n",
+                all_of(
+                    answers(ids_of(CONTACTS), "Row: 0 _id=1\r\nRow: 1 _id=2\r\n"),
+                    answers(
+                        query(CONTACTS, "display_name"),
+                        "Row: 0 _id=1, display_name=Ann\r\nRow: 1 _id=2, display_name=Bo\r\n",
+                    ),
                 ),
                 **_ANN,
             ),
             near_miss("no name", people({1: "NULL"}), name="NULL"),
             corrupt(
                 "words before the rows",
-                answers(query(CONTACTS, "display_name"), "Hm\nRow: 0 _id=1, display_name=Ann\n"),
+                prints(CONTACTS, "display_name", "Hm\nRow: 0 _id=1, display_name=Ann\n"),
                 **_ANN,
             ).expect_error(),
-            empty("nothing printed", answers(query(CONTACTS, "display_name"), "\n"), **_ANN),
+            empty("nothing printed", answers(ids_of(CONTACTS), "\n"), **_ANN),
             hostile("no time left", late(_FULL), **_ANN).expect_error(),
             positive(
                 "one of two of that name",
@@ -202,6 +288,36 @@ TABLES = (
             ),
             near_miss("another address", _FULL, name="Ann", email="b@x.org"),
             empty("no contacts", people({}), **_ANN),
+            *ways(
+                _ANN,
+                {
+                    "a row within another's name": people(
+                        {1: row_within("display_name", "Ann", "Bo")}
+                    ),
+                    "a letter of another script": people({1: "\u0410nn"}),
+                },
+                {
+                    "blanks around": people({1: "Ann "}),
+                    "accents apart": people({1: "Ann"}),
+                },
+            ),
+            *ways(
+                {"name": "Ann", "number": "+41 44 555"},
+                {
+                    "the number of a row within another's": people(
+                        {1: "Ann"}, {5: ("1", row_within("data1", "+41 44 555", "1"))}
+                    ),
+                    "a number with letters": people({1: "Ann"}, {5: ("1", "+41 44 555 x")}),
+                    "in the name only": people(
+                        {1: "Ann", 2: "+41 44 555"}, {5: ("2", "+41 44 555")}
+                    ),
+                },
+                {
+                    "00 for the plus": people({1: "Ann"}, {5: ("1", "0041 44 555")}),
+                    "copied from another application": people({1: "Ann"}, {5: ("1", MARKED)}),
+                    "wide digits": people({1: "Ann"}, {5: ("1", "+41 44 \uff15\uff15\uff15")}),
+                },
+            ),
             *unreadable(CONTACTS, "display_name", **_ANN),
         ),
         equivalent={
@@ -233,6 +349,26 @@ TABLES = (
             empty("an empty value", answers(_GET, "\n"), **_SETTING),
             missing("it fails", answers(_GET, 1), **_SETTING).expect_error(),
             corrupt("bytes", answers(_GET, "Lab\0\n"), **_SETTING),
+            *ways(
+                _SETTING,
+                {
+                    "a letter of another script": answers(_GET, f"L{CYRILLIC_A}b\n"),
+                    "in quotes": answers(_GET, '"Lab"\n'),
+                    "a line that reads so": answers(_GET, "x\nLab\n"),
+                },
+                {
+                    "lines that end otherwise": answers(_GET, "Lab\r\n"),
+                    "without an end of line": answers(_GET, "Lab"),
+                },
+            ),
+            another_way(
+                "a number as a fraction", answers(_GET, "1.0\n"), **{**_SETTING, "value": "1"}
+            ),
+            another_way(
+                "a fraction as a number", answers(_GET, "1\n"), **{**_SETTING, "value": "1.00"}
+            ),
+            near_miss("another number", answers(_GET, "1.1\n"), **{**_SETTING, "value": "1"}),
+            near_miss("no number", answers(_GET, "Home\n"), **{**_SETTING, "value": "x"}),
             hostile("further lines", answers(_GET, "Lab\nLab\n"), **_SETTING),
         ),
     ),
@@ -260,6 +396,31 @@ TABLES = (
             near_miss("longer", rows(SMS, {"address": "5551", "body": "Hi"}), **_WHERE),
             near_miss("no columns asked for", rows(SMS, {"address": "555"}), uri=SMS, where={}),
             empty("no rows", none_in(SMS, "address", "body"), **_WHERE),
+            *ways(
+                {"uri": SMS, "where": {"body": "Hi"}},
+                {
+                    "a row within a text": rows(SMS, {"body": row_within("body", "Hi")}),
+                    "an invisible character": rows(SMS, {"body": "H\u200bi"}),
+                },
+                {
+                    "beside a text that looks like a row": rows(
+                        SMS, {"body": row_within("body", "x")}, {"body": "Hi"}
+                    ),
+                    "many": rows(SMS, *[{"body": "x"}] * 300, {"body": "Hi"}),
+                },
+            ),
+            hostile(
+                "a row within a text, of more than are read one by one",
+                rows(SMS, *[{"body": row_within("body", "Hi")}] * 201),
+                uri=SMS,
+                where={"body": "Hi"},
+            ).expect_error(),
+            hostile(
+                "a row within a text, of as many as are read one by one",
+                rows(SMS, *[{"body": row_within("body", "x")}] * 199, {"body": "Hi"}),
+                uri=SMS,
+                where={"body": "Hi"},
+            ).expect_met(),
             *unreadable(SMS, "address", **_WHERE),
         ),
     ),
@@ -284,6 +445,21 @@ TABLES = (
                 "no columns asked for", rows(SMS, {"address": "555"}), uri=SMS, where={}, count=0
             ),
             empty("no rows", none_in(SMS, "address", "body"), **_COUNT),
+            *ways(
+                {"uri": SMS, "where": {"body": "Hi"}, "count": 2},
+                {
+                    "one within a text": rows(
+                        SMS, {"body": "Hi"}, {"body": row_within("body", "Hi")}
+                    ),
+                    "one in two lines": rows(SMS, {"body": "Hi"}, {"body": "Hi\nHi"}),
+                },
+                {
+                    "beside a text that looks like a third": rows(
+                        SMS, {"body": "Hi"}, {"body": "Hi"}, {"body": row_within("body", "Hi")}
+                    ),
+                    "beside others": rows(SMS, {"body": "Hi"}, {"body": "x"}, {"body": "Hi"}),
+                },
+            ),
             *unreadable(SMS, "address", **_COUNT),
         ),
         equivalent={"none of that kind: content query*": "there are still none of that kind"},
@@ -302,6 +478,20 @@ TABLES = (
             empty("none", answers(_PACKAGES, ""), package="org.a"),
             missing("it fails", answers(_PACKAGES, 1), package="org.a").expect_error(),
             corrupt("other words", answers(_PACKAGES, "org.a\n"), package="org.a"),
+            *ways(
+                {"package": "org.a"},
+                {
+                    "another one of that title": answers(_PACKAGES, "package:org.a.copy\n"),
+                    "a letter of another script": answers(_PACKAGES, f"package:org.{CYRILLIC_A}\n"),
+                    "in another letter case": answers(_PACKAGES, "package:org.A\n"),
+                },
+                {
+                    "by an application's installer": answers(
+                        _PACKAGES, "package:org.a\npackage:org.a.installer\n"
+                    ),
+                    "lines that end otherwise": answers(_PACKAGES, "package:org.a\r\n"),
+                },
+            ),
             hostile(
                 "within a line", answers(_PACKAGES, "package:x package:org.a\n"), package="org.a"
             ),

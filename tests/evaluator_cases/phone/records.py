@@ -19,8 +19,9 @@ from evaluators.testing.case import (
     positive,
 )
 from evaluators.testing.phone import PhoneFixture
-from tests.evaluator_cases.phone.content import none_in, rows, unreadable
+from tests.evaluator_cases.phone.content import all_of, none_in, rows, unreadable
 from tests.evaluator_cases.phone.screen import answers
+from tests.evaluator_cases.phone_ways import CYRILLIC_A, MARKED, row_within, ways
 
 if TYPE_CHECKING:
     from evaluators.testing.case import Case, State
@@ -58,16 +59,6 @@ def folder(path: str, *names: str, is_there: bool = True) -> State:
         test[f"test -d {shlex.quote(path)}"] = "" if is_there else 1
         listed = "".join(f"{path}/{name}\0" for name in names)
         test[f"find -H {shlex.quote(path)} -mindepth 1 -maxdepth 1 -print0"] = listed
-
-    return act
-
-
-def all_of(*states: State) -> State:
-    """Put several states one after the other."""
-
-    def act(fixture: PhoneFixture) -> None:
-        for state in states:
-            state(fixture)
 
     return act
 
@@ -166,6 +157,29 @@ def _of_messages(**args: Json) -> tuple[Case, ...]:
     )
 
 
+def _texts(args: dict[str, Any], box: int) -> tuple[Case, ...]:
+    """Return cases of a text in a box."""
+
+    def text(address: str, body: str = "On my way") -> State:
+        return messages(("1", "x", box, "1"), (address, body, box, "1"))
+
+    forgeries = {
+        "with a name that holds the number": text("Bank +4144555"),
+        "a row within another's text": text("+4144555", row_within("body", "On my way", "y")),
+        "a letter of another script": text("+4144555", "On my w\u0430y"),
+        "with a number and letters behind": text("+4144555x"),
+    }
+    honest = {
+        "00 for the plus": text("0041 44 555"),
+        "a number copied from elsewhere": text(MARKED),
+        "lines that end otherwise": text("+4144555", "On my way\r\n"),
+        "beside one that looks like a row": messages(
+            ("1", row_within("body", "x"), box, "1"), ("+4144555", "On my way", box, "1")
+        ),
+    }
+    return ways(args, forgeries, honest)
+
+
 def _of_notes(**args: Json) -> tuple[Case, ...]:
     return (
         missing("no answer", nothing, **args).expect_error(),
@@ -188,6 +202,20 @@ TABLES = (
             negative("none", put(PATH, None), **_PATH),
             near_miss("a folder", put(PATH, "", 0o40755), **_PATH),
             empty("nothing in its folder", all_of(folder(_FOLDER), put(PATH, None)), **_PATH),
+            *ways(
+                _PATH,
+                {
+                    "only its download in progress": all_of(
+                        put(PATH, None), put(f"{_FOLDER}/.pending-1-a.txt", "Hi")
+                    ),
+                    "in the bin": all_of(put(PATH, None), put(f"{_FOLDER}/.trashed-1-a.txt", "Hi")),
+                    "a folder of that name": put(PATH, "", 0o42775),
+                },
+                {
+                    "that nobody may write": put(PATH, "Hi", 0o100444),
+                    "of the owner alone": put(PATH, "Hi", 0o100600),
+                },
+            ),
             *_files(**_PATH),
         ),
         equivalent={
@@ -212,6 +240,26 @@ TABLES = (
                 **_PATH,
             ),
             positive("below the root", all_of(folder("/"), put("/a", None)), path="/a"),
+            *ways(
+                _PATH,
+                {
+                    "a folder that is a link to nowhere": all_of(
+                        put(_FOLDER, None), put(PATH, None)
+                    ),
+                    "a folder that became a file": all_of(put(_FOLDER, "x"), put(PATH, None)),
+                    "emptied, not deleted": all_of(folder(_FOLDER, "a.txt"), put(PATH, "\n")),
+                },
+                {
+                    "in the bin": all_of(
+                        folder(_FOLDER, ".trashed-1-a.txt"),
+                        put(PATH, None),
+                        put(f"{_FOLDER}/.trashed-1-a.txt", "Hi"),
+                    ),
+                    "renamed": all_of(
+                        folder(_FOLDER, "b.txt"), put(PATH, None), put(f"{_FOLDER}/b.txt", "Hi")
+                    ),
+                },
+            ),
             *_files(**_PATH),
         ),
         equivalent={
@@ -238,6 +286,18 @@ TABLES = (
             near_miss("no file", put(PATH, None), **{**_HI, "text": ""}),
             near_miss("a folder", put(PATH, "Hi", 0o40755), **_HI),
             empty("an empty file", put(PATH, ""), **_HI),
+            *ways(
+                _HI,
+                {
+                    "a letter of another script": put(PATH, "H\u0456"),
+                    "an invisible character": put(PATH, "H\u200bi"),
+                    "two byte order marks": put(PATH, "\ufeff\ufeffHi"),
+                },
+                {
+                    "with a byte order mark": put(PATH, "\ufeffHi\n"),
+                    "with CRLF": put(PATH, "Hi\r\n"),
+                },
+            ),
             *_files(**_HI),
             hostile(
                 "too large",
@@ -278,6 +338,24 @@ TABLES = (
                 ),
                 **_LIST,
             ).expect_error(),
+            *ways(
+                _LIST,
+                {
+                    "a letter of another script": folder(_FOLDER, f"{CYRILLIC_A}.txt", "b"),
+                    "a blank at the end": folder(_FOLDER, "a.txt ", "b"),
+                    "hidden ones": folder(_FOLDER, ".a.txt", ".b"),
+                    "one only being downloaded": folder(_FOLDER, ".pending-1-a.txt", "b"),
+                },
+                {
+                    "beside thumbnails": folder(_FOLDER, ".thumbnails", "a.txt", "b"),
+                    "beside the bin": folder(_FOLDER, ".trashed-1-c", "b", "a.txt"),
+                },
+            ),
+            *ways(
+                {"path": _FOLDER, "names": ["caf\u00e9", "a"]},
+                {},
+                {"accents apart": folder(_FOLDER, "a", "cafe\u0301")},
+            ),
             hostile("a newline in a name", folder(_FOLDER, "a.txt\nb"), **_LIST),
         ),
         equivalent={
@@ -317,6 +395,35 @@ TABLES = (
             ),
             empty("none", notes(), **_NOTE),
             corrupt("no extras", notes(note("org.a", "Alarm").partition("extras")[0]), **_NOTE),
+            *ways(
+                _NOTE,
+                {
+                    "a record within another's text": notes(
+                        note("org.b", "x", f"y\n{note('org.a', 'Alarm')}").replace(
+                            ")\n      }", "", 1
+                        )
+                    ),
+                    "another application of that title": notes(note("org.a.copy", "Alarm")),
+                    "as a line of another's text": notes(
+                        note("org.b", "x", "y\n        android.title=String (Alarm")
+                    ),
+                    "a letter of another script": notes(note("org.a", f"Al{CYRILLIC_A}rm")),
+                },
+                {
+                    "below one of two lines": notes(
+                        note("org.b", "x", "a\nb"), note("org.a", "Alarm")
+                    ),
+                    "below one with brackets": notes(
+                        note("org.b", "x)", "(y"), note("org.a", "Alarm")
+                    ),
+                    "below a text like a section": notes(
+                        note("org.b", "x", "y\n  mZen=1\n  Archive:\nz"), note("org.a", "Alarm")
+                    ),
+                    "in bold": notes(
+                        note("org.a", "Alarm").replace("title=String", "title=SpannableString")
+                    ),
+                },
+            ),
             *_of_notes(**_NOTE),
         ),
         equivalent={"*: args.text: empty": "any text", "*pm list*": "it is not asked"},
@@ -341,6 +448,24 @@ TABLES = (
                 "a record without extras",
                 notes(note("org.a", "x").partition("extras")[0] + "\n"),
                 package="org.a",
+            ),
+            *ways(
+                {"package": "org.a"},
+                {
+                    "behind a text like a section": notes(
+                        note("org.b", "x", "y\n  mZen=1\n  Archive:\nz"), note("org.a", "x")
+                    ),
+                    "behind a text of two lines": notes(
+                        note("org.b", "x", "a\nb"), note("org.a", "y")
+                    ),
+                    "one that shows nothing": notes(note("org.a", "", "")),
+                },
+                {
+                    "dismissed": notes(
+                        more="  mArchive=Archive (1 notification)\n" + note("org.a", "x")
+                    ),
+                    "named in another's text": notes(note("org.b", "pkg=org.a", "org.a")),
+                },
             ),
             hostile("a title as long as a page", notes(note("org.a", "x" * 9999)), package="org.a"),
         ),
@@ -373,6 +498,24 @@ TABLES = (
             empty("none", answers(_KEPT, ""), **_TOAST),
             missing("no answer", nothing, **_TOAST).expect_error(),
             corrupt("cut off", answers(_KEPT, "text=Saved\n"), **_TOAST),
+            *ways(
+                {**_TOAST, "package": "org.a"},
+                {
+                    "another application's": toast("org.evil", "Saved"),
+                    "another application of that title": toast("org.a.copy", "Saved"),
+                    "one within another's text": answers(
+                        _KEPT, "package=org.b\ntext=x\npackage=org.a\ntext=Saved\n"
+                    ),
+                    "behind another's in the queue": all_of(
+                        answers(_KEPT, 1),
+                        answers(_NOTES, _QUEUE.replace(":org.a/", ":org.b/") + _QUEUE),
+                    ),
+                },
+                {
+                    "in the queue": all_of(answers(_KEPT, 1), answers(_NOTES, _QUEUE)),
+                    "a line below": toast("org.a", "Saved\n"),
+                },
+            ),
             hostile(
                 "a toast within a toast", toast("org.b", "x\npackage=org.a\ntext=Saved"), **_TOAST
             ),
@@ -403,6 +546,7 @@ TABLES = (
             near_miss(
                 "no text asked for", messages(("+4144555", "", 2, "1")), **{**_SENT, "text": ""}
             ),
+            *_texts(_SENT, 2),
             *_of_messages(**_SENT),
         ),
         equivalent=_DATES | {"*_id:read*": "whether it was read does not count"},
@@ -424,6 +568,7 @@ TABLES = (
             near_miss("read already", messages(_IN), **_SENT, state="unread"),
             near_miss("sent", messages(_OK), **_SENT),
             near_miss("from another", messages(("117", "On my way", 1, "1")), **_SENT),
+            *_texts(_SENT, 1),
             *_of_messages(**_SENT),
         ),
         equivalent=_DATES
@@ -441,6 +586,7 @@ TABLES = (
             near_miss("failed", messages(_DRAFT, ("+4144555", "On my way", 5, "1")), **_SENT),
             near_miss("sent only", messages(_OK), **_SENT),
             near_miss("received", messages(_IN), **_SENT),
+            *_texts(_SENT, 3),
             *_of_messages(**_SENT),
         ),
         equivalent=_DATES | {"*_id:read*": "whether it was read does not count"},
@@ -468,6 +614,19 @@ TABLES = (
                 none_in("content://call_log/calls", "number", "type", "date", "duration"),
                 **_CALL,
             ),
+            *ways(
+                _CALL,
+                {
+                    "answered on another device": calls(("5550199", 7, 60)),
+                    "by a name that holds the number": calls(("Call 5550199", 2, 0)),
+                    "a letter for a digit": calls(("555O199", 2, 0)),
+                    "it rang only": calls(("5550199", 3, 0)),
+                },
+                {
+                    "with marks of its direction": calls(("\u202a555\u00a00199\u202c", 2, 0)),
+                    "with dots": calls(("555.01.99", 2, 7)),
+                },
+            ),
             *unreadable("content://call_log/calls", "number", **_CALL),
         ),
         equivalent=_DATES | {"*: args.least_s: less": "a shorter call is asked for"},
@@ -489,6 +648,19 @@ TABLES = (
             ),
             missing("no answer", nothing, **_RING).expect_error(),
             empty("it says nothing", answers(_STATE, ""), **_RING).expect_error(),
+            *ways(
+                _RING,
+                {
+                    "in another field's text": answers(
+                        _STATE, "  mCallState=0\n  mNumber=x mCallState=1\n"
+                    ),
+                    "a ring that was": answers(_STATE, "  mCallState=0\n  mLastCallState=1\n"),
+                },
+                {
+                    "of the second card": answers(_STATE, "  mCallState=0\n  mCallState=1\n"),
+                    "lines that end otherwise": answers(_STATE, "mCallState=1\r\n"),
+                },
+            ),
             corrupt("no known number", answers(_STATE, "  mCallState=7\n"), **_RING).expect_error(),
         ),
         inapplicable={

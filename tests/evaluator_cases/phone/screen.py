@@ -17,6 +17,7 @@ from evaluators.testing.case import (
     positive,
 )
 from evaluators.testing.phone import PhoneFixture
+from tests.evaluator_cases.phone_ways import elsewhere, front_cases, typed, ways
 
 if TYPE_CHECKING:
     from evaluators.testing.case import Case, State
@@ -148,6 +149,7 @@ TABLES = (
             near_miss("a longer name", front(f"{APP}.b/.Main"), package=APP),
             near_miss("a shorter name", front("org/.Main"), package=APP),
             *_of_front(package=APP),
+            *front_cases(package=APP),
         ),
     ),
     CaseTable(
@@ -176,6 +178,7 @@ TABLES = (
                 activity="",
             ),
             *_of_front(package=APP, activity=".Main"),
+            *front_cases(package=APP, activity=".Main"),
         ),
     ),
     CaseTable(
@@ -191,6 +194,18 @@ TABLES = (
             near_miss("other case", shows(f'text="milk" package="{APP}"'), **_TEXT),
             near_miss("another id", shows(NODE), **_TEXT, resource_id="itle"),
             *_of_tree(**_TEXT),
+            *ways(
+                _TEXT,
+                elsewhere("Milk", APP),
+                {
+                    "as a description": shows(f'content-desc="Milk" package="{APP}"'),
+                    "typed into a field": shows(typed("Milk", APP)),
+                    "below another application's window": shows(
+                        'text="x" package="org.b"',
+                        f'text="Milk" package="{APP}" bounds="[0,0][9,9]"',
+                    ),
+                },
+            ),
         ),
         equivalent={
             "*: args.resource_id: empty": "any id",
@@ -246,6 +261,14 @@ TABLES = (
             near_miss("nothing asked for", shows(NODE), package=APP),
             near_miss("a state asked for only", shows(NODE), package=APP, state="enabled"),
             *_of_tree(**_ELEMENT),
+            *ways(
+                _ELEMENT,
+                elsewhere("Milk", APP),
+                {
+                    "typed into a field": shows(typed("Milk", APP)),
+                    "one of two": shows('text="Milk" package="org.b"', NODE),
+                },
+            ),
         ),
         equivalent={
             "*: args.resource_id: empty": "any id",
@@ -266,6 +289,26 @@ TABLES = (
             near_miss("seen, but another in front", shows(NODE, front="org.b/.Main"), **_GONE),
             near_miss("in front, but not seen", shows(NODE.replace(APP, "org.b")), **_GONE),
             *_of_tree(**_GONE),
+            *ways(
+                _GONE,
+                {
+                    "below another application's window": shows(
+                        'text="x" package="org.b"', front=f"{APP}/.Main"
+                    ),
+                    "nothing is shown yet": shows(f'text="" package="{APP}" bounds="[0,0][0,0]"'),
+                    "told by description": shows(NODE, f'content-desc="Error" package="{APP}"'),
+                    "in another place": shows(NODE, typed("Error", APP)),
+                },
+                {
+                    "still in the tree, without a size": shows(
+                        NODE, f'text="Error" package="{APP}" bounds="[0,9][100,9]"'
+                    ),
+                    "still in the tree, hidden": shows(
+                        NODE, f'text="Error" package="{APP}" visible-to-user="false"'
+                    ),
+                    "shown by another application": shows(NODE, 'text="Error" package="org.b"'),
+                },
+            ),
         ),
         equivalent={
             "*: args.text: *": "another text is not shown either",
@@ -318,6 +361,28 @@ TABLES = (
                 "no label asked for", tree(_row(_switch("true"))), **{**_SWITCH, "label": ""}
             ),
             *_of_tree(**_SWITCH),
+            *ways(
+                _SWITCH,
+                {
+                    "in another application of that title": tree(
+                        _row(_LABEL, _switch("true")).replace(APP, "org.b")
+                    ),
+                    "another application's label": tree(
+                        _row(_LABEL.replace(APP, "org.b"), _switch("true"))
+                    ),
+                    "a label without a size": tree(
+                        _row(_LABEL.replace("/>", ' bounds="[1,1][1,1]"/>'), _switch("true"))
+                    ),
+                    "a word that says so": tree(_row(_LABEL, f'<node text="On" package="{APP}"/>')),
+                },
+                {
+                    "above its label": tree(_row(_switch("true"), _LABEL)),
+                    "below a second label without a size": tree(
+                        _row(_LABEL.replace("/>", ' bounds="[1,1][1,1]"/>'))
+                        + _row(_LABEL, _switch("true"))
+                    ),
+                },
+            ),
         ),
         equivalent={"*dumpsys activity activities*": "what is in front does not count"},
     ),

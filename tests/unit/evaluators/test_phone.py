@@ -16,8 +16,9 @@ from evaluators.phone.content import (
     task_completed,
     task_listed,
 )
+from evaluators.phone.rows import read_column
 from evaluators.phone.screen import app_in_front, ui_text_shown
-from evaluators.phone.view import PhoneView, parse_rows
+from evaluators.phone.view import PhoneView
 from evaluators.testing.shell import DUMPSYS, TableShell
 
 TASKS_APP = "com.google.android.apps.tasks"
@@ -139,6 +140,7 @@ def test_near_misses_of_a_title_are_neither_listed_nor_completed(
 
 def test_a_deleted_task_is_not_completed_and_an_empty_list_has_none(shell: TableShell) -> None:
     shell.put(TASKS, "title", {})
+    shell.put(TASKS, "completed", {})
     assert not task_completed(see(shell), "Call Ann")
     assert not task_listed(see(shell), "Call Ann")
     assert not task_listed(see(shell), "")
@@ -228,7 +230,7 @@ def test_each_thing_is_read_once_a_view(shell: TableShell) -> None:
         task_listed(view, "a")
         task_completed(view, "a")
         ui_text_shown(view, "x", "y")
-    assert len(shell.asked) == len(set(shell.asked)) == 3
+    assert len(shell.asked) == len(set(shell.asked)) == 4
 
 
 def test_words_are_quoted_by_construction(shell: TableShell) -> None:
@@ -246,6 +248,17 @@ def test_a_view_whose_time_is_up_reads_nothing_more(shell: TableShell) -> None:
     assert shell.asked == []
 
 
+def read_titles(said: str, *ids: int) -> dict[int, str]:
+    """Read the titles that a provider prints; no row is printed alone."""
+
+    def query(*words: str) -> str:
+        if words[-1] == "_id":
+            return "".join(f"Row: {number} _id={row}\n" for number, row in enumerate(ids))
+        return said if words[-1] == "_id:title" else "usage: content [subcommand]\n"
+
+    return read_column(query, TASKS, "title")
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -259,9 +272,9 @@ def test_a_view_whose_time_is_up_reads_nothing_more(shell: TableShell) -> None:
 )
 def test_rows_out_of_order_are_refused(said: str) -> None:
     with pytest.raises(EvaluationError):
-        parse_rows(said, "title")
+        read_titles(said, 1)
 
 
 def test_values_may_be_empty_null_or_of_several_lines() -> None:
     said = "Row: 0 _id=3, title=\nRow: 1 _id=5, title=NULL\nRow: 2 _id=6, title=two\nlines, = \n"
-    assert parse_rows(said, "title") == {3: "", 5: "", 6: "two\nlines, = "}
+    assert read_titles(said, 3, 5, 6) == {3: "", 5: "", 6: "two\nlines, = "}

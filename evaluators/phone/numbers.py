@@ -1,0 +1,27 @@
+"""Compare telephone numbers as they are written."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_IGNORED = re.compile(r"[\s.\-/()\u200e\u200f\u202a-\u202e\u2066-\u2069\u2010-\u2015]")
+"""White space, punctuation, and the marks of direction that Android puts around numbers."""
+_NUMBER = re.compile(r"\+?[0-9*#,;]+")
+
+
+def is_same_number(one: str, two: str) -> bool:
+    """Return whether two numbers are written alike but for punctuation.
+
+    ``00`` at the beginning is ``+``. What has a letter in it, such as a sender's name, is no
+    number, and equals none.
+    """
+    key = _key(one)
+    return bool(key) and key == _key(two)
+
+
+def _key(number: str) -> str:
+    plain = _IGNORED.sub("", unicodedata.normalize("NFKC", number))
+    if not _NUMBER.fullmatch(plain):
+        return ""
+    return f"+{plain[2:]}" if plain.startswith("00") else plain
