@@ -11,6 +11,7 @@ from appliance.cli.output import JsonOption, print_json, print_table, say
 from appliance.cli.run import (
     Agent,
     BaseUrl,
+    Feedback,
     FleetOption,
     Model,
     Parallel,
@@ -93,6 +94,7 @@ def add(
     model: Model = None,
     base_url: BaseUrl = None,
     trees: Trees = False,
+    feedback: Feedback = "none",
     record: Record = False,
     record_rate: RecordRate = 5.0,
     parallel: Parallel = 1,
@@ -117,6 +119,7 @@ def add(
         model=model,
         base_url=base_url,
         trees=trees,
+        feedback=feedback,
         record_hz=record_rate if record else 0.0,
         parallel=parallel,
         retries=retries,

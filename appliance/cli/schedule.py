@@ -14,6 +14,7 @@ from appliance.cli.queue import PriorityOption
 from appliance.cli.run import (
     Agent,
     BaseUrl,
+    Feedback,
     FleetOption,
     Model,
     Parallel,
@@ -112,6 +113,7 @@ def add(
     model: Model = None,
     base_url: BaseUrl = None,
     trees: Trees = False,
+    feedback: Feedback = "none",
     record: Record = False,
     record_rate: RecordRate = 5.0,
     parallel: Parallel = 1,
@@ -137,6 +139,7 @@ def add(
         model=model,
         base_url=base_url,
         trees=trees,
+        feedback=feedback,
         record_hz=record_rate if record else 0.0,
         parallel=parallel,
         retries=retries,

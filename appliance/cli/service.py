@@ -69,6 +69,7 @@ def run(
 
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.base.settings import get_settings
+    from appliance.cli.run import check_machines
     from controller.service.process import (
         Part,
         Scheduler,
@@ -86,7 +87,13 @@ def run(
         parts["scheduler"] = Scheduler(database, settings, SYSTEM_CLOCK)
         parts["messages"] = deliver_messages(database, SYSTEM_CLOCK)
     if worker:
-        one = Worker(database, settings, SYSTEM_CLOCK, runs_at_once=runs)
+        one = Worker(
+            database,
+            settings,
+            SYSTEM_CLOCK,
+            preflight=lambda kinds: check_machines(settings, kinds, build=False),
+            runs_at_once=runs,
+        )
         parts["worker"] = work_on_queue(one, grace_s=grace)
     say(f"The service runs: {', '.join(parts)}.")
     run_parts(parts, stop)

@@ -33,7 +33,7 @@ class RunRequest(BaseModel):
 
     Attributes:
         suite: name of a suite, or the absolute path of its folder.
-        agent: name of an agent.
+        agent: name of an agent, or ``/folder/file.py:Class`` for a class of the user.
         script: absolute path of a file of actions, for the agent ``script``.
         model: name of the model, for the agent ``model``; the service's own by default.
         base_url: of its endpoint, without credentials; the service's own by default.
@@ -42,6 +42,7 @@ class RunRequest(BaseModel):
         retries: further attempts at a trial whose machines or model failed.
         seed: everything random follows from it.
         trees: agents are shown accessibility trees too.
+        feedback: what agents are told of how far they are.
         record_hz: frames a second of recordings; 0 records none.
         parallel: trials at a time, as memory allows.
         fleet: ``fake`` lends machines in memory.
@@ -59,6 +60,7 @@ class RunRequest(BaseModel):
     retries: int = Field(default=1, ge=0, le=20)
     seed: int = Field(default=0, ge=0, le=2**63 - 1)
     trees: bool = False
+    feedback: Literal["none", "hints", "nodes"] = "none"
     record_hz: float = Field(default=0.0, ge=0, le=60, allow_inf_nan=False)
     parallel: int = Field(default=1, ge=1, le=256)
     fleet: Literal["real", "fake"] = "real"
@@ -92,8 +94,8 @@ def check_request(request: RunRequest) -> None:
         SpecError: the suite or the script is wrong.
         RequirementError: the model is not known.
     """
-    for path in (request.suite if "/" in request.suite else None, request.script):
-        if path is not None and not Path(path).is_absolute():
+    for path in _paths(request):
+        if not Path(path).is_absolute():
             raise UsageError(f"{path} must be an absolute path: the service has its own folder.")
     if request.base_url and request.base_url != without_credentials(request.base_url):
         raise UsageError(
@@ -104,6 +106,31 @@ def check_request(request: RunRequest) -> None:
     for name in request.tasks:
         suite.task(name)
     specify(request)
+
+
+def _paths(request: RunRequest) -> list[str]:
+    """Return what a request names by path."""
+    file, colon, _ = request.agent.rpartition(":")
+    named = (
+        request.suite if "/" in request.suite else None,
+        request.script,
+        file if colon else None,
+    )
+    return [path for path in named if path is not None]
+
+
+def require_shipped(request: RunRequest) -> None:
+    """Check that a request names nothing by path: such suites, scripts and agents are code.
+
+    Raises:
+        UsageError: it does.
+    """
+    if paths := _paths(request):
+        raise UsageError(
+            "Runs that are asked for over the network take shipped suites and agents alone.",
+            details=f"A path is named: {', '.join(paths)}",
+            resolution="Queue it on the appliance's host, with `mesocosm queue add`.",
+        )
 
 
 def specify(request: RunRequest) -> AgentSpec:
@@ -142,6 +169,7 @@ def make_plan(request: RunRequest, settings: Settings) -> Plan:
         retries=request.retries,
         seed=request.seed,
         with_trees=request.trees,
+        feedback=request.feedback,
         video_hz=request.record_hz,
         images=_recipes(suite, settings) if request.fleet == "real" else None,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from appliance.base.cancel import CancelToken
@@ -19,8 +20,6 @@ from controller.wiring import make_context, open_fleet, open_suite
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from controller.episode.result import TrialResult
@@ -30,8 +29,14 @@ if TYPE_CHECKING:
     from controller.service.state.queued_run import QueuedRun
     from controller.store.runs import RunFolder
     from controller.store.spec import AgentSpec
+    from evaluators.model.suite import Suite
+    from provisioning.protocols import Kind
 
 _log = logging.getLogger(__name__)
+
+
+Preflight = Callable[[set["Kind"]], None]
+"""Raises a `MesocosmError` where machines of some kinds could not be had."""
 
 
 class Work:
@@ -42,6 +47,7 @@ class Work:
         settings: where runs and machines are.
         clock: stamps a new run.
         note: receives how far the run is, whenever a trial ended.
+        preflight: refuses kinds of machines that could not be had now.
 
     Attributes:
         queued: the run.
@@ -50,7 +56,13 @@ class Work:
     """
 
     def __init__(
-        self, queued: QueuedRun, settings: Settings, clock: Clock, note: Callable[[Counts], None]
+        self,
+        queued: QueuedRun,
+        settings: Settings,
+        clock: Clock,
+        *,
+        note: Callable[[Counts], None],
+        preflight: Preflight,
     ) -> None:
         self.queued = queued
         self.cancel = CancelToken()
@@ -58,6 +70,7 @@ class Work:
         self._settings = settings
         self._clock = clock
         self._note = note
+        self._preflight = preflight
         self._verdicts: dict[tuple[str, int], Verdict] = {}
         self._planned = 0
 
@@ -68,7 +81,10 @@ class Work:
             MesocosmError: it cannot be made or continued, or a log cannot be written.
             KeyboardInterrupt: the process is interrupted.
         """
-        plan, folder = self._open()
+        suite = open_suite(self.queued.request.suite)
+        if self.queued.request.fleet == "real":
+            self._preflight(_kinds(suite, self.queued.request.tasks))
+        plan, folder = self._open(suite)
         self._planned = len(folder.spec.planned)
         for result in folder.results():
             self._count(result)
@@ -86,13 +102,13 @@ class Work:
         )
         return folder.is_complete()
 
-    def _open(self) -> tuple[Plan, RunFolder]:
+    def _open(self, suite: Suite) -> tuple[Plan, RunFolder]:
         """Return the run's plan and folder; a run that was begun before is continued."""
         store = Store(self._settings.runs_dir)
         request = self.queued.request
         if store.has(self.queued.run):
             folder = store.open(self.queued.run)
-            return resume_plan(folder.spec, open_suite(request.suite), self._make_driver), folder
+            return resume_plan(folder.spec, suite, self._make_driver), folder
         plan = make_plan(request, self._settings)
         spec = specify_run(plan, clock=self._clock, run=self.queued.run)
         return plan, store.create(spec, is_begun=True)
@@ -119,3 +135,9 @@ class Work:
             verdicts.count(Verdict.FAIL),
             verdicts.count(Verdict.INCONCLUSIVE),
         )
+
+
+def _kinds(suite: Suite, names: tuple[str, ...]) -> set[Kind]:
+    """Return the kinds of machines that tasks need; all tasks by default."""
+    tasks = [suite.task(name) for name in names] if names else suite.tasks
+    return {kind for task in tasks for kind in task.roles.values()}

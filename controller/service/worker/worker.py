@@ -6,6 +6,7 @@ import dataclasses
 import logging
 import threading
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError, SpecError, UsageError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from controller.service.state.database import Database
     from controller.service.state.queued_run import QueuedRun
+    from controller.service.worker.work import Preflight
 
 _log = logging.getLogger(__name__)
 
@@ -52,15 +54,23 @@ class Worker:
         database: where the queue is.
         settings: where runs and machines are.
         clock: measures delays.
+        preflight: refuses kinds of machines that could not be had now.
         runs_at_once: how many runs are worked on at a time.
     """
 
     def __init__(
-        self, database: Database, settings: Settings, clock: Clock, *, runs_at_once: int = 1
+        self,
+        database: Database,
+        settings: Settings,
+        clock: Clock,
+        *,
+        preflight: Preflight,
+        runs_at_once: int = 1,
     ) -> None:
         self._database = database
         self._settings = settings
         self._clock = clock
+        self._preflight = preflight
         self._runs_at_once = runs_at_once
         self._claims = Claims(database, clock)
         self._queue = RunQueue(database, clock)
@@ -113,7 +123,8 @@ class Worker:
                 queued,
                 self._settings,
                 self._clock,
-                lambda counts, run=queued.run: self._claims.note(run, counts),  # type: ignore[misc]
+                note=partial(self._claims.note, queued.run),
+                preflight=self._preflight,
             )
             thread = threading.Thread(target=self._carry_out, name=queued.run, args=(queued.run,))
             self._active[queued.run] = _Active(work, thread)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from controller.service.state.database import Database
+    from provisioning.protocols import Kind
 
 LONG_S = 60.0
 
@@ -40,11 +41,15 @@ def queue(database: Database) -> RunQueue:
     return RunQueue(database, SYSTEM_CLOCK)
 
 
+def not_asked(_kinds: set[Kind]) -> None:
+    pytest.fail("fake machines need no preflight")
+
+
 @contextlib.contextmanager
 def working(database: Database, settings: Settings, *, grace_s: float = 0.0) -> Iterator[None]:
     """Let a worker work for the length of a block."""
     stop = threading.Event()
-    worker = Worker(database, settings, SYSTEM_CLOCK)
+    worker = Worker(database, settings, SYSTEM_CLOCK, preflight=not_asked)
     thread = threading.Thread(target=worker.run, args=(stop,), kwargs={"grace_s": grace_s})
     thread.start()
     try:
@@ -179,7 +184,7 @@ def test_what_cannot_be_run_fails_at_once_and_trouble_of_the_host_is_retried(
 
 def test_a_queue_has_one_worker(database: Database, settings: Settings) -> None:
     with working(database, settings):
-        second = Worker(database, settings, SYSTEM_CLOCK)
+        second = Worker(database, settings, SYSTEM_CLOCK, preflight=not_asked)
         lock = settings.run_dir / "worker.lock"
         assert wait_until(lambda: lock.exists() and lock.read_text(), timeout_s=LONG_S)
         with pytest.raises(MachineBusyError, match="queue of runs"):
