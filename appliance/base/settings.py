@@ -40,6 +40,8 @@ class Settings(EnvironmentSettings):
         controller_port: loopback port of the controller (``/metrics``).
         controller_hosts: further values of ``Host`` under which the controller is reached, with
             commas, such as ``localhost:8000`` for an SSH tunnel.
+        service_port: loopback port of the service's API and pages.
+        service_hosts: further values of ``Host`` under which the service is reached, with commas.
         publish_prometheus: whether Prometheus has a loopback port of its own. Any web site that its
             user's browser visits could read it there; the controller serves it safely.
         prometheus_port: loopback port of Prometheus, where it has one.
@@ -67,6 +69,8 @@ class Settings(EnvironmentSettings):
     fork_reserve_mib: int = Field(default=768, ge=128)
     controller_port: int = Field(default=9464, ge=1, le=65535)
     controller_hosts: str = ""
+    service_port: int = Field(default=9465, ge=1, le=65535)
+    service_hosts: str = ""
     publish_prometheus: bool = False
     prometheus_port: int = Field(default=9490, ge=1, le=65535)
     phone: Literal["reference", "emulator"] = "reference"

@@ -29,7 +29,7 @@ from appliance.cli.run import (
     Trees,
 )
 from appliance.cli.run_request import make_request
-from appliance.cli.service import open_database
+from appliance.cli.service_database import open_database
 
 if TYPE_CHECKING:
     from controller.service.schedules.register import Register, Registered

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from appliance.cli.output import JsonOption, print_json, say
-
-if TYPE_CHECKING:
-    from controller.service.state.database import Database
+from appliance.cli.service_database import open_database, own_token_path
+from appliance.cli.service_token import token_app
 
 GraceOption = Annotated[
     float,
@@ -23,6 +22,11 @@ WorkerOption = Annotated[
 SchedulesOption = Annotated[
     bool, typer.Option("--schedules/--no-schedules", help="Whether this process fires schedules.")
 ]
+ApiOption = Annotated[
+    bool, typer.Option("--api/--no-api", help="Whether this process serves the API.")
+]
+HostOption = Annotated[str, typer.Option(help="Address that the API listens on.")]
+PortOption = Annotated[int | None, typer.Option(help="Its port; MESOCOSM_SERVICE_PORT by default.")]
 Target = Annotated[Path, typer.Argument(help="File to write; it must not exist.")]
 
 
@@ -31,36 +35,20 @@ def register(app: typer.Typer) -> None:
     service = typer.Typer(no_args_is_help=True, help="Run benchmark jobs as a service.")
     service.command("run")(run)
     service.command("backup")(backup)
+    service.add_typer(token_app(), name="token")
     app.add_typer(service, name="service")
-
-
-def open_database() -> Database:
-    """Open the state of this appliance's service.
-
-    Raises:
-        StateError: it cannot be opened.
-        RequirementError: a package that it needs is not installed.
-    """
-    from appliance.base.errors import RequirementError
-    from appliance.base.settings import get_settings
-
-    try:
-        from controller.service.state.database import Database
-    except ModuleNotFoundError as exc:
-        raise RequirementError(
-            f"The service needs the Python package {exc.name}.",
-            resolution="Run `make up`, or install mesocosm with its extra: pip install -e .[service]",
-        ) from exc
-    return Database(get_settings().service_dir / "state.sqlite")
 
 
 def run(
     worker: WorkerOption = True,
     schedules: SchedulesOption = True,
+    api: ApiOption = True,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = None,
     runs: RunsOption = 1,
     grace: GraceOption = 60.0,
 ) -> None:
-    """Fire schedules and work on the queue until SIGTERM or Ctrl-C.
+    """Serve the API, fire schedules and work on the queue until SIGTERM or Ctrl-C.
 
     Then no more trials begin; those that run may end, and what is left is done by the next service.
     """
@@ -95,6 +83,13 @@ def run(
             runs_at_once=runs,
         )
         parts["worker"] = work_on_queue(one, grace_s=grace)
+    if api:
+        from appliance.cli.service_api import make_server
+
+        parts["api"], address = make_server(database, settings, stop, host=host, port=port)
+        say(
+            f"The API listens at {address}; the token of this host is in {own_token_path(settings)}."
+        )
     say(f"The service runs: {', '.join(parts)}.")
     run_parts(parts, stop)
     say("The service has stopped.")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from controller.store.runs import RunFolder
 
 TINY = Path(__file__).resolve().parents[1] / "suites/tiny"
-SERVICE = [sys.executable, "-m", "appliance.cli.main", "service", "run"]
+SERVICE = [sys.executable, "-m", "appliance.cli.main", "service", "run", "--port", "0"]
 KILLS, TRIALS, EVERY_S = (20, 40, 20) if IS_NIGHTLY else (3, 5, 2)
 LONG_S = 240.0
 

@@ -103,10 +103,13 @@ JOBS = (
         needs_appliance=False,
     ),
     Job(
-        "killed-service",
-        "20 kills of the service lose no trial of 40 and fire no slot twice",
+        "service",
+        "20 kills of the service lose no trial of 40 and fire no slot twice; its API is fuzzed",
         ("controller", "evaluators/isolation", "tests/integration/test_killed_service.py"),
-        pytest=("tests/integration/test_killed_service.py",),
+        pytest=(
+            "tests/integration/test_killed_service.py",
+            "tests/unit/controller/service/test_api.py",
+        ),
         needs_appliance=False,
     ),
     Job(

@@ -102,3 +102,17 @@ def test_the_state_is_copied_and_never_over_another_file(
     assert target.read_bytes().startswith(b"SQLite format 3")
     assert main(["service", "backup", str(target)]) == 2
     assert "exists" in capsys.readouterr().err
+
+
+def test_a_token_is_shown_once(ask: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
+    made = ask("service", "token", "add", "dashboard")
+    assert made["role"] == "read"
+    assert main(["service", "token", "list"]) == 0
+    shown = capsys.readouterr().out
+    assert "dashboard" in shown
+    assert made["token"] not in shown
+    assert main(["service", "token", "add", "dashboard", "--role", "operate"]) == 2
+    assert main(["service", "token", "add", "other", "--role", "root"]) == 2
+    assert "operate" in capsys.readouterr().err
+    ask("service", "token", "remove", "dashboard")
+    assert ask("service", "token", "list") == {"tokens": []}

@@ -1,0 +1,36 @@
+"""Open the state of the service for a command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from appliance.base.settings import Settings
+    from controller.service.state.database import Database
+
+
+def open_database() -> Database:
+    """Open the state of this appliance's service.
+
+    Raises:
+        StateError: it cannot be opened.
+        RequirementError: a package that it needs is not installed.
+    """
+    from appliance.base.errors import RequirementError
+    from appliance.base.settings import get_settings
+
+    try:
+        from controller.service.state.database import Database
+    except ModuleNotFoundError as exc:
+        raise RequirementError(
+            f"The service needs the Python package {exc.name}.",
+            resolution="Run `make up`, or install mesocosm with its extra: pip install -e .[service]",
+        ) from exc
+    return Database(get_settings().service_dir / "state.sqlite")
+
+
+def own_token_path(settings: Settings) -> Path:
+    """Return the file of the token that commands of this host use."""
+    return settings.service_dir / "token"

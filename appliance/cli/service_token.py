@@ -1,0 +1,77 @@
+"""``mesocosm service token``: who may use the API."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from appliance.cli.moments import moment
+from appliance.cli.output import JsonOption, print_json, print_table, say
+from appliance.cli.service_database import open_database
+
+if TYPE_CHECKING:
+    from controller.service.state.tokens import Tokens
+
+Name = Annotated[str, typer.Argument(help="What the token is called, such as dashboard.")]
+RoleOption = Annotated[
+    str, typer.Option("--role", help="read, or operate: queue and schedule runs.")
+]
+
+
+def token_app() -> typer.Typer:
+    """Return the commands."""
+    app = typer.Typer(no_args_is_help=True, help="Tokens of the API.")
+    app.command("add")(add)
+    app.command("list")(list_tokens)
+    app.command("remove")(remove)
+    return app
+
+
+def add(name: Name, role: RoleOption = "read", json: JsonOption = False) -> None:
+    """Make a token and print it; it cannot be shown again."""
+    tokens = _open()
+    from appliance.base.errors import UnknownNameError
+    from controller.service.state.tokens import Role
+
+    if role not in list(Role):
+        raise UnknownNameError.of("role", role, Role)
+    token = tokens.add(name, Role(role))
+    if json:
+        print_json({"name": name, "role": role, "token": token})
+    else:
+        typer.echo(token)
+
+
+def list_tokens(json: JsonOption = False) -> None:
+    """List all tokens, without their secrets."""
+    from rich.table import Table
+
+    entries = _open().entries()
+    if json:
+        print_json({"tokens": [asdict(each) for each in entries]})
+        return
+    table = Table()
+    for title in ("name", "role", "made (UTC)"):
+        table.add_column(title, no_wrap=True)
+    for each in entries:
+        table.add_row(each.name, each.role, moment(each.created_s))
+    print_table(table)
+
+
+def remove(name: Name, json: JsonOption = False) -> None:
+    """Make a token worthless."""
+    _open().remove(name)
+    if json:
+        print_json({"removed": name})
+    else:
+        say(f"{name} is removed")
+
+
+def _open() -> Tokens:
+    database = open_database()
+    from appliance.base.clock import SYSTEM_CLOCK
+    from controller.service.state.tokens import Tokens
+
+    return Tokens(database, SYSTEM_CLOCK)

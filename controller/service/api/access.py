@@ -1,0 +1,73 @@
+"""Who may do what: a token as bearer or, for pages, in a cookie."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
+
+from appliance.base.errors import MesocosmError
+from controller.service.api.gate import COOKIE
+from controller.service.api.surroundings import Surroundings
+from controller.service.state.tokens import Role
+
+_BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="A token of the service.")
+_COOKIE = APIKeyCookie(name=COOKIE, auto_error=False, scheme_name="cookie")
+
+
+class AccessError(MesocosmError):
+    """A request that is not allowed, or not now.
+
+    Args:
+        status: 401 without a token, 403 with one that does not suffice, 429 when there are too many.
+        brief: one line.
+    """
+
+    code = "access"
+
+    def __init__(self, status: int, brief: str) -> None:
+        super().__init__(brief)
+        self.status = status
+
+
+def surroundings(request: Request) -> Surroundings:
+    """Return what the API is about."""
+    found = request.app.state.surroundings
+    assert isinstance(found, Surroundings)  # noqa: S101 - set by `make_app` alone
+    return found
+
+
+Around = Annotated[Surroundings, Depends(surroundings)]
+
+
+def role(
+    around: Around,
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
+    cookie: Annotated[str | None, Depends(_COOKIE)],
+) -> Role:
+    """Return the role of a request's token.
+
+    Raises:
+        AccessError: it has none, or an unknown one.
+    """
+    token = bearer.credentials if bearer is not None else cookie
+    found = around.tokens.role_of(token) if token else None
+    if found is None:
+        raise AccessError(401, "A token of the service is needed.")
+    return found
+
+
+def operate(found: Annotated[Role, Depends(role)]) -> Role:
+    """Return the role of a request that changes something.
+
+    Raises:
+        AccessError: its token only reads.
+    """
+    if not found.may_operate:
+        raise AccessError(403, "This token may look, not change anything.")
+    return found
+
+
+Reader = Depends(role)
+Operator = Depends(operate)

@@ -1,0 +1,61 @@
+"""Put the application together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse
+
+from controller.service.api import (
+    appliance_routes,
+    errors,
+    events,
+    queue_routes,
+    run_routes,
+    schedule_routes,
+)
+from controller.service.api.access import Reader
+from controller.service.api.gate import Gate
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from controller.service.api.surroundings import Surroundings
+
+_DESCRIPTION = """
+Queue, schedules, runs and machines of one Mesocosm appliance. Every request but `/healthz` and `/metrics`
+needs a token: `Authorization: Bearer TOKEN`. `mesocosm service token add NAME --role read` makes one.
+"""
+
+
+def make_app(around: Surroundings, hosts: Collection[str]) -> FastAPI:
+    """Return the application.
+
+    Args:
+        around: what it is about.
+        hosts: allowed values of ``Host``, in lower case.
+    """
+    app = FastAPI(
+        title="Mesocosm",
+        version=around.version,
+        description=_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        responses=errors.REFUSALS,
+        redirect_slashes=False,
+    )
+    app.state.surroundings = around
+    errors.install(app)
+    for module in (queue_routes, schedule_routes, run_routes, appliance_routes, events):
+        app.include_router(module.router)
+    app.include_router(appliance_routes.open_router)
+    app.add_api_route(
+        "/api/v1/openapi.json",
+        lambda: JSONResponse(app.openapi()),
+        dependencies=[Reader],
+        include_in_schema=False,
+    )
+    app.add_middleware(Gate, hosts=frozenset(hosts))
+    return app

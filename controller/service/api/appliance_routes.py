@@ -1,0 +1,66 @@
+"""Routes of what the appliance is: health, metrics, machines, suites, doctor."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from appliance.base.errors import UnknownNameError
+from controller.service.api.access import Around, Reader
+from controller.service.api.models import Health, Records, SuiteReply, Suites, TaskReply
+from controller.wiring import open_suite
+from evaluators.model.suite import list_suites
+
+open_router = APIRouter(tags=["appliance"])
+router = APIRouter(prefix="/api/v1", tags=["appliance"], dependencies=[Reader])
+
+
+@open_router.get("/healthz")
+def health(around: Around) -> Health:
+    """Say that the service answers; needs no token."""
+    return Health(status="ok", version=around.version)
+
+
+@open_router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {}}}},
+)
+def metrics(around: Around) -> Response:
+    """Return what Prometheus scrapes; needs no token, and names no run."""
+    return Response(around.metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+@router.get("/machines")
+def list_machines(around: Around) -> Records:
+    """List the machines as their records say."""
+    return Records(records=list(around.machines()))
+
+
+@router.get("/doctor")
+def examine(around: Around) -> Records:
+    """Examine the host, as `mesocosm doctor --json` does."""
+    return Records(records=list(around.doctor()))
+
+
+@router.get("/suites")
+def list_shipped_suites() -> Suites:
+    """List the suites that ship with the appliance."""
+    return Suites(suites=list_suites())
+
+
+@router.get("/suites/{name}")
+def get_suite(name: str) -> SuiteReply:
+    """Return a shipped suite."""
+    if name not in list_suites():
+        raise UnknownNameError.of("suite", name, list_suites())
+    suite = open_suite(name)
+    tasks = [
+        TaskReply(
+            id=task.id,
+            instruction=task.instruction,
+            roles={role: kind.value for role, kind in task.roles.items()},
+        )
+        for task in suite.tasks
+    ]
+    return SuiteReply(name=suite.name, version=suite.version, digest=suite.digest, tasks=tasks)

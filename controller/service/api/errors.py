@@ -1,0 +1,104 @@
+"""Errors as replies: one table of status codes, one form."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from appliance.base.errors import (
+    MesocosmError,
+    RequirementError,
+    SpecError,
+    StateError,
+    UnknownNameError,
+    UsageError,
+)
+from controller.service.api.access import AccessError
+from controller.service.api.models import ErrorReply
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI, Request
+
+_log = logging.getLogger(__name__)
+
+_STATUS: dict[type[MesocosmError], int] = {
+    UnknownNameError: 404,
+    UsageError: 409,
+    SpecError: 409,
+    RequirementError: 503,
+    StateError: 503,
+}
+"""The first class of an error's own line that stands here decides; 500 where none does."""
+
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorReply, "description": text}
+    for status, text in {
+        400: "The request is malformed.",
+        401: "There is no valid token.",
+        403: "The token, or the page that asks, may not do this.",
+        404: "There is no such thing.",
+        405: "The method does not apply.",
+        408: "The body did not arrive in time.",
+        409: "The state of things does not allow it.",
+        413: "The body is too large.",
+        421: "The server has another name.",
+        422: "A value is wrong.",
+        429: "Too many do this at once.",
+        503: "The host lacks something, or its state cannot be used.",
+    }.items()
+}
+"""What every route may reply, for the OpenAPI document."""
+
+
+class WrongValueError(UsageError):
+    """A request names something in its body that does not exist or does not fit."""
+
+    code = "wrong_value"
+
+
+def reply(
+    status: int, code: str, brief: str, details: str = "", resolution: str = ""
+) -> JSONResponse:
+    """Return an error as every route does."""
+    error = {"code": code, "brief": brief, "details": details, "resolution": resolution}
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None  # noqa: PLR2004 - HTTP's
+    return JSONResponse({"error": error}, status_code=status, headers=headers)
+
+
+def install(app: FastAPI) -> None:
+    """Make an application reply to errors in this form."""
+    app.add_exception_handler(MesocosmError, _on_error)
+    app.add_exception_handler(RequestValidationError, _on_validation)
+    app.add_exception_handler(HTTPException, _on_http)
+
+
+def status_of(error: MesocosmError) -> int:
+    """Return the status code of an error."""
+    if isinstance(error, WrongValueError):
+        return 422
+    return next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
+
+
+def _on_error(_request: Request, exc: Exception) -> JSONResponse:
+    assert isinstance(exc, MesocosmError)  # noqa: S101 - registered for it
+    status = exc.status if isinstance(exc, AccessError) else status_of(exc)
+    if status >= 500:  # noqa: PLR2004 - HTTP's
+        _log.error("%s", exc)
+    return reply(status, exc.code, exc.brief, exc.details, exc.resolution)
+
+
+def _on_validation(_request: Request, exc: Exception) -> JSONResponse:
+    assert isinstance(exc, RequestValidationError)  # noqa: S101 - registered for it
+    rows = (f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in exc.errors())
+    return reply(422, "wrong_value", "A value is wrong.", "\n".join(rows))
+
+
+def _on_http(_request: Request, exc: Exception) -> JSONResponse:
+    assert isinstance(exc, HTTPException)  # noqa: S101 - registered for it
+    answer = reply(exc.status_code, "http", str(exc.detail))
+    answer.headers.update(exc.headers or {})
+    return answer

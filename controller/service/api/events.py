@@ -1,0 +1,48 @@
+"""Progress as server-sent events: each run of the queue whenever it changes."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Header
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.concurrency import run_in_threadpool
+
+from controller.service.api.access import AccessError, Around, Reader
+from controller.service.api.models import queued_run
+
+router = APIRouter(prefix="/api/v1", tags=["events"], dependencies=[Reader])
+
+MAX_STREAMS = 32
+_POLL_S = 0.5
+_COMMENT_EVERY = 30
+_streams = threading.BoundedSemaphore(MAX_STREAMS)
+
+
+@router.get("/events", response_class=EventSourceResponse)
+async def follow(
+    around: Around, last_event_id: Annotated[str, Header(max_length=20)] = "0"
+) -> AsyncIterator[ServerSentEvent]:
+    """Follow the queue: one event ``run`` for each change; an id continues where it broke off."""
+    if not _streams.acquire(blocking=False):
+        raise AccessError(429, f"{MAX_STREAMS} streams are open already.")
+    try:
+        seen = int(last_event_id) if last_event_id.isdecimal() else 0
+        idle = 0
+        while not around.stop.is_set():
+            rows = await run_in_threadpool(around.queue.changed_since, seen)
+            for row in rows:
+                seen = row.change
+                yield ServerSentEvent(
+                    event="run", id=str(seen), data=queued_run(row).model_dump(mode="json")
+                )
+            idle = 0 if rows else idle + 1
+            if idle % _COMMENT_EVERY == _COMMENT_EVERY - 1:
+                yield ServerSentEvent(comment="still here")
+            if not rows:
+                await asyncio.sleep(_POLL_S)
+    finally:
+        _streams.release()

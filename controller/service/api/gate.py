@@ -1,0 +1,150 @@
+"""What is refused before a route sees it: foreign names, foreign pages, large and slow bodies.
+
+A page of any site can have its own name resolve to a loopback address; the browser then sends that
+name as ``Host``. A page of any site can also post a form here; the browser then sends that site as
+``Origin``. Source: RFC 9110, 7.2; RFC 6454, 7.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers, MutableHeaders
+
+from appliance.base.errors import MesocosmError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MAX_BODY_BYTES = 1 << 20
+_BODY_TIMEOUT_S = 30.0
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+COOKIE = "mesocosm_token"
+
+_SAFETY = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class _RefusedError(MesocosmError):
+    """A request goes no further."""
+
+    code = "refused"
+
+    def __init__(self, status: int, brief: str) -> None:
+        super().__init__(brief)
+        self.status = status
+
+
+class Gate:
+    """ASGI middleware in front of all routes.
+
+    Args:
+        app: gets what is let through.
+        hosts: allowed values of ``Host``, in lower case.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+        self._app = app
+        self._hosts = frozenset(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        send = _with_safety(send)
+        try:
+            self._check_names(scope)
+            replay = await _read_body(scope, receive)
+        except _RefusedError as exc:
+            await _refuse(send, exc)
+            return
+        await self._app(scope, replay, send)
+
+    def _check_names(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        names = headers.getlist("host")
+        if len(names) != 1 or names[0].lower() not in self._hosts:
+            raise _RefusedError(421, "This server has another name.")
+        origins = headers.getlist("origin")
+        if any(not self._is_own(origin) for origin in origins):
+            raise _RefusedError(403, "Pages of other sites may not ask this server.")
+        # A cookie is sent by the browser, whoever made it ask: then it must say who did.
+        has_cookie = COOKIE in headers.get("cookie", "")
+        if scope["method"] not in _SAFE_METHODS and has_cookie and not origins:
+            raise _RefusedError(403, "A request with a cookie must name its origin.")
+
+    def _is_own(self, origin: str) -> bool:
+        scheme, _, name = origin.lower().partition("://")
+        return scheme in {"http", "https"} and name in self._hosts
+
+
+async def _read_body(scope: Scope, receive: Receive) -> Receive:
+    """Read a whole body, bounded in size and time, and return what gives it to the route."""
+    length = Headers(scope=scope).get("content-length", "0")
+    if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
+        raise _RefusedError(413, f"A body has {MAX_BODY_BYTES} bytes at most.")
+    try:
+        body = await asyncio.wait_for(_collect(receive), _BODY_TIMEOUT_S)
+    except TimeoutError as exc:
+        raise _RefusedError(408, "The body did not arrive in time.") from exc
+    is_given = False
+
+    async def replay() -> Message:
+        nonlocal is_given
+        if is_given:
+            return await receive()
+        is_given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+async def _collect(receive: Receive) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise _RefusedError(400, "The body is incomplete.")
+        part: bytes = message.get("body", b"")
+        size += len(part)
+        if size > MAX_BODY_BYTES:
+            raise _RefusedError(413, f"A body has {MAX_BODY_BYTES} bytes at most.")
+        parts.append(part)
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _with_safety(send: Send) -> Send:
+    async def send_safely(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _SAFETY.items():
+                headers[name] = value
+            headers.setdefault("Cache-Control", "no-store")
+        await send(message)
+
+    return send_safely
+
+
+async def _refuse(send: Send, refused: _RefusedError) -> None:
+    error = {"code": "refused", "brief": refused.brief, "details": "", "resolution": ""}
+    body = json.dumps({"error": error}).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

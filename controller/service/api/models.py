@@ -1,0 +1,214 @@
+"""What the API takes and returns; keys are only added."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from controller.service.requests import RunRequest
+from controller.service.schedules.definition import Schedule
+from controller.service.schedules.register import Outcome, Registered
+from controller.service.state.queued_run import QueuedRun, State, Wish
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ErrorBody(_Model):
+    """An error: what happened, what is known, what can be done."""
+
+    code: str
+    brief: str
+    details: str = ""
+    resolution: str = ""
+
+
+class ErrorReply(_Model):
+    """What every refused request returns."""
+
+    error: ErrorBody
+
+
+class NewRun(_Model):
+    """A run to be queued."""
+
+    request: RunRequest
+    priority: int = Field(default=0, ge=-1000, le=1000)
+    key: Name | None = None
+
+
+class Priority(_Model):
+    """A new priority."""
+
+    priority: int = Field(ge=-1000, le=1000)
+
+
+class QueuedRunReply(_Model):
+    """A run of the queue."""
+
+    run: str
+    state: State
+    asked: Wish
+    priority: int
+    origin: str
+    schedule: str
+    request: RunRequest
+    requested_s: float
+    started_s: float | None
+    ended_s: float | None
+    planned: int
+    passed: int
+    failed: int
+    inconclusive: int
+    error: ErrorBody | None
+    change: int
+
+
+class Queue(_Model):
+    """A part of the queue, those asked for last first; ``before`` continues it."""
+
+    runs: list[QueuedRunReply]
+    before: int | None
+
+
+class ScheduleReply(_Model):
+    """A schedule as it stands."""
+
+    schedule: Schedule
+    origin: str
+    is_paused: bool
+    created_s: float
+    next_s: float | None
+
+
+class Schedules(_Model):
+    """All schedules."""
+
+    schedules: list[ScheduleReply]
+
+
+class SlotReply(_Model):
+    """What became of a slot."""
+
+    schedule: str
+    slot_s: float
+    outcome: Outcome
+    run: str
+    recorded_s: float
+    details: str
+
+
+class History(_Model):
+    """The slots of a schedule, the latest first."""
+
+    slots: list[SlotReply]
+
+
+class RunRowReply(_Model):
+    """A recorded run at a glance."""
+
+    run: str
+    suite: str
+    agent: str
+    started_s: float
+    state: str
+    planned: int
+    passed: int
+    failed: int
+    inconclusive: int
+
+
+class Runs(_Model):
+    """Recorded runs, the latest first."""
+
+    runs: list[RunRowReply]
+
+
+class TrialReply(_Model):
+    """A part of a trial's event log."""
+
+    task: str
+    repeat: int
+    attempt: int
+    attempts: int
+    events: list[dict[str, Any]]
+    next: int | None
+
+
+class TaskReply(_Model):
+    """A task at a glance."""
+
+    id: str
+    instruction: str
+    roles: dict[str, str]
+
+
+class SuiteReply(_Model):
+    """A shipped suite."""
+
+    name: str
+    version: str
+    digest: str
+    tasks: list[TaskReply]
+
+
+class Suites(_Model):
+    """The names of the shipped suites."""
+
+    suites: list[str]
+
+
+class Records(_Model):
+    """Machines, or findings of the doctor."""
+
+    records: list[dict[str, Any]]
+
+
+class Health(_Model):
+    """The service answers."""
+
+    status: str
+    version: str
+
+
+def queued_run(run: QueuedRun) -> QueuedRunReply:
+    """Return a run of the queue for the API."""
+    error = None
+    if run.brief:
+        error = ErrorBody(
+            code="run", brief=run.brief, details=run.details, resolution=run.resolution
+        )
+    counts = run.counts
+    return QueuedRunReply(
+        run=run.run,
+        state=run.state,
+        asked=run.wish,
+        priority=run.priority,
+        origin=run.origin,
+        schedule=run.schedule,
+        request=run.request,
+        requested_s=run.requested_s,
+        started_s=run.started_s,
+        ended_s=run.ended_s,
+        planned=counts.planned,
+        passed=counts.passed,
+        failed=counts.failed,
+        inconclusive=counts.inconclusive,
+        error=error,
+        change=run.change,
+    )
+
+
+def registered(entry: Registered) -> ScheduleReply:
+    """Return a schedule for the API."""
+    return ScheduleReply(
+        schedule=entry.schedule,
+        origin=entry.origin,
+        is_paused=entry.is_paused,
+        created_s=entry.created_s,
+        next_s=entry.next_s,
+    )

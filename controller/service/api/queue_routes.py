@@ -1,0 +1,90 @@
+"""Routes of the queue."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from appliance.base.errors import MesocosmError, StateError
+from controller.service.api.access import Around, Operator, Reader
+from controller.service.api.errors import WrongValueError
+from controller.service.api.models import (
+    NewRun,
+    Priority,
+    Queue,
+    QueuedRunReply,
+    queued_run,
+)
+from controller.service.requests import RunRequest, check_request, require_shipped
+from controller.service.state.queued_run import Asker, State
+
+router = APIRouter(prefix="/api/v1/queue", tags=["queue"])
+
+_MAX_NUMBER = 2**63 - 1
+
+
+def require_valid(request: RunRequest) -> None:
+    """Check a request that came over the network.
+
+    Raises:
+        WrongValueError: something in it does not exist, or stands for code of the caller's.
+    """
+    try:
+        require_shipped(request)
+        check_request(request)
+    except StateError:
+        raise
+    except MesocosmError as exc:
+        raise WrongValueError(exc.brief, exc.details, exc.resolution) from exc
+
+
+@router.get("", dependencies=[Reader])
+def list_queue(
+    around: Around,
+    state: Annotated[list[State] | None, Query(max_length=10)] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    before: Annotated[int | None, Query(ge=1, le=_MAX_NUMBER)] = None,
+) -> Queue:
+    """List runs of the queue, those asked for last first."""
+    rows = around.queue.entries(state or (), limit=limit, before=before)
+    following = rows[-1].number if len(rows) == limit else None
+    return Queue(runs=[queued_run(row) for row in rows], before=following)
+
+
+@router.post("", status_code=201, dependencies=[Operator])
+def add_run(new: NewRun, around: Around) -> QueuedRunReply:
+    """Queue a run. A second request with the same key returns the first one's run."""
+    require_valid(new.request)
+    asker = Asker("api", priority=new.priority, key=new.key)
+    return queued_run(around.queue.add(new.request, asker))
+
+
+@router.get("/{run}", dependencies=[Reader])
+def get_queued_run(run: str, around: Around) -> QueuedRunReply:
+    """Return one run of the queue."""
+    return queued_run(around.queue.get(run))
+
+
+@router.post("/{run}/cancel", dependencies=[Operator])
+def cancel_run(run: str, around: Around) -> QueuedRunReply:
+    """Cancel a run: its running trials end at their next step."""
+    return queued_run(around.queue.cancel(run))
+
+
+@router.post("/{run}/pause", dependencies=[Operator])
+def pause_run(run: str, around: Around) -> QueuedRunReply:
+    """Pause a run: its running trials finish, no others begin."""
+    return queued_run(around.queue.pause(run))
+
+
+@router.post("/{run}/resume", dependencies=[Operator])
+def resume_run(run: str, around: Around) -> QueuedRunReply:
+    """Let a paused run go on, or try a failed or cancelled one again."""
+    return queued_run(around.queue.resume(run))
+
+
+@router.put("/{run}/priority", dependencies=[Operator])
+def set_priority(run: str, new: Priority, around: Around) -> QueuedRunReply:
+    """Change the priority of a run."""
+    return queued_run(around.queue.set_priority(run, new.priority))

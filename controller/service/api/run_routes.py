@@ -1,0 +1,98 @@
+"""Routes of recorded runs, whoever ran them: reports, event logs, pictures."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import FileResponse
+
+from appliance.base.errors import UnknownNameError
+from controller.service.api.access import Around, Reader
+from controller.service.api.models import RunRowReply, Runs, TrialReply
+from controller.store.index import list_runs
+from controller.store.report import read_report
+from controller.store.runs import Attempt, RunFolder
+
+router = APIRouter(prefix="/api/v1/runs", tags=["runs"], dependencies=[Reader])
+
+Repeat = Annotated[int, Path(ge=0, le=1_000_000)]
+Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
+
+
+@router.get("")
+def list_recorded_runs(around: Around, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Runs:
+    """List recorded runs, the latest first."""
+    rows = list_runs(around.store)[::-1][:limit]
+    return Runs(runs=[RunRowReply(**asdict(row)) for row in rows])
+
+
+@router.get("/{run}")
+def get_report(run: str, around: Around) -> dict[str, Any]:
+    """Return the report of a run, as `mesocosm results RUN --json` prints it."""
+    return read_report(around.store.open(run)).to_dict()
+
+
+@router.get("/{run}/trials/{task}/{repeat}")
+def get_trial(
+    run: str,
+    task: str,
+    repeat: Repeat,
+    around: Around,
+    *,
+    attempt: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
+    after: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> TrialReply:
+    """Return a part of a trial's event log; the last attempt's by default."""
+    attempts = find_attempts(around.store.open(run), task, repeat)
+    chosen = _choose(attempts, attempt)
+    events = chosen.events
+    return TrialReply(
+        task=task,
+        repeat=repeat,
+        attempt=chosen.number,
+        attempts=len(attempts),
+        events=events[after : after + limit],
+        next=after + limit if after + limit < len(events) else None,
+    )
+
+
+@router.get(
+    "/{run}/pictures/{digest}",
+    response_class=FileResponse,
+    responses={200: {"content": {"image/png": {}}}},
+)
+def get_picture(run: str, digest: Digest, around: Around) -> FileResponse:
+    """Return a picture of a run, by the SHA-256 that its event log names."""
+    path = around.store.open(run).path / "blobs" / f"{digest}.png"
+    if not path.is_file():
+        raise UnknownNameError(f"{run} has no such picture.")
+    headers = {"Cache-Control": "private, max-age=31536000, immutable"}
+    return FileResponse(path, media_type="image/png", headers=headers)
+
+
+def find_attempts(folder: RunFolder, task: str, repeat: int) -> list[Attempt]:
+    """Return the attempts at a trial.
+
+    Raises:
+        UnknownNameError: the run has no such trial, or it was not begun.
+    """
+    planned = folder.spec.planned
+    if (task, repeat) not in planned:
+        names = {f"{name}/{number}" for name, number in planned}
+        raise UnknownNameError.of("trial", f"{task}/{repeat}", sorted(names)[:20])
+    attempts = folder.attempts(task, repeat)
+    if not attempts:
+        raise UnknownNameError(f"The trial {task}/{repeat} was not begun yet.")
+    return attempts
+
+
+def _choose(attempts: list[Attempt], number: int | None) -> Attempt:
+    if number is None:
+        return attempts[-1]
+    for attempt in attempts:
+        if attempt.number == number:
+            return attempt
+    raise UnknownNameError.of("attempt", str(number), [str(each.number) for each in attempts])

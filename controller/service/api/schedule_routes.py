@@ -1,0 +1,85 @@
+"""Routes of schedules."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from appliance.base.errors import UsageError
+from controller.service.api.access import Around, Operator, Reader
+from controller.service.api.errors import WrongValueError
+from controller.service.api.models import (
+    History,
+    QueuedRunReply,
+    ScheduleReply,
+    Schedules,
+    SlotReply,
+    queued_run,
+    registered,
+)
+from controller.service.api.queue_routes import require_valid
+from controller.service.schedules.definition import PREVIOUS, Schedule
+from controller.service.schedules.triggers import check_trigger
+
+router = APIRouter(prefix="/api/v1/schedules", tags=["schedules"])
+
+
+@router.get("", dependencies=[Reader])
+def list_schedules(around: Around) -> Schedules:
+    """List all schedules by name."""
+    return Schedules(schedules=[registered(each) for each in around.register.entries()])
+
+
+@router.post("", status_code=201, dependencies=[Operator])
+def add_schedule(schedule: Schedule, around: Around) -> ScheduleReply:
+    """Add a schedule; adding the same one again changes nothing."""
+    require_valid(schedule.request)
+    try:
+        check_trigger(schedule.trigger, now_s=around.clock.now_s())
+        if schedule.baseline not in {"", PREVIOUS}:
+            around.store.open(schedule.baseline)
+    except UsageError as exc:
+        raise WrongValueError(exc.brief, exc.details, exc.resolution) from exc
+    return registered(around.register.add(schedule))
+
+
+@router.get("/{name}", dependencies=[Reader])
+def get_schedule(name: str, around: Around) -> ScheduleReply:
+    """Return one schedule."""
+    return registered(around.register.get(name))
+
+
+@router.delete("/{name}", status_code=204, dependencies=[Operator])
+def remove_schedule(name: str, around: Around) -> Response:
+    """Remove a schedule; its runs and its history stay."""
+    around.register.remove(name)
+    return Response(status_code=204)
+
+
+@router.post("/{name}/pause", dependencies=[Operator])
+def pause_schedule(name: str, around: Around) -> ScheduleReply:
+    """Let a schedule fire nothing until it is resumed."""
+    return registered(around.register.pause(name))
+
+
+@router.post("/{name}/resume", dependencies=[Operator])
+def resume_schedule(name: str, around: Around) -> ScheduleReply:
+    """Let a paused schedule fire again, from its next slot on."""
+    return registered(around.register.resume(name))
+
+
+@router.post("/{name}/run-now", status_code=201, dependencies=[Operator])
+def run_schedule_now(name: str, around: Around) -> QueuedRunReply:
+    """Queue a run of a schedule at once, beside its slots."""
+    return queued_run(around.register.run_now(name))
+
+
+@router.get("/{name}/history", dependencies=[Reader])
+def schedule_history(
+    name: str, around: Around, limit: Annotated[int, Query(ge=1, le=10_000)] = 100
+) -> History:
+    """Return what became of a schedule's slots, the latest first."""
+    slots = around.register.history(name, limit=limit)
+    return History(slots=[SlotReply(**asdict(slot)) for slot in slots])

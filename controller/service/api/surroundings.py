@@ -1,0 +1,65 @@
+"""What the API shows; handed in from the composition root, where it is of other layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from controller.service.schedules.register import Register
+from controller.service.state.queue import RunQueue
+from controller.service.state.tokens import Tokens
+from controller.store.runs import Store
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Sequence
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from controller.service.state.database import Database
+    from provisioning.protocols import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an API is about.
+
+    Attributes:
+        database: the service's state.
+        settings: where runs are.
+        clock: says when now is.
+        stop: set when the service ends.
+        version: of Mesocosm.
+        machines: returns the machines as their records say.
+        doctor: returns the findings of `mesocosm doctor`.
+        metrics: returns what Prometheus scrapes.
+    """
+
+    database: Database
+    settings: Settings
+    clock: Clock
+    stop: threading.Event
+    version: str
+    machines: Callable[[], Sequence[dict[str, Json]]]
+    doctor: Callable[[], Sequence[dict[str, Json]]]
+    metrics: Callable[[], bytes]
+
+    @property
+    def queue(self) -> RunQueue:
+        """The queue of runs."""
+        return RunQueue(self.database, self.clock)
+
+    @property
+    def register(self) -> Register:
+        """The schedules."""
+        return Register(self.database, self.clock)
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens."""
+        return Tokens(self.database, self.clock)
+
+    @property
+    def store(self) -> Store:
+        """The runs."""
+        return Store(self.settings.runs_dir)

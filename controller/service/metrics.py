@@ -1,0 +1,94 @@
+"""What Prometheus scrapes of the service: gauges that are read from its state at each scrape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.registry import Collector
+from sqlalchemy import func, select
+
+from controller.service.schedules.register import Outcome
+from controller.service.state.queued_run import State
+from controller.service.state.tables import NotificationRow, QueuedRunRow, ScheduleRow, SlotRow
+from monitoring.gauges import Gauge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prometheus_client import Metric
+    from sqlalchemy.orm import InstrumentedAttribute, Session
+
+    from appliance.base.clock import Clock
+    from controller.service.state.database import Database
+
+
+class ServiceCollector(Collector):
+    """Queue, schedules and messages as metrics; its labels are bounded.
+
+    Args:
+        database: the service's state.
+        clock: says how late schedules are.
+    """
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def collect(self) -> Iterator[Metric]:
+        """Return the metrics as they are now."""
+        with self._database.read() as session:
+            gauges = self._gauges(session)
+        return (gauge.family() for gauge in gauges)
+
+    def _gauges(self, session: Session) -> list[Gauge]:
+        runs = _count(session, QueuedRunRow.state)
+        slots = _count(session, SlotRow.outcome)
+        messages = _count(session, NotificationRow.state)
+        return [
+            Gauge(
+                "queue_runs",
+                "Runs of the queue by state.",
+                {(state.value,): runs.get(state.value, 0) for state in State},
+                ("state",),
+            ),
+            Gauge(
+                "schedule_slots",
+                "Slots of all schedules by what became of them.",
+                {(each.value,): slots.get(each.value, 0) for each in Outcome},
+                ("outcome",),
+            ),
+            Gauge(
+                "schedule_messages",
+                "Messages about runs of schedules by state.",
+                {(state,): messages.get(state, 0) for state in ("pending", "sent", "given_up")},
+                ("state",),
+            ),
+            Gauge(
+                "schedule_late_seconds",
+                "How long the slot that waits longest has been due; 0 when none is.",
+                {(): self._late_s(session)},
+            ),
+        ]
+
+    def _late_s(self, session: Session) -> float:
+        due_s = session.scalar(select(ScheduleRow.next_s).order_by(ScheduleRow.next_s.nulls_last()))
+        return 0.0 if due_s is None else max(0.0, self._clock.now_s() - due_s)
+
+
+def make_registry(database: Database, clock: Clock) -> CollectorRegistry:
+    """Return a registry with the metrics of the service."""
+    registry = CollectorRegistry()
+    registry.register(ServiceCollector(database, clock))
+    return registry
+
+
+def render(registry: CollectorRegistry) -> bytes:
+    """Return a registry in Prometheus' text format."""
+    return generate_latest(registry)
+
+
+def _count(session: Session, column: InstrumentedAttribute[str]) -> dict[str, int]:
+    return {
+        row[0]: row[1] for row in session.execute(select(column, func.count()).group_by(column))
+    }

@@ -1,0 +1,347 @@
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis.core.result import Ok
+from starlette.testclient import TestClient
+
+from appliance.base.clock import SYSTEM_CLOCK, FakeClock
+from appliance.base.errors import RequirementError
+from appliance.base.settings import Settings
+from controller.service.api.app import make_app
+from controller.service.api.gate import COOKIE, MAX_BODY_BYTES
+from controller.service.api.server import Server, listen
+from controller.service.api.surroundings import Surroundings
+from controller.service.metrics import make_registry, render
+from controller.service.state.claims import Claims
+from controller.service.state.queued_run import Asker, Counts
+from controller.service.state.tokens import Role, Tokens
+from controller.service.worker.work import Work
+from tests.tiers import IS_NIGHTLY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from fastapi import FastAPI
+
+    from controller.service.requests import RunRequest
+    from controller.service.state.database import Database
+    from controller.service.state.queue import RunQueue
+
+HOST = "127.0.0.1:9465"
+EXAMPLES = 100 if IS_NIGHTLY else 2
+MODES = list(schemathesis.GenerationMode) if IS_NIGHTLY else [schemathesis.GenerationMode.POSITIVE]
+CHECKS = [
+    schemathesis.checks.not_a_server_error,
+    schemathesis.checks.status_code_conformance,
+    schemathesis.checks.content_type_conformance,
+    schemathesis.checks.response_schema_conformance,
+]
+
+
+@pytest.fixture
+def around(database: Database, tmp_path: Path) -> Surroundings:
+    return Surroundings(
+        database=database,
+        settings=Settings(state_dir=tmp_path),
+        clock=SYSTEM_CLOCK,
+        stop=threading.Event(),
+        version="0",
+        machines=lambda: [{"machine_id": "desktop-1", "in_use": False}],
+        doctor=lambda: [{"name": "disk", "state": "ok"}],
+        metrics=lambda: render(make_registry(database, FakeClock())),
+    )
+
+
+@pytest.fixture
+def app(around: Surroundings) -> FastAPI:
+    return make_app(around, {HOST})
+
+
+@pytest.fixture
+def tokens(around: Surroundings) -> dict[str, dict[str, str]]:
+    """Return the headers of each role."""
+    return {
+        role.value: {"Authorization": f"Bearer {around.tokens.add(role.value, role)}"}
+        for role in Role
+    }
+
+
+@pytest.fixture
+def client(app: FastAPI) -> TestClient:
+    return TestClient(app, base_url=f"http://{HOST}", raise_server_exceptions=False)
+
+
+def paths(app: FastAPI) -> list[tuple[str, str]]:
+    """Return method and path of every route, names filled in."""
+    document = app.openapi()["paths"]
+    values = {"repeat": "0", "digest": "0" * 64}
+    return [
+        (method.upper(), path.format_map({**dict.fromkeys(("run", "name", "task"), "x"), **values}))
+        for path, methods in document.items()
+        for method in methods
+    ]
+
+
+def test_without_a_token_nothing_answers_but_health_and_metrics(
+    app: FastAPI, client: TestClient
+) -> None:
+    answers = {(method, path): client.request(method, path) for method, path in paths(app)}
+    answers["GET", "/api/v1/openapi.json"] = client.get("/api/v1/openapi.json")
+    answered = {key for key, answer in answers.items() if answer.status_code == 200}
+    assert answered == {("GET", "/healthz"), ("GET", "/metrics")}
+    refused = [answer for key, answer in answers.items() if key not in answered]
+    assert len(refused) > 15
+    assert {answer.status_code for answer in refused} == {401}
+    assert {answer.headers["www-authenticate"] for answer in refused} == {"Bearer"}
+    wrong = client.get("/api/v1/queue", headers={"Authorization": "Bearer x"})
+    assert wrong.status_code == 401
+    for answer in [*answers.values(), wrong]:
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert answer.headers["cache-control"] == "no-store"
+
+
+def test_a_token_that_reads_changes_nothing(
+    app: FastAPI, client: TestClient, tokens: dict[str, dict[str, str]]
+) -> None:
+    statuses: dict[str, set[int]] = {}
+    for method, path in paths(app):
+        if path != "/api/v1/events":
+            answer = client.request(method, path, headers=tokens["read"])
+            statuses.setdefault("GET" if method == "GET" else "other", set()).add(
+                answer.status_code
+            )
+    assert statuses["other"] == {403}
+    assert statuses["GET"] == {200, 404}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "localhost:9465"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": f"http://{HOST}"}, 409),
+        ({"Origin": f"http://{HOST}.evil.example"}, 403),
+        ({"Content-Length": str(MAX_BODY_BYTES + 1)}, 413),
+    ],
+)
+def test_foreign_names_pages_and_large_bodies_are_refused(
+    *,
+    client: TestClient,
+    tokens: dict[str, dict[str, str]],
+    queue: RunQueue,
+    request_of_tiny: RunRequest,
+    headers: dict[str, str],
+    status: int,
+) -> None:
+    run = queue.add(request_of_tiny, Asker("api")).run
+    queue.cancel(run)
+    path = f"/api/v1/queue/{run}/cancel"
+    answer = client.post(path, headers={**tokens["operate"], **headers})
+    assert answer.status_code == status
+    assert set(answer.json()["error"]) == {"code", "brief", "details", "resolution"}
+
+
+def test_a_cookie_is_taken_from_own_pages_only(
+    client: TestClient, tokens: dict[str, dict[str, str]]
+) -> None:
+    token = tokens["operate"]["Authorization"].removeprefix("Bearer ")
+    cookie = {"Cookie": f"{COOKIE}={token}"}
+    assert client.get("/api/v1/schedules", headers=cookie).status_code == 200
+    path = "/api/v1/schedules/x/pause"
+    assert client.post(path, headers=cookie).status_code == 403
+    own = client.post(path, headers={**cookie, "Origin": f"http://{HOST}"})
+    assert own.status_code == 404
+
+
+def test_a_run_is_queued_followed_and_looked_at(
+    client: TestClient,
+    tokens: dict[str, dict[str, str]],
+    around: Surroundings,
+    database: Database,
+    request_of_tiny: RunRequest,
+) -> None:
+    headers = tokens["operate"]
+    body = {"request": {"suite": "smoke", "agent": "noop"}, "priority": 2, "key": "k"}
+    first = client.post("/api/v1/queue", json=body, headers=headers)
+    assert first.status_code == 201
+    assert client.post("/api/v1/queue", json=body, headers=headers).json() == first.json()
+    run = first.json()["run"]
+    assert client.post(f"/api/v1/queue/{run}/pause", headers=headers).json()["state"] == "paused"
+    listed = client.get("/api/v1/queue?state=paused&limit=1", headers=headers).json()
+    assert (listed["runs"][0]["run"], listed["before"]) == (run, 1)
+
+    queued = around.queue.add(request_of_tiny, Asker("cli", priority=9))
+    claims = Claims(database, SYSTEM_CLOCK)
+    assert claims.claim()
+    Work(
+        queued,
+        around.settings,
+        SYSTEM_CLOCK,
+        note=lambda counts: claims.note(queued.run, counts),
+        preflight=lambda _: None,
+    ).run()
+    assert around.queue.get(queued.run).counts == Counts(1, 1, 0, 0)
+    rows = client.get("/api/v1/runs", headers=headers).json()["runs"]
+    assert [(row["run"], row["passed"]) for row in rows] == [(queued.run, 1)]
+    report = client.get(f"/api/v1/runs/{queued.run}", headers=headers).json()
+    assert report["trials"][0]["verdict"] == "PASS"
+    path = f"/api/v1/runs/{queued.run}/trials/dark-style/0"
+    trial = client.get(path, params={"limit": 1, "after": 1}, headers=headers).json()
+    assert (len(trial["events"]), trial["next"], trial["attempts"]) == (1, 2, 1)
+    events = client.get(path, headers=headers).json()["events"]
+    digest = next(d for event in events for d in event.get("screens", {}).values())
+    picture = client.get(f"/api/v1/runs/{queued.run}/pictures/{digest}", headers=headers)
+    assert picture.headers["content-type"] == "image/png"
+    assert picture.content.startswith(b"\x89PNG")
+    for missing in (f"{path}?attempt=2", f"/api/v1/runs/{queued.run}/trials/dark-style/1"):
+        assert client.get(missing, headers=headers).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("request_body", "status", "message"),
+    [
+        ({"suite": "smoke", "agent": "nobody"}, 422, "nobody"),
+        ({"suite": "nothing", "agent": "noop"}, 422, "nothing"),
+        ({"suite": "/tmp/suite", "agent": "noop"}, 422, "mesocosm queue add"),
+        ({"suite": "smoke", "agent": "/tmp/a.py:Agent"}, 422, "mesocosm queue add"),
+        ({"suite": "smoke", "agent": "script", "script": "/etc/passwd"}, 422, "queue add"),
+        ({"suite": "smoke", "agent": "noop", "repeats": 10**6}, 422, "repeats"),
+        ({"suite": "smoke", "agent": "noop", "shell": "rm"}, 422, "shell"),
+    ],
+)
+def test_wrong_runs_are_refused(
+    client: TestClient,
+    tokens: dict[str, dict[str, str]],
+    request_body: dict[str, Any],
+    status: int,
+    message: str,
+) -> None:
+    answer = client.post("/api/v1/queue", json={"request": request_body}, headers=tokens["operate"])
+    assert answer.status_code == status
+    assert message in answer.text
+    assert client.get("/api/v1/queue", headers=tokens["read"]).json()["runs"] == []
+
+
+def test_schedules_are_managed(client: TestClient, tokens: dict[str, dict[str, str]]) -> None:
+    headers = tokens["operate"]
+    schedule = {
+        "name": "nightly",
+        "trigger": {"kind": "cron", "line": "0 2 * * *"},
+        "request": {"suite": "smoke", "agent": "noop"},
+    }
+    added = client.post("/api/v1/schedules", json=schedule, headers=headers)
+    assert added.status_code == 201
+    never = {**schedule, "trigger": {"kind": "cron", "line": "0 0 30 2 *"}}
+    assert client.post("/api/v1/schedules", json=never, headers=headers).status_code == 422
+    other = {**schedule, "priority": 1}
+    assert client.post("/api/v1/schedules", json=other, headers=headers).status_code == 409
+    base = "/api/v1/schedules/nightly"
+    assert client.post(f"{base}/pause", headers=headers).json()["is_paused"] is True
+    assert client.post(f"{base}/resume", headers=headers).json() == added.json()
+    run = client.post(f"{base}/run-now", headers=headers).json()["run"]
+    slots = client.get(f"{base}/history", headers=headers).json()["slots"]
+    assert [(slot["outcome"], slot["run"]) for slot in slots] == [("by_hand", run)]
+    text = client.get("/metrics").text
+    assert 'mesocosm_queue_runs{state="queued"} 1.0' in text
+    assert 'mesocosm_schedule_slots{outcome="by_hand"} 1.0' in text
+    assert client.delete(base, headers=headers).status_code == 204
+    assert client.get(base, headers=headers).status_code == 404
+
+
+def test_the_own_token_survives_restarts_and_is_made_anew_when_lost(
+    database: Database, tmp_path: Path
+) -> None:
+    tokens, path = Tokens(database, FakeClock()), tmp_path / "token"
+    token = tokens.ensure_own(path)
+    assert tokens.ensure_own(path) == token == path.read_text().strip()
+    assert path.stat().st_mode & 0o077 == 0
+    path.unlink()
+    assert tokens.ensure_own(path) != token
+    assert tokens.role_of(token) is None
+
+
+@pytest.fixture
+def port(app: FastAPI, around: Surroundings) -> Iterator[int]:
+    """Serve for real; return the port."""
+    listener = listen("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    app = make_app(around, {f"127.0.0.1:{port}"})
+    thread = threading.Thread(target=Server(app, listener), args=(around.stop,))
+    thread.start()
+    yield port
+    around.stop.set()
+    thread.join()
+
+
+def test_a_real_server_streams_events_and_bounds_what_it_reads(
+    port: int,
+    around: Surroundings,
+    tokens: dict[str, dict[str, str]],
+    request_of_tiny: RunRequest,
+) -> None:
+    with pytest.raises(RequirementError, match="cannot be listened on"):
+        listen("127.0.0.1", port)
+    runs = [around.queue.add(request_of_tiny, Asker("cli")).run for _ in range(2)]
+    stream = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    stream.request("GET", "/api/v1/events", headers={**tokens["read"], "Last-Event-ID": "1"})
+    reply = stream.getresponse()
+    assert reply.headers["Content-Type"].startswith("text/event-stream")
+    assert read_event(reply) == (runs[1], "queued")
+    around.queue.pause(runs[0])
+    assert read_event(reply) == (runs[0], "paused")
+    stream.close()
+
+    upload = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    parts = (b"x" * 65536 for _ in range(2 * MAX_BODY_BYTES // 65536))
+    upload.request("POST", "/api/v1/queue", parts, tokens["operate"], encode_chunked=True)
+    assert upload.getresponse().status == 413
+    upload.close()
+
+
+def read_event(reply: http.client.HTTPResponse) -> tuple[str, str]:
+    fields = {}
+    while line := reply.readline().decode().strip():
+        name, _, value = line.partition(": ")
+        fields[name] = value
+    data = json.loads(fields["data"])
+    return data["run"], data["state"]
+
+
+def test_the_document_tells_the_truth_whatever_is_asked(
+    port: int, tokens: dict[str, dict[str, str]]
+) -> None:
+    address = f"http://127.0.0.1:{port}/api/v1/openapi.json"
+    schema = schemathesis.openapi.from_url(address, headers=tokens["operate"])
+    results = list(schema.get_all_operations())
+    operations = [result.ok() for result in results if isinstance(result, Ok)]
+    assert len(operations) == len(results)
+    tried = [each for each in operations if each.path != "/api/v1/events"]
+    assert len(tried) == len(operations) - 1 > 20
+    for operation in tried:
+        for mode in MODES:
+            ask_at_random(operation.as_strategy(generation_mode=mode), tokens["operate"])
+
+
+def ask_at_random(cases: Any, headers: dict[str, str]) -> None:  # noqa: ANN401 - schemathesis'
+    """Ask one operation many things: the reply is what the document says, and no server error."""
+
+    @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), database=None)
+    @given(case=cases)
+    def ask(case: Any) -> None:  # noqa: ANN401 - schemathesis'
+        case.call_and_validate(headers=headers, checks=CHECKS)
+
+    # An operation that takes nothing cannot be asked wrongly.
+    with contextlib.suppress(Unsatisfiable):
+        ask()
