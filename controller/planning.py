@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
@@ -14,9 +14,11 @@ from appliance.base.files import digest_json
 from appliance.base.ids import new_run_id
 from appliance.base.process import run
 from appliance.base.settings import REPOSITORY
+from controller.selection import with_limits
 from controller.store.runs import Store
 from controller.store.spec import (
     CodeSpec,
+    LimitsSpec,
     ObservationSpec,
     RunSpec,
     SuiteSpec,
@@ -68,6 +70,7 @@ class Plan:
         feedback: what agents are told of how far they are.
         video_hz: frames a second recorded of each screen; 0 records none.
         images: digest of the recipe behind each kind of machine.
+        limits: that the suite's tasks were given instead of their own.
     """
 
     suite: Suite
@@ -81,6 +84,7 @@ class Plan:
     feedback: Literal["none", "hints", "nodes"] = "none"
     video_hz: float = 0.0
     images: Mapping[str, str] | None = None
+    limits: LimitsSpec = field(default_factory=LimitsSpec)
 
     @property
     def agent_name(self) -> str:
@@ -132,6 +136,7 @@ def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK, run: str = "") -> Ru
         ),
         action_space=_action_space_digest(known.actions or {}),
         observation=ObservationSpec(trees=plan.with_trees, feedback=plan.feedback),
+        limits=plan.limits,
         images=dict(plan.images or {}),
         code=code_version(),
         recording_hz=plan.video_hz,
@@ -188,6 +193,7 @@ def resume_plan(spec: RunSpec, suite: Suite, make_driver: Callable[[AgentSpec], 
             f"{spec.run} was recorded by an older Mesocosm (schema 1) and cannot be resumed.",
             resolution="Begin a new run; the results of this one can still be read.",
         )
+    suite = with_limits(suite, spec.limits)
     _require_same_tasks(spec, suite)
     return Plan(
         suite=suite,
@@ -201,6 +207,7 @@ def resume_plan(spec: RunSpec, suite: Suite, make_driver: Callable[[AgentSpec], 
         feedback=spec.observation.feedback,
         video_hz=spec.recording_hz,
         images=spec.images,
+        limits=spec.limits,
     )
 
 

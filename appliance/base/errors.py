@@ -354,9 +354,14 @@ class AgentError(MesocosmError):
 
 
 class ModelRefusalError(AgentError):
-    """The model refuses, or the request is too large for it: a fault of the agent."""
+    """The model refuses, or the request is too large for it: a fault of the agent.
+
+    Attributes:
+        status: of the server's answer, where the server refused the request; else None.
+    """
 
     code = "model_refusal"
+    status: int | None = None
 
 
 class ModelUnavailableError(AgentError):

@@ -82,6 +82,8 @@ def takes(field: FieldInfo) -> str:
         return ", ".join(f"`{value}`" for value in types)
     if _is_secret(field):
         return "secret text"
+    if get_origin(field.annotation) is dict:
+        return "JSON object"
     kind = types[0] if types else field.annotation
     for rule in field.metadata:
         if pattern := getattr(rule, "pattern", None):

@@ -86,5 +86,5 @@ def resume(
     context = make_context(
         plan, open_fleet(fleet, settings, say), baselines_dir=settings.baselines_dir
     )
-    job = Job(chosen, context, plan.driver, reasons)
+    job = Job(plan.suite, context, plan.driver, reasons)
     carry_out(job, folder, parallel=parallel, json=json)

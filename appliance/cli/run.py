@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from appliance.cli.output import JsonOption, console_err, print_json, print_report, say
+from appliance.cli.output import JsonOption, console_err, console_out, print_json, print_report, say
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from appliance.base.settings import Settings
     from controller.executors.protocol import Job
+    from controller.planning import Plan
     from controller.store.runs import RunFolder
     from evaluators.model.suite import Suite as SuiteModel
     from provisioning.protocols import Kind
@@ -47,7 +50,30 @@ AgentCommand = Annotated[
 ]
 Repeats = Annotated[int, typer.Option("--repeats", "-k", min=1, help="Trials of each task.")]
 Tasks = Annotated[
-    list[str] | None, typer.Option("--task", "-t", help="Only this task; repeatable.")
+    list[str] | None,
+    typer.Option("--task", "-t", help="Only this task, or those of a pattern; repeatable."),
+]
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", help="Only tasks with this tag; repeatable.")
+]
+MaxSteps = Annotated[
+    int | None, typer.Option("--max-steps", min=1, help="Actions a trial, not the task's limit.")
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", min=0.001, help="The agent's seconds, not the task's limit."),
+]
+ModelExtra = Annotated[
+    str | None,
+    typer.Option("--model-extra", help="Further fields of each request, as a JSON object."),
+]
+ImageScale = Annotated[
+    float | None,
+    typer.Option("--image-scale", min=0.1, max=1.0, help="Make screenshots smaller for the model."),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Say what would be run, and what it may take; begin nothing."),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Everything random follows from it.")]
 Script = Annotated[
@@ -91,16 +117,22 @@ def run(
     agent_command: AgentCommand = None,
     repeats: Repeats = 1,
     task: Tasks = None,
+    tag: Tags = None,
+    max_steps: MaxSteps = None,
+    time_limit: TimeLimit = None,
     seed: Seed = 0,
     script: Script = None,
     model: Model = None,
     base_url: BaseUrl = None,
+    model_extra: ModelExtra = None,
+    image_scale: ImageScale = None,
     trees: Trees = False,
     feedback: Feedback = "none",
     record: Record = False,
     record_rate: RecordRate = 5.0,
     parallel: Parallel = 1,
     retries: Retries = 1,
+    dry_run: DryRun = False,
     build: BuildOption = False,
     fleet: FleetOption = "real",
     json: JsonOption = False,
@@ -115,24 +147,30 @@ def run(
     from controller.agents.registry import AgentOptions, make_driver, specify_agent
     from controller.executors.protocol import Job
     from controller.planning import Plan, create_run
+    from controller.selection import choose_tasks, with_limits
+    from controller.store.spec import LimitsSpec
     from controller.wiring import make_context, open_fleet, open_suite
     from provisioning.recording.recorder import check_recording
 
     if record:
         check_recording(record_rate)
     settings = get_settings()
-    chosen = open_suite(suite, task or ())
+    limits = LimitsSpec(steps=max_steps, seconds=time_limit)
+    chosen = with_limits(open_suite(suite, task or ()), limits)
     for name, why in chosen.left_out.items():
         say(f"{name} is left out: {why}")
-    options = AgentOptions(script, model, base_url, agent_command)
+    tasks = choose_tasks(chosen, task or (), tag or ())
+    options = AgentOptions(
+        script, model, base_url, agent_command, json_object(model_extra), image_scale
+    )
     spec = specify_agent(agent, options)
-    if fleet == "real":
-        check_machines(settings, _kinds(chosen, task), build=build)
+    if fleet == "real" and not dry_run:
+        check_machines(settings, _kinds(chosen, tasks), build=build)
     plan = Plan(
         suite=chosen,
         agent=spec,
         driver=make_driver(spec, options),
-        tasks=tuple(task or ()),
+        tasks=tasks,
         repeats=repeats,
         retries=retries,
         seed=seed,
@@ -140,7 +178,11 @@ def run(
         feedback=feedback,
         video_hz=record_rate if record else 0.0,
         images=_recipes(chosen, settings) if fleet == "real" else None,
+        limits=limits,
     )
+    if dry_run:
+        show_estimate(plan, settings, parallel=parallel, json=json)
+        return
     context = make_context(
         plan, open_fleet(fleet, settings, say), baselines_dir=settings.baselines_dir
     )
@@ -148,10 +190,45 @@ def run(
     carry_out(job, create_run(plan, settings.runs_dir), parallel=parallel, json=json)
 
 
-def _kinds(suite: SuiteModel, names: list[str] | None) -> set[Kind]:
-    """Return the kinds of machines that tasks need; all tasks by default."""
-    tasks = [suite.task(name) for name in names] if names else suite.tasks
-    return {kind for task in tasks for kind in task.roles.values()}
+def _kinds(suite: SuiteModel, names: Iterable[str]) -> set[Kind]:
+    """Return the kinds of machines that tasks need."""
+    return {kind for name in names for kind in suite.task(name).roles.values()}
+
+
+def json_object(text: str | None) -> dict[str, Any] | None:
+    """Return the JSON object of an option; None where it was not given.
+
+    Raises:
+        UsageError: it is none.
+    """
+    from json import loads
+
+    from appliance.base.errors import UsageError
+
+    if text is None:
+        return None
+    try:
+        value = loads(text)
+    except ValueError as exc:
+        raise UsageError("--model-extra is not JSON.", details=str(exc)) from exc
+    if not isinstance(value, dict):
+        raise UsageError("--model-extra is not a JSON object.")
+    return value
+
+
+def show_estimate(plan: Plan, settings: Settings, *, parallel: int, json: bool) -> None:
+    """Print what a run would do, and what it may take."""
+    from controller.planning import specify_run
+    from controller.store.estimate import estimate
+    from controller.store.runs import Store
+
+    store = Store(settings.runs_dir)
+    figures = estimate(specify_run(plan), plan.suite, store, parallel=parallel)
+    if json:
+        print_json(figures.to_dict())
+        return
+    for line in figures.lines():
+        console_out().print(line, markup=False, soft_wrap=True)
 
 
 def check_machines(settings: Settings, kinds: set[Kind], *, build: bool) -> None:

@@ -24,6 +24,8 @@ from controller.store.spec import (
 )
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from controller.agents.protocol import MakeAgent
     from controller.episode.trial import Driver
     from controller.store.spec import AgentSpec
@@ -41,12 +43,26 @@ class AgentOptions:
         model: name of the model, for ``model``; MESOCOSM_MODEL_NAME by default.
         base_url: of its endpoint; MESOCOSM_MODEL_BASE_URL by default.
         command: of an agent without a name.
+        extra: further fields of each request to the model.
+        image_scale: by which screenshots are made smaller for the model.
     """
 
     script: Path | None = None
     model: str | None = None
     base_url: str | None = None
     command: str | None = None
+    extra: dict[str, JsonValue] | None = None
+    image_scale: float | None = None
+
+    @property
+    def model_settings(self) -> dict[str, object]:
+        """What they say of a model, by the names of its settings; None where nothing."""
+        return {
+            "name": self.model or None,
+            "base_url": self.base_url or None,
+            "extra": self.extra,
+            "image_scale": self.image_scale,
+        }
 
 
 def specify_agent(name: str, options: AgentOptions | None = None) -> AgentSpec:
@@ -158,20 +174,20 @@ def _script_driver(spec: ScriptSpec) -> Driver:
 
 
 def _specify_model(options: AgentOptions) -> ModelSpec:
-    from controller.agents.model import prompt_digest  # noqa: PLC0415
+    from controller.agents.model.agent import prompt_digest  # noqa: PLC0415
     from controller.models.specification import read_settings, specify_model  # noqa: PLC0415
 
-    settings = read_settings(name=options.model, base_url=options.base_url).require()
+    settings = read_settings(**options.model_settings).require()
     return specify_model(settings, prompt_digest())
 
 
 def _model_driver(spec: ModelSpec, options: AgentOptions) -> Driver:
-    from controller.agents.model import ModelAgent, prompt_digest  # noqa: PLC0415
+    from controller.agents.model.agent import ModelAgent, prompt_digest  # noqa: PLC0415
     from controller.models.specification import read_settings, settings_of  # noqa: PLC0415
 
     if spec.prompt_digest and spec.prompt_digest != prompt_digest():
         raise UsageError("The model agent's prompts are not as they were when the run began.")
-    chosen = read_settings(name=options.model, base_url=options.base_url)
+    chosen = read_settings(**options.model_settings)
     settings = settings_of(spec, chosen).require()
     return AgentDriver(
         lambda context: ModelAgent(context, settings),

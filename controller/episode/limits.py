@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from controller.actions.space import Action
     from evaluators.model.task import Limits
 
+_WAIT = "wait"
 _WALL_FACTOR = 10.0
 _MIN_WALL_S = 1800.0
 
@@ -97,7 +98,9 @@ class Budget:
         """
         self.steps += 1
         self._refused = 0
-        self._repeated = 1 if has_changed or action != self._last else self._repeated + 1
+        # Waiting for what takes long is no repetition, however often.
+        is_same = action == self._last and action.do != _WAIT
+        self._repeated = self._repeated + 1 if is_same and not has_changed else 1
         self._last = action
 
     def used_up(self) -> Ending | None:

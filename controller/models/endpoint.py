@@ -95,8 +95,19 @@ class ModelEndpoint:
         self._client: openai.OpenAI | None = None
         self.outage_s = 0.0
 
-    def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> Answer:
+    def ask(
+        self,
+        messages: list[dict[str, Any]],
+        tools: list[dict[str, Any]],
+        *,
+        seed: int | None = None,
+    ) -> Answer:
         """Send a chat completion and return what the endpoint replied.
+
+        Args:
+            messages: of the conversation.
+            tools: that the model may call.
+            seed: of its sampling; None sends none.
 
         Raises:
             ModelRefusalError: the model refuses, or the request is too large for it.
@@ -108,7 +119,7 @@ class ModelEndpoint:
         for pause_s in self._pauses():
             start_s = self._clock.monotonic_s()
             try:
-                reply = self._request(messages, tools)
+                reply = self._request(messages, tools, seed)
             except _UnansweredError as exc:
                 failures.append(exc)
                 self._wait(start_s, pause_s, exc)
@@ -140,7 +151,9 @@ class ModelEndpoint:
             self._clock.sleep(pause_s)
             self.outage_s += pause_s
 
-    def _request(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> Reply:
+    def _request(
+        self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], seed: int | None
+    ) -> Reply:
         import openai  # noqa: PLC0415 - an extra, slow to import
 
         client = self._connect()
@@ -150,6 +163,7 @@ class ModelEndpoint:
                 model=self._settings.name,
                 messages=messages,  # type: ignore[arg-type]  # built to its wire form
                 tools=tools,  # type: ignore[arg-type]
+                extra_body=({} if seed is None else {"seed": seed}) | self._settings.extra,
                 **self._settings.sampling(),
             )
             return self._read(raw.text)
@@ -201,7 +215,9 @@ class ModelEndpoint:
         if status is None:
             return _UnansweredError(f"{name}.", detail)
         if _is_refusal(status, detail):
-            return ModelRefusalError(f"The model refused the request: {name}.", detail)
+            refusal = ModelRefusalError(f"The model refused the request: {name}.", detail)
+            refusal.status = status
+            return refusal
         if status in _RETRIED or status >= _SERVER_ERROR:
             unanswered = _UnansweredError(f"{name}.", detail)
             unanswered.pause_s = _asked_pause_s(getattr(error, "response", None))

@@ -6,12 +6,16 @@ import importlib.util
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from pydantic import Field, SecretStr
+from pydantic import Field, JsonValue, SecretStr, field_validator
+from pydantic_core import PydanticCustomError
 from pydantic_settings import SettingsConfigDict
 
 from appliance.base.environment import EnvironmentSettings
 from appliance.base.errors import RequirementError, UsageError
 from controller.store.spec import without_credentials
+
+_OWN_FIELDS = frozenset({"model", "messages", "tools", "stream", "n"})
+"""Fields of a request that the agent sets, or that change what a reply looks like."""
 
 
 class ModelSettings(EnvironmentSettings):
@@ -31,6 +35,9 @@ class ModelSettings(EnvironmentSettings):
         temperature: of sampling; None leaves it to the endpoint.
         top_p: probability mass sampled from; None leaves it to the endpoint.
         max_tokens: length of a reply at most; None leaves it to the endpoint.
+        extra: further fields of each request, as a JSON object; not `model`, `messages`, `tools`.
+        image_scale: screenshots are made smaller by it; coordinates are converted back.
+        send_seed: whether the trial's seed is sent as `seed`; a server that refuses it gets none.
     """
 
     model_config = SettingsConfigDict(
@@ -50,6 +57,16 @@ class ModelSettings(EnvironmentSettings):
     temperature: float | None = Field(default=None, ge=0)
     top_p: float | None = Field(default=None, gt=0, le=1)
     max_tokens: int | None = Field(default=None, ge=1)
+    extra: dict[str, JsonValue] = Field(default={})
+    image_scale: float = Field(default=1.0, ge=0.1, le=1)
+    send_seed: bool = True
+
+    @field_validator("extra")
+    @classmethod
+    def _keep_own_fields(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        if taken := sorted(_OWN_FIELDS & value.keys()):
+            raise PydanticCustomError("extra", f"{', '.join(taken)} cannot be set here")
+        return value
 
     def sampling(self) -> dict[str, Any]:
         """Return the sampling parameters of a request; those left to the endpoint are not in it."""

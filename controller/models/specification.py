@@ -19,13 +19,16 @@ _SAME = (
     "outage_s",
     "usd_per_mtok_prompt",
     "usd_per_mtok_completion",
+    "extra",
+    "image_scale",
+    "send_seed",
 )
 """Settings that a specification has under the same name."""
 
 _SAMPLING = tuple(Sampling.model_fields)
 
 
-def read_settings(**chosen: str | None) -> ModelSettings:
+def read_settings(**chosen: object) -> ModelSettings:
     """Read the settings of the environment.
 
     Args:
@@ -34,7 +37,7 @@ def read_settings(**chosen: str | None) -> ModelSettings:
     Raises:
         SettingsError: a variable has a value that it cannot have.
     """
-    values: dict[str, Any] = {name: value for name, value in chosen.items() if value}
+    values: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     return ModelSettings(**values)
 
 

@@ -6,7 +6,7 @@ import hashlib
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
 from appliance.base.files import digest_json
 
@@ -104,6 +104,9 @@ class ModelSpec(Record):
         outage_s: how long one trial waits in all for an endpoint that does not answer.
         usd_per_mtok_prompt: price of a million tokens sent, US dollars; limits of money count it.
         usd_per_mtok_completion: price of a million tokens received, US dollars.
+        extra: further fields of each request.
+        image_scale: by which screenshots are made smaller; coordinates are converted back.
+        send_seed: whether the trial's seed is sent with each request.
         prompt_digest: SHA-256 of the agent's prompt templates; empty in runs of schema 1.
     """
 
@@ -118,6 +121,9 @@ class ModelSpec(Record):
     outage_s: float | None = None
     usd_per_mtok_prompt: float | None = None
     usd_per_mtok_completion: float | None = None
+    extra: dict[str, JsonValue] | None = None
+    image_scale: float | None = None
+    send_seed: bool | None = None
     prompt_digest: str = ""
 
     @field_validator("endpoint")
@@ -224,6 +230,18 @@ class ObservationSpec(Record):
     feedback: Literal["none", "hints", "nodes"] = "none"
 
 
+class LimitsSpec(Record):
+    """Limits of a run instead of its tasks' own; None leaves those.
+
+    Attributes:
+        steps: actions executed.
+        seconds: the agent's time.
+    """
+
+    steps: int | None = Field(default=None, ge=1)
+    seconds: float | None = Field(default=None, gt=0)
+
+
 class CodeSpec(Record):
     """Which Mesocosm ran.
 
@@ -258,6 +276,7 @@ class RunSpec(Record):
         evaluators: digest of the sources of all evaluators.
         action_space: digest of the actions that agents are offered.
         observation: what agents are shown.
+        limits: of every trial, instead of the tasks' own.
         images: digest of the recipe behind each kind of machine, where there is one.
         code: which Mesocosm ran.
         recording_hz: frames a second of recordings; 0 records none.
@@ -275,6 +294,7 @@ class RunSpec(Record):
     evaluators: str = ""
     action_space: str = ""
     observation: ObservationSpec = ObservationSpec()
+    limits: LimitsSpec = LimitsSpec()
     images: dict[str, str] = {}
     code: CodeSpec
     recording_hz: float = 0.0

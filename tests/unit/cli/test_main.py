@@ -257,6 +257,25 @@ def test_several_trials_run_at_a_time(capsys: pytest.CaptureFixture[str]) -> Non
     assert cli.main([*words, "--parallel", "0"]) == 2
 
 
+def test_a_dry_run_says_what_would_be_run_and_begins_nothing(
+    state_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", str(TINY), "--fleet", "fake", "--agent", "noop"]
+    chosen = ["--task", "*e", "--task", "answer", "-k", "2", "--max-steps", "1"]
+    assert cli.main([*words, *chosen, "--dry-run"]) == 0
+    assert "6 trials of 3 tasks: dark-style, write-file, answer" in capsys.readouterr().out
+    assert not list(state_dir.iterdir())
+    assert cli.main([*words, *chosen, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {(trial["steps"], trial["reason"]) for trial in found["trials"]} == {(1, "step_limit")}
+    assert cli.main([*words, *chosen, "--dry-run", "--json"]) == 0
+    estimate = json.loads(capsys.readouterr().out)
+    assert (estimate["trials"], estimate["trials_known"]) == (6, 6)
+    assert estimate["runs"] == [found["run"]]
+    assert cli.main([*words, "--tag", "hard"]) == 2
+    assert cli.main([*words, "--model-extra", "[1]"]) == 2
+
+
 def test_a_comparison_is_printed_and_strictness_refuses(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from appliance.base.settings import REPOSITORY
 from controller.agents.diary import Diary
-from controller.agents.model import ModelAgent
+from controller.agents.model.agent import ModelAgent
 from controller.models import endpoint
 from controller.models.settings import ModelSettings
 from tests.unit.controller.bench import SET_DARK, make_task

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import base64
+import io
 import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PIL import Image
 from pydantic import SecretStr
 
-from appliance.base.errors import RequirementError
-from controller.agents.model import ModelAgent
+from appliance.base.errors import RequirementError, SettingsError
+from controller.agents.model.agent import ModelAgent
 from controller.episode.result import Reason
 from controller.models.settings import ModelSettings
+from controller.models.specification import read_settings
 from evaluators.graph.outcome import Verdict
 from tests.unit.controller.bench import SET_DARK
 from tests.unit.controller.stand_in import StandIn, completion, stand_in
@@ -164,6 +168,40 @@ def test_each_call_of_a_reply_is_answered_with_what_came_of_it(
     done, wrong, dropped = (answer["content"] for answer in answers)
     assert (done, "are not JSON" in wrong, "Not carried out" in dropped) == ("Done.", True, True)
     assert steps_of(bench)[0]["action"]["do"] == "move"
+
+
+def test_screenshots_are_made_smaller_and_coordinates_converted_back(
+    bench: Bench, dark_task: Task
+) -> None:
+    bench.with_trees = True
+    click = completion(("desktop__click", '{"x": 20, "y": 5}'))
+    with stand_in((200, click), (200, DONE)) as server:
+        bench.run(dark_task, agent_of(server, image_scale=0.5))
+    label, picture, elements = server.requests[0]["messages"][1]["content"]
+    image = Image.open(io.BytesIO(base64.b64decode(picture["image_url"]["url"].partition(",")[2])))
+    width, height = image.size
+    assert label["text"] == f"desktop, {width} x {height} px:"
+    # A button in the middle of which a model clicks is clicked in its middle.
+    assert "push button 'Terminal' at (20, 5)" in elements["text"]
+    assert steps_of(bench)[0]["action"]["with"] == {"x": 41, "y": 11}
+
+
+def test_further_fields_and_the_seed_reach_the_model_and_a_seed_can_be_refused(
+    bench: Bench, dark_task: Task
+) -> None:
+    extra = {"reasoning_effort": "low", "chat_template_kwargs": {"thinking": False}}
+    refused = {"error": {"message": "Unknown parameter: 'seed'."}}
+    with stand_in((400, refused), (200, OPEN), (200, TYPE)) as server:
+        result = bench.run(dark_task, agent_of(server, extra=extra))
+    assert result.verdict is Verdict.PASS
+    assert [request.get("seed") for request in server.requests] == [0, None, None]
+    assert all(request | extra == request for request in server.requests)
+
+
+def test_fields_of_the_agents_own_cannot_be_set() -> None:
+    with pytest.raises(SettingsError, match="MESOCOSM_MODEL_EXTRA") as caught:
+        read_settings(extra={"messages": [], "user": "me"})
+    assert "messages cannot be set" in caught.value.details
 
 
 def test_a_reply_that_was_cut_off_is_called_that(bench: Bench, dark_task: Task) -> None:

@@ -83,6 +83,12 @@ def test_repetition_limit(bench: Bench, dark_task: Task) -> None:
     click = Action("click", "desktop", {"x": 150, "y": 150})
     result = bench.run(dark_task, Scripted(click, click, click, click))
     assert (result.reason, result.steps) == (Reason.REPETITION_LIMIT, 3)
+
+
+def test_waiting_is_no_repetition(bench: Bench, dark_task: Task) -> None:
+    wait = Action("wait", args={"seconds": 1.0})
+    result = bench.run(dark_task, Scripted(wait, wait, wait, wait))
+    assert (result.reason, result.steps) == (Reason.FALSE_COMPLETION, 5)
     assert result.verdict is Verdict.FAIL
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import MesocosmError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from controller.actions.space import Action, ActionSpace
+    from controller.agents.model.scaling import Scaled
     from controller.models.reply import Message, ToolCall
 
 _NO_TOOL = "You called no tool. Call exactly one of the tools."
@@ -60,12 +61,18 @@ class CallReader:
         self._space = space
         self._ids: set[str] = set()
 
-    def read(self, calls: Sequence[ToolCall], finish_reason: str | None) -> Calls:
+    def read(
+        self,
+        calls: Sequence[ToolCall],
+        finish_reason: str | None,
+        screens: Mapping[str, Scaled],
+    ) -> Calls:
         """Read the calls of one reply.
 
         Args:
             calls: in order.
             finish_reason: of the reply; ``length`` says that it was cut off.
+            screens: that the model was shown, by role.
         """
         is_cut = finish_reason == "length"
         actions: list[Action] = []
@@ -73,8 +80,10 @@ class CallReader:
         for call in calls:
             try:
                 if not fault:
-                    args = _read_arguments(call)
-                    actions.append(self._space.action_of_tool(call.function.name, args))
+                    action = self._space.action_of_tool(call.function.name, _read_arguments(call))
+                    if screen := screens.get(action.on or ""):
+                        action = replace(action, args=screen.real(action.args))
+                    actions.append(action)
             except _CallError as exc:
                 fault = f"{exc} {_CUT_OFF}" if is_cut else str(exc)
         ids = tuple(self._unique(call.id) for call in calls)

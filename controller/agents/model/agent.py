@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import base64
+import re
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import ModelRefusalError
 from appliance.base.files import digest_json
-from controller.agents.model_calls import TEXTS, CallReader, remembered
+from controller.agents.model.calls import TEXTS, CallReader, remembered
+from controller.agents.model.scaling import Scaled
 from controller.agents.protocol import Turn, Usage
 from controller.models.endpoint import ModelEndpoint
 from controller.models.reply import REASONING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from controller.agents.protocol import AgentContext
     from controller.models.endpoint import Answer
@@ -33,6 +35,8 @@ The task: {instruction}"""
 _DONE = "Done."
 _DROPPED = "Not carried out, because an earlier call of the same reply was refused."
 _ELEMENTS = 150
+_MAX_SEED = 2**31
+_SEED = re.compile(r"\bseed\b", re.IGNORECASE)
 _OMITTED = "[older screenshots left out]"
 
 
@@ -48,6 +52,7 @@ class ModelAgent:
         self._settings = settings
         self._tools = context.space.openai_tools()
         self._reader = CallReader(context.space)
+        self._seed = context.seed % _MAX_SEED if settings.send_seed else None
         self._system = _SYSTEM.format(instruction=context.instruction)
         self._turns: list[list[dict[str, Any]]] = []
         self._asked_at_step = 0
@@ -62,11 +67,15 @@ class ModelAgent:
             ModelRefusalError: the model refuses, or the request is too large for it.
             ModelUnavailableError: it cannot be reached, retries included.
         """
-        turn = [*self._answers(observation), _shown(observation)]
+        sizes = {
+            role: Scaled(shot, self._settings.image_scale)
+            for role, shot in observation.shots.items()
+        }
+        turn = [*self._answers(observation), _shown(observation, sizes)]
         self._turns = [*self._turns, turn][-self._settings.history :]
         answer = self._ask()
         choice = answer.reply.choices[0]
-        calls = self._reader.read(choice.message.tool_calls or [], choice.finish_reason)
+        calls = self._reader.read(choice.message.tool_calls or [], choice.finish_reason, sizes)
         turn.append(remembered(choice.message, calls))
         self._asked_at_step = observation.step
         usage = self._usage(answer.reply.tokens)
@@ -74,14 +83,28 @@ class ModelAgent:
         return Turn(calls.actions, usage, note, calls.fault, answer.outage_s)
 
     def _ask(self) -> Answer:
-        try:
-            return self._endpoint.ask(self._messages(), self._tools)
-        except ModelRefusalError as exc:
-            # Some servers refuse a conversation without the model's reasoning, others one with it.
-            if self._returns_reasoning or "reasoning_content" not in exc.details:
-                raise
-        self._returns_reasoning = True
-        return self._endpoint.ask(self._messages(), self._tools)
+        while True:
+            try:
+                return self._endpoint.ask(self._messages(), self._tools, seed=self._seed)
+            except ModelRefusalError as exc:
+                if not self._yields_to(exc):
+                    raise
+
+    def _yields_to(self, refusal: ModelRefusalError) -> bool:
+        """Return whether the request can be made as a server wants it.
+
+        Some refuse a conversation without the model's reasoning, others one with it; some take no
+        seed.
+        """
+        if refusal.status is None:
+            return False
+        if "reasoning_content" in refusal.details and not self._returns_reasoning:
+            self._returns_reasoning = True
+            return True
+        if _SEED.search(refusal.details) and self._seed is not None:
+            self._seed = None
+            return True
+        return False
 
     def _usage(self, tokens: Tokens) -> Usage:
         usd = (
@@ -116,24 +139,22 @@ class ModelAgent:
         return [{key: each for key, each in row.items() if key not in hidden} for row in messages]
 
 
-def _shown(observation: Observation) -> dict[str, Any]:
+def _shown(observation: Observation, screens: Mapping[str, Scaled]) -> dict[str, Any]:
     parts: list[dict[str, Any]] = []
-    for role, shot in observation.shots.items():
-        height, width = shot.frame.shape[:2]
-        url = f"data:image/png;base64,{base64.b64encode(shot.png).decode()}"
+    for role, screen in screens.items():
+        width, height = screen.size_px
+        url = f"data:image/png;base64,{base64.b64encode(screen.png()).decode()}"
         parts.append({"type": "text", "text": f"{role}, {width} x {height} px:"})
         parts.append({"type": "image_url", "image_url": {"url": url}})
         if role in observation.trees:
-            parts.append({"type": "text", "text": _listed(observation.trees[role])})
-    if observation.progress:
-        parts.append({"type": "text", "text": "\n".join(["Progress:", *observation.progress])})
+            parts.append({"type": "text", "text": _listed(observation.trees[role], screen)})
     return {"role": "user", "content": parts}
 
 
-def _listed(elements: Sequence[Element]) -> str:
+def _listed(elements: Sequence[Element], screen: Scaled) -> str:
     """Return the named elements, one a line, with the place to click."""
     lines = [
-        f"{element.role} {element.name[:80]!r} at {element.bounds.center}"
+        f"{element.role} {element.name[:80]!r} at {screen.shown(element.bounds.center)}"
         for element in elements
         if element.name.strip()
     ]

@@ -1,0 +1,1 @@
+"""The agent that asks a model: screenshots in, tool calls out."""

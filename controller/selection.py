@@ -1,0 +1,67 @@
+"""Choose the tasks of a run by name, pattern and tag, and set limits of the run's own."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from controller.store.spec import LimitsSpec
+    from evaluators.model.suite import Suite
+    from evaluators.model.task import Task
+
+_WILDCARDS = "*?["
+
+
+def choose_tasks(
+    suite: Suite, patterns: Sequence[str] = (), tags: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the ids of the tasks that were asked for, in the order of the suite.
+
+    Args:
+        suite: of which.
+        patterns: ids, or patterns of ids such as ``desktop-*``; one of them must fit.
+        tags: of which a task must have one.
+
+    Raises:
+        UnknownNameError: an id or a tag is none of the suite's.
+        UsageError: a pattern fits no task, or no task has both.
+    """
+    ids = [task.id for task in suite.tasks]
+    known_tags = {tag for task in suite.tasks for tag in task.tags}
+    for tag in tags:
+        if tag not in known_tags:
+            raise UnknownNameError.of("tag", tag, known_tags)
+    for pattern in patterns:
+        if not set(_WILDCARDS) & set(pattern):
+            suite.task(pattern)
+        elif not fnmatch.filter(ids, pattern):
+            raise UsageError(
+                f"No task of {suite.name} fits {pattern!r}.", resolution=f"Tasks: {', '.join(ids)}."
+            )
+    chosen = tuple(task.id for task in suite.tasks if _fits(task, patterns, tags))
+    if not chosen:
+        raise UsageError(f"No task of {suite.name} fits both --task and --tag.")
+    return chosen
+
+
+def with_limits(suite: Suite, limits: LimitsSpec) -> Suite:
+    """Return a suite whose tasks have the limits of a run instead of their own."""
+    update = {name: value for name, value in limits.model_dump().items() if value is not None}
+    if not update:
+        return suite
+    tasks = tuple(
+        task.model_copy(update={"limits": task.limits.model_copy(update=update)})
+        for task in suite.tasks
+    )
+    return replace(suite, tasks=tasks)
+
+
+def _fits(task: Task, patterns: Sequence[str], tags: Sequence[str]) -> bool:
+    is_named = not patterns or any(fnmatch.fnmatchcase(task.id, each) for each in patterns)
+    return is_named and (not tags or bool(set(tags) & set(task.tags)))

@@ -1,0 +1,147 @@
+"""Estimate what a run will take, from earlier runs of the same agent on the same suite."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import StoreError
+from evaluators.graph.outcome import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from controller.episode.result import TrialResult
+    from controller.store.runs import RunFolder, Store
+    from controller.store.spec import RunSpec
+    from evaluators.model.suite import Suite
+    from provisioning.protocols import Json
+
+_log = logging.getLogger(__name__)
+_RUNS_READ = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run is going to do, and what it may take.
+
+    Attributes:
+        trials: how many.
+        tasks: ids, in the order of running.
+        machines: how many of each kind are in use at a time.
+        seconds: wall time; None where no trial like these was run before.
+        tokens: of the model, in both directions; None likewise.
+        usd: their price as it was then; None likewise.
+        trials_known: earlier trials that the figures are from.
+        tasks_unknown: tasks that none of them was of: the mean of the others stands for them.
+        runs: the earlier runs.
+    """
+
+    trials: int
+    tasks: tuple[str, ...]
+    machines: dict[str, int]
+    seconds: float | None
+    tokens: float | None
+    usd: float | None
+    trials_known: int
+    tasks_unknown: tuple[str, ...]
+    runs: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return it as JSON."""
+        return {**asdict(self), "tasks": list(self.tasks)}
+
+    def lines(self) -> list[str]:
+        """Return it for people."""
+        machines = ", ".join(f"{count} {kind}" for kind, count in self.machines.items())
+        lines = [
+            f"{self.trials} trials of {len(self.tasks)} tasks: {', '.join(self.tasks)}",
+            f"machines at a time: {machines}",
+        ]
+        if self.seconds is None or self.tokens is None or self.usd is None:
+            return [*lines, "time, tokens and money: no earlier run of this agent on this suite"]
+        known = f"from {self.trials_known} trials of {len(self.runs)} earlier runs"
+        if self.tasks_unknown:
+            known += f"; none of {', '.join(self.tasks_unknown)}, for which the mean stands"
+        figures = (
+            f"time about {self.seconds / 60:.1f} min, tokens about {self.tokens:.0f}, "
+            f"money about {self.usd:.2f} USD"
+        )
+        return [*lines, f"{figures} ({known})"]
+
+
+def estimate(spec: RunSpec, suite: Suite, store: Store, *, parallel: int) -> Estimate:
+    """Estimate a run that was not begun.
+
+    Args:
+        spec: what it is to do.
+        suite: what it is of.
+        store: of earlier runs; the latest of the same suite and agent are read.
+        parallel: trials at a time.
+    """
+    folders = _earlier(spec, store)
+    names = tuple(task.id for task in spec.tasks)
+    known: dict[str, list[TrialResult]] = {}
+    for folder in folders:
+        for result in folder.results():
+            if result.task in names and result.verdict is not Verdict.INCONCLUSIVE:
+                known.setdefault(result.task, []).append(result)
+    seconds = _sum(names, {task: [each.seconds for each in rows] for task, rows in known.items()})
+    return Estimate(
+        trials=len(spec.planned),
+        tasks=names,
+        machines=_machines(names, suite, parallel),
+        seconds=None if seconds is None else seconds * spec.repeats / parallel,
+        tokens=_times(spec.repeats, _sum(names, _usage(known, "total"))),
+        usd=_times(spec.repeats, _sum(names, _usage(known, "usd"))),
+        trials_known=sum(map(len, known.values())),
+        tasks_unknown=tuple(name for name in names if name not in known),
+        runs=tuple(folder.spec.run for folder in folders),
+    )
+
+
+def _earlier(spec: RunSpec, store: Store) -> list[RunFolder]:
+    folders: list[RunFolder] = []
+    for name in reversed(store.names()):
+        if len(folders) == _RUNS_READ:
+            break
+        try:
+            folder = store.open(name)
+            folder.results()
+        except StoreError as exc:
+            _log.warning("%s is passed over: %s", name, exc)
+            continue
+        then = folder.spec
+        if (then.suite.name, then.agent_name) == (spec.suite.name, spec.agent_name):
+            folders.append(folder)
+    return folders
+
+
+def _usage(known: dict[str, list[TrialResult]], name: str) -> dict[str, list[float]]:
+    return {task: [getattr(each.usage, name) for each in rows] for task, rows in known.items()}
+
+
+def _sum(names: Sequence[str], known: dict[str, list[float]]) -> float | None:
+    """Return the sum over tasks of their means; unknown ones count as the mean of the others."""
+    means = {name: fmean(values) for name, values in known.items()}
+    if not means:
+        return None
+    mean = fmean(means.values())
+    return sum(means.get(name, mean) for name in names)
+
+
+def _times(factor: int, value: float | None) -> float | None:
+    return None if value is None else factor * value
+
+
+def _machines(names: Sequence[str], suite: Suite, parallel: int) -> dict[str, int]:
+    """Return how many machines of each kind the most demanding trials need at a time."""
+    counts = [Counter(kind.value for kind in suite.task(name).roles.values()) for name in names]
+    kinds = sorted({kind for count in counts for kind in count})
+    return {
+        kind: sum(sorted((count[kind] for count in counts), reverse=True)[:parallel])
+        for kind in kinds
+    }

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import UnknownNameError, UsageError
+from controller.agents.driver import AgentDriver
+from controller.agents.noop import NoopAgent
+from controller.agents.oracle import OracleDriver
+from controller.agents.registry import make_driver
+from controller.planning import Plan, create_run, resume_plan, specify_run
+from controller.selection import choose_tasks, with_limits
+from controller.store.estimate import estimate
+from controller.store.runs import Store
+from controller.store.spec import CustomSpec, LimitsSpec, OracleSpec
+
+if TYPE_CHECKING:
+    from tests.unit.controller.lab import Lab
+
+
+@pytest.mark.parametrize(
+    ("patterns", "tags", "chosen"),
+    [
+        ([], [], ("dark-style", "write-file", "two-apps", "answer")),
+        (["answer", "w*"], [], ("write-file", "answer")),
+        ([], ["easy"], ("dark-style", "answer")),
+        (["*e"], ["easy", "hard"], ("dark-style",)),
+    ],
+)
+def test_tasks_are_chosen_by_name_pattern_and_tag(
+    lab: Lab, patterns: list[str], tags: list[str], chosen: tuple[str, ...]
+) -> None:
+    first, second, third, last = lab.suite.tasks
+    easy = [task.model_copy(update={"tags": ("easy",)}) for task in (first, last)]
+    hard = third.model_copy(update={"tags": ("hard",)})
+    suite = replace(lab.suite, tasks=(easy[0], second, hard, easy[1]))
+    assert choose_tasks(suite, patterns, tags) == chosen
+
+
+def test_what_fits_nothing_is_refused(lab: Lab) -> None:
+    with pytest.raises(UnknownNameError, match="'answer'"):
+        choose_tasks(lab.suite, ["anser"])
+    with pytest.raises(UsageError, match="fits 'z"):
+        choose_tasks(lab.suite, ["z*"])
+    with pytest.raises(UnknownNameError, match="tag"):
+        choose_tasks(lab.suite, [], ["easy"])
+
+
+def test_limits_of_a_run_are_part_of_it_and_hold_when_it_is_resumed(lab: Lab) -> None:
+    limits = LimitsSpec(steps=1, seconds=9.0)
+    plan = Plan(with_limits(lab.suite, limits), OracleSpec(), OracleDriver(), limits=limits)
+    run = create_run(plan, lab.folder, clock=lab.clock)
+    plain = specify_run(Plan(lab.suite, OracleSpec(), OracleDriver()), clock=lab.clock)
+    assert run.spec.digest != plain.digest
+    assert run.spec.tasks[0].differences(plain.tasks[0]) == ("limits",)
+    resumed = resume_plan(run.spec, lab.suite, make_driver)
+    assert (resumed.limits, resumed.suite) == (plan.limits, plan.suite)
+    lab.use(OracleDriver())
+    lab.job = replace(lab.job, suite=resumed.suite)
+    assert {(each.task, each.steps) for each in lab.go(run)} >= {("dark-style", 1), ("two-apps", 1)}
+
+
+def test_earlier_runs_tell_what_a_run_may_take(lab: Lab) -> None:
+    store = Store(lab.folder)
+    spec = specify_run(Plan(lab.suite, CustomSpec(name="test"), OracleDriver(), repeats=3))
+    unknown = estimate(spec, lab.suite, store, parallel=2)
+    assert (unknown.trials, unknown.machines) == (12, {"desktop": 2, "phone": 2})
+    assert (unknown.seconds, unknown.tokens, unknown.usd) == (None, None, None)
+    lab.go(lab.begin(AgentDriver(NoopAgent), "answer", "write-file"))
+    known = estimate(spec, lab.suite, store, parallel=2)
+    results = [result for name in store.names() for result in store.open(name).results()]
+    mean = sum(result.seconds for result in results) / 2
+    assert known.seconds == pytest.approx(mean * 4 * 3 / 2)
+    assert (known.tokens, known.usd, known.trials_known) == (0, 0, 2)
+    assert known.tasks_unknown == ("dark-style", "two-apps")
+    other = spec.model_copy(update={"agent": CustomSpec(name="other")})
+    assert estimate(other, lab.suite, store, parallel=1).seconds is None
