@@ -5,16 +5,15 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import (
-    LinkError,
-    LinkTimeoutError,
     MachineStartError,
     MesocosmError,
 )
 from appliance.base.measures import record
 from images.desktop.recipe import DISK, HOST_KEY, INITRD, KERNEL
 from provisioning.desktop.probed import ProbedDesktop
+from provisioning.desktop.qemu.boot import GuestBoot
 from provisioning.desktop.qemu.domain import DomainSpec
 from provisioning.desktop.qemu.egress import open_guest_proxy
 from provisioning.desktop.qemu.ending import find_end
@@ -27,16 +26,14 @@ from provisioning.desktop.qemu.snapshots import VmSnapshots
 from provisioning.desktop.qemu.starting import start_domain
 from provisioning.desktop.qemu.template import RAM, altered
 from provisioning.desktop.qemu.waking import wake
-from provisioning.links.deploy import deploy_probe
 from provisioning.links.ssh import SshTarget, open_ssh
 from provisioning.links.virtio import connect_virtio, open_virtio
 from provisioning.machine_state import MachineState
 from provisioning.protocols import READY, End, Kind, ResetReport
-from provisioning.reset.digests import take_digest
 from provisioning.reset.phases import Phases
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -50,17 +47,6 @@ if TYPE_CHECKING:
     from provisioning.links.ssh import SshSession
     from provisioning.machine_folder import MachineFolder
     from provisioning.protocols import Stream
-
-_BOOT_TIMEOUT_S = 240.0
-# The forwarded port accepts before the guest listens: a login that stalls is tried anew.
-_LOGIN_TIMEOUT_S = 6.0
-_DEPLOYS = 3
-_SESSION_TIMEOUT_S = 180.0
-_WARM_TIMEOUT_S = 120.0
-_QUIET_TIMEOUT_S = 120.0
-_QUIET_WINDOW_S = 3.0
-# Share of one processor that an idle desktop uses; under emulation timers alone cost 5-10 %.
-_QUIET_SHARE = 0.25
 
 
 class DesktopVm(ProbedDesktop):
@@ -293,111 +279,27 @@ class DesktopVm(ProbedDesktop):
             )
 
     def _boot(self) -> None:
-        start_s = self._clock.monotonic_s()
-        start_domain(self._hypervisor, self.spec)
-        self._deploy()
-        self._wait_for_session()
-        # The probe's helpers are started before the snapshot is saved, once for all trials.
-        self.link.call("warm", timeout_s=_WARM_TIMEOUT_S)
-        self.link.call("trim", timeout_s=_WARM_TIMEOUT_S)
-        self._wait_for_quiet()
-        seconds = self._clock.monotonic_s() - start_s
-        record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
-
-    def _deploy(self) -> None:
-        """Put the probe into a guest that boots, and may be too busy for one login or another."""
-        for left in reversed(range(_DEPLOYS)):
-            try:
-                with self._wait_for_ssh() as session:
-                    deploy_probe(session)
-                    return
-            except LinkError:
-                if not left:
-                    raise
+        with self._timed():
+            start_domain(self._hypervisor, self.spec)
+            GuestBoot(self, self._clock).finish()
 
     def _start_saved(self) -> None:
         """Start QEMU paused, load the snapshot into it, and let it run."""
+        with self._timed():
+            start_domain(self._hypervisor, self.spec, paused=True)
+            try:
+                self._link = open_virtio(self.spec.probe_socket, name=self.info.machine_id)
+                self.snapshots.restore(READY)
+            except MesocosmError:
+                self.stop()
+                raise
+
+    @contextlib.contextmanager
+    def _timed(self) -> Iterator[None]:
         start_s = self._clock.monotonic_s()
-        start_domain(self._hypervisor, self.spec, paused=True)
-        try:
-            self._link = open_virtio(self.spec.probe_socket, name=self.info.machine_id)
-            self.snapshots.restore(READY)
-        except MesocosmError:
-            self.stop()
-            raise
+        yield
         seconds = self._clock.monotonic_s() - start_s
         record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
-
-    def _wait_for_ssh(self) -> SshSession:
-        target = self.ssh_target()
-        reasons: list[str] = []
-
-        def try_login() -> SshSession | None:
-            if self._hypervisor.state(self.info.machine_id) != "running":
-                raise self._failure("QEMU ended while the guest was booting.", reasons)
-            try:
-                return open_ssh(target, timeout_s=_LOGIN_TIMEOUT_S)
-            except LinkError as exc:
-                reasons.append(str(exc))
-                return None
-
-        session = wait_until(try_login, timeout_s=_BOOT_TIMEOUT_S, every_s=0.5, clock=self._clock)
-        if session is None:
-            raise self._failure(
-                f"The guest did not answer over SSH within {_BOOT_TIMEOUT_S:g} s.", reasons
-            )
-        return session
-
-    def _wait_for_session(self) -> None:
-        def ask() -> bool:
-            try:
-                reply = self.link.call("session", timeout_s=20.0)
-            except LinkTimeoutError:  # a guest that boots on a busy host
-                return False
-            return isinstance(reply, dict) and reply.get("ready") is True
-
-        if not wait_until(ask, timeout_s=_SESSION_TIMEOUT_S, every_s=0.5, clock=self._clock):
-            raise self._failure(
-                f"The graphical session was not ready within {_SESSION_TIMEOUT_S:g} s.", []
-            )
-
-    def _wait_for_quiet(self) -> None:
-        """Wait until the guest has nothing left to do after its boot.
-
-        That is: its processors idle, and its state the same at two looks some seconds apart. A
-        snapshot of a guest that is still starting something could never be verified.
-        """
-        if not wait_until(
-            self._is_quiet, timeout_s=_QUIET_TIMEOUT_S, every_s=0.0, clock=self._clock
-        ):
-            before = take_digest(self.link)
-            self._clock.sleep(_QUIET_WINDOW_S)
-            moving = "\n".join(before.differences(take_digest(self.link)))
-            raise self._failure(
-                f"The desktop did not come to rest within {_QUIET_TIMEOUT_S:g} s.", [moving]
-            )
-
-    def _is_quiet(self) -> bool:
-        try:
-            before = take_digest(self.link)
-            before_s = self.cpu_time_s()
-            self._clock.sleep(_QUIET_WINDOW_S)
-            used_s = self.cpu_time_s() - before_s
-            if used_s > _QUIET_SHARE * _QUIET_WINDOW_S:
-                return False
-            return not before.differences(take_digest(self.link))
-        except LinkTimeoutError:
-            return False
-
-    def _failure(self, brief: str, reasons: list[str]) -> MachineStartError:
-        serial = self.spec.serial_log
-        said = serial.read_bytes()[-1500:].decode(errors="replace") if serial.is_file() else ""
-        last = reasons[-1] if reasons else ""
-        return MachineStartError(
-            brief,
-            details=f"{last}\nThe end of the guest's console ({serial}):\n{said}".strip(),
-            resolution="`mesocosm image verify desktop` checks the image; `mesocosm doctor` the host.",
-        )
 
     def ssh_target(self) -> SshTarget:
         """Return where its SSH server answers, with which key."""

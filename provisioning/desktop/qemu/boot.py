@@ -1,0 +1,170 @@
+"""Wait for a guest that boots until it can be saved."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Protocol
+
+from appliance.base.clock import wait_until
+from appliance.base.errors import LinkError, LinkTimeoutError, MachineStartError
+from provisioning.links.deploy import deploy_probe
+from provisioning.links.ssh import open_ssh
+from provisioning.reset.digests import take_digest
+
+if TYPE_CHECKING:
+    from appliance.base.clock import Clock
+    from provisioning.desktop.qemu.domain import DomainSpec
+    from provisioning.links.client import LinkClient
+    from provisioning.links.ssh import SshSession, SshTarget
+
+_log = logging.getLogger(__name__)
+
+_BOOT_TIMEOUT_S = 240.0
+# The forwarded port accepts before the guest listens: a login that stalls is tried anew.
+_LOGIN_TIMEOUT_S = 6.0
+_DEPLOYS = 3
+_SESSION_TIMEOUT_S = 240.0
+_WARM_TIMEOUT_S = 120.0
+_QUIET_TIMEOUT_S = 180.0
+_QUIET_WINDOW_S = 3.0
+# Share of one processor that an idle desktop uses; under emulation timers alone cost 5-10 %.
+_QUIET_SHARE = 0.25
+_CONSOLE_BYTES = 1500
+
+
+class BootingVm(Protocol):
+    """What is asked of a VM that boots."""
+
+    @property
+    def spec(self) -> DomainSpec:
+        """How its QEMU was started."""
+        ...
+
+    @property
+    def link(self) -> LinkClient:
+        """Requests to its probe."""
+        ...
+
+    def is_running(self) -> bool:
+        """Return whether its guest runs."""
+        ...
+
+    def ssh_target(self) -> SshTarget:
+        """Return where its SSH server answers."""
+        ...
+
+    def cpu_time_s(self) -> float:
+        """Return the processor time that its QEMU has used, seconds."""
+        ...
+
+
+class GuestBoot:
+    """One boot of a VM, from its first instruction to a desktop at rest.
+
+    Args:
+        vm: its QEMU was started.
+        clock: waits and measures.
+    """
+
+    def __init__(self, vm: BootingVm, clock: Clock) -> None:
+        self._vm = vm
+        self._clock = clock
+
+    def finish(self) -> None:
+        """Deploy the probe, and wait for the session and until the desktop is at rest.
+
+        Raises:
+            MachineStartError: it did not come up in time.
+            LinkError: the probe cannot be deployed.
+        """
+        self._deploy()
+        self._wait_for_session()
+        # The probe's helpers are started before the snapshot is saved, once for all trials.
+        self._vm.link.call("warm", timeout_s=_WARM_TIMEOUT_S)
+        self._vm.link.call("trim", timeout_s=_WARM_TIMEOUT_S)
+        self._wait_for_quiet()
+
+    def _deploy(self) -> None:
+        """Put the probe into a guest that boots, and may be too busy for one login or another."""
+        for left in reversed(range(_DEPLOYS)):
+            try:
+                with self._wait_for_ssh() as session:
+                    deploy_probe(session)
+                    return
+            except LinkError as exc:
+                _log.info("%s: the probe is not deployed yet: %s", self._vm.spec.name, exc)
+                if not left:
+                    raise
+
+    def _wait_for_ssh(self) -> SshSession:
+        target = self._vm.ssh_target()
+        reasons: list[str] = []
+
+        def try_login() -> SshSession | None:
+            if not self._vm.is_running():
+                raise self._failure("QEMU ended while the guest was booting.", reasons)
+            try:
+                return open_ssh(target, timeout_s=_LOGIN_TIMEOUT_S)
+            except LinkError as exc:
+                reasons.append(str(exc))
+                return None
+
+        session = wait_until(try_login, timeout_s=_BOOT_TIMEOUT_S, every_s=0.5, clock=self._clock)
+        if session is None:
+            raise self._failure(
+                f"The guest did not answer over SSH within {_BOOT_TIMEOUT_S:g} s.", reasons
+            )
+        return session
+
+    def _wait_for_session(self) -> None:
+        def is_ready() -> bool:
+            try:
+                reply = self._vm.link.call("session", timeout_s=20.0)
+            except LinkTimeoutError:  # a guest that boots on a busy host
+                return False
+            return isinstance(reply, dict) and reply.get("ready") is True
+
+        if not wait_until(is_ready, timeout_s=_SESSION_TIMEOUT_S, every_s=0.5, clock=self._clock):
+            raise self._failure(
+                f"The graphical session was not ready within {_SESSION_TIMEOUT_S:g} s.", []
+            )
+
+    def _wait_for_quiet(self) -> None:
+        """Wait until the guest has nothing left to do after its boot.
+
+        That is: its processors idle, and its state the same at two looks some seconds apart. A
+        snapshot of a guest that is still starting something could never be verified.
+        """
+        if not wait_until(
+            self._is_quiet, timeout_s=_QUIET_TIMEOUT_S, every_s=0.0, clock=self._clock
+        ):
+            before = take_digest(self._vm.link)
+            self._clock.sleep(_QUIET_WINDOW_S)
+            moving = "\n".join(before.differences(take_digest(self._vm.link)))
+            raise self._failure(
+                f"The desktop did not come to rest within {_QUIET_TIMEOUT_S:g} s.", [moving]
+            )
+
+    def _is_quiet(self) -> bool:
+        try:
+            before = take_digest(self._vm.link)
+            before_s = self._vm.cpu_time_s()
+            self._clock.sleep(_QUIET_WINDOW_S)
+            used_s = self._vm.cpu_time_s() - before_s
+            if used_s > _QUIET_SHARE * _QUIET_WINDOW_S:
+                return False
+            return not before.differences(take_digest(self._vm.link))
+        except LinkTimeoutError:
+            return False
+
+    def _failure(self, brief: str, reasons: list[str]) -> MachineStartError:
+        path = self._vm.spec.serial_log
+        console = ""
+        if path.is_file():
+            console = path.read_bytes()[-_CONSOLE_BYTES:].decode(errors="replace")
+        last = reasons[-1] if reasons else ""
+        return MachineStartError(
+            brief,
+            details=f"{last}\nThe end of the guest's console ({path}):\n{console}".strip(),
+            resolution="`mesocosm image verify desktop` checks the image; `mesocosm doctor` the host.",
+        )
