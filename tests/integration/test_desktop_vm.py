@@ -18,6 +18,7 @@ from appliance.base.errors import (
 from appliance.base.settings import get_settings
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.fleet.local import LocalFleet
+from provisioning.machine_folder import iter_folders
 from provisioning.protocols import READY, Kind
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 from tests.standins.appliance import NEEDS_APPLIANCE
@@ -36,11 +37,23 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def made() -> Iterator[DesktopVm]:
-    """Boot a desktop of the test's own, since these tests break it."""
-    vm_handle = QemuBackend(get_settings()).make(lambda _words: None)
+    """Boot a desktop of the test's own, since these tests break it.
+
+    It takes the place of the appliance's where these tests used that up: other tests need not boot
+    another.
+    """
+    settings = get_settings()
+    vm_handle = QemuBackend(settings).make(lambda _words: None)
     vm = vm_handle.machine
     yield vm
-    vm_handle.delete()
+    records = [folder.read() for folder in iter_folders(settings)]
+    saved = [each for each in records if each and each.backend == "libvirt" and not each.is_fork]
+    if len(saved) > 1:
+        vm_handle.delete()
+    else:
+        vm.start()
+        vm.snapshots.rewind(READY)
+        vm_handle.release()
 
 
 @pytest.fixture
