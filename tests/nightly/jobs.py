@@ -68,6 +68,13 @@ JOBS = (
         distributions=DISTRIBUTIONS,
     ),
     Job(
+        "honest-ways",
+        "work in the desktop's programs, by keyboard and mouse, is met",
+        ("evaluators", "tests/honest_ways", "images/desktop"),
+        pytest=("-m", "vm", "tests/honest_ways"),
+        distributions=DISTRIBUTIONS,
+    ),
+    Job(
         "desktop-container",
         "every integration test on desktop containers and remote desktops",
         (*_CONTAINERS, "tests/integration"),

@@ -1,0 +1,75 @@
+"""Work that a person might do in the desktop's programs is met: no honest result is refused.
+
+The tasks of the suite beside this module are played by keyboard and mouse, by their oracles, on a desktop
+VM. A few are played in a landing, one a sort of program, the others nightly.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.settings import get_settings
+from controller.agents.oracle import OracleDriver
+from controller.episode.context import RunContext
+from controller.episode.episode import Episode
+from controller.episode.trial import run_trial
+from controller.wiring import open_suite
+from evaluators.graph.outcome import Verdict
+from provisioning.desktop.qemu.backend import QemuBackend
+from provisioning.fleet.local import LocalFleet
+from provisioning.protocols import Kind
+from tests.standins.appliance import NEEDS_APPLIANCE
+from tests.tiers import nightly
+
+if TYPE_CHECKING:
+    from _pytest.mark.structures import ParameterSet
+
+    from evaluators.model.task import Task
+
+SUITE = Path(__file__).parent
+LEAST_EVALUATORS = 25
+IN_A_LANDING = frozenset(
+    {
+        "honest-files",
+        "honest-repository",
+        "honest-editor",
+        "honest-calculator",
+        "honest-file-manager",
+    }
+)
+TASKS = open_suite(str(SUITE)).tasks
+
+
+def _param(task: Task) -> ParameterSet:
+    is_now = task.id in IN_A_LANDING
+    marks = [] if is_now else [nightly("a landing tries one task a sort of program")]
+    return pytest.param(task, id=task.id, marks=marks)
+
+
+@pytest.fixture(scope="module")
+def context() -> RunContext:
+    settings = get_settings().model_copy(update={"desktop_reset": "fork", "desktop_pool": "0"})
+    fleet = LocalFleet(settings, {Kind.DESKTOP: QemuBackend(settings)}, say=print)
+    fleet.prepare([Kind.DESKTOP])
+    return RunContext(fleet, vocabulary=open_suite(str(SUITE)).vocabulary)
+
+
+def test_enough_evaluators_are_tried() -> None:
+    tried = {check.check for task in TASKS for node in task.graph for check in node.checks}
+    assert len(tried) >= LEAST_EVALUATORS, sorted(tried)
+    assert {task.id for task in TASKS} >= IN_A_LANDING
+
+
+@pytest.mark.vm
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@NEEDS_APPLIANCE
+@pytest.mark.parametrize("task", [_param(task) for task in TASKS])
+def test_honest_work_is_met(context: RunContext, task: Task) -> None:
+    result = run_trial(Episode(context), task, OracleDriver())
+    if "Firefox" in result.detail and result.verdict is Verdict.INCONCLUSIVE and not result.steps:
+        pytest.skip(result.detail)
+    assert result.verdict is Verdict.PASS, f"{result.reason}: {result.detail}"
