@@ -24,6 +24,7 @@ help: ## Show this.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
 up: ## Set everything up, start the appliance, run one scored trial.
+	@sh $(SETUP)/rights.sh
 	@sh $(SETUP)/host.sh $${YES:+--yes}
 	@sh $(SETUP)/venv.sh $(VENV) requirements.lock
 	@$(BIN)/mesocosm up $${YES:+--yes} $(UPFLAGS)

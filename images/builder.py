@@ -186,7 +186,11 @@ class Builder:
                 log("digest", None, "digesting what was built")
                 seconds = round(self.clock.monotonic_s() - start_s, 3)
                 manifest = _describe(recipe, needed, digest, workdir, product).model_copy(
-                    update={"built_at": started.isoformat(), "seconds": seconds}
+                    update={
+                        "built_at": started.isoformat(),
+                        "seconds": seconds,
+                        "docker_tag": self._tag_of(recipe.name, product),
+                    }
                 )
                 _tag(manifest)
                 folder = commit(self.settings.images_dir, workdir, manifest)
@@ -195,6 +199,11 @@ class Builder:
             if workdir.exists():
                 remove_folder(workdir)
         return as_image(manifest, folder)
+
+    def _tag_of(self, name: str, product: Product) -> str | None:
+        if product.docker_id is None:
+            return None
+        return docker_tag(name, product.docker_id, self.settings.owner)
 
     def _make_folder(self, name: str) -> None:
         try:
@@ -287,7 +296,6 @@ def _describe(
         builder=importlib.metadata.version("mesocosm"),
         needs={name: image.digest for name, image in needed.items()},
         inputs=input_digests(recipe),
-        docker_tag=docker_tag(recipe.name, docker_id) if docker_id else None,
         docker_id=docker_id,
         files=files,
         packages=dict(product.packages),

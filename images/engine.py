@@ -93,7 +93,13 @@ def require_engine(timeout_s: float = _PING_TIMEOUT_S) -> None:
 
 
 def unreachable(exc: Exception) -> RequirementError:
-    """Return the error for an engine that does not answer."""
+    """Return the error for an engine that does not answer, or not this user."""
+    if "permission denied" in str(exc).lower():
+        return RequirementError(
+            "This user may not use the Docker engine.",
+            details=str(exc),
+            resolution="Run this as root, or join the group docker and log in again.",
+        )
     return RequirementError(
         "The Docker engine does not answer.",
         details=str(exc),

@@ -149,10 +149,16 @@ def input_digests(recipe: Recipe) -> dict[str, str]:
     return digests
 
 
-def docker_tag(name: str, docker_id: str) -> str:
+def docker_tag(name: str, docker_id: str, owner: str = "") -> str:
     """Return the tag of a docker image, such as ``mesocosm/phone:1f0c2a9b44de``.
 
     It follows the image's id, so that two state folders that share one docker engine, and built
-    the same recipe twice, do not take each other's tag away.
+    the same recipe twice, do not take each other's tag away; nor does one that is purged.
+
+    Args:
+        name: of the recipe.
+        docker_id: of the image.
+        owner: tells the appliance from others of the host; see `Settings.owner`.
     """
-    return f"{REPOSITORY_PREFIX}/{name}:{docker_id.removeprefix('sha256:')[:TAG_DIGITS]}"
+    digits = docker_id.removeprefix("sha256:")[:TAG_DIGITS]
+    return f"{REPOSITORY_PREFIX}/{name}:{digits}" + (f"-{owner}" if owner else "")

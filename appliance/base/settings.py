@@ -10,6 +10,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from appliance.base.environment import EnvironmentSettings
+from appliance.base.files import digest_bytes
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -76,6 +77,14 @@ class Settings(EnvironmentSettings):
     phone: Literal["reference", "emulator"] = "reference"
     accept_android_sdk_licence: bool = False
     android_apks_dir: Path | None = None
+
+    @property
+    def owner(self) -> str:
+        """What tells this appliance from others of the host; empty for one in the default place."""
+        state_dir = self.state_dir.resolve()
+        if state_dir == Path(Settings.model_fields["state_dir"].default):
+            return ""
+        return digest_bytes(str(state_dir).encode())[:6]
 
     @property
     def images_dir(self) -> Path:

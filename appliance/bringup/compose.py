@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import RequirementError, ToolFailedError, ToolMissingError
-from appliance.base.files import digest_bytes, write_atomic
+from appliance.base.files import write_atomic
 from appliance.base.process import find_tool, run, stream
 from appliance.base.settings import REPOSITORY
 from appliance.bringup.engine import docker_client
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 SERVICES = ("hypervisor", "controller", "prometheus")
 """The services of docker-compose.yml that always run; each has an image of the same name."""
 
-_DEFAULT_STATE_DIR = Path("/var/lib/mesocosm")
 _PROJECT_LABEL = "com.docker.compose.project"
 _SERVICE_LABEL = "com.docker.compose.service"
 _UP_TIMEOUT_S = 120.0
@@ -53,10 +52,7 @@ class ServiceState:
 
 def project_name(settings: Settings) -> str:
     """Name the compose project: ``mesocosm``, with a suffix where the state is not in its default place."""
-    state_dir = settings.state_dir.resolve()
-    if state_dir == _DEFAULT_STATE_DIR:
-        return "mesocosm"
-    return f"mesocosm-{digest_bytes(str(state_dir).encode())[:6]}"
+    return f"mesocosm-{settings.owner}" if settings.owner else "mesocosm"
 
 
 def hypervisor_folders(settings: Settings) -> tuple[Path, ...]:

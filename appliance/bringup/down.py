@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from docker.errors import APIError, ImageNotFound
 
-from appliance.base.errors import MesocosmError, UsageError
+from appliance.base.errors import MesocosmError, RequirementError, UsageError
 from appliance.bringup.compose import Compose
 from appliance.bringup.engine import docker_client, engine_answers, stop_engine
 from appliance.bringup.machines import remove_machines, stop_machines
@@ -40,10 +41,12 @@ def take_down(settings: Settings, steps: Steps, *, purge: bool) -> None:
 
     Raises:
         UsageError: `purge` of a folder that no bring-up marked as its own.
+        RequirementError: the appliance is another user's; nothing was stopped.
         MesocosmError: the first step that failed.
     """
     if purge:
         require_own(settings.state_dir)
+    require_rights(settings.state_dir)
     failures: list[MesocosmError] = []
 
     def attempt(name: str, work: _Work) -> None:
@@ -84,6 +87,28 @@ def require_own(state_dir: Path) -> None:
         )
 
 
+def require_rights(state_dir: Path) -> None:
+    """Make sure that an appliance is this user's before anything of it is stopped.
+
+    A user of the group docker could stop the containers of everybody's appliance.
+
+    Raises:
+        RequirementError: the state folder is another user's, or is not there and the user is not root.
+    """
+    cure = "Run this as the user who brought the appliance up, or set MESOCOSM_STATE_DIR."
+    if not state_dir.exists():
+        if os.geteuid() != 0:
+            raise RequirementError(
+                "There is no appliance to take down.",
+                details=f"{state_dir} does not exist.",
+                resolution=cure,
+            )
+    elif not os.access(state_dir, os.R_OK | os.W_OK | os.X_OK):
+        raise RequirementError(
+            f"The appliance in {state_dir} is another user's: nothing was stopped.", resolution=cure
+        )
+
+
 def _remove_machines(settings: Settings) -> str:
     return ", ".join(remove_machines(settings)) or "none"
 
@@ -101,7 +126,11 @@ def _purge_services(settings: Settings) -> str:
 
 
 def _remove_images(settings: Settings) -> str:
-    """Remove from the engine what this state folder's manifests name, and what it stands on."""
+    """Remove from the engine what this state folder's manifests name, and what it stands on.
+
+    An image that a container is made from, running or not, is another appliance's, too: ours are
+    gone by now. It stays.
+    """
     ours = {row.docker_tag for _, row in list_manifests(settings) if isinstance(row, Manifest)}
     with docker_client(timeout_s=300) as client:
         images = client.images.list(all=True)
@@ -109,13 +138,17 @@ def _remove_images(settings: Settings) -> str:
         parents = {str(image.id): str(image.attrs.get("ParentId", "")) for image in images}
         tagged = {str(image.id) for image in images if image.tags}
         stages = [one for one in parents if one not in tagged and _stands_on(one, tags, parents)]
-        for tag in tags:
+        used = {str(one["ImageID"]) for one in client.api.containers(all=True)}
+        going = [tag for tag, image in tags.items() if image not in used]
+        for tag in going:
             client.images.remove(tag, force=True)
         # What is left of build stages; most went with the tags that stood on them.
         for stage in stages:
             with suppress(ImageNotFound, APIError):
                 client.images.remove(stage)
-    return ", ".join(tags) or "none"
+    kept = [tag for tag in tags if tag not in going]
+    note = f"; in use by others, and kept: {', '.join(kept)}" if kept else ""
+    return (", ".join(going) or "none") + note
 
 
 def _stands_on(image: str, tags: dict[str, str], parents: dict[str, str]) -> bool:

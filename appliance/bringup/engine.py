@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,8 @@ from appliance.base.errors import (
 )
 from appliance.base.files import write_atomic
 from appliance.base.process import find_tool, run
-from images.engine import connect
+from images.engine import connect, require_engine
+from provisioning.container_names import LABEL_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +54,27 @@ def engine_answers() -> bool:
     return True
 
 
+def find_engine() -> bool:
+    """Return whether the Docker engine runs.
+
+    Raises:
+        RequirementError: this user may not use it, or could not start it.
+    """
+    try:
+        require_engine()
+    except RequirementError as exc:
+        if "permission denied" in exc.details.lower():
+            raise
+        if os.geteuid() != 0:
+            raise RequirementError(
+                "The Docker engine does not run, and this user may not start it.",
+                details=exc.details,
+                resolution="Run this as root, or start Docker and join the group docker.",
+            ) from exc
+        return False
+    return True
+
+
 def ensure_engine(settings: Settings) -> str:
     """Make sure that the docker engine runs; gives a few words on what was done.
 
@@ -84,7 +107,7 @@ def stop_engine(settings: Settings) -> str:
     mark = _mark(settings)
     if not mark.is_file():
         return "left running, it was not started by us" if engine_answers() else "was not running"
-    if others := _foreign_containers():
+    if others := _foreign_containers(settings):
         return f"left running for containers of others: {', '.join(others)}"
     if mark.read_text() == "systemd":
         run(["systemctl", "stop", *_UNITS], timeout_s=60).require()
@@ -142,15 +165,14 @@ def _not_started(log: str) -> RequirementError:
     return RequirementError("The docker engine did not start.", log[-3000:], resolution)
 
 
-def _foreign_containers() -> list[str]:
-    """Name the running containers that no appliance made."""
+def _foreign_containers(settings: Settings) -> list[str]:
+    """Name the running containers that are not this appliance's, such as those of another one."""
     try:
         with docker_client() as client:
-            running = client.containers.list()
             return [
-                str(one.name)
-                for one in running
-                if not str(one.attrs["Config"]["Image"]).startswith("mesocosm/")
+                str(one["Names"][0]).removeprefix("/")
+                for one in client.api.containers()
+                if (one.get("Labels") or {}).get(LABEL_STATE) != str(settings.state_dir)
             ]
     except RequirementError:
         return []

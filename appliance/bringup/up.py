@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from appliance.base.errors import MesocosmError, RequirementError
 from appliance.base.files import locked
 from appliance.bringup.compose import SERVICES, Compose
-from appliance.bringup.engine import engine_answers, ensure_engine
+from appliance.bringup.engine import ensure_engine, find_engine
 from appliance.bringup.health import controller_url, prometheus_url, wait_ready
 from appliance.bringup.images import ensure_images
 from appliance.bringup.machines import prepare_machines
@@ -66,10 +66,11 @@ def bring_up(
         MesocosmError: a step failed; what was up before is still up.
     """
     _claim(settings)
+    is_engine_up = find_engine()
     with locked(settings.run_dir / "up.lock", what="The bring-up"):
         with steps.step("host") as step:
             step.note = _check_host(settings)
-        if not engine_answers() and not ask("The docker engine does not run. Start it?"):
+        if not is_engine_up and not ask("The docker engine does not run. Start it?"):
             raise RequirementError("The docker engine is needed, and was not to be started.")
         with steps.step("docker engine") as step:
             step.note = ensure_engine(settings)

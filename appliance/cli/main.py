@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.base.errors import MesocosmError
+from appliance.base.errors import MesocosmError, RequirementError
 from appliance.base.logging import configure_logging
 from appliance.cli.output import print_error
 from appliance.cli.signals import interruptible
@@ -121,8 +121,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as exc:  # noqa: BLE001 - the program's outermost boundary
         if debug:
             traceback.print_exc()
-        print_error(_as_bug(exc))
-        return 1
+        error = _as_refusal(exc) or _as_bug(exc)
+        print_error(error)
+        return error.exit_code
     return 0
 
 
@@ -146,6 +147,19 @@ def _count(exc: MesocosmError) -> None:
     from appliance.base.measures import record
 
     record("errors_total", code=exc.code)
+
+
+def _as_refusal(exc: Exception) -> MesocosmError | None:
+    """Return the error for a file that this user has no right to; None for any other exception."""
+    if not isinstance(exc, PermissionError):
+        return None
+    name = f" {exc.filename}" if exc.filename else " a file that this needs"
+    return RequirementError(
+        f"This user may not use{name}.",
+        details=str(exc),
+        resolution="Run this as the user who brought the appliance up (often root), or set "
+        "MESOCOSM_STATE_DIR to a folder of yours.",
+    )
 
 
 def _as_bug(exc: Exception) -> MesocosmError:

@@ -7,11 +7,12 @@ a restart of the host, so it is never synced to the disk; a killed process leave
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import StoreError
+from appliance.base.errors import RequirementError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -223,6 +224,7 @@ class Ledger:
 
         Raises:
             StoreError: the ledger cannot be used.
+            RequirementError: this user has no right to the state folder.
         """
         try:
             with contextlib.closing(self._connect()) as db:
@@ -230,6 +232,8 @@ class Ledger:
                 with db:
                     yield db
         except (sqlite3.Error, OSError) as exc:
+            if not os.access(self._path.parent, os.R_OK | os.W_OK | os.X_OK):
+                raise _no_rights(self._path.parent, exc) from exc
             raise StoreError(
                 "The ledger of leases cannot be used.",
                 details=f"{self._path}: {exc}",
@@ -256,3 +260,12 @@ def _prepare(db: sqlite3.Connection) -> None:
     if version:
         raise sqlite3.DatabaseError(f"its schema has version {version}, not {SCHEMA_VERSION}")
     db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT")
+
+
+def _no_rights(folder: Path, exc: Exception) -> RequirementError:
+    return RequirementError(
+        f"This user may not use {folder}.",
+        details=str(exc),
+        resolution="Run this as the user who brought the appliance up (often root), or set "
+        "MESOCOSM_STATE_DIR to a folder of yours.",
+    )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import json
 import socket
+import tarfile
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +17,15 @@ from appliance.base.clock import wait_until
 from appliance.base.errors import ImageError, MachineStartError, RequirementError
 from appliance.base.ids import new_machine_id
 from appliance.base.settings import Settings
+from appliance.bringup.down import _remove_images
 from images.builder import find
+from images.manifest import MANIFEST, Manifest
+from images.recipe import docker_tag
 from provisioning.phone.reference.fence import fence_container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from docker import DockerClient
     from docker.models.containers import Container
@@ -154,3 +161,43 @@ def test_a_fence_that_cannot_be_set_is_an_error(
 ) -> None:
     with pytest.raises(MachineStartError, match="iptables"):
         fence_container(client, str(container.id), images["phone"], (INSIDE_PORT,))
+
+
+def test_a_purge_leaves_images_that_another_appliances_container_uses(
+    client: DockerClient, tmp_path: Path
+) -> None:
+    settings = Settings(state_dir=tmp_path)
+    image = client.images.get(import_image(client))
+    tag = docker_tag("op-purge", str(image.id), settings.owner)
+    assert image.tag(tag)
+    manifest = Manifest(
+        name="op-purge",
+        variant="one",
+        recipe_digest="0" * 64,
+        image_digest=str(image.id).removeprefix("sha256:"),
+        built_at="2026-01-01",
+        seconds=0,
+        builder="test",
+        docker_tag=tag,
+        docker_id=image.id,
+    )
+    folder = settings.images_dir / "op-purge" / ("0" * 64)
+    folder.mkdir(parents=True)
+    (folder / MANIFEST).write_text(manifest.model_dump_json())
+    user = client.containers.create(tag, command=["/none"], name=new_machine_id("op-purge"))
+    try:
+        assert f"kept: {tag}" in _remove_images(settings)
+        assert client.images.get(tag).id == image.id
+    finally:
+        user.remove(force=True)
+    assert _remove_images(settings) == tag
+    assert client.images.list(name=tag) == []
+
+
+def import_image(client: DockerClient) -> str:
+    """Make an image that no other is equal to; returns its id."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        tar.addfile(tarfile.TarInfo(new_machine_id("file")))
+    reply: Any = client.api.import_image_from_data(buffer.getvalue())
+    return str(json.loads(reply.splitlines()[-1])["status"])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from appliance.base.clock import FakeClock
-from appliance.base.errors import MachineError, MesocosmError, UsageError
+from appliance.base.errors import MachineError, MesocosmError, RequirementError, UsageError
 from appliance.base.settings import Settings
 from appliance.bringup import down
 from appliance.bringup.steps import Steps
@@ -85,3 +86,21 @@ def test_stages_of_our_builds_are_told_from_foreign_images() -> None:
     parents = {"stage": "layer", "layer": "base", "base": "", "foreign": "other", "other": ""}
     assert down._stands_on("stage", {"mesocosm/base:1": "base"}, parents)
     assert not down._stands_on("foreign", {"mesocosm/base:1": "base"}, parents)
+
+
+def test_an_appliance_of_another_user_is_not_stopped(
+    settings: Settings, steps: Steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda _path, _mode: False)
+    with pytest.raises(RequirementError, match="another user's: nothing was stopped"):
+        down.take_down(settings, steps, purge=False)
+    assert steps.done == []
+
+
+def test_who_is_not_root_stops_nothing_where_there_is_no_state(
+    tmp_path: Path, steps: Steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(RequirementError, match="no appliance to take down"):
+        down.take_down(Settings(state_dir=tmp_path / "none"), steps, purge=False)
+    assert steps.done == []

@@ -6,6 +6,7 @@ the real one must not be stopped under the tests that use it.
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ from appliance.base.errors import RequirementError
 from appliance.base.process import run
 from appliance.base.settings import Settings
 from appliance.bringup import engine
+from appliance.bringup.engine import engine_answers, stop_engine
+from provisioning.container_names import LABEL_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +27,8 @@ STANDIN = """#!{python}
 import http.server, os, socketserver
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        body = b"[]" if "containers" in self.path else b'{{"ApiVersion": "1.41"}}'
+        containers = open({containers!r}, "rb").read() if os.path.exists({containers!r}) else b"[]"
+        body = containers if "containers" in self.path else b'{{"ApiVersion": "1.41"}}'
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -47,7 +51,12 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settin
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/sbin:/usr/bin:/sbin:/bin")
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
     monkeypatch.setattr(engine, "_SYSTEMD", tmp_path / "no-systemd")
-    install(tmp_path, STANDIN.format(python=sys.executable, socket=f"{tmp_path}/docker.sock"))
+    program = STANDIN.format(
+        python=sys.executable,
+        socket=f"{tmp_path}/docker.sock",
+        containers=f"{tmp_path}/containers.json",
+    )
+    install(tmp_path, program)
     made = Settings(state_dir=tmp_path / "state")
     yield made
     pid_file = made.run_dir / "dockerd.pid"
@@ -97,3 +106,18 @@ def test_a_missing_engine_is_named_with_its_cure(
     with pytest.raises(RequirementError, match="not installed") as caught:
         engine.ensure_engine(settings)
     assert "make up" in caught.value.resolution
+
+
+def test_an_engine_that_another_appliance_uses_is_left_running(
+    settings: Settings, tmp_path: Path
+) -> None:
+    engine.ensure_engine(settings)
+    rows = [
+        {"Names": ["/mesocosm-phone-1"], "Labels": {LABEL_STATE: str(settings.state_dir)}},
+        {"Names": ["/mesocosm-phone-2"], "Labels": {LABEL_STATE: "/other"}},
+    ]
+    (tmp_path / "containers.json").write_text(json.dumps(rows))
+    assert "containers of others: mesocosm-phone-2" in stop_engine(settings)
+    assert engine_answers()
+    (tmp_path / "containers.json").write_text(json.dumps(rows[:1]))
+    assert stop_engine(settings) == "stopped"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import socket
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -58,3 +61,34 @@ def test_every_package_has_a_stage_and_a_reason() -> None:
     assert len(rows) > 10
     for row in rows:
         assert re.fullmatch(r"(run|test\??) +[a-z0-9.+|-]+ +\S.{10,}", row), row
+
+
+def rights(state_dir: Path, socket_path: Path) -> CommandResult:
+    """Run rights.sh as a user who is not root."""
+    text = (SETUP / "rights.sh").read_text()
+    ids = ["--reuid=65534", "--regid=65534", "--clear-groups"]
+    lower = ["setpriv", *ids] if os.geteuid() == 0 else []
+    env = {"MESOCOSM_STATE_DIR": str(state_dir), "DOCKER_HOST": f"unix://{socket_path}"}
+    return run([*lower, "/bin/sh", "-c", text], timeout_s=30, env=env)
+
+
+def test_who_could_not_bring_it_up_is_told_at_once() -> None:
+    with tempfile.TemporaryDirectory(prefix="mesocosm-rights-") as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        locked, path = folder / "locked", folder / "docker.sock"
+        locked.mkdir(0o555)
+        result = rights(locked / "state", path)
+        assert result.exit_code == 3
+        assert f"may not write {locked}/state" in result.stderr.decode()
+        result = rights(folder / "state", path)
+        assert result.exit_code == 3
+        assert "does not run, and this user may not start it" in result.stderr.decode()
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(path))
+            path.chmod(0)
+            result = rights(folder / "state", path)
+            assert result.exit_code == 3
+            assert "may not use the Docker engine" in result.stderr.decode()
+            path.chmod(0o666)
+            assert rights(folder / "state", path).exit_code == 0

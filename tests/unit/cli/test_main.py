@@ -73,6 +73,19 @@ def test_a_traceback_comes_only_with_debug(
     assert "Traceback" in capsys.readouterr().err
 
 
+def test_a_user_without_rights_gets_a_sentence(
+    command: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def go() -> None:
+        raise PermissionError(13, "Permission denied", "/var/lib/mesocosm/runs")
+
+    command(go)
+    assert cli.main(["go"]) == 3
+    err = capsys.readouterr().err
+    assert "This user may not use /var/lib/mesocosm/runs." in err
+    assert "Internal error" not in err
+
+
 def test_a_fault_of_the_program_is_no_traceback_either(
     command: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
