@@ -14,6 +14,7 @@ from pydantic import Field
 from appliance.base.errors import EvaluationError
 from evaluators.decorators import evaluator
 from evaluators.recognition.features import MatcherName, locate, matcher
+from evaluators.recognition.legibility import is_legible, is_whole
 from evaluators.recognition.ocr import EngineName, holds, read_text
 from evaluators.recognition.templates import find_template, is_flat
 from provisioning.protocols import Bounds
@@ -31,12 +32,15 @@ Colour = Annotated[str, Field(pattern=r"^#?[0-9A-Fa-f]{6}$")]
 _MAX_COLOUR_DIFFERENCE = 24.0
 _CHANGED = 8
 _STILL_SHARE = 0.0005
-_LOOKS = 3
+_LOOKS = (0.19, 0.56, 1.0)
+"""When to look again, as shares of the time: at no pace that a blinking program could keep."""
 
 
 @evaluator(on="vision")
 def screen_size_equals(view: MachineView, width: Px, height: Px) -> bool:
     """Return whether a machine's screen has exactly this size.
+
+    Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -62,7 +66,8 @@ def screen_has_text(
     """Return whether a line of text on the screen contains this text, recognised by OCR.
 
     The comparison is case-sensitive and ignores blanks, as OCR loses and invents them. No further letter
-    or digit may be next to the text. Text that continues on a second line is not found.
+    or digit may be next to the text. Text that continues on a second line is not found, nor is faint
+    text, whose ink and ground differ by 24 of 255 or less. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -77,7 +82,9 @@ def screen_has_text(
     frame = view.frame()
     bounds = _bounds(region, frame)
     return any(
-        _is_within(line.bounds.center, bounds) and holds(line.text, text, whole=whole_line)
+        _is_within(line.bounds.center, bounds)
+        and holds(line.text, text, whole=whole_line)
+        and is_legible(frame, line.bounds)
         for line in read_text(frame, engine)
     )
 
@@ -95,7 +102,8 @@ def screen_has_template(
     """Return whether a small picture, such as an icon, is on the screen.
 
     It is found by normalised correlation of colours; at the best match colours may differ by 24 of 255
-    in the mean. A missing template, or one of a single colour, makes the result inconclusive.
+    in the mean. A missing template, or one of a single colour, makes the result inconclusive. Proves
+    the state, not who made it.
 
     Args:
         view: the machine.
@@ -131,8 +139,9 @@ def screen_shows_picture(
 ) -> bool:
     """Return whether the screen shows a picture, at a position and scale, found by its features.
 
-    The whole picture must be visible, upright and with its aspect ratio. A picture with little detail (an
-    icon, a line drawing) is not found; use ``screen_has_template``.
+    The whole picture must be visible but for a tenth, upright, in its colours and with its aspect ratio.
+    A picture with little detail (an icon, a line drawing) is not found; use ``screen_has_template``.
+    Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -158,7 +167,8 @@ def screen_region_still(
     """Return whether a part of the screen does not change for a while, in four captures.
 
     A part is unchanged when at most one px in two thousand differs by more than 8 of 255. A blinking
-    cursor is a change.
+    cursor is a change; what changes and changes back between two captures is not seen. Proves the
+    state, not who made it.
 
     Args:
         view: the machine.
@@ -170,8 +180,10 @@ def screen_region_still(
     """
     first = view.fresh_frame()
     bounds = _bounds(region, first)
-    for _ in range(_LOOKS):
-        view.clock.sleep(seconds / _LOOKS)
+    waited = 0.0
+    for share in _LOOKS:
+        view.clock.sleep(seconds * (share - waited))
+        waited = share
         now = view.fresh_frame()
         if now.shape != first.shape or not _is_still(_cut(first, bounds), _cut(now, bounds)):
             return False
@@ -188,6 +200,8 @@ def screen_region_coloured(
     tolerance: Annotated[int, Field(ge=0, le=128)] = 12,
 ) -> bool:
     """Return whether a part of the screen has a colour.
+
+    Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -214,7 +228,8 @@ def image_has_text(
 ) -> bool:  # fmt: skip
     """Return whether a line of text in a picture file contains this text, recognised by OCR.
 
-    Compared as by ``screen_has_text``. A file that is missing or broken is unmet.
+    Compared as by ``screen_has_text``. A file that is missing or broken is unmet. Proves the state, not
+    who made it.
 
     Args:
         view: the machine.
@@ -227,8 +242,12 @@ def image_has_text(
         ``{on: desktop, check: image_has_text, with: {path: ~/shot.png, text: Invoice 7}}``
     """
     found = view.picture(path)
-    lines = read_text(found.pixels, engine) if found is not None else ()
-    return any(holds(line.text, text, whole=whole_line) for line in lines)
+    if found is None:
+        return False
+    return any(
+        holds(line.text, text, whole=whole_line) and is_legible(found.pixels, line.bounds)
+        for line in read_text(found.pixels, engine)
+    )
 
 
 @evaluator(on="vision")
@@ -245,7 +264,7 @@ def image_contains_picture(
     """Return whether a picture file contains another picture, at a position and scale.
 
     Found by features, as by ``screen_shows_picture``. A file that is missing or broken is unmet;
-    without the other picture the result is inconclusive.
+    without the other picture the result is inconclusive. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -280,6 +299,7 @@ def _is_placed(
         and placed.top >= bounds.top - slack
         and placed.right <= bounds.right + slack
         and placed.bottom <= bounds.bottom + slack
+        and is_whole(needle, hay, placed)
     )
 
 

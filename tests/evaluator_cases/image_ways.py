@@ -37,12 +37,12 @@ def size_cases(args: Args) -> tuple[Case, ...]:
     """Return cases of a size of 160 by 120 px."""
     forgeries = {
         "a size that only the header states": lambda: _claimed(CAT[:10, :10], 160, 120),
-        "the size of the second frame": lambda: _frames(CAT[:10, :10], CAT),
+        "the size of the second frame": lambda: frames(CAT[:10, :10], CAT),
     }
     ways = {
-        "indexed colours": lambda: _saved(Image.fromarray(CAT).quantize(256), "GIF"),
-        "grey of 16 bits": lambda: _saved(_deep(CAT), "PNG"),
-        "a camera's, with a second picture": lambda: _frames(CAT, DOG, "MPO"),
+        "indexed colours": lambda: saved(Image.fromarray(CAT).quantize(256), "GIF"),
+        "grey of 16 bits": lambda: saved(_deep(CAT), "PNG"),
+        "a camera's, with a second picture": lambda: frames(CAT, DOG, "MPO"),
     }
     return _cases(args, forgeries, ways)
 
@@ -57,9 +57,9 @@ def format_cases(args: Args) -> tuple[Case, ...]:
     }
     ways = {
         "progressive": lambda: encoded(CAT, "JPEG", progressive=True),
-        "for print": lambda: _saved(Image.fromarray(CAT).convert("CMYK"), "JPEG"),
+        "for print": lambda: saved(Image.fromarray(CAT).convert("CMYK"), "JPEG"),
         "grey": lambda: encoded(CAT[:, :, 0], "JPEG"),
-        "a camera's, with a second picture": lambda: _frames(CAT, DOG, "MPO"),
+        "a camera's, with a second picture": lambda: frames(CAT, DOG, "MPO"),
     }
     return _cases(args, forgeries, ways)
 
@@ -69,17 +69,17 @@ def same_cases(args: Args) -> tuple[Case, ...]:
     spoilt = CAT.copy()
     spoilt[40:56, 60:76] = DOG[40:56, 60:76]
     forgeries = {
-        "all of it transparent": lambda: encoded(_veiled(CAT, 0)),
-        "in the second frame": lambda: _frames(DOG, CAT),
+        "all of it transparent": lambda: encoded(veiled(CAT, 0)),
+        "in the second frame": lambda: frames(DOG, CAT),
         "a small part replaced": lambda: encoded(spoilt),
         "blurred beyond recognition": lambda: encoded(scaled(scaled(CAT, 8, 6), 160, 120)),
     }
     ways = {
-        "indexed colours": lambda: _saved(Image.fromarray(CAT).quantize(256), "GIF"),
-        "for print": lambda: _saved(Image.fromarray(CAT).convert("CMYK"), "TIFF"),
+        "indexed colours": lambda: saved(Image.fromarray(CAT).quantize(256), "GIF"),
+        "for print": lambda: saved(Image.fromarray(CAT).convert("CMYK"), "TIFF"),
         "WebP": lambda: encoded(CAT, "WEBP", quality=80),
         "stored turned, shown upright": lambda: _shown(np.rot90(CAT, -1), _TURNED_BACK),
-        "with an opaque alpha channel": lambda: encoded(_veiled(CAT, 255)),
+        "with an opaque alpha channel": lambda: encoded(veiled(CAT, 255)),
     }
     return _cases(args, forgeries, ways)
 
@@ -97,7 +97,7 @@ def brightness_cases(args: Args) -> tuple[Case, ...]:
     ways = {
         "by a gamma curve": lambda: encoded(_curved(CAT, lambda tone: tone**0.7)),
         "by half-transparent white": lambda: encoded((CAT * 0.8 + 51).astype(np.uint8)),
-        "by transparency": lambda: encoded(_veiled(CAT, 200)),
+        "by transparency": lambda: encoded(veiled(CAT, 200)),
         "in JPEG": lambda: encoded(_curved(CAT, lambda tone: tone**0.8), "JPEG", quality=70),
     }
     return (*_cases(of_night, forgeries, {}), *_cases(args, {}, ways))
@@ -133,14 +133,14 @@ def grey_cases(args: Args) -> tuple[Case, ...]:
     forgeries = {
         "a spot in colour": lambda: encoded(spot),
         "in brown": lambda: encoded(sepia),
-        "grey in the second frame": lambda: _frames(CAT, _grey(luma)),
+        "grey in the second frame": lambda: frames(CAT, _grey(luma)),
     }
     ways = {
         "by the mean": lambda: encoded(_grey(values.mean(axis=2))),
         "by lightness": lambda: encoded(_grey(lightness)),
         "by value": lambda: encoded(_grey(values.max(axis=2))),
-        "16 bits": lambda: _saved(_deep(CAT), "PNG"),
-        "with an opaque alpha channel": lambda: encoded(_veiled(_grey(luma), 255)),
+        "16 bits": lambda: saved(_deep(CAT), "PNG"),
+        "with an opaque alpha channel": lambda: encoded(veiled(_grey(luma), 255)),
     }
     return _cases(args, forgeries, ways)
 
@@ -151,13 +151,13 @@ def turned_cases(args: Args) -> tuple[Case, ...]:
     forgeries = {
         "turned, and shown as before": lambda: _shown(turned, _TURNED_BACK),
         "rows and columns swapped": lambda: encoded(CAT.transpose(1, 0, 2)),
-        "turned in the second frame": lambda: _frames(CAT, turned),
+        "turned in the second frame": lambda: frames(CAT, turned),
     }
     ways = {
         "only shown so": lambda: _shown(CAT, _TURNED_ON),
         "scaled, JPEG": lambda: encoded(scaled(turned, 90, 120), "JPEG"),
         "three times the other way": lambda: encoded(np.rot90(CAT, 3)),
-        "indexed colours": lambda: _saved(Image.fromarray(turned).quantize(256), "GIF"),
+        "indexed colours": lambda: saved(Image.fromarray(turned).quantize(256), "GIF"),
     }
     return _cases(args, forgeries, ways)
 
@@ -171,13 +171,13 @@ def cropped_cases(args: Args) -> tuple[Case, ...]:
         "the rest painted over": lambda: encoded(alone),
         "3 px further": lambda: encoded(CAT[23:73, 43:103]),
         "mirrored": lambda: encoded(part[:, ::-1]),
-        "transparent": lambda: encoded(_veiled(part, 0)),
+        "transparent": lambda: encoded(veiled(part, 0)),
     }
     ways = {
         "a px off": lambda: encoded(CAT[21:71, 41:101]),
         "WebP": lambda: encoded(part, "WEBP", quality=90),
         "stored turned, shown upright": lambda: _shown(np.rot90(part, -1), _TURNED_BACK),
-        "with an opaque alpha channel": lambda: encoded(_veiled(part, 255)),
+        "with an opaque alpha channel": lambda: encoded(veiled(part, 255)),
     }
     return _cases(args, forgeries, ways)
 
@@ -190,16 +190,16 @@ def pair_cases(args: Args) -> tuple[Case, ...]:
     covered[:, 160:200] = CAT[:, -40:]
     forgeries = {
         "the first over part of the second": lambda: encoded(covered),
-        "the second in the second frame": lambda: _frames(np.hstack([CAT, CAT]), both),
-        "the second transparent": lambda: encoded(np.hstack([_veiled(CAT, 255), _veiled(dog, 0)])),
+        "the second in the second frame": lambda: frames(np.hstack([CAT, CAT]), both),
+        "the second transparent": lambda: encoded(np.hstack([veiled(CAT, 255), veiled(dog, 0)])),
         "one stretched over both": lambda: encoded(scaled(CAT, 320, 120)),
     }
     gap = np.hstack([CAT, _WHITE[:, :2], dog])
     ways = {
         "WebP": lambda: encoded(both, "WEBP", quality=90),
         "2 px between them": lambda: encoded(gap),
-        "indexed colours": lambda: _saved(Image.fromarray(both).quantize(256), "PNG"),
-        "on a transparent ground": lambda: encoded(_veiled(both, 255)),
+        "indexed colours": lambda: saved(Image.fromarray(both).quantize(256), "PNG"),
+        "on a transparent ground": lambda: encoded(veiled(both, 255)),
     }
     return _cases(args, forgeries, ways)
 
@@ -212,17 +212,18 @@ def _cases(args: Args, forgeries: Files, ways: Files) -> tuple[Case, ...]:
     )
 
 
-def _saved(picture: Image.Image, form: str, **options: Any) -> bytes:
+def saved(picture: Image.Image, form: str, **options: Any) -> bytes:
+    """Save a picture of Pillow."""
     file = io.BytesIO()
     picture.save(file, form, **options)
     return file.getvalue()
 
 
-def _frames(first: Pixels, second: Pixels, form: str = "TIFF") -> bytes:
+def frames(first: Pixels, second: Pixels, form: str = "TIFF") -> bytes:
     """Make a file of two pictures."""
     further = [Image.fromarray(np.ascontiguousarray(second))]
     picture = Image.fromarray(np.ascontiguousarray(first))
-    return _saved(picture, form, save_all=True, append_images=further)
+    return saved(picture, form, save_all=True, append_images=further)
 
 
 def _claimed(pixels: Pixels, width: int, height: int) -> bytes:
@@ -237,7 +238,7 @@ def _shown(pixels: Pixels, orientation: int) -> bytes:
     return encoded(pixels, "JPEG", quality=95, exif=_EXIF % orientation)
 
 
-def _veiled(pixels: Pixels, alpha: int) -> Pixels:
+def veiled(pixels: Pixels, alpha: int) -> Pixels:
     """Add an alpha channel."""
     return np.dstack([pixels, np.full(pixels.shape[:2], alpha, np.uint8)])
 

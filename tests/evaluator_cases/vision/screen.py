@@ -25,7 +25,7 @@ from evaluators.testing.case import (
 )
 from evaluators.testing.machine import MachineFixture
 from evaluators.vision import screen
-from tests.evaluator_cases import file_builders
+from tests.evaluator_cases import file_builders, vision_ways
 from tests.evaluator_cases.document_cases import at, picture_cases
 
 if TYPE_CHECKING:
@@ -173,6 +173,7 @@ TABLES = (
                 width=320,
                 height=240,
             ),
+            *vision_ways.screen_size_equals_cases(),
             hostile("a black screen", shows(GREY * 0), width=320, height=240).expect_met(),
         ),
         inapplicable={CaseKind.CORRUPT: NO_FILES},
@@ -208,6 +209,7 @@ TABLES = (
             hostile(
                 "a region below the screen", shows(SIGN), **_TEXT, region=[0, 0, 400, 121]
             ).expect_error(),
+            *vision_ways.screen_has_text_cases(),
             hostile("mirrored", shows(np.ascontiguousarray(SIGN[:, ::-1])), **_TEXT),
         ),
         inapplicable={CaseKind.CORRUPT: NO_FILES},
@@ -281,6 +283,7 @@ TABLES = (
                 shows(GREY),
                 template=file_builders.as_url(file_builders.encoded(GREY[:24, :24])),
             ).expect_error(),
+            *vision_ways.screen_has_template_cases(),
             *_of_source(pasted(ICON, 200, 150), file_builders.encoded(ICON), "template", **_ICON),
         ),
         equivalent=_CASES
@@ -314,6 +317,7 @@ TABLES = (
             near_miss("a corner of it", shows(pasted(CAT[:30, :40], 100, 60)), **_CAT),
             missing("no screen", nothing, **_CAT).expect_error(),
             empty("an empty screen", shows(GREY), **_CAT),
+            *vision_ways.screen_shows_picture_cases(),
             *_of_source(_HERE, file_builders.encoded(CAT), "picture", **_CAT),
         ),
         equivalent=_CASES
@@ -347,6 +351,7 @@ TABLES = (
             near_miss("at last", shows(GREY, GREY, GREY, WALL), **_AREA),
             near_miss("there and back", shows(GREY, GREY, WALL, GREY), **_AREA),
             near_miss("another size", shows(GREY, GREY[:200]), **_AREA),
+            *vision_ways.screen_region_still_cases(),
             missing("no screen", nothing, **_AREA).expect_error(),
             empty("a region of nothing", shows(GREY), region=[10, 10, 10, 20]).expect_error(),
             hostile(
@@ -378,6 +383,7 @@ TABLES = (
             near_miss("not exactly", shows(red(100, (205, 0, 0))), **_RED, tolerance=0),
             near_miss("moved", shows(np.roll(red(100), 8, axis=1)), **_RED),
             near_miss("moved down", shows(np.roll(red(100), 8, axis=0)), **_RED),
+            *vision_ways.screen_region_coloured_cases(),
             missing("no screen", nothing, **_RED).expect_error(),
             empty(
                 "a region of nothing", shows(red(100)), **{**_RED, "region": [10, 10, 20, 10]}
@@ -430,6 +436,7 @@ TABLES = (
                 text="Total",
                 whole_line=True,
             ),
+            *vision_ways.image_has_text_cases(),
             *picture_cases(lambda: file_builders.encoded(SIGN), _FILE_TEXT),
         ),
         equivalent={
@@ -478,6 +485,7 @@ TABLES = (
                 **_FILE_CAT,
                 region=[0, 0, 321, 20],
             ).expect_error(),
+            *vision_ways.image_contains_picture_cases(),
             *picture_cases(lambda: file_builders.encoded(_HERE), _FILE_CAT),
         ),
         equivalent=_CASES
