@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from appliance.cli.output import JsonOption, console_out, print_json, print_report, print_table
 
@@ -49,9 +50,25 @@ SuiteOption = Annotated[
 ]
 
 
+class _Results(TyperGroup):
+    """The commands about results; without the name of one, results are shown."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Parse the arguments; ``results RUN`` means ``results show RUN``."""
+        is_named = bool(args) and (args[0] in self.commands or args[0] in ctx.help_option_names)
+        return super().parse_args(ctx, args if is_named else ["show", *args])
+
+
 def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("results")(results)
+    """Add the commands."""
+    from appliance.cli.export import export
+
+    group = typer.Typer(
+        cls=_Results, help="Show the results of runs (`results RUN` is `results show RUN`)."
+    )
+    group.command("show")(results)
+    group.command("export")(export)
+    app.add_typer(group, name="results")
 
 
 def results(

@@ -274,7 +274,7 @@ class Episode:
         """Return the task with the values of this trial's seed."""
         conclusion = self._require_conclusion()
         about = {"agent": self._context.agent, "code": self._context.code}
-        named = {"task": task.id, "repeat": self._repeat, **about}
+        named = {"task": task.id, "repeat": self._repeat, "seed": self._seed, **about}
         try:
             bound = bind_task(task, self._seed)
         except (SpecError, TypeError, ValueError) as exc:
@@ -282,7 +282,7 @@ class Episode:
             return Ending(Reason.TASK_ERROR, f"parameters: {message_of(exc)}")
         conclusion.bind(bound)
         values = {"parameters": dict(bound.values)} if bound.values else {}
-        self._log.append("start", **named, **values)
+        self._log.append("start", **named, instruction=bound.task.instruction, **values)
         return bound.task
 
     def _open(self, task: Task) -> LiveTrial:

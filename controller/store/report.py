@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+from controller.store.spec import ModelSpec, trial_seed
 from controller.store.unfinished import read_unfinished
 from evaluators.graph.outcome import Verdict
 from evaluators.metrics import Metrics, measure
@@ -89,9 +90,15 @@ class Report:
             "run": self.spec.run,
             "suite": {"name": self.spec.suite.name, "digest": self.spec.suite.digest},
             "agent": self.spec.agent_name,
+            "model": self.spec.agent.model if isinstance(self.spec.agent, ModelSpec) else None,
+            "seed": self.spec.seed,
             "accelerator": self.accelerator,
             "trials": [
-                {**_trial(trial), **_attempts(self.attempts.get((trial.task, trial.repeat), ()))}
+                {
+                    **_trial(trial),
+                    "seed": trial_seed(self.spec.seed, trial.task, trial.repeat),
+                    **_attempts(self.attempts.get((trial.task, trial.repeat), ())),
+                }
                 for trial in self.trials
             ],
             "verdicts": dict(self.verdicts),
@@ -138,7 +145,10 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
         "nodes": trial.nodes,
         "steps": trial.steps,
         "reason": trial.reason.value,
+        "detail": trial.detail,
         "seconds": trial.seconds,
+        "agent_seconds": trial.agent_seconds,
+        "usage": {**trial.usage.to_dict(), "usd": trial.usage.usd},
         "unmet": _reasons(trial),
         "side_effects": None if trial.side_effects is None else asdict(trial.side_effects),
         "parameters": trial.parameters,

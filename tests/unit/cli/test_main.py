@@ -150,6 +150,20 @@ def test_run_prints_json_alone_and_results_gives_it_again(
     assert (row["run"], row["state"], row["passed"]) == (first["run"], "finished", 1)
 
 
+def test_results_are_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*ANSWER, "noop", "--json"]) == 0
+    run = json.loads(capsys.readouterr().out)["run"]
+    assert cli.main(["results", "export", "latest:tiny,noop"]) == 0
+    assert json.loads(capsys.readouterr().out)["run"] == run
+    table = tmp_path / "steps.csv"
+    assert cli.main(["results", "export", run, "--rows", "steps", "-o", str(table)]) == 0
+    assert capsys.readouterr().out == ""
+    assert [line.split(",")[0] for line in table.read_text().splitlines()] == ["run", run, run]
+    assert cli.main(["results", "export", run, "--rows", "events", "--format", "csv"]) == 2
+    assert cli.main(["results", "--help"]) == 0
+    assert "export" in capsys.readouterr().out
+
+
 def test_metrics_are_added_to_what_results_says(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["run", str(TINY), "--fleet", "fake", "--json", "--agent"]
     assert cli.main([*words, "oracle", "-k", "2"]) == 0

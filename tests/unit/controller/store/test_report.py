@@ -11,7 +11,15 @@ from controller.agents.protocol import Usage
 from controller.episode.changes import Change, SideEffects
 from controller.episode.result import MachineRecord, Reason, TrialResult
 from controller.store.report import Report
-from controller.store.spec import CodeSpec, CustomSpec, RunSpec, SuiteSpec, TaskSpec
+from controller.store.spec import (
+    CodeSpec,
+    CustomSpec,
+    ModelSpec,
+    RunSpec,
+    SuiteSpec,
+    TaskSpec,
+    trial_seed,
+)
 from controller.store.unfinished import Unfinished
 from evaluators.graph.feedback import Feedback
 from evaluators.graph.outcome import Verdict
@@ -70,7 +78,10 @@ def test_json_has_the_keys_promised() -> None:
     found = REPORT.to_dict()
     assert found["run"] == "run-1"
     assert found["suite"] == {"name": "smoke", "digest": "d" * 64}
-    assert found["agent"] == "model"
+    assert (found["agent"], found["model"], found["seed"]) == ("model", None, 0)
+    asking = ModelSpec(model="small", endpoint="http://host/v1")
+    asked = replace(REPORT, spec=SPEC.model_copy(update={"agent": asking})).to_dict()
+    assert (asked["agent"], asked["model"]) == ("model:small", "small")
     assert found["accelerator"] == "tcg"
     assert found["verdicts"] == {"PASS": 1, "FAIL": 1, "INCONCLUSIVE": 1}
     assert found["trials"] == [
@@ -82,7 +93,11 @@ def test_json_has_the_keys_promised() -> None:
             "nodes": 2,
             "steps": steps,
             "reason": reason,
+            "detail": detail,
             "seconds": seconds,
+            "agent_seconds": 0.0,
+            "usage": {"prompt": tokens[0], "completion": tokens[1], "usd": 0.0},
+            "seed": trial_seed(0, task, repeat),
             "unmet": unmet,
             "attempts": 1,
             "earlier": [],
@@ -90,10 +105,10 @@ def test_json_has_the_keys_promised() -> None:
             "parameters": {},
             "weighted": None,
         }
-        for task, repeat, verdict, met, steps, reason, seconds, unmet in (
-            ("a", 0, "PASS", 2, 4, "success", 10.0, []),
-            ("b", 0, "FAIL", 1, 2, "step_limit", 5.0, [WHY]),
-            ("a", 1, "INCONCLUSIVE", 0, 0, "environment_error", 1.0, []),
+        for task, repeat, verdict, met, steps, reason, seconds, unmet, detail, tokens in (
+            ("a", 0, "PASS", 2, 4, "success", 10.0, [], "", (90, 10)),
+            ("b", 0, "FAIL", 1, 2, "step_limit", 5.0, [WHY], "", (50, 0)),
+            ("a", 1, "INCONCLUSIVE", 0, 0, "environment_error", 1.0, [], "[no] reply", (0, 0)),
         )
     ]
     assert found["unfinished"] == [
