@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import lzma
 import tarfile
+import unicodedata
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.reading import MAX_BYTES, MAX_ENTRIES, opened
@@ -23,17 +24,36 @@ if TYPE_CHECKING:
 
 _MAX_ARCHIVE_BYTES = 1 << 26
 _MAX_STREAM_BYTES = 1 << 28
+_FILES = (0o00, 0o10)
+"""Kinds of members in the modes of a zip: none told, regular file."""
+_SAYS_UTF8 = 0x800
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError,
     NotImplementedError, RuntimeError, ValueError,
 )  # fmt: skip
 
 
+class Member(NamedTuple):
+    """What is in an archive besides folders.
+
+    Attributes:
+        name: with its folders, in Unicode's composed form, without a leading ``./``.
+        is_file: whether it is a regular file, or a further name of one.
+        data: its content if it is the wanted one; None when it is another, too large or no file.
+    """
+
+    name: str
+    is_file: bool
+    data: bytes | None
+
+
 @evaluator(on="desktop")
 def archive_lists(guest: Guest, path: str, names: list[str]) -> bool:
     """Return whether an archive holds exactly these files, no fewer and no more.
 
-    Folders and a leading ``./`` in names are ignored.
+    Folders and a leading ``./`` in names are ignored. Links and devices are no files. An archive
+    with a file that cannot be unpacked, because it is damaged or encrypted, or with more than
+    256 MiB of content, is unmet. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: archive_lists, with: {path: ~/out.zip, names: [a.txt, d/b.txt]}}``
@@ -44,15 +64,20 @@ def archive_lists(guest: Guest, path: str, names: list[str]) -> bool:
         names: of its files, with their folders, in any order.
     """
     members = _members(guest, path, "")
-    return members is not None and sorted(name for name, _ in members) == sorted(names)
+    return (
+        members is not None
+        and all(each.is_file for each in members)
+        and sorted(each.name for each in members) == sorted(map(_name, names))
+    )
 
 
 @evaluator(on="desktop")
 def archive_member_equals(guest: Guest, path: str, member: str, text: str) -> bool:
     """Return whether a file in an archive holds exactly this text, in UTF-8.
 
-    One newline at the end is ignored. A member that occurs twice, is larger than 1 MiB, is
-    encrypted or is a link is unmet.
+    One newline at the end and a byte order mark are ignored; CRLF is a newline. A member that
+    occurs twice, is larger than 1 MiB, is encrypted or is a symbolic link is unmet. Proves the
+    state, not who made it.
 
     Example:
         ``{on: desktop, check: archive_member_equals, with: {path: ~/out.zip, member: a.txt, text:
@@ -64,18 +89,24 @@ def archive_member_equals(guest: Guest, path: str, member: str, text: str) -> bo
         member: the file's name in it, with its folders.
         text: the whole content.
     """
-    found = [data for name, data in _members(guest, path, member) or () if name == member]
+    wanted = _name(member)
+    found = [each.data for each in _members(guest, path, wanted) or () if each.name == wanted]
     if len(found) != 1 or found[0] is None:
         return False
     try:
-        content = found[0].decode("utf-8")
+        return _plain(found[0].decode("utf-8")) == _plain(text)
     except UnicodeDecodeError:
         return False
-    return content.removesuffix("\n") == text.removesuffix("\n")
 
 
-def _members(guest: Guest, path: str, wanted: str) -> list[tuple[str, bytes | None]] | None:
-    """Return names of files, and the content of the wanted one; None when it is not an archive."""
+def _members(guest: Guest, path: str, wanted: str) -> list[Member] | None:
+    """Return what an archive holds, all of it unpacked once; None when it is not an archive.
+
+    Args:
+        guest: the desktop.
+        path: of the archive.
+        wanted: the member whose content is returned; all are unpacked when it is empty.
+    """
     with opened(guest, path) as file:
         if file is None or file.seek(0, 2) > _MAX_ARCHIVE_BYTES:
             return None
@@ -86,37 +117,63 @@ def _members(guest: Guest, path: str, wanted: str) -> list[tuple[str, bytes | No
     return None
 
 
-def _zipped(file: BinaryIO, wanted: str) -> Iterator[tuple[str, bytes | None]]:
+def _zipped(file: BinaryIO, wanted: str) -> Iterator[Member]:
     with zipfile.ZipFile(file) as archive:
+        _require(sum(info.file_size for info in archive.infolist()) <= _MAX_STREAM_BYTES or wanted)
         for number, info in enumerate(archive.infolist()):
             _require(number < MAX_ENTRIES)
-            name = info.filename.removeprefix("./")
             if not info.is_dir():
-                is_link = info.external_attr >> 28 == 0o12  # noqa: PLR2004  (S_IFLNK's digits)
+                is_file = info.external_attr >> 28 in _FILES
+                name = _name(_decoded(info))
                 data = None
-                if name == wanted and not is_link:
+                if is_file and wanted in {"", name}:
                     with archive.open(info) as member:
-                        data = _bounded(member.read(MAX_BYTES + 1))
-                yield name, data
+                        data = _content(member, wanted)
+                yield Member(name, is_file, data)
 
 
-def _tarred(file: BinaryIO, wanted: str) -> Iterator[tuple[str, bytes | None]]:
+def _decoded(info: zipfile.ZipInfo) -> str:
+    """Return a name; of programs that do not say that it is UTF-8, as it is if it can be."""
+    if info.flag_bits & _SAYS_UTF8:
+        return info.filename
+    try:
+        return info.filename.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return info.filename
+
+
+def _tarred(file: BinaryIO, wanted: str) -> Iterator[Member]:
     with tarfile.open(fileobj=file, mode="r:*") as archive:
         for number, info in enumerate(archive):
             _require(number < MAX_ENTRIES and info.offset_data + info.size <= _MAX_STREAM_BYTES)
-            name = info.name.removeprefix("./")
             if not info.isdir():
+                is_file = info.isfile() or info.islnk()
+                name = _name(info.name)
                 data = None
-                if name == wanted and info.isfile() and info.size <= MAX_BYTES:
+                if is_file and wanted in {"", name}:
                     member = archive.extractfile(info)
-                    data = None if member is None else _bounded(member.read(MAX_BYTES + 1))
-                yield name, data
+                    data = None if member is None else _content(member, wanted)
+                yield Member(name, is_file, data)
 
 
-def _bounded(data: bytes) -> bytes | None:
-    return data if len(data) <= MAX_BYTES else None
+def _content(member: IO[bytes], wanted: str) -> bytes | None:
+    """Return a member's content, None when it is too large; unpack it only when none is wanted."""
+    if wanted:
+        data = member.read(MAX_BYTES + 1)
+        return data if len(data) <= MAX_BYTES else None
+    while member.read(MAX_BYTES):
+        pass
+    return None
 
 
-def _require(is_bounded: bool) -> None:  # noqa: FBT001
+def _name(text: str) -> str:
+    return unicodedata.normalize("NFC", text.removeprefix("./"))
+
+
+def _plain(text: str) -> str:
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n")
+
+
+def _require(is_bounded: object) -> None:
     if not is_bounded:
         raise ValueError("the archive is too large")

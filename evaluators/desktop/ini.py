@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import configparser
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
-def parse_ini(text: str | None) -> configparser.RawConfigParser:
+def parse_ini(
+    text: str | None, *, delimiters: Sequence[str] = ("=", ":")
+) -> configparser.RawConfigParser:
     """Parse sections, keys and values, with their letter case and without interpolation.
 
     No section provides defaults for others. A file that is missing (None), broken, or has a
     section or key twice is parsed as one without sections.
+
+    Args:
+        text: the file's content.
+        delimiters: what may stand between a key and its value.
     """
-    parser = configparser.RawConfigParser(default_section="\0")
+    parser = configparser.RawConfigParser(default_section="\0", delimiters=delimiters)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     try:
         parser.read_string(text or "")

@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 import ipaddress
+import posixpath
+import re
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.ini import parse_ini
-from evaluators.desktop.reading import lines_of, names_in, read_text
+from evaluators.desktop.reading import lines_of, link_target, look, names_in, read_text, words_of
 
 if TYPE_CHECKING:
+    from configparser import RawConfigParser
+
     from provisioning.probe.guest import Guest
 
-_CONNECTIONS = "/etc/NetworkManager/system-connections"
+_CONNECTIONS = (
+    "/run/NetworkManager/system-connections",
+    "/etc/NetworkManager/system-connections",
+)
+_FOR_OTHERS = 0o077
+_UPLINKS = "/run/systemd/resolve/resolv.conf"
+_RESOLVERS = {
+    "/etc/resolv.conf": "/etc/resolv.conf",
+    "/run/systemd/resolve/stub-resolv.conf": _UPLINKS,
+    "/usr/lib/systemd/resolv.conf": _UPLINKS,
+    "/lib/systemd/resolv.conf": _UPLINKS,
+    _UPLINKS: _UPLINKS,
+    "/run/NetworkManager/resolv.conf": "/run/NetworkManager/resolv.conf",
+    "/run/NetworkManager/no-stub-resolv.conf": "/run/NetworkManager/no-stub-resolv.conf",
+    "/run/resolvconf/resolv.conf": "/run/resolvconf/resolv.conf",
+}
+"""File that lists the name servers, by what ``/etc/resolv.conf`` leads to."""
+_NAME_SERVER = re.compile(r"nameserver[ \t]+([^ \t\r;#]+)")
 _LISTENS = "0A"
 _ROUTE_UP = 0x1
 _ANY = "00000000"
@@ -21,6 +42,8 @@ _ANY = "00000000"
 @evaluator(on="desktop")
 def hosts_entry(guest: Guest, name: str, address: str) -> bool:
     """Return whether ``/etc/hosts`` maps a name to this address, and to no other of its version.
+
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: hosts_entry, with: {name: printer, address: 192.0.2.7}}``
@@ -36,7 +59,7 @@ def hosts_entry(guest: Guest, name: str, address: str) -> bool:
     wanted = ipaddress.ip_address(address)
     found = []
     for line in lines_of(guest, "/etc/hosts"):
-        fields = line.partition("#")[0].lower().split()
+        fields = words_of(line.partition("#")[0].lower())
         given = _address(fields[0]) if name.lower() in fields[1:] else None
         if given and given.version == wanted.version:
             found.append(given)
@@ -47,7 +70,10 @@ def hosts_entry(guest: Guest, name: str, address: str) -> bool:
 def dns_servers_are(guest: Guest, addresses: list[str]) -> bool:
     """Return whether exactly these name servers are configured, in this order.
 
-    Source: ``/etc/resolv.conf``, when it is a regular file.
+    Proves the state, not who made it.
+
+    Source: ``/etc/resolv.conf``, as the C library reads it; where it is a link to a file of
+    systemd-resolved, NetworkManager or resolvconf, what that program asks.
 
     Example:
         ``{on: desktop, check: dns_servers_are, with: {addresses: [192.0.2.53]}}``
@@ -62,15 +88,18 @@ def dns_servers_are(guest: Guest, addresses: list[str]) -> bool:
     if not addresses:
         raise ValueError("give at least one address")
     wanted = [ipaddress.ip_address(each) for each in addresses]
-    rows = [line.split() for line in lines_of(guest, "/etc/resolv.conf")]
-    return [_address(row[1]) for row in rows if row[:1] == ["nameserver"] and row[1:]] == wanted
+    target = link_target(guest, "/etc/resolv.conf") or "resolv.conf"
+    path = _RESOLVERS.get(posixpath.normpath(posixpath.join("/etc", target)), "")
+    rows = map(_NAME_SERVER.match, lines_of(guest, path) if path else ())
+    return [_address(row[1]) for row in rows if row] == wanted
 
 
 @evaluator(on="desktop")
 def default_gateway_is(guest: Guest, address: str) -> bool:
     """Return whether the kernel's IPv4 default route uses this gateway.
 
-    Of several default routes, the one with the lowest metric is compared.
+    Of several default routes, the one with the lowest metric is compared, the first of equal ones.
+    Proves the state, not who made it.
 
     Source: ``/proc/net/route``, addresses as hexadecimal numbers of the host's byte order.
 
@@ -90,14 +119,15 @@ def default_gateway_is(guest: Guest, address: str) -> bool:
         _, target, gateway, flags, _, _, metric, mask = row[:8]
         if target == mask == _ANY and int(flags, 16) & _ROUTE_UP:
             routes.append((int(metric), bytes.fromhex(gateway)[::-1]))
-    return bool(routes) and min(routes)[1] == wanted.packed
+    return bool(routes) and min(routes, key=lambda route: route[0])[1] == wanted.packed
 
 
 @evaluator(on="desktop")
 def port_listening(guest: Guest, port: int) -> bool:
     """Return whether something listens on a TCP port, over IPv4 or IPv6.
 
-    This does not show which program it is: check the service's reply as well.
+    This does not show which program it is: check the service's reply as well. Proves the state, not
+    who made it.
 
     Source: ``/proc/net/tcp`` and ``/proc/net/tcp6``.
 
@@ -121,7 +151,11 @@ def connection_setting_equals(
 ) -> bool:
     """Return whether a connection of NetworkManager has a setting with this value.
 
-    Source: NetworkManager's keyfile format, ``/etc/NetworkManager/system-connections``.
+    Files that NetworkManager ignores, because others may read them, are ignored. Proves the state,
+    not who made it.
+
+    Source: NetworkManager's keyfile format, in ``system-connections`` below ``/run/NetworkManager``
+    (where netplan's are) and ``/etc/NetworkManager``.
 
     Example:
         ``{on: desktop, check: connection_setting_equals, with: {connection: Office, section: ipv4,
@@ -132,15 +166,26 @@ def connection_setting_equals(
         connection: its ``id``; two connections with that name are unmet.
         section: such as ``ipv4``.
         key: such as ``method``.
-        value: as written in the file.
+        value: as written in the file; a list's last semicolon does not count.
     """
-    found = []
-    for name in names_in(guest, _CONNECTIONS) or []:
-        parser = parse_ini(read_text(guest, f"{_CONNECTIONS}/{name}"))
-        is_meant = parser.get("connection", "id", fallback=None) == connection
-        if name.endswith(".nmconnection") and is_meant:
-            found.append(parser.get(section, key, fallback=None))
-    return found == [value]
+    found: dict[str, str] = {}
+    for folder in _CONNECTIONS:
+        for name in names_in(guest, folder) or []:
+            parser = _keyfile(guest, f"{folder}/{name}")
+            own = name.removesuffix(".nmconnection")
+            is_one = parser.has_section("connection")
+            if is_one and parser.get("connection", "id", fallback=own) == connection:
+                uuid = parser.get("connection", "uuid", fallback=name)
+                found.setdefault(uuid, parser.get(section, key, fallback="\0"))
+    return [each.removesuffix(";") for each in found.values()] == [value.removesuffix(";")]
+
+
+def _keyfile(guest: Guest, path: str) -> RawConfigParser:
+    """Return a connection; one without sections when NetworkManager does not read the file."""
+    status = look(guest, path)
+    if status is None or status.st_mode & _FOR_OTHERS or not path.endswith(".nmconnection"):
+        return parse_ini(None)
+    return parse_ini(read_text(guest, path), delimiters=("=",))
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -118,9 +118,18 @@ def read_plain_text(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> str 
 
 
 def lines_of(guest: Guest, path: str, max_bytes: int = MAX_BYTES) -> list[str]:
-    """Return the lines of a file read by `read_text`; an empty list when it returns None."""
+    """Return the lines of a file read by `read_text`; an empty list when it returns None.
+
+    Only a newline ends a line, as for the system's own programs: Python's `str.splitlines` also
+    takes characters for line ends that others take for part of a comment.
+    """
     text = read_text(guest, path, max_bytes)
-    return [] if text is None else text.splitlines()
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def words_of(line: str) -> list[str]:
+    """Return the words of a line, separated by ASCII's blanks only, as the C library does."""
+    return [word.decode() for word in line.encode().split()]
 
 
 def sha256_of(guest: Guest, path: str) -> str | None:

@@ -16,6 +16,7 @@ from evaluators.desktop.entries import (
 )
 from evaluators.desktop.errors import output_of
 from evaluators.desktop.reading import is_file, names_in, sha256_of
+from evaluators.desktop.variants import is_no_text, is_same_variant
 
 if TYPE_CHECKING:
     from evaluators.desktop.entries import Entry
@@ -36,7 +37,8 @@ _SKIPPED = ("Hidden", "X-GNOME-HiddenUnderSystemd", "X-systemd-skip")
 def gsetting_equals(guest: Guest, schema: str, key: str, value: str) -> bool:
     """Return whether a setting of the user's session has exactly this value.
 
-    An unknown schema or key makes the result inconclusive.
+    Numbers and lists are compared as values: ``5`` is ``uint32 5``, ``["a"]`` is ``['a']``. An
+    unknown schema or key makes the result inconclusive. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: gsetting_equals, with: {schema: org.gnome.desktop.interface, key:
@@ -48,14 +50,17 @@ def gsetting_equals(guest: Guest, schema: str, key: str, value: str) -> bool:
         key: such as ``color-scheme``.
         value: as ``gsettings get`` prints it, texts without their quotes.
     """
-    return _setting(guest, schema, key) == value
+    found = _setting(guest, schema, key)
+    return found == value or (is_no_text(found) and is_same_variant(found, value))
 
 
 @evaluator(on="desktop")
 def dconf_equals(guest: Guest, key: str, value: str) -> bool:
     """Return whether a key of the user's dconf database has exactly this value.
 
-    A key that is not set is unmet, even if its default is the value: dconf has no defaults.
+    A key that is not set is unmet, even if its default is the value: dconf has no defaults. Texts may
+    be quoted in either way, and the name of a type may be left out. Proves the state, not who made
+    it.
 
     Example:
         ``{on: desktop, check: dconf_equals, with: {key: /org/gnome/terminal/legacy/theme-variant,
@@ -72,7 +77,7 @@ def dconf_equals(guest: Guest, key: str, value: str) -> bool:
     code, out, err = output_of(guest, [_DCONF, "read", key])
     if code != 0:
         raise ValueError(f"dconf could not read {key}: {err.strip()}")
-    return bool(value) and out.strip() == value
+    return bool(value.strip()) and is_same_variant(out, value)
 
 
 @evaluator(on="desktop")

@@ -2,24 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import posixpath
+import re
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.reading import lines_of, link_target
+from evaluators.desktop.crontab import jobs_in, read_schedule
+from evaluators.desktop.reading import lines_of, link_target, read_text, sha256_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from provisioning.probe.guest import Guest
 
 _STATUS = "/var/lib/dpkg/status"
 _MAX_STATUS_BYTES = 1 << 25
-_INSTALLED = ("install ok installed", "hold ok installed")
+_GONE = ("not-installed", "config-files")
 _ZONES = "/usr/share/zoneinfo/"
-_CRON_FIELDS = 5
+_LINKS = "/usr/share/zoneinfo/tzdata.zi"
+_CRONTABS = "/var/spool/cron/crontabs"
+_HERE_DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*[\"'\\]?(\w+)")
+
+
+class Package(NamedTuple):
+    """What dpkg knows of a package.
+
+    Attributes:
+        version: empty when there is none.
+        is_sound: whether nothing is wrong with it.
+        state: such as ``installed``; empty when dpkg's entry is broken.
+    """
+
+    version: str
+    is_sound: bool
+    state: str
 
 
 @evaluator(on="desktop")
 def package_installed(guest: Guest, name: str, version: str = "") -> bool:
     """Return whether a Debian package is installed; a removed or half-installed one is not.
+
+    Proves the state, not who made it.
 
     Source: dpkg's status file, ``/var/lib/dpkg/status``.
 
@@ -31,15 +56,18 @@ def package_installed(guest: Guest, name: str, version: str = "") -> bool:
         name: of the package.
         version: the whole version; any when empty.
     """
-    packages = _packages(guest)
-    return name in packages and version in {"", packages[name]}
+    return any(
+        each.is_sound and each.state == "installed" and version in {"", each.version}
+        for each in _packages(guest).get(name, ())
+    )
 
 
 @evaluator(on="desktop")
 def package_absent(guest: Guest, name: str) -> bool:
     """Return whether a Debian package is not installed.
 
-    A missing or empty list of packages makes the result inconclusive.
+    One that is only chosen to be removed, or whose removal broke off, is there still. A missing or
+    empty list of packages makes the result inconclusive. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: package_absent, with: {name: gnome-calculator}}``
@@ -54,12 +82,14 @@ def package_absent(guest: Guest, name: str) -> bool:
     packages = _packages(guest)
     if not packages:
         raise ValueError(f"{_STATUS} lists no package")
-    return name not in packages
+    return all(each.state in _GONE for each in packages.get(name, ()))
 
 
 @evaluator(on="desktop")
 def user_exists(guest: Guest, name: str, shell: str = "", home: str = "") -> bool:
     """Return whether there is a user with this name, and with a shell and home folder if given.
+
+    Of entries with one name the first counts, as for the system. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: user_exists, with: {name: bob, shell: /bin/bash}}``
@@ -67,18 +97,22 @@ def user_exists(guest: Guest, name: str, shell: str = "", home: str = "") -> boo
     Args:
         guest: the desktop.
         name: login name.
-        shell: path of the login shell; any when empty.
+        shell: path of the login shell, ``/usr/bin`` being ``/bin``; any when empty.
         home: path of the home folder; any when empty.
     """
-    return any(
-        row[0] == name and shell in {"", row[6]} and home in {"", row[5]}
-        for row in _rows(guest, "/etc/passwd", 7)
+    row = _row(guest, "/etc/passwd", 7, name)
+    return (
+        row is not None
+        and (not shell or _path(shell) == _path(row[6]))
+        and (not home or _path(home) == _path(row[5]))
     )
 
 
 @evaluator(on="desktop")
 def user_in_group(guest: Guest, user: str, group: str) -> bool:
     """Return whether a user is in a group, primary or supplementary.
+
+    Of entries with one name the first counts, as for the system. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: user_in_group, with: {user: bob, group: audio}}``
@@ -88,18 +122,25 @@ def user_in_group(guest: Guest, user: str, group: str) -> bool:
         user: login name of an existing user.
         group: name of the group.
     """
-    first = {row[3] for row in _rows(guest, "/etc/passwd", 7) if row[0] == user}
-    return bool(first) and any(
-        row[0] == group and (row[2] in first or user in row[3].split(","))
+    account, found = _row(guest, "/etc/passwd", 7, user), _row(guest, "/etc/group", 4, group)
+    if account is None or found is None:
+        return False
+    members = {
+        each
         for row in _rows(guest, "/etc/group", 4)
-    )
+        if row[2] == found[2]
+        for each in row[3].split(",")
+    }
+    return account[3] == found[2] or user in members
 
 
 @evaluator(on="desktop")
 def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> bool:
     """Return whether a user's crontab runs a command at these times.
 
-    Comments are ignored. Times are compared as written: ``0 8 * * *`` is not ``00 8 * * *``.
+    Times are compared by what they mean: ``@daily`` is ``00 0 * * *``, ``mon-fri`` is ``1-5``.
+    Comments are ignored, and so are lines after a ``SHELL`` that is none. Proves the state, not who
+    made it.
 
     Example:
         ``{on: desktop, check: cron_has_job, with: {schedule: 0 8 * * *, command: /usr/bin/backup}}``
@@ -111,22 +152,20 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
         user: login name; the agent's user when empty.
 
     Raises:
-        ValueError: `schedule` has neither five fields nor one word.
+        ValueError: `schedule` is none.
     """
-    fields = schedule.split()
-    if len(fields) != (1 if schedule.startswith("@") else _CRON_FIELDS):
+    wanted = read_schedule(" ".join(schedule.split()))
+    if wanted is None:
         raise ValueError("a schedule must be five fields, or a word that begins with @")
-    lines = lines_of(guest, f"/var/spool/cron/crontabs/{user or guest.user}")
-    return any(
-        [*line.split(None, len(fields))] == [*fields, command.strip()]
-        for line in map(str.strip, lines)
-        if not line.startswith("#")
-    )
+    jobs = jobs_in(read_text(guest, f"{_CRONTABS}/{user or guest.user}") or "")
+    return any(job.schedule == wanted and job.command == command.strip() for job in jobs)
 
 
 @evaluator(on="desktop")
 def hostname_is(guest: Guest, name: str) -> bool:
     """Return whether the configured host name, used after the next boot, is this.
+
+    Letter case does not count. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: hostname_is, with: {name: atelier}}``
@@ -135,59 +174,108 @@ def hostname_is(guest: Guest, name: str) -> bool:
         guest: the desktop.
         name: the content of ``/etc/hostname``, without comments.
     """
-    lines = lines_of(guest, "/etc/hostname")
-    return [line.strip() for line in lines if line.strip() and line[0] != "#"] == [name]
+    lines = (line.strip() for line in lines_of(guest, "/etc/hostname"))
+    return [line.lower() for line in lines if line and line[0] != "#"] == [name.lower()]
 
 
 @evaluator(on="desktop")
 def timezone_is(guest: Guest, zone: str) -> bool:
     """Return whether the system's time zone is this one.
 
+    A zone that the system does not have is unmet: it keeps UTC then. A copy of the zone's file is as
+    good as a link. Proves the state, not who made it.
+
     Example:
         ``{on: desktop, check: timezone_is, with: {zone: Europe/Zurich}}``
 
     Args:
         guest: the desktop.
-        zone: its name in the tz database; an alias of the zone is unmet.
+        zone: its name in the tz database, or an alias of it there.
     """
     target = link_target(guest, "/etc/localtime")
-    return bool(zone) and target in {_ZONES + zone, f"..{_ZONES}{zone}"}
+    if target is None:
+        digest = sha256_of(guest, "/etc/localtime")
+        return digest is not None and digest == sha256_of(guest, _ZONES + _zone(guest, zone))
+    full = posixpath.normpath(posixpath.join("/etc", target))
+    own = full.removeprefix(_ZONES).removeprefix("posix/")
+    is_known = full.startswith(_ZONES) and os.path.isfile(guest.path(full))  # noqa: PTH113
+    return is_known and _zone(guest, own) == _zone(guest, zone)
 
 
 @evaluator(on="desktop")
 def shell_history_has(guest: Guest, command: str) -> bool:
     """Return whether the user's bash history has exactly this command as a line.
 
-    Bash writes it when a shell exits. The user can edit it like any other file: check what the
-    command has done as well.
+    Blanks between words do not count, lines of a here document are no commands. Bash writes the
+    history when a shell exits; the user can edit it like any other file, so check what the command
+    has done as well. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: shell_history_has, with: {command: ls -l}}``
 
     Args:
         guest: the desktop.
-        command: the whole line; white space around it is ignored.
+        command: the whole line.
     """
-    lines = lines_of(guest, "~/.bash_history")
-    return bool(command.strip()) and command.strip() in {
-        line.strip() for line in lines if not line.startswith("#")
-    }
+    wanted = _words(command)
+    commands = _commands(lines_of(guest, "~/.bash_history"))
+    return bool(wanted) and any(_words(each) == wanted for each in commands)
 
 
-def _packages(guest: Guest) -> dict[str, str | None]:
-    """Return the versions of the installed packages, by name."""
-    found: dict[str, str | None] = {}
+def _commands(lines: list[str]) -> Iterator[str]:
+    """Yield the lines that are commands, not times, comments or part of a here document."""
+    last = {line.lstrip("\t"): number for number, line in enumerate(lines)}
+    end, number = "", 0
+    for number, line in enumerate(lines):
+        if end:
+            end = "" if line.lstrip("\t") == end else end
+        elif not line.lstrip().startswith("#"):
+            yield line
+            found = _HERE_DOCUMENT.search(line)
+            end = found[1] if found and last.get(found[1], 0) > number else ""
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line, posix=False)
+    except ValueError:
+        return line.split()
+
+
+def _zone(guest: Guest, name: str) -> str:
+    """Return the name of which a zone's name is an alias in the tz database, or the name itself."""
+    rows = (line.split() for line in lines_of(guest, _LINKS))
+    aliases = {row[2]: row[1] for row in rows if row[:1] == ["L"] and row[2:]}
+    return aliases.get(name, name)
+
+
+def _packages(guest: Guest) -> dict[str, list[Package]]:
+    """Return what dpkg knows of packages, by name; one of several architectures is there several times."""
+    found: dict[str, list[Package]] = {}
     fields: dict[str, str] = {}
     for line in [*lines_of(guest, _STATUS, _MAX_STATUS_BYTES), ""]:
         name, _, value = line.partition(": ")
         fields[name] = value
         if not line:
-            if fields.get("Status") in _INSTALLED and "Package" in fields:
-                found[fields["Package"]] = fields.get("Version")
+            status = [*fields.get("Status", "").split(), "", "", ""]
+            package = Package(fields.get("Version", ""), status[1] == "ok", status[2])
+            if "Package" in fields:
+                found.setdefault(fields["Package"], []).append(package)
             fields = {}
     return found
 
 
+def _row(guest: Guest, path: str, width: int, name: str) -> list[str] | None:
+    return next((row for row in _rows(guest, path, width) if row[0] == name), None)
+
+
 def _rows(guest: Guest, path: str, width: int) -> list[list[str]]:
-    lines = lines_of(guest, path)
-    return [row for row in (line.split(":") for line in lines) if len(row) == width]
+    """Return the entries of a list of users or groups that the system reads: the third is a number."""
+    rows = (line.split(":") for line in lines_of(guest, path))
+    return [row for row in rows if len(row) == width and row[2].isascii() and row[2].isdigit()]
+
+
+def _path(path: str) -> str:
+    """Return a path in one form; the folders of programs below ``/usr`` are those at the root."""
+    full = posixpath.normpath(path)
+    return full.removeprefix("/usr") if full.startswith(("/usr/bin/", "/usr/sbin/")) else full

@@ -25,6 +25,7 @@ from evaluators.testing.case import (
     positive,
 )
 from evaluators.testing.desktop import DesktopFixture
+from tests.evaluator_cases.desktop_ways import archives as archives_ways
 
 BOMB_BYTES = 1 << 27
 
@@ -822,6 +823,7 @@ ARCHIVES = (
                 path="~/f",
                 names=["a"],
             ),
+            *archives_ways.archive_lists(),
         ),
         equivalent={
             "*: * flip a byte": "content does not count, or a checksum that nobody asked for",
@@ -932,6 +934,7 @@ ARCHIVES = (
                 "a link out", _out(_zip(("a.txt", "hi"))), path="~/f", member="a.txt", text="hi"
             ),
             hostile("huge", _huge, path="~/f", member="a.txt", text=""),
+            *archives_ways.archive_member_equals(),
         ),
         equivalent={
             "*: * flip a byte": "the middle of the file is not the member",

@@ -25,6 +25,7 @@ from evaluators.testing.case import (
 )
 from evaluators.testing.desktop import DesktopFixture
 from provisioning.probe.proc import Process
+from tests.evaluator_cases.desktop_ways import settings as settings_ways
 from tests.evaluator_cases.processes import ProgramsFixture
 
 BACKGROUND = "org.gnome.desktop.background"
@@ -278,6 +279,7 @@ SETTINGS = (
                 key="gtk-theme",
                 value="dark",
             ),
+            *settings_ways.gsetting_equals(),
         ),
     ),
     CaseTable(
@@ -299,6 +301,7 @@ SETTINGS = (
                 key="/a/b",
                 value="'dark'",
             ),
+            *settings_ways.dconf_equals(),
         ),
     ),
     CaseTable(

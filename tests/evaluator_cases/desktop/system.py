@@ -20,6 +20,8 @@ from evaluators.testing.case import (
     positive,
 )
 from evaluators.testing.desktop import DesktopFixture
+from tests.evaluator_cases.desktop_ways import network as network_ways
+from tests.evaluator_cases.desktop_ways import system as system_ways
 from tests.evaluator_cases.repository import RepositoryFixture
 
 if TYPE_CHECKING:
@@ -45,6 +47,10 @@ def _file(path: str, content: str | bytes) -> State:
     return lambda b: b.write(path, content)
 
 
+def _keyfile(path: str, content: str) -> State:
+    return lambda b: b.write(path, content, 0o600)
+
+
 def _files(**contents: str) -> State:
     """Write files of /etc by their names."""
     return lambda b: [b.write(f"/etc/{name}", text) for name, text in contents.items()]
@@ -65,6 +71,8 @@ def _linked(path: str, content: str) -> State:
 def _zone(words: str) -> State:
     def make(b: DesktopFixture) -> None:
         b.folder_at("/etc")
+        for name in ("Europe/Zurich", "Asia/Tokyo", "UTC"):
+            b.write(f"/usr/share/zoneinfo/{name}", f"TZif2 {name}")
         b.at("/etc/localtime").symlink_to(words)
 
     return make
@@ -111,6 +119,7 @@ SYSTEM = (
             empty("no packages", _file(STATUS, ""), name="gimp"),
             hostile("a link", _linked(STATUS, _package("gimp")), name="gimp"),
             hostile("huge", lambda b: b.huge(STATUS), name="gimp"),
+            *system_ways.package_installed(),
         ),
         equivalent={
             "installed: * flip a byte": "another package",
@@ -138,6 +147,7 @@ SYSTEM = (
             missing("no dpkg", nothing, name="gimp").expect_error(),
             empty("no packages", _file(STATUS, ""), name="gimp").expect_error(),
             hostile("a link", _linked(STATUS, _package("vim")), name="gimp").expect_error(),
+            *system_ways.package_absent(),
         ),
         equivalent={
             "*: args.name: *": "that is not there either",
@@ -169,6 +179,7 @@ SYSTEM = (
             empty("an empty list", _files(passwd=""), name="bob"),
             hostile("a link", _linked("/etc/passwd", PASSWD), name="bob"),
             hostile("huge", lambda b: b.huge("/etc/passwd"), name="bob"),
+            *system_ways.user_exists(),
         ),
         equivalent={
             "*: * flip a byte": "not the name",
@@ -220,6 +231,7 @@ SYSTEM = (
                 user="bob",
                 group="audio",
             ),
+            *system_ways.user_in_group(),
         ),
         equivalent={
             "*: * flip a byte": "not the name",
@@ -237,11 +249,11 @@ SYSTEM = (
                 command="/usr/bin/backup --all",
             ),
             positive(
-                "a word", _file(CRON, "@daily /bin/true"), schedule="@daily", command=" /bin/true"
+                "a word", _file(CRON, "@daily /bin/true\n"), schedule="@daily", command=" /bin/true"
             ),
             positive(
                 "another user's",
-                _file("/var/spool/cron/crontabs/bob", "@daily /bin/true"),
+                _file("/var/spool/cron/crontabs/bob", "@daily /bin/true\n"),
                 schedule="@daily",
                 command="/bin/true",
                 user="bob",
@@ -261,7 +273,7 @@ SYSTEM = (
             near_miss(
                 "commented out",
                 _file(CRON, "#0 8 * * * /bin/true\n"),
-                schedule="#0 8 * * *",
+                schedule="0 8 * * *",
                 command="/bin/true",
             ),
             near_miss(
@@ -272,7 +284,7 @@ SYSTEM = (
             ),
             near_miss(
                 "in another user's",
-                _file("/var/spool/cron/crontabs/bob", "@daily /bin/true"),
+                _file("/var/spool/cron/crontabs/bob", "@daily /bin/true\n"),
                 schedule="@daily",
                 command="/bin/true",
             ),
@@ -291,9 +303,13 @@ SYSTEM = (
             missing("no crontab", nothing, schedule="@daily", command="/bin/true"),
             empty("an empty one", _file(CRON, ""), schedule="@daily", command="/bin/true"),
             hostile(
-                "a link", _linked(CRON, "@daily /bin/true"), schedule="@daily", command="/bin/true"
+                "a link",
+                _linked(CRON, "@daily /bin/true\n"),
+                schedule="@daily",
+                command="/bin/true",
             ),
             hostile("huge", lambda b: b.huge(CRON), schedule="@daily", command="/bin/true"),
+            *system_ways.cron_has_job(),
         ),
         equivalent={},
     ),
@@ -310,6 +326,7 @@ SYSTEM = (
             missing("no file", nothing, name="XX"),
             empty("empty", _files(hostname=" \n"), name=""),
             hostile("a link", _linked("/etc/hostname", "atelier\n"), name="atelier"),
+            *system_ways.hostname_is(),
         ),
         equivalent={},
     ),
@@ -328,6 +345,7 @@ SYSTEM = (
             hostile(
                 "the words as content", _files(localtime="/usr/share/zoneinfo/UTC"), zone="UTC"
             ),
+            *system_ways.timezone_is(),
         ),
         equivalent={},
     ),
@@ -351,6 +369,7 @@ SYSTEM = (
             empty("empty", _file("~/.bash_history", "\n"), command=" "),
             hostile("a link", _linked("~/.bash_history", "ls -l\n"), command="ls -l"),
             hostile("huge", lambda b: b.huge("~/.bash_history"), command="ls -l"),
+            *system_ways.shell_history_has(),
         ),
         equivalent={"*: * flip a byte": "another line"},
     ),
@@ -410,6 +429,7 @@ NETWORK = (
                 address="192.0.2.7",
             ),
             hostile("huge", lambda b: b.huge("/etc/hosts"), name="printer", address="192.0.2.7"),
+            *network_ways.hosts_entry(),
         ),
         equivalent={
             "*: args.name: swap case": "letter case does not count",
@@ -463,6 +483,7 @@ NETWORK = (
                 _linked("/etc/resolv.conf", "nameserver 192.0.2.53\n"),
                 addresses=["192.0.2.53"],
             ),
+            *network_ways.dns_servers_are(),
         ),
         equivalent={},
     ),
@@ -498,6 +519,7 @@ NETWORK = (
             missing("no table", nothing, address="192.0.2.1"),
             empty("no routes", _route(), address="192.0.2.1"),
             hostile("no address", _route(ROUTE), address="localhost").expect_error(),
+            *network_ways.default_gateway_is(),
         ),
         equivalent={
             "the gateway: * flip a byte": "the other route",
@@ -518,6 +540,7 @@ NETWORK = (
             missing("no table", nothing, port=80),
             empty("no sockets", _tcp("head\n", ""), port=80),
             hostile("the head", _tcp("a b:1F90 c 0A\n"), port=0x1F90),
+            *network_ways.port_listening(),
         ),
         equivalent={
             "IPv6: proc/net/tcp6: flip a byte": "a digit of the other end",
@@ -536,8 +559,8 @@ NETWORK = (
             positive(
                 "a setting",
                 lambda b: (
-                    b.write(f"{NM}/office.nmconnection", OFFICE),
-                    b.write(f"{NM}/a.nmconnection", "[connection]\nid=Home\n"),
+                    b.write(f"{NM}/office.nmconnection", OFFICE, 0o600),
+                    b.write(f"{NM}/a.nmconnection", "[connection]\nid=Home\n", 0o600),
                     b.write(f"{NM}/0", "x"),
                 ),
                 connection="Office",
@@ -547,7 +570,7 @@ NETWORK = (
             ),
             negative(
                 "another value",
-                _file(f"{NM}/office.nmconnection", OFFICE),
+                _keyfile(f"{NM}/office.nmconnection", OFFICE),
                 connection="Office",
                 section="ipv4",
                 key="method",
@@ -555,7 +578,7 @@ NETWORK = (
             ),
             near_miss(
                 "another connection's",
-                _file(f"{NM}/office.nmconnection", OFFICE),
+                _keyfile(f"{NM}/office.nmconnection", OFFICE),
                 connection="Home",
                 section="ipv4",
                 key="method",
@@ -563,7 +586,7 @@ NETWORK = (
             ),
             near_miss(
                 "in another section",
-                _file(f"{NM}/office.nmconnection", OFFICE),
+                _keyfile(f"{NM}/office.nmconnection", OFFICE),
                 connection="Office",
                 section="ipv6",
                 key="method",
@@ -571,7 +594,7 @@ NETWORK = (
             ),
             near_miss(
                 "no connection's file",
-                _file(f"{NM}/office.bak", OFFICE),
+                _keyfile(f"{NM}/office.bak", OFFICE),
                 connection="Office",
                 section="ipv4",
                 key="method",
@@ -590,7 +613,7 @@ NETWORK = (
             ),
             corrupt(
                 "no section",
-                _file(f"{NM}/office.nmconnection", "id=Office\nmethod=manual\n"),
+                _keyfile(f"{NM}/office.nmconnection", "id=Office\nmethod=manual\n"),
                 connection="Office",
                 section="ipv4",
                 key="method",
@@ -606,7 +629,7 @@ NETWORK = (
             ),
             empty(
                 "an empty file",
-                _file(f"{NM}/office.nmconnection", ""),
+                _keyfile(f"{NM}/office.nmconnection", ""),
                 connection="",
                 section="ipv4",
                 key="method",
@@ -614,7 +637,7 @@ NETWORK = (
             ),
             hostile(
                 "two of that name",
-                lambda b: [b.write(f"{NM}/{n}.nmconnection", OFFICE) for n in "ab"],
+                lambda b: [b.write(f"{NM}/{n}.nmconnection", OFFICE, 0o600) for n in "ab"],
                 connection="Office",
                 section="ipv4",
                 key="method",
@@ -628,6 +651,7 @@ NETWORK = (
                 key="method",
                 value="manual",
             ),
+            *network_ways.connection_setting_equals(),
         ),
         equivalent={
             "*/0: *": "another file does not count",

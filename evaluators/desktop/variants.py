@@ -1,0 +1,42 @@
+"""Values of settings in GVariant's text form.
+
+Source: GLib's "GVariant Text Format".
+"""
+
+from __future__ import annotations
+
+import re
+
+_TYPE = re.compile(r"\A(?:@\S+|byte|u?int(?:16|32|64)|double|handle|objectpath|signature) +(?=\S)")
+_NO_TEXT = re.compile(r"[\[({<@]|(?:byte|u?int(?:16|32|64)|double|handle) [-0-9]")
+_TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^'\" ]+|['\"]", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+
+def is_same_variant(one: str, other: str) -> bool:
+    """Return whether two texts are the same value, however it is written.
+
+    Blanks outside of texts, the kind of a text's quotes, and the name of a type before the value do
+    not count.
+    """
+    return _plain(one) == _plain(other)
+
+
+def is_no_text(value: str) -> bool:
+    """Return whether a value without quotes is a list, or another one that is no plain text."""
+    return _NO_TEXT.match(value) is not None
+
+
+def _plain(text: str) -> str:
+    return "".join(map(_token, _TOKEN.findall(_TYPE.sub("", text.strip()))))
+
+
+def _token(text: str) -> str:
+    """Return a text in single quotes, its own quotes not escaped; everything else as it is."""
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return f"'{_ESCAPED.sub(_unescaped, text[1:-1])}'"
+    return text
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return found[1] if found[1] in "'\"" else found[0]

@@ -1,0 +1,255 @@
+"""Forged archives, and honest ones that other programs make."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from evaluators.testing.case import another_way, forged
+
+if TYPE_CHECKING:
+    from evaluators.testing.case import Case, State
+    from provisioning.protocols import Json
+
+_LINK = 0o120777 << 16
+_DEVICE = 0o020666 << 16
+
+
+def _file(content: bytes) -> State:
+    return lambda b: b.write("~/f", content)
+
+
+def zipped(*members: tuple[str, bytes], mode: int = 0, **options: Any) -> bytes:
+    """Return a zip of members, all of one mode."""
+    raw = io.BytesIO()
+    with zipfile.ZipFile(raw, "w", **options) as archive:
+        for name, content in members:
+            info = zipfile.ZipInfo(name)
+            info.external_attr = mode
+            info.compress_type = archive.compression
+            archive.writestr(info, content)
+    return raw.getvalue()
+
+
+def tarred(
+    *members: tuple[str, bytes | str], mode: Any = "w:gz", form: int = tarfile.PAX_FORMAT
+) -> bytes:
+    """Return a tar; a member whose content is a text is of that type, such as `tarfile.SYMTYPE`."""
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode=mode, format=form) as archive:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            if isinstance(content, str):
+                info.type, info.linkname = content.encode(), "a.txt"
+                archive.addfile(info)
+            else:
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+    return raw.getvalue()
+
+
+@cache
+def _streamed() -> bytes:
+    """Return a zip that was written to a pipe: sizes follow the members."""
+
+    class Pipe(io.RawIOBase):
+        written = bytearray()
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, data: Any) -> int:
+            self.written += data
+            return len(data)
+
+    pipe = Pipe()
+    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.txt", b"hi")
+    return bytes(pipe.written)
+
+
+def _encrypted() -> bytes:
+    """Return a zip whose member says that it is encrypted."""
+    data = bytearray(zipped(("a.txt", b"hi")))
+    for signature, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        data[data.index(signature) + place] |= 1
+    return bytes(data)
+
+
+def _old_names() -> bytes:
+    """Return a zip whose names are UTF-8, and which does not say so."""
+    data = bytearray(zipped(("Zürich.txt", b"hi")))
+    for signature, place in ((b"PK\3\4", 7), (b"PK\1\2", 9)):
+        data[data.index(signature) + place] &= ~8
+    return bytes(data)
+
+
+def archive_lists() -> tuple[Case, ...]:
+    """Return cases of `archive_lists`."""
+    args: dict[str, Json] = {"path": "~/f", "names": ["a.txt"]}
+    whole = zipped(("a.txt", b"hello hello"))
+    return (
+        forged(
+            "only its list, without the content",
+            _file(whole[: whole.index(b"hello")] + whole[whole.index(b"PK\1\2") :]),
+            **args,
+        ),
+        forged(
+            "content that does not fit its checksum",
+            _file(whole.replace(b"hello", b"hallo")),
+            **args,
+        ),
+        forged("a zip of a link", _file(zipped(("a.txt", b"/x"), mode=_LINK)), **args),
+        forged("a zip of a device", _file(zipped(("a.txt", b""), mode=_DEVICE)), **args),
+        forged("encrypted", _file(_encrypted()), **args),
+        forged("a tar of a link", _file(tarred(("a.txt", "2"))), **args),
+        forged("a tar of a pipe", _file(tarred(("a.txt", "6"))), **args),
+        forged(
+            "a file and a link",
+            _file(tarred(("a.txt", b"hi"), ("b", "2"))),
+            path="~/f",
+            names=["a.txt", "b"],
+        ),
+        forged(
+            "a tar that is cut",
+            _file(tarred(("a.txt", bytes(range(256)) * 99), mode="w")[:9000]),
+            **args,
+        ),
+        forged("an archive in an archive", _file(tarred(("x.zip", whole))), **args),
+        forged("a second of that name", _file(tarred(("a.txt", b"x"), ("a.txt", b"y"))), **args),
+        forged("a folder above", _file(zipped(("../a.txt", b"hi"))), **args),
+        forged(
+            "too much to unpack",
+            _file(
+                zipped(
+                    *((str(n), bytes(1 << 26)) for n in range(5)), compression=zipfile.ZIP_DEFLATED
+                )
+            ),
+            path="~/f",
+            names=[str(n) for n in range(5)],
+        ),
+        another_way("a zip without compression", _file(whole), **args),
+        another_way(
+            "a zip of bzip2", _file(zipped(("a.txt", b"hi"), compression=zipfile.ZIP_BZIP2)), **args
+        ),
+        another_way(
+            "a zip of lzma", _file(zipped(("a.txt", b"hi"), compression=zipfile.ZIP_LZMA)), **args
+        ),
+        another_way("a zip by a pipe", _file(_streamed()), **args),
+        another_way("a zip with a program before it", _file(b"#!/bin/sh\n" + whole), **args),
+        another_way(
+            "a zip of a program", _file(zipped(("a.txt", b"hi"), mode=0o100755 << 16)), **args
+        ),
+        another_way("a zip of Windows", _file(zipped(("a.txt", b"hi"), mode=0x20)), **args),
+        another_way(
+            "names of an old program", _file(_old_names()), path="~/f", names=["Zürich.txt"]
+        ),
+        another_way(
+            "decomposed names",
+            _file(zipped(("Zu\u0308rich.txt", b""))),
+            path="~/f",
+            names=["Zürich.txt"],
+        ),
+        another_way(
+            "decomposed names, asked for",
+            _file(tarred(("Zürich.txt", b""))),
+            path="~/f",
+            names=["Zu\u0308rich.txt"],
+        ),
+        another_way("names of DOS", _file(_dos_names()), path="~/f", names=["Zürich.txt"]),
+        *(
+            another_way(
+                f"a tar of format {form}", _file(tarred(("a.txt", b"hi"), form=form)), **args
+            )
+            for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT)
+        ),
+        another_way(
+            "a tar with two names of a file",
+            _file(tarred(("a.txt", b"hi"), ("b", "1"))),
+            path="~/f",
+            names=["a.txt", "b"],
+        ),
+    )
+
+
+class _DosInfo(zipfile.ZipInfo):
+    """A member whose name is in the character set of DOS."""
+
+    def _encodeFilenameFlags(self) -> tuple[bytes, int]:  # noqa: N802  (zipfile's name)
+        return self.filename.encode("cp437"), self.flag_bits
+
+
+def _dos_names() -> bytes:
+    raw = io.BytesIO()
+    with zipfile.ZipFile(raw, "w") as archive:
+        archive.writestr(_DosInfo("Zürich.txt"), b"hi")
+    return raw.getvalue()
+
+
+def archive_member_equals() -> tuple[Case, ...]:
+    """Return cases of `archive_member_equals`."""
+    args: dict[str, Json] = {"path": "~/f", "member": "a.txt", "text": "hi\nho"}
+    return (
+        forged(
+            "a link to the right file", _file(tarred(("b.txt", b"hi\nho"), ("a.txt", "2"))), **args
+        ),
+        forged(
+            "a zip of a link that says it", _file(zipped(("a.txt", b"hi\nho"), mode=_LINK)), **args
+        ),
+        forged("a zip of a device", _file(zipped(("a.txt", b"hi\nho"), mode=_DEVICE)), **args),
+        forged(
+            "in an archive within", _file(tarred(("a.tar", tarred(("a.txt", b"hi\nho"))))), **args
+        ),
+        forged("in a comment", _file(_commented()), **args),
+        forged(
+            "before another of that name",
+            _file(tarred(("a.txt", b"hi\nho"), ("./a.txt", b"no"))),
+            **args,
+        ),
+        forged("with zeros behind it", _file(tarred(("a.txt", b"hi\nho\0"))), **args),
+        another_way(
+            "CRLF and a byte order mark",
+            _file(zipped(("a.txt", b"\xef\xbb\xbfhi\r\nho\r\n"))),
+            **args,
+        ),
+        another_way(
+            "CRLF asked for",
+            _file(zipped(("a.txt", b"hi\nho"))),
+            **{**args, "text": "hi\r\nho\r\n"},
+        ),
+        another_way(
+            "a second name of a file",
+            _file(tarred(("a.txt", b"hi\nho"), ("b", "1"))),
+            **{**args, "member": "b"},
+        ),
+        another_way(
+            "a zip of lzma",
+            _file(zipped(("a.txt", b"hi\nho"), compression=zipfile.ZIP_LZMA)),
+            **args,
+        ),
+        another_way(
+            "a tar of GNU's", _file(tarred(("a.txt", b"hi\nho"), form=tarfile.GNU_FORMAT)), **args
+        ),
+        another_way(
+            "with a folder, asked for",
+            _file(zipped(("a.txt", b"hi\nho"))),
+            **{**args, "member": "./a.txt"},
+        ),
+        another_way(
+            "a decomposed name",
+            _file(zipped(("Zu\u0308rich", b"hi\nho"))),
+            **{**args, "member": "Zürich"},
+        ),
+        another_way("a program", _file(zipped(("a.txt", b"hi\nho"), mode=0o100755 << 16)), **args),
+    )
+
+
+def _commented() -> bytes:
+    raw = io.BytesIO()
+    with zipfile.ZipFile(raw, "w") as archive:
+        archive.writestr("b.txt", "x")
+        archive.comment = b"a.txt\nhi\nho"
+    return raw.getvalue()

@@ -1,0 +1,385 @@
+"""Forged states of the system, and honest ones that other programs make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluators.testing.case import another_way, corrupt, forged
+
+if TYPE_CHECKING:
+    from evaluators.testing.case import Case, State
+    from evaluators.testing.desktop import DesktopFixture
+    from provisioning.protocols import Json
+
+_STATUS = "/var/lib/dpkg/status"
+_CRON = "/var/spool/cron/crontabs/user"
+_ZONES = "/usr/share/zoneinfo"
+
+
+def _file(path: str, content: str | bytes) -> State:
+    return lambda b: b.write(path, content)
+
+
+def _all(*states: State) -> State:
+    return lambda b: [state(b) for state in states]
+
+
+def _package(name: str = "gimp", status: str = "install ok installed", *more: str) -> str:
+    return "\n".join([f"Package: {name}", f"Status: {status}", "Version: 2.1", *more, "", ""])
+
+
+def _status(*packages: str) -> State:
+    return _file(_STATUS, "".join(packages))
+
+
+def package_installed() -> tuple[Case, ...]:
+    """Return cases of `package_installed`."""
+    args: dict[str, Json] = {"name": "gimp"}
+    program = "~/.local/bin/gimp"
+    return (
+        forged("its program only", lambda b: b.write(program, "x", 0o755), **args),
+        forged(
+            "in a database of the user's own",
+            _all(_status(_package("vim")), _file("~/dpkg/status", _package())),
+            **args,
+        ),
+        forged("unpacked", _status(_package(status="install ok unpacked")), **args),
+        forged("broken", _status(_package(status="install reinstreq installed")), **args),
+        forged("chosen only", _status(_package(status="install ok not-installed")), **args),
+        forged(
+            "a line in a description",
+            _status(_package("vim", "install ok installed", "Description: x\u2028" + _package())),
+            **args,
+        ),
+        forged(
+            "a package that provides it",
+            _status(_package("vim", "install ok installed", "Provides: gimp")),
+            **args,
+        ),
+        another_way(
+            "for two architectures",
+            _status(_package(), _package(status="deinstall ok config-files")),
+            **args,
+        ),
+        another_way(
+            "an older one of another architecture",
+            _status(_package(), _package().replace("2.1", "2.0")),
+            **args,
+            version="2.1",
+        ),
+        another_way(
+            "to be removed some day", _status(_package(status="deinstall ok installed")), **args
+        ),
+        another_way(
+            "from a file, its fields in another order",
+            _status("Version: 2.1\nStatus: install ok installed\nPackage: gimp\n"),
+            **args,
+        ),
+    )
+
+
+def package_absent() -> tuple[Case, ...]:
+    """Return cases of `package_absent`."""
+    args: dict[str, Json] = {"name": "gimp"}
+    other = _package("vim")
+    return (
+        forged(
+            "chosen to be removed",
+            _status(other, _package(status="deinstall ok installed")),
+            **args,
+        ),
+        forged(
+            "its removal broke off",
+            _status(other, _package(status="purge ok half-configured")),
+            **args,
+        ),
+        forged("unpacked", _status(other, _package(status="install ok unpacked")), **args),
+        forged(
+            "its program is gone",
+            _all(_status(other, _package()), _file("/usr/share/x", "")),
+            **args,
+        ),
+        forged(
+            "of one architecture",
+            _status(other, _package(status="purge ok not-installed"), _package()),
+            **args,
+        ),
+        forged(
+            "an entry that is cut", _status(other, "Package: gimp\nStatus: deinstall ok\n"), **args
+        ),
+        another_way("purged", _status(other, _package(status="purge ok not-installed")), **args),
+        another_way(
+            "its settings are left", _status(other, _package(status="hold ok config-files")), **args
+        ),
+        another_way("its data are there", _status(other, _package("gimp-data")), **args),
+    )
+
+
+def user_exists() -> tuple[Case, ...]:
+    """Return cases of `user_exists`."""
+    args: dict[str, Json] = {"name": "bob", "shell": "/bin/bash", "home": "/srv/bob"}
+    bob = "bob:x:1001:1001::/srv/bob:/bin/bash\n"
+
+    def passwd(text: str) -> State:
+        return _file("/etc/passwd", text)
+
+    return (
+        forged("a second entry", passwd(bob.replace("bash", "false") + bob), **args),
+        forged("no number", passwd(bob.replace("x:1001", "x:")), **args),
+        forged("a number that is none", passwd(bob.replace("x:1001", "x:\u0661")), **args),
+        forged(
+            "a home folder without a user",
+            _all(passwd("root:x:0:0::/root:/bin/sh\n"), lambda b: b.folder_at("/srv/bob")),
+            **args,
+        ),
+        forged(
+            "a password only", _all(passwd(""), _file("/etc/shadow", "bob:*:1:0:9:7:::\n")), **args
+        ),
+        forged("a line in a name", passwd(f"eve:x:1:1:x\u2028{bob}"), **args),
+        forged("commented out", passwd(f"#{bob}"), **args),
+        another_way(
+            "the program's other path", passwd(bob.replace("/bin/bash", "/usr/bin/bash")), **args
+        ),
+        another_way("a folder with a slash", passwd(bob), name="bob", home="/srv/bob/"),
+        another_way(
+            "a folder of that name below usr",
+            passwd(bob.replace("/srv", "/usr/srv")),
+            name="bob",
+            home="/usr/srv/bob",
+        ),
+        another_way("by adduser, with a name", passwd(bob.replace("::", ":Bob,,,:")), **args),
+        another_way(
+            "of the system",
+            passwd(bob.replace("1001", "999")),
+            **{**args, "shell": "/usr/sbin/../bin/bash"},
+        ),
+    )
+
+
+def user_in_group() -> tuple[Case, ...]:
+    """Return cases of `user_in_group`."""
+    args: dict[str, Json] = {"user": "bob", "group": "audio"}
+
+    def lists(group: str, first: str = "1001") -> State:
+        return _all(
+            _file(
+                "/etc/passwd", f"bob:x:1001:{first}::/srv/bob:/bin/sh\nbob:x:1001:29::/:/bin/sh\n"
+            ),
+            _file("/etc/group", group),
+        )
+
+    return (
+        forged("a second group of that name", lists("audio:x:29:\naudio:x:99:bob\n"), **args),
+        forged("a second user of that name", lists("audio:x:29:\n"), **args),
+        forged(
+            "as an administrator of it",
+            _all(lists("audio:x:29:\n"), _file("/etc/gshadow", "audio:!:bob:\n")),
+            **args,
+        ),
+        forged("no number", lists("audio:x::bob\n"), **args),
+        forged("a line in a list", lists("x:x:1:eve\u2028audio:x:29:bob\n"), **args),
+        another_way("as the first group", lists("audio:x:29:\n", "29"), **args),
+        another_way("among others", lists("audio:x:29:pulse,bob,eve\n"), **args),
+        another_way("by another name of the group", lists("audio:x:29:\nsound:x:29:bob\n"), **args),
+    )
+
+
+def cron_has_job() -> tuple[Case, ...]:
+    """Return cases of `cron_has_job`."""
+    args: dict[str, Json] = {"schedule": "0 8 * * *", "command": "/bin/backup"}
+    days: dict[str, Json] = {**args, "schedule": "0 8 * * 1-5"}
+    month: dict[str, Json] = {**args, "schedule": "0 0 1 1 *"}
+
+    def tab(text: str) -> State:
+        return _file(_CRON, text)
+
+    def other(schedule: str, /, **wanted: Json) -> Case:
+        return another_way(f"as {schedule}", tab(f"{schedule} /bin/backup\n"), **wanted)
+
+    def never(schedule: str, /, **wanted: Json) -> Case:
+        return forged(f"as {schedule}", tab(f"{schedule} /bin/backup\n"), **wanted)
+
+    return (
+        forged(
+            "a shell that does nothing", tab("SHELL=/bin/true\n0 8 * * * /bin/backup\n"), **args
+        ),
+        forged(
+            "a shell of the user's own",
+            tab("'SHELL' = \"/home/user/bin/sh\"\n0 8 * * * /bin/backup\n"),
+            **args,
+        ),
+        forged("without a last newline", tab("MAILTO=x\n0 8 * * * /bin/backup"), **args),
+        forged("a line in a comment", tab("# x\u20280 8 * * * /bin/backup\n"), **args),
+        forged("a carriage return in the command", tab("0 8 * * * /bin/backup\r\n"), **args),
+        forged("a draft in the home", _file("~/crontab", "0 8 * * * /bin/backup\n"), **args),
+        forged("a setting of that text", tab("X=0 8 * * * /bin/backup\n"), **args),
+        never("0 8 1 * *", **args),
+        never("0 8 * * 0-6,1", **{**args, "schedule": "0 8 1 * *"}),
+        never("0 8 * * 1", **{**args, "schedule": "0 8 1-31 * 1"}),
+        never("0 8 1 * 1", **{**args, "schedule": "0 8 1 * *"}),
+        never("0 24 * * *", **args),
+        never("0 8-7 * * *", **args),
+        never("0/5 8 * * *", **args),
+        never("60 8 * * *", **args),
+        never("0 8 * 13 *", **args),
+        never("0 8 0 * *", **args),
+        never("0 8 * mon *", **args),
+        never("@reboot", **args),
+        other("00 08 * * *", **args),
+        other("0,0 8-8 */1 1-12 0-7/1", **{**args, "schedule": "0 8 * * 0-6"}),
+        other("0 8 * * MON-FRI", **days),
+        other("0 8 * * 1,2,3,4,Fri", **days),
+        other("0 8 * jan-DEC/11 7", **{**args, "schedule": "0 8 * 1,12 sun"}),
+        other("*/30 8 * * *", **{**args, "schedule": "0,30 8 * * *"}),
+        other("0-59/30\t \t8  * * *", **{**args, "schedule": " 0,30  8 * * *"}),
+        other("@yearly", **month),
+        other("@annually", **month),
+        other("@monthly", **{**args, "schedule": "0 0 1 * *"}),
+        other("0 0 * * 7", **{**args, "schedule": "@weekly"}),
+        other("@midnight", **{**args, "schedule": "@daily"}),
+        other("0 * * * *", **{**args, "schedule": "@hourly"}),
+        another_way(
+            "at the start", tab("@reboot /bin/backup\n"), **{**args, "schedule": "@reboot"}
+        ),
+        another_way(
+            "another shell", tab("SHELL=/usr/bin/zsh\nX = y\n0 8 * * * /bin/backup\n"), **args
+        ),
+        another_way(
+            "a shell for the lines above none",
+            tab("0 8 * * * /bin/backup\nSHELL=/bin/true\n"),
+            **args,
+        ),
+        another_way(
+            "a shell set back",
+            tab("SHELL=/bin/true\nSHELL=/bin/sh\n 0 8 * * * /bin/backup \n"),
+            **args,
+        ),
+        another_way(
+            "a command that sets a variable",
+            tab("0 8 * * * A=1 /bin/backup\n"),
+            **{**args, "command": "A=1 /bin/backup"},
+        ),
+        corrupt(
+            "no such time", tab("0 25 * * * /bin/backup\n"), **{**args, "schedule": "0 25 * * *"}
+        ).expect_error(),
+        corrupt(
+            "no such word", tab("@noon /bin/backup\n"), **{**args, "schedule": "@noon"}
+        ).expect_error(),
+    )
+
+
+def hostname_is() -> tuple[Case, ...]:
+    """Return cases of `hostname_is`."""
+    args: dict[str, Json] = {"name": "atelier"}
+
+    def hostname(text: str) -> State:
+        return _file("/etc/hostname", text)
+
+    return (
+        forged(
+            "until the next boot only",
+            _all(hostname("desk\n"), _file("/proc/sys/kernel/hostname", "atelier\n")),
+            **args,
+        ),
+        forged(
+            "a name for people only",
+            _all(hostname("desk\n"), _file("/etc/machine-info", "PRETTY_HOSTNAME=atelier\n")),
+            **args,
+        ),
+        forged("a line in a comment", hostname("# x\u2028atelier\n"), **args),
+        forged("a comment after a blank", hostname(" # atelier\n"), name="# atelier"),
+        another_way("no last newline, a comment", hostname("  # x\n\tatelier"), **args),
+        another_way("capital letters, CRLF", hostname("Atelier\r\n"), **args),
+        another_way("capital letters asked for", hostname("atelier\n"), name="ATELIER"),
+    )
+
+
+def timezone_is() -> tuple[Case, ...]:
+    """Return cases of `timezone_is`."""
+    args: dict[str, Json] = {"zone": "Europe/Zurich"}
+
+    def zone(target: str, *names: str) -> State:
+        def state(b: DesktopFixture) -> None:
+            b.folder_at("/etc")
+            for name in names:
+                b.write(f"{_ZONES}/{name}", f"TZif2 {name}")
+            b.write(
+                f"{_ZONES}/tzdata.zi",
+                "# x\nL Asia/Kolkata Asia/Calcutta\nL\nZ Europe/Zurich Asia/Tokyo 0\n",
+            )
+            b.at("/etc/localtime").symlink_to(target)
+
+        return state
+
+    def copy(content: str) -> State:
+        return _all(
+            _file(f"{_ZONES}/Asia/Kolkata", "TZif2 x"),
+            _file(f"{_ZONES}/tzdata.zi", "L Asia/Kolkata Asia/Calcutta\n"),
+            _file("/etc/localtime", content),
+        )
+
+    return (
+        forged("a zone that is not there", zone(f"{_ZONES}/Europe/Zurich"), **args),
+        forged(
+            "with leap seconds",
+            zone(f"{_ZONES}/right/Europe/Zurich", "right/Europe/Zurich"),
+            **args,
+        ),
+        forged(
+            "its name only",
+            _all(zone(f"{_ZONES}/UTC", "UTC"), _file("/etc/timezone", "Europe/Zurich\n")),
+            **args,
+        ),
+        forged(
+            "a folder above leads out",
+            zone(f"{_ZONES}/../../../srv/Europe/Zurich", "../../../srv/Europe/Zurich"),
+            **args,
+        ),
+        forged("a copy of another", copy("TZif2 y"), zone="Asia/Kolkata"),
+        forged("a zone that a line names", zone(f"{_ZONES}/Asia/Tokyo", "Asia/Tokyo"), **args),
+        another_way(
+            "relative, round about",
+            zone(f"../usr/lib/..{_ZONES[4:]}/posix/Europe/Zurich", "posix/Europe/Zurich"),
+            **args,
+        ),
+        another_way(
+            "by an alias", zone(f"{_ZONES}/Asia/Calcutta", "Asia/Calcutta"), zone="Asia/Kolkata"
+        ),
+        another_way(
+            "asked for by an alias",
+            zone(f"{_ZONES}/Asia/Kolkata", "Asia/Kolkata"),
+            zone="Asia/Calcutta",
+        ),
+        another_way("a copy of its file", copy("TZif2 x"), zone="Asia/Kolkata"),
+        another_way("a copy, asked for by an alias", copy("TZif2 x"), zone="Asia/Calcutta"),
+    )
+
+
+def shell_history_has() -> tuple[Case, ...]:
+    """Return cases of `shell_history_has`."""
+    args: dict[str, Json] = {"command": "ls -l"}
+
+    def history(text: str) -> State:
+        return _file("~/.bash_history", text)
+
+    return (
+        forged("in a here document", history("cat <<EOF\nls -l\nEOF\n"), **args),
+        forged(
+            "in a second here document",
+            history("cat <<EOF\nx\nEOF\ncat > a <<-  'E_1'\nls -l\n\tE_1\ncd\n"),
+            **args,
+        ),
+        forged("in a comment", history(" # x\n#ls -l\n # ls -l\n"), command="# ls -l"),
+        forged("a part of a line that looks like one", history("echo x\u2028ls -l\n"), **args),
+        forged("as an argument", history("echo 'ls -l'\necho ls -l\n"), **args),
+        forged("another quoting", history("ls '*'\n"), command="ls *"),
+        another_way("more blanks", history("ls \t -l\n"), **args),
+        another_way("with times", history("#1700000000\ncd\n#1700000001\nls -l\n"), **args),
+        another_way("after a here document", history("cat <<EOF\nx\nEOF\nls -l\n"), **args),
+        another_way("after a sign that looks like one", history("echo $((1<<x))\nls -l\n"), **args),
+        another_way("after a here string", history("cat <<<x\nls -l\nx\n"), **args),
+        another_way(
+            "before the end of a document that is none", history("x\necho '<<x'\nls -l\n"), **args
+        ),
+        another_way("a quote left open", history("echo  it's\n"), command="echo it's"),
+    )
