@@ -50,7 +50,7 @@ _GIT_TIMEOUT_S = 20.0
 # counts as part of the graph until it is named here.
 _KNOWN_PARTS = frozenset(
     {"id", "instruction", "roles", "egress", "setup", "graph", "limits", "oracle", "parts"}
-    | {"tags", "difficulty", "source"}
+    | {"oracles", "must_fail", "legitimate", "tags", "difficulty", "source"}
 )
 
 

@@ -80,6 +80,9 @@ Script = Annotated[
     Path | None,
     typer.Option("--script", help="File of actions for --agent script.", dir_okay=False),
 ]
+Solution = Annotated[
+    str, typer.Option("--solution", help="Which of a task's `oracles` --agent oracle plays.")
+]
 Model = Annotated[str | None, typer.Option("--model", help="Model's name for --agent model.")]
 BaseUrl = Annotated[str | None, typer.Option("--base-url", help="Endpoint for --agent model.")]
 Trees = Annotated[bool, typer.Option("--trees", help="Show agents accessibility trees too.")]
@@ -122,6 +125,7 @@ def run(
     time_limit: TimeLimit = None,
     seed: Seed = 0,
     script: Script = None,
+    solution: Solution = "",
     model: Model = None,
     base_url: BaseUrl = None,
     model_extra: ModelExtra = None,
@@ -160,8 +164,9 @@ def run(
     for name, why in chosen.left_out.items():
         say(f"{name} is left out: {why}")
     tasks = choose_tasks(chosen, task or (), tag or ())
+    extra = json_object(model_extra)
     options = AgentOptions(
-        script, model, base_url, agent_command, json_object(model_extra), image_scale
+        script, model, base_url, agent_command, extra, image_scale, solution=solution
     )
     spec = specify_agent(agent, options)
     if fleet == "real" and not dry_run:

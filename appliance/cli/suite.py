@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.cli.output import JsonOption, print_json, print_table, say
+from appliance.cli.output import JsonOption, console_out, print_json, print_table, say
 from appliance.cli.run import FleetOption, Repeats, Suite, Tasks
 
 if TYPE_CHECKING:
-    from controller.validate import Validation
+    from controller.validation.evidence import Validation
     from evaluators.model.suite import Suite as SuiteModel
     from evaluators.model.task import Task
 
@@ -82,22 +83,26 @@ def validate(
     fleet: FleetOption = "real",
     json: JsonOption = False,
 ) -> None:
-    """Check that each task passes by its oracle, and not by doing nothing or something else."""
+    """Check that each task passes by its solutions, and not by anything less.
+
+    Each task is tried by its own solutions, by doing nothing, by its `must_fail` attempts, by other
+    tasks' solutions, by cheats under the agent's user, at random, and by clicking on everything.
+    """
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.base.measures import record
     from appliance.base.settings import get_settings
     from appliance.cli.watch import watching
-    from controller.validate import FOREIGN, Validator
+    from controller.validation.validator import Validator
     from controller.wiring import open_fleet, open_suite
 
     settings = get_settings()
     opened = open_suite(suite, task or ())
     _say_what_is_left_out(opened)
-    count = len(task or opened.tasks) * (repeats + 1 + min(FOREIGN, len(opened.tasks) - 1))
     machines = open_fleet(fleet, settings, say)
-    with watching(count) as display:
-        validator = Validator(opened, machines, settings.runs_dir, SYSTEM_CLOCK, record, display)
-        rows = validator.run(tuple(task or ()), repeats=repeats)
+    planner = Validator(opened, machines, settings.runs_dir, SYSTEM_CLOCK, record)
+    rounds = planner.plan(tuple(task or ()), repeats=repeats)
+    with watching(sum(each.trials for each in rounds)) as display:
+        rows = replace(planner, on_event=display).run(rounds)
     is_sound = not any(row.faults for row in rows)
     if json:
         tasks = [row.to_dict() for row in rows]
@@ -140,14 +145,16 @@ def _print_validations(rows: list[Validation]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("task", "oracle", "noop nodes", "foreign oracles", "sound", show_lines=True)
     for row in rows:
-        sound = Text("yes", "green") if not row.faults else Text("\n".join(row.faults), "red")
-        table.add_row(
-            row.task,
-            " ".join(trial.verdict for trial in row.oracle),
-            str(row.noop.nodes_met),
-            " ".join(trial.verdict for trial in row.foreign.values()),
-            sound,
-        )
-    print_table(table)
+        sound = Text("sound", "green") if not row.faults else Text("not sound", "red")
+        table = Table(title=Text.assemble(row.task, ": ", sound), title_justify="left")
+        for name in ("tried", "verdict", "nodes", "steps", "reason", "shows", "run"):
+            table.add_column(name, overflow="fold")
+        for attempt in row.attempts:
+            trial = attempt.result
+            nodes = f"{trial.nodes_met}/{trial.nodes}"
+            cells = (attempt.label, trial.verdict, nodes, str(trial.steps), trial.reason)
+            table.add_row(*map(Text, (*cells, attempt.meaning, attempt.run)))
+        print_table(table)
+        for fault in row.faults:
+            console_out().print(Text(f"{row.task}: {fault}", "red"), soft_wrap=True)

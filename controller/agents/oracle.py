@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from evaluators.model.task import Task
     from provisioning.protocols import Element, Json
 
+    StepsOf = Callable[[Task, int], Sequence[OracleStep]]
+
 T = TypeVar("T")
 
 _EVERY_S = 0.5
@@ -34,7 +36,16 @@ _NAMES_SHOWN = 40
 def own_steps(task: Task, seed: int) -> Sequence[OracleStep]:
     """Return a task's own reference solution, which has the values of the seed already."""
     del seed
-    return task.oracle
+    return next(iter(task.solutions.values()))
+
+
+def named_steps(name: str) -> StepsOf:
+    """Return what returns a task's reference solution of a name, or the first where it has none."""
+
+    def steps_of(task: Task, seed: int) -> Sequence[OracleStep]:
+        return task.solutions.get(name) or own_steps(task, seed)
+
+    return steps_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +57,7 @@ class OracleDriver:
             default, another task's to check that it does not pass.
     """
 
-    steps_of: Callable[[Task, int], Sequence[OracleStep]] = own_steps
+    steps_of: StepsOf = own_steps
 
     def drive(self, episode: Episode, observation: Observation) -> None:
         """Play the steps and complete.
@@ -73,6 +84,8 @@ class Oracle:
     def __init__(self, context: OracleContext, steps: Sequence[OracleStep]) -> None:
         self._context = context
         self._steps = list(steps)
+        self._done = 0
+        self._last = ""
 
     def act(self, observation: Observation) -> Turn:
         """Return the next action; steps that only wait are carried out on the way.
@@ -82,15 +95,19 @@ class Oracle:
             LinkError: a machine failed.
         """
         if observation.feedback:
-            raise AgentError(
-                "An action of the reference solution failed.", details=observation.feedback
-            )
-        while self._steps:
-            match self._steps.pop(0):
-                case WaitFor() as step:
-                    self._wait_for(step)
-                case Act() as step:
-                    return Turn((self._resolve(step),))
+            raise AgentError(f"{self._last}: it was refused.", details=observation.feedback)
+        while self._done < len(self._steps):
+            step = self._steps[self._done]
+            self._done += 1
+            self._last = f"step {self._done} of {len(self._steps)}, {_name_of(step)}"
+            try:
+                match step:
+                    case WaitFor():
+                        self._wait_for(step)
+                    case Act():
+                        return Turn((self._resolve(step),))
+            except AgentError as exc:
+                raise AgentError(f"{self._last}: {exc.brief}", exc.details) from exc
         return Turn((Action("complete"),))
 
     def _resolve(self, step: Act) -> Action:
@@ -133,3 +150,11 @@ class Oracle:
     def _until(self, probe: Callable[[], T | None], timeout_s: float) -> T | None:
         clock = self._context.clock
         return wait_until(probe, timeout_s=timeout_s, every_s=_EVERY_S, clock=clock)
+
+
+def _name_of(step: OracleStep) -> str:
+    match step:
+        case WaitFor(wait_for=check):
+            return f"wait for {check.check} on {check.on}"
+        case Act(do=do, on=on):
+            return f"{do} on {on or SESSION}"

@@ -10,7 +10,7 @@ from appliance.base.errors import SpecError, UnknownNameError, UsageError
 from appliance.base.files import digest_file
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
-from controller.agents.oracle import OracleDriver
+from controller.agents.oracle import OracleDriver, named_steps
 from controller.agents.random_agent import RandomAgent
 from controller.store.spec import (
     CommandSpec,
@@ -45,6 +45,7 @@ class AgentOptions:
         command: of an agent without a name.
         extra: further fields of each request to the model.
         image_scale: by which screenshots are made smaller for the model.
+        solution: name of the reference solution that ``oracle`` plays.
     """
 
     script: Path | None = None
@@ -53,6 +54,7 @@ class AgentOptions:
     command: str | None = None
     extra: dict[str, JsonValue] | None = None
     image_scale: float | None = None
+    solution: str = ""
 
     @property
     def model_settings(self) -> dict[str, object]:
@@ -87,7 +89,7 @@ def specify_agent(name: str, options: AgentOptions | None = None) -> AgentSpec:
         return specify_class(name)
     match name:
         case "oracle":
-            return OracleSpec()
+            return OracleSpec(solution=options.solution)
         case "noop":
             return NoopSpec()
         case "random":
@@ -118,8 +120,8 @@ def make_driver(spec: AgentSpec, options: AgentOptions | None = None) -> Driver:
         RequirementError: the model's package is missing.
     """
     match spec:
-        case OracleSpec():
-            return OracleDriver()
+        case OracleSpec(solution=name):
+            return OracleDriver(named_steps(name))
         case NoopSpec():
             return AgentDriver(NoopAgent)
         case RandomSpec():

@@ -35,9 +35,14 @@ class SuiteSpec(Record):
 
 
 class OracleSpec(Record):
-    """The agent that plays the tasks' reference solutions."""
+    """The agent that plays the tasks' reference solutions.
+
+    Attributes:
+        solution: name of the one that is played, where a task has it; the first otherwise.
+    """
 
     kind: Literal["oracle"] = "oracle"
+    solution: str = ""
 
 
 class NoopSpec(Record):

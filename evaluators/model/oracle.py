@@ -73,7 +73,7 @@ class Act(Strict):
     do: str
     args: dict[str, JsonValue] = Field(default_factory=dict, alias="with")
     at: Target | None = None
-    seconds: float = Field(default=20.0, gt=0, le=120)
+    seconds: float = Field(default=20.0, gt=0, le=600)
 
 
 class WaitFor(Strict):
@@ -85,7 +85,7 @@ class WaitFor(Strict):
     """
 
     wait_for: Check
-    seconds: float = Field(default=30.0, gt=0, le=120)
+    seconds: float = Field(default=30.0, gt=0, le=600)
 
 
 def _which_step(data: Any) -> str:  # noqa: ANN401

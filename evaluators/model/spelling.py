@@ -50,7 +50,10 @@ def check_task(
     speller = _Speller(source, task.roles, vocabulary)
     speller.setup(task.setup)
     speller.nodes("graph", task.graph, applications)
-    speller.oracle("oracle", task.oracle, task.limits.steps)
+    speller.oracle(("oracle",), task.oracle, task.limits.steps)
+    for key, solutions in (("oracles", task.oracles), ("must_fail", task.must_fail)):
+        for name, steps in solutions.items():
+            speller.oracle((key, name), steps, task.limits.steps)
     speller.found(_check_feasibility(source, task))
     if not speller.errors:
         try:
@@ -127,7 +130,7 @@ def check_subtask(
     _check_placeholders(source, subtask)
     speller.setup(subtask.setup)
     speller.nodes("checks", subtask.checks, applications)
-    speller.oracle("oracle", subtask.oracle, None)
+    speller.oracle(("oracle",), subtask.oracle, None)
     speller.raise_errors()
 
 
@@ -247,14 +250,14 @@ class _Speller:
         if node.app:
             self.known((*where, "app"), "application", node.app, applications)
 
-    def oracle(self, key: str, steps: Sequence[OracleStep], limit: int | None) -> None:
-        """Check the steps of a solution, which are at `key` of the file."""
+    def oracle(self, where: Where, steps: Sequence[OracleStep], limit: int | None) -> None:
+        """Check the steps of a solution, which are at a place of the file."""
         for number, step in enumerate(steps):
-            self.step((key, number), step)
+            self.step((*where, number), step)
         actions = sum(isinstance(step, Act) for step in steps)
         if limit is not None and actions > limit:
             message = f"the solution takes {actions} actions; limits.steps allows {limit}."
-            self.errors.append(self._source.error((key,), message))
+            self.errors.append(self._source.error(where, message))
 
     def step(self, where: Where, step: OracleStep) -> None:
         match step:

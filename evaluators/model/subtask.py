@@ -15,10 +15,12 @@ from evaluators.model.base import Name, Strict
 from evaluators.model.node import Node  # noqa: TC001  (pydantic reads it)
 from evaluators.model.oracle import OracleStep  # noqa: TC001  (pydantic reads it)
 from evaluators.model.task import (
+    Cheat,
     Difficulty,
     Limits,
     MayChange,
     SetupStep,
+    Solution,
 )
 from evaluators.parameters.declaration import (  # noqa: TC001  (pydantic reads it)
     Parameter,
@@ -124,6 +126,8 @@ class ComposedTask(Strict):
     graph: tuple[Node, ...] = Field(default=(), strict=False)
     limits: Limits = Limits()
     oracle: tuple[OracleStep, ...] = Field(default=(), strict=False)
+    must_fail: dict[Name, Solution] = Field(default_factory=dict)
+    legitimate: tuple[Cheat, ...] = Field(default=(), strict=False)
     may_change: dict[str, MayChange] = Field(default_factory=dict)
     infeasible: str = Field(default="")
     tags: tuple[Name, ...] = Field(default=(), strict=False)

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from appliance.base.errors import SpecError
 from evaluators.model.base import SESSION, Name, Strict, is_empty
 from evaluators.model.node import Mode, Node
-from evaluators.model.oracle import OracleStep  # noqa: TC001  (pydantic reads it)
+from evaluators.model.oracle import OracleStep
 from evaluators.parameters.declaration import (  # noqa: TC001  (pydantic reads it)
     Parameter,
     ParameterName,
@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 Difficulty = Literal["easy", "medium", "hard"]
 INFEASIBLE_CHECK = "declared_infeasible"
 """The evaluator that is met when the agent said that the task cannot be done."""
+
+
+ORACLE = "oracle"
+"""What the solution without a name of its own is called."""
+Cheat = Literal["write-paths", "copy-reference", "overwrite-both", "guess-answers", "give-up"]
+"""Standard ways to pass without doing the task; see `controller.validation.cheats`."""
+Solution = Annotated[tuple[OracleStep, ...], Field(min_length=1, strict=False)]
+"""Steps that are played one after the other."""
 
 
 class SetupStep(Strict):
@@ -110,6 +118,9 @@ class Task(Strict):
         graph: of evaluators.
         limits: when a trial is cut off.
         oracle: the reference solution.
+        oracles: further reference solutions, or all of them, by name; each passes by itself.
+        must_fail: attempts that look like solutions and must not pass, by name.
+        legitimate: cheats of `mesocosm suite validate` that are honest ways to do this task.
         parts: the subtasks that the task was compiled from; none for a task written as a graph.
         may_change: what a trial may change, by role, beside what the graph's checks name.
         infeasible: why the task cannot be done, for its readers; the agent must say so. Empty for
@@ -129,7 +140,10 @@ class Task(Strict):
     setup: tuple[SetupStep, ...] = Field(default=(), strict=False)
     graph: tuple[Node, ...] = Field(min_length=1, strict=False)
     limits: Limits = Limits()
-    oracle: tuple[OracleStep, ...] = Field(min_length=1, strict=False)
+    oracle: tuple[OracleStep, ...] = Field(default=(), strict=False)
+    oracles: dict[Name, Solution] = Field(default_factory=dict, exclude_if=is_empty)
+    must_fail: dict[Name, Solution] = Field(default_factory=dict, exclude_if=is_empty)
+    legitimate: tuple[Cheat, ...] = Field(default=(), strict=False, exclude_if=is_empty)
     parts: tuple[Part, ...] = Field(default=(), strict=False, exclude_if=is_empty)
     may_change: dict[str, MayChange] = Field(default_factory=dict, exclude_if=is_empty)
     infeasible: str = Field(default="", exclude_if=is_empty)
@@ -182,6 +196,19 @@ class Task(Strict):
             except SpecError as exc:
                 raise PydanticCustomError("egress", "{why}", {"why": str(exc)}) from exc
         return self
+
+    @model_validator(mode="after")
+    def _require_a_solution(self) -> Self:
+        if not self.oracle and not self.oracles:
+            raise PydanticCustomError("oracle", "A task needs `oracle`, or `oracles` by name.")
+        if self.oracle and ORACLE in self.oracles:
+            raise PydanticCustomError("oracle", "Two solutions are called 'oracle'.")
+        return self
+
+    @property
+    def solutions(self) -> dict[str, tuple[OracleStep, ...]]:
+        """The reference solutions by name, the one that is played by default first."""
+        return {**({ORACLE: self.oracle} if self.oracle else {}), **self.oracles}
 
     @property
     def credit_nodes(self) -> tuple[Node, ...]:

@@ -52,6 +52,8 @@ def obey(desktop: ShellDesktop, argv: list[str]) -> str | None:  # noqa: C901, P
             return _obey_line(desktop, shlex.split(line, comments=True))
         case ["echo" | "printf", *words, ">", path]:
             end = "\n" if argv[0] == "echo" else ""
+            if _is_folder(state, absolute(path)):
+                return None
             _write(desktop, absolute(path), (" ".join(words) + end).encode())
             return ""
         case ["poweroff"]:
@@ -134,8 +136,12 @@ def _set_mode(state: ShellState, path: str, mode: int) -> str | None:
     if path in state.files:
         state.files[path].mode = mode
         return ""
-    is_folder = path in state.folders or any(_is_in(name, path) for name in state.files)
-    return "" if is_folder else None
+    return "" if _is_folder(state, path) else None
+
+
+def _is_folder(state: ShellState, path: str) -> bool:
+    below = any(_is_in(name, path) for name in state.files if name != path)
+    return path in state.folders or below
 
 
 def _is_in(name: str, path: str) -> bool:

@@ -1,0 +1,1 @@
+"""Validate suites: each task can be passed, and only by doing it."""

@@ -1,0 +1,218 @@
+"""Run the trials that a validation needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from controller.agents.driver import AgentDriver
+from controller.agents.noop import NoopAgent
+from controller.agents.oracle import OracleDriver
+from controller.agents.random_agent import RandomAgent
+from controller.executors.local import LocalExecutor, ignore_event
+from controller.executors.protocol import Job
+from controller.planning import Plan, create_run
+from controller.store.spec import CustomSpec
+from controller.validation.cheats import (
+    CHEATS,
+    CheatDriver,
+    GiveUpDriver,
+    GuessDriver,
+    TouchDriver,
+    asks_for_answer,
+)
+from controller.validation.evidence import Attempt, Kind, Validation
+from controller.wiring import make_context
+from evaluators.parameters.binding import bind_task
+from provisioning.protocols import Kind as MachineKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from appliance.base.clock import Clock
+    from controller.episode.context import Record
+    from controller.episode.trial import Driver
+    from controller.executors.protocol import TrialEvent
+    from evaluators.model.oracle import OracleStep
+    from evaluators.model.suite import Suite
+    from evaluators.model.task import Cheat, Task
+    from provisioning.fleet.protocol import Fleet
+
+FOREIGN = 3
+"""How many other tasks' reference solutions each task must fail."""
+
+_PATIENCE_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One run of a validation: the same sort of attempt at several tasks.
+
+    Attributes:
+        kind: of the attempts.
+        driver: carries them out.
+        names: of the attempts, by task; tasks that are not in it are not tried.
+        repeats: of each.
+    """
+
+    kind: Kind
+    driver: Driver
+    names: dict[str, str] = field(default_factory=dict)
+    repeats: int = 1
+
+    @property
+    def trials(self) -> int:
+        """How many trials it takes."""
+        return len(self.names) * self.repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Validator:
+    """Runs the trials that a validation needs.
+
+    Attributes:
+        suite: what is validated.
+        fleet: lends the machines.
+        runs_dir: where the logs go, one run for each round.
+        clock: measures and waits.
+        take: takes metrics.
+        on_event: receives what happens.
+    """
+
+    suite: Suite
+    fleet: Fleet
+    runs_dir: Path
+    clock: Clock
+    take: Record
+    on_event: Callable[[TrialEvent], None] = ignore_event
+
+    def plan(self, tasks: tuple[str, ...] = (), *, repeats: int = 1) -> list[Round]:
+        """Return the rounds that validate tasks, all by default.
+
+        Args:
+            tasks: ids.
+            repeats: of each task's own reference solutions.
+
+        Raises:
+            UnknownNameError: the suite has no such task.
+        """
+        chosen = [self.suite.task(name) for name in tasks] or list(self.suite.tasks)
+        rounds = [
+            *_played(Kind.ORACLE, chosen, _solutions, repeats),
+            Round(Kind.NOOP, AgentDriver(NoopAgent), _all(chosen)),
+            *_played(Kind.MUST_FAIL, chosen, _attempts_that_fail),
+            *self._foreign(chosen),
+            *_cheats(chosen),
+            Round(Kind.RANDOM, AgentDriver(RandomAgent), _all(chosen)),
+            Round(Kind.TOUCH, TouchDriver(), _all(chosen)),
+        ]
+        return [each for each in rounds if each.names]
+
+    def run(self, rounds: Sequence[Round]) -> list[Validation]:
+        """Run the rounds of `plan`.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C; what was run so far is in its logs.
+        """
+        attempts: dict[str, list[Attempt]] = {}
+        for each in rounds:
+            for attempt in self._run(each):
+                attempts.setdefault(attempt.result.task, []).append(attempt)
+        return [
+            Validation(task.id, tuple(attempts[task.id]))
+            for task in self.suite.tasks
+            if task.id in attempts
+        ]
+
+    def _foreign(self, tasks: Sequence[Task]) -> Iterator[Round]:
+        for offset in range(1, min(FOREIGN, len(self.suite.tasks) - 1) + 1):
+            others = {task.id: self._neighbour(task, offset) for task in tasks}
+            names = {task: other.id for task, other in others.items()}
+            yield Round(Kind.FOREIGN, OracleDriver(_impatient_steps(others)), names)
+
+    def _neighbour(self, task: Task, offset: int) -> Task:
+        tasks = self.suite.tasks
+        number = next(number for number, each in enumerate(tasks) if each.id == task.id)
+        return tasks[(number + offset) % len(tasks)]
+
+    def _run(self, work: Round) -> Iterator[Attempt]:
+        # Trials of an agent called noop tell what changes by itself.
+        spec = CustomSpec(name=work.kind.value.replace(" ", "-"))
+        plan = Plan(self.suite, spec, work.driver, tuple(work.names), work.repeats)
+        folder = create_run(plan, self.runs_dir, clock=self.clock)
+        context = make_context(
+            plan,
+            self.fleet,
+            clock=self.clock,
+            take=self.take,
+            baselines_dir=self.runs_dir.parent / "baselines",
+        )
+        job = Job(self.suite, context, work.driver)
+        for result in LocalExecutor().run(job, folder, on_event=self.on_event):
+            yield Attempt(work.kind, work.names[result.task], folder.spec.run, result)
+
+
+def _all(tasks: Sequence[Task]) -> dict[str, str]:
+    return {task.id: "" for task in tasks}
+
+
+def _solutions(task: Task) -> dict[str, tuple[OracleStep, ...]]:
+    return task.solutions
+
+
+def _attempts_that_fail(task: Task) -> dict[str, tuple[OracleStep, ...]]:
+    return task.must_fail
+
+
+def _played(
+    kind: Kind,
+    tasks: Sequence[Task],
+    solutions_of: Callable[[Task], dict[str, tuple[OracleStep, ...]]],
+    repeats: int = 1,
+) -> Iterator[Round]:
+    """Return a round for the first solution of each task, one for the second, and so on."""
+    most = max((len(solutions_of(task)) for task in tasks), default=0)
+    for number in range(most):
+
+        def steps_of(task: Task, seed: int, number: int = number) -> Sequence[OracleStep]:
+            del seed
+            return list(solutions_of(task).values())[number]
+
+        names = {
+            task.id: list(solutions_of(task))[number]
+            for task in tasks
+            if number < len(solutions_of(task))
+        }
+        yield Round(kind, OracleDriver(steps_of), names, repeats)
+
+
+def _cheats(tasks: Sequence[Task]) -> Iterator[Round]:
+    """Return a round for each cheat, of the tasks that it could pass and that do not allow it."""
+    for name, commands in CHEATS.items():
+        concerned = [task for task in tasks if _has_desktop(task) and commands(task)]
+        yield _cheat(name, CheatDriver(commands), concerned)
+    yield _cheat("guess-answers", GuessDriver(), [task for task in tasks if asks_for_answer(task)])
+    yield _cheat("give-up", GiveUpDriver(), [task for task in tasks if not task.infeasible])
+
+
+def _cheat(name: Cheat, driver: Driver, tasks: Sequence[Task]) -> Round:
+    names = {task.id: name for task in tasks if name not in task.legitimate}
+    return Round(Kind.CHEAT, driver, dict(names))
+
+
+def _has_desktop(task: Task) -> bool:
+    return MachineKind.DESKTOP in task.roles.values()
+
+
+def _impatient_steps(others: dict[str, Task]) -> Callable[[Task, int], Sequence[OracleStep]]:
+    """Return what returns another task's solution, which gives up soon: what it waits for rarely comes."""
+
+    def steps_of(task: Task, seed: int) -> Sequence[OracleStep]:
+        other = bind_task(others[task.id], seed).task
+        return [
+            step.model_copy(update={"seconds": min(step.seconds, _PATIENCE_S)})
+            for step in next(iter(other.solutions.values()))
+        ]
+
+    return steps_of

@@ -1,0 +1,124 @@
+"""Suites are validated: solutions pass, and nothing less does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from controller.episode.result import Reason
+from controller.validation.evidence import Attempt, Kind, Meaning, Validation
+from controller.validation.validator import Validator
+from controller.wiring import open_suite
+from evaluators.graph.outcome import Verdict
+from tests.unit.controller.lab import ignore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.unit.controller.lab import Lab
+
+COPY = """\
+id: back-up
+instruction: Bring ~/notes back to what it was; the backup is in /srv/notes.
+roles: {desktop: desktop}
+setup:
+  - {on: desktop, do: put_file, with: {path: /srv/notes/a, content: "one\\n"}}
+  - {on: desktop, do: put_file, with: {path: ~/notes/a, content: "two\\n"}}
+graph:
+  - {id: equal, on: desktop, check: directories_equal, with: {source: /srv/notes, target: ~/notes}}
+oracles:
+  terminal:
+    - {on: desktop, do: open_app, with: {name: Terminal}}
+    - {on: desktop, do: type_text, with: {text: "cp /srv/notes/a notes/a\\n"}}
+  editor:
+    - {on: desktop, do: open_app, with: {name: Terminal}}
+    - {on: desktop, do: type_text, with: {text: "echo one > notes/a\\n"}}
+must_fail:
+  other-text:
+    - {on: desktop, do: open_app, with: {name: Terminal}}
+    - {on: desktop, do: type_text, with: {text: "echo three > notes/a\\n"}}
+"""
+
+
+def validated(lab: Lab, *kinds: Kind) -> list[Validation]:
+    validator = Validator(lab.suite, lab.fleet, lab.folder, lab.clock, ignore)
+    rounds = validator.plan()
+    return validator.run([each for each in rounds if not kinds or each.kind in kinds])
+
+
+def alone(lab: Lab, folder: Path, task: str, *kinds: Kind) -> Validation:
+    (folder / "task.yaml").write_text(task)
+    index = 'name: mine\nversion: "1"\ndescription: d\ntasks: [task.yaml]\n'
+    (folder / "suite.yaml").write_text(index)
+    lab.suite = open_suite(str(folder))
+    (row,) = validated(lab, *kinds)
+    return row
+
+
+def test_the_tiny_suite_is_sound(lab: Lab) -> None:
+    rows = validated(lab)
+    assert [row.task for row in rows] == [task.id for task in lab.suite.tasks]
+    assert [row.faults for row in rows] == [()] * 4
+    tried = {attempt.kind for attempt in rows[0].attempts}
+    assert tried == set(Kind) - {Kind.MUST_FAIL}
+    first = rows[0].to_dict()
+    assert (first["ok"], first["faults"]) == (True, [])
+    assert all(attempt.run.startswith("2") for attempt in rows[0].attempts)
+
+
+def test_a_task_alone_is_proven_by_cheats_and_attempts_that_must_fail(
+    lab: Lab, tmp_path: Path
+) -> None:
+    row = alone(lab, tmp_path, f"{COPY}legitimate: [copy-reference, overwrite-both]\n")
+    assert row.faults == ()
+    names = {attempt.label: attempt.meaning for attempt in row.attempts}
+    assert names["oracle terminal"] is names["oracle editor"] is Meaning.AS_IT_SHOULD
+    assert names["must fail other-text"] is Meaning.EVIDENCE
+    assert names["cheat write-paths"] is Meaning.EVIDENCE
+    assert "cheat copy-reference" not in names
+
+
+def test_a_reference_that_the_agent_can_reach_is_found_out(lab: Lab, tmp_path: Path) -> None:
+    row = alone(lab, tmp_path, COPY, Kind.CHEAT)
+    assert any("cheat copy-reference ended with PASS" in fault for fault in row.faults)
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new", "fault"),
+    [
+        ("must fail", "echo three >", "echo one >", "must fail other-text ended with PASS"),
+        ("must fail", "must_fail:\n  other-text:\n", "must_fail:\n  other-text:\n    - {on: desktop, do: click, at: {name: Nine}, seconds: 1}\n", "must fail other-text ended with FAIL (agent_error"),
+        ("oracle", "echo one >", "echo two >", "oracle editor ended with FAIL"),
+        ("oracle", '"cp /srv/notes/a notes/a', '"cp /srv/none notes/a', "oracle terminal ended with FAIL"),
+        ("noop", 'content: "two', 'content: "one', "noop ended with INCONCLUSIVE (task_error"),
+    ],
+)  # fmt: skip
+def test_an_unsound_task_is_found_out(  # noqa: PLR0917
+    lab: Lab, tmp_path: Path, kind: str, old: str, new: str, fault: str
+) -> None:
+    assert old in COPY
+    row = alone(lab, tmp_path, COPY.replace(old, new), Kind(kind))
+    assert any(fault in each for each in row.faults), row.faults
+
+
+def test_attempts_that_died_are_no_evidence(lab: Lab, tmp_path: Path) -> None:
+    task = "id: answer\ninstruction: i\nroles: {phone: phone}\n"
+    task += "graph: [{id: a, on: session, check: answer_equals, with: {expected: x}}]\n"
+    task += "oracle: [{do: submit, with: {answer: x}}]\nlimits: {steps: 1}\n"
+    row = alone(lab, tmp_path, task, Kind.ORACLE, Kind.NOOP, Kind.CHEAT)
+    shown = {attempt.label: attempt.meaning for attempt in row.attempts}
+    assert shown["cheat guess-answers"] is Meaning.EVIDENCE
+    lost = replace(row.attempts[0].result, verdict=Verdict.FAIL, reason=Reason.AGENT_ERROR)
+    died = Attempt(Kind.FOREIGN, "other", "run", lost)
+    assert (died.meaning, died.fault) == (Meaning.NO_EVIDENCE, "")
+    few = Validation("answer", (*row.attempts[:2], died))
+    assert any("only 0 attempts without doing it" in fault for fault in few.faults)
+
+
+def test_a_failing_solution_says_at_which_step(lab: Lab, tmp_path: Path) -> None:
+    step = "  terminal:\n    - {on: desktop, do: click, at: {name: Nine}, seconds: 1}\n"
+    row = alone(lab, tmp_path, COPY.replace("  terminal:\n", step), Kind.ORACLE)
+    (fault,) = [fault for fault in row.faults if "oracle terminal" in fault]
+    assert "step 1 of 3, click on desktop: No element" in fault
