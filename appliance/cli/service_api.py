@@ -32,8 +32,8 @@ def make_server(
         RequirementError: the port is taken.
     """
     from appliance.cli.service_database import own_token_path
-    from controller.service.api.app import make_app
     from controller.service.api.server import Server, listen
+    from controller.service.web.app import make_app_with_pages
     from monitoring.hosts import allowed_hosts
 
     around = _surroundings(database, settings, stop)
@@ -43,7 +43,7 @@ def make_server(
     by_user = {part.strip().lower() for part in settings.service_hosts.split(",")} - {""}
     hosts = allowed_hosts(host, [chosen, settings.service_port]) | by_user
     shown = f"[{host}]" if ":" in host else host
-    return Server(make_app(around, hosts), listener), f"http://{shown}:{chosen}"
+    return Server(make_app_with_pages(around, hosts), listener), f"http://{shown}:{chosen}"
 
 
 def _surroundings(database: Database, settings: Settings, stop: threading.Event) -> Surroundings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.responses import JSONResponse
 
 from controller.service.api import (
@@ -19,7 +19,7 @@ from controller.service.api.access import Reader
 from controller.service.api.gate import Gate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from controller.service.api.surroundings import Surroundings
 
@@ -29,12 +29,15 @@ needs a token: `Authorization: Bearer TOKEN`. `mesocosm service token add NAME -
 """
 
 
-def make_app(around: Surroundings, hosts: Collection[str]) -> FastAPI:
+def make_app(
+    around: Surroundings, hosts: Collection[str], routers: Sequence[APIRouter] = ()
+) -> FastAPI:
     """Return the application.
 
     Args:
         around: what it is about.
         hosts: allowed values of ``Host``, in lower case.
+        routers: further routes, as those of the pages.
     """
     app = FastAPI(
         title="Mesocosm",
@@ -50,6 +53,8 @@ def make_app(around: Surroundings, hosts: Collection[str]) -> FastAPI:
     errors.install(app)
     for module in (queue_routes, schedule_routes, run_routes, appliance_routes, events):
         app.include_router(module.router)
+    for more in routers:
+        app.include_router(more)
     app.include_router(appliance_routes.open_router)
     app.add_api_route(
         "/api/v1/openapi.json",

@@ -21,6 +21,8 @@ from controller.service.api.access import AccessError
 from controller.service.api.models import ErrorReply
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fastapi import FastAPI, Request
 
 _log = logging.getLogger(__name__)
@@ -71,9 +73,8 @@ def reply(
 
 def install(app: FastAPI) -> None:
     """Make an application reply to errors in this form."""
-    app.add_exception_handler(MesocosmError, _on_error)
-    app.add_exception_handler(RequestValidationError, _on_validation)
-    app.add_exception_handler(HTTPException, _on_http)
+    for kind, handler in HANDLERS.items():
+        app.add_exception_handler(kind, handler)
 
 
 def status_of(error: MesocosmError) -> int:
@@ -102,3 +103,11 @@ def _on_http(_request: Request, exc: Exception) -> JSONResponse:
     answer = reply(exc.status_code, "http", str(exc.detail))
     answer.headers.update(exc.headers or {})
     return answer
+
+
+HANDLERS: dict[type[Exception], Callable[[Request, Exception], JSONResponse]] = {
+    MesocosmError: _on_error,
+    RequestValidationError: _on_validation,
+    HTTPException: _on_http,
+}
+"""What replies to each kind of error."""

@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
@@ -24,13 +24,15 @@ _streams = threading.BoundedSemaphore(MAX_STREAMS)
 
 @router.get("/events", response_class=EventSourceResponse)
 async def follow(
-    around: Around, last_event_id: Annotated[str, Header(max_length=20)] = "0"
+    around: Around,
+    last_event_id: Annotated[str, Header(max_length=20)] = "",
+    since: Annotated[int, Query(ge=0, le=2**63 - 1)] = 0,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Follow the queue: one event ``run`` for each change; an id continues where it broke off."""
+    """Follow the queue: one event ``run`` for each change after `since`, or after the last event's id."""
     if not _streams.acquire(blocking=False):
         raise AccessError(429, f"{MAX_STREAMS} streams are open already.")
     try:
-        seen = int(last_event_id) if last_event_id.isdecimal() else 0
+        seen = int(last_event_id) if last_event_id.isdecimal() else since
         idle = 0
         while not around.stop.is_set():
             rows = await run_in_threadpool(around.queue.changed_since, seen)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -25,7 +24,7 @@ Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
 def list_recorded_runs(around: Around, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Runs:
     """List recorded runs, the latest first."""
     rows = list_runs(around.store)[::-1][:limit]
-    return Runs(runs=[RunRowReply(**asdict(row)) for row in rows])
+    return Runs(runs=[RunRowReply.model_validate(row, from_attributes=True) for row in rows])
 
 
 @router.get("/{run}")

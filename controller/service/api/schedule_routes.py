@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -82,4 +81,4 @@ def schedule_history(
 ) -> History:
     """Return what became of a schedule's slots, the latest first."""
     slots = around.register.history(name, limit=limit)
-    return History(slots=[SlotReply(**asdict(slot)) for slot in slots])
+    return History(slots=[SlotReply.model_validate(slot, from_attributes=True) for slot in slots])

@@ -176,12 +176,16 @@ class Register:
         Raises:
             UnknownNameError: there is no such schedule, and was none.
         """
-        chosen = select(SlotRow).where(SlotRow.schedule == name)
+        slots = self.recent(name, limit=limit)
+        if not slots:
+            self.get(name)
+        return slots
+
+    def recent(self, name: str, *, limit: int) -> list[Slot]:
+        """Return what became of the last slots of a schedule, the latest first; none is no error."""
+        chosen = select(SlotRow).where(SlotRow.schedule == name).order_by(SlotRow.slot_s.desc())
         with self._database.read() as session:
-            rows = list(session.scalars(chosen.order_by(SlotRow.slot_s.desc()).limit(limit)))
-            if not rows:
-                _find(session, name)
-            return [_slot(row) for row in rows]
+            return [_slot(row) for row in session.scalars(chosen.limit(limit))]
 
     def slot_of(self, run: str) -> Slot | None:
         """Return the slot that a run was fired by; None for other runs."""

@@ -90,6 +90,11 @@ class RunQueue:
         with self._database.read() as session:
             return [to_run(row) for row in session.scalars(chosen)]
 
+    def last_change(self) -> int:
+        """Return the newest `change` of any run; 0 without runs."""
+        with self._database.read() as session:
+            return session.scalar(select(func.max(QueuedRunRow.change))) or 0
+
     def count(self) -> dict[State, int]:
         """Return how many runs there are in each state."""
         counted = select(QueuedRunRow.state, func.count()).group_by(QueuedRunRow.state)

@@ -13,19 +13,15 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis.core.result import Ok
 from starlette.testclient import TestClient
 
-from appliance.base.clock import SYSTEM_CLOCK, FakeClock
+from appliance.base.clock import FakeClock
 from appliance.base.errors import RequirementError
-from appliance.base.settings import Settings
 from controller.service.api.app import make_app
 from controller.service.api.gate import COOKIE, MAX_BODY_BYTES
 from controller.service.api.server import Server, listen
-from controller.service.api.surroundings import Surroundings
-from controller.service.metrics import make_registry, render
-from controller.service.state.claims import Claims
 from controller.service.state.queued_run import Asker, Counts
 from controller.service.state.tokens import Role, Tokens
-from controller.service.worker.work import Work
 from tests.tiers import IS_NIGHTLY
+from tests.unit.controller.service.surroundings import HOST, carry_out, make_surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,11 +29,11 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
+    from controller.service.api.surroundings import Surroundings
     from controller.service.requests import RunRequest
     from controller.service.state.database import Database
     from controller.service.state.queue import RunQueue
 
-HOST = "127.0.0.1:9465"
 EXAMPLES = 100 if IS_NIGHTLY else 2
 MODES = list(schemathesis.GenerationMode) if IS_NIGHTLY else [schemathesis.GenerationMode.POSITIVE]
 CHECKS = [
@@ -50,16 +46,7 @@ CHECKS = [
 
 @pytest.fixture
 def around(database: Database, tmp_path: Path) -> Surroundings:
-    return Surroundings(
-        database=database,
-        settings=Settings(state_dir=tmp_path),
-        clock=SYSTEM_CLOCK,
-        stop=threading.Event(),
-        version="0",
-        machines=lambda: [{"machine_id": "desktop-1", "in_use": False}],
-        doctor=lambda: [{"name": "disk", "state": "ok"}],
-        metrics=lambda: render(make_registry(database, FakeClock())),
-    )
+    return make_surroundings(database, tmp_path)
 
 
 @pytest.fixture
@@ -169,7 +156,6 @@ def test_a_run_is_queued_followed_and_looked_at(
     client: TestClient,
     tokens: dict[str, dict[str, str]],
     around: Surroundings,
-    database: Database,
     request_of_tiny: RunRequest,
 ) -> None:
     headers = tokens["operate"]
@@ -182,30 +168,21 @@ def test_a_run_is_queued_followed_and_looked_at(
     listed = client.get("/api/v1/queue?state=paused&limit=1", headers=headers).json()
     assert (listed["runs"][0]["run"], listed["before"]) == (run, 1)
 
-    queued = around.queue.add(request_of_tiny, Asker("cli", priority=9))
-    claims = Claims(database, SYSTEM_CLOCK)
-    assert claims.claim()
-    Work(
-        queued,
-        around.settings,
-        SYSTEM_CLOCK,
-        note=lambda counts: claims.note(queued.run, counts),
-        preflight=lambda _: None,
-    ).run()
-    assert around.queue.get(queued.run).counts == Counts(1, 1, 0, 0)
+    recorded = carry_out(around, request_of_tiny)
+    assert around.queue.get(recorded).counts == Counts(1, 1, 0, 0)
     rows = client.get("/api/v1/runs", headers=headers).json()["runs"]
-    assert [(row["run"], row["passed"]) for row in rows] == [(queued.run, 1)]
-    report = client.get(f"/api/v1/runs/{queued.run}", headers=headers).json()
+    assert [(row["run"], row["passed"]) for row in rows] == [(recorded, 1)]
+    report = client.get(f"/api/v1/runs/{recorded}", headers=headers).json()
     assert report["trials"][0]["verdict"] == "PASS"
-    path = f"/api/v1/runs/{queued.run}/trials/dark-style/0"
+    path = f"/api/v1/runs/{recorded}/trials/dark-style/0"
     trial = client.get(path, params={"limit": 1, "after": 1}, headers=headers).json()
     assert (len(trial["events"]), trial["next"], trial["attempts"]) == (1, 2, 1)
     events = client.get(path, headers=headers).json()["events"]
     digest = next(d for event in events for d in event.get("screens", {}).values())
-    picture = client.get(f"/api/v1/runs/{queued.run}/pictures/{digest}", headers=headers)
+    picture = client.get(f"/api/v1/runs/{recorded}/pictures/{digest}", headers=headers)
     assert picture.headers["content-type"] == "image/png"
     assert picture.content.startswith(b"\x89PNG")
-    for missing in (f"{path}?attempt=2", f"/api/v1/runs/{queued.run}/trials/dark-style/1"):
+    for missing in (f"{path}?attempt=2", f"/api/v1/runs/{recorded}/trials/dark-style/1"):
         assert client.get(missing, headers=headers).status_code == 404
 
 

@@ -1,0 +1,50 @@
+"""The application with its pages."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from controller.service.api.app import make_app
+from controller.service.api.errors import HANDLERS
+from controller.service.web import pages, session
+from controller.service.web.templating import page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from fastapi import FastAPI, Request
+    from starlette.responses import Response
+
+    from controller.service.api.surroundings import Surroundings
+
+_FOR_PROGRAMS = ("/api/", "/healthz", "/metrics")
+
+
+def make_app_with_pages(around: Surroundings, hosts: Collection[str]) -> FastAPI:
+    """Return API and pages.
+
+    Args:
+        around: what they are about.
+        hosts: allowed values of ``Host``, in lower case.
+    """
+    app = make_app(around, hosts, (session.router, pages.router))
+    for kind, handler in HANDLERS.items():
+        app.add_exception_handler(kind, _for_people(handler))
+    app.add_exception_handler(session.SignInNeededError, session.redirect_to_sign_in)
+    return app
+
+
+def _for_people(
+    handler: Callable[[Request, Exception], Response],
+) -> Callable[[Request, Exception], Response]:
+    """Return a handler that shows the same error as a page to those who look at pages."""
+
+    def reply(request: Request, exc: Exception) -> Response:
+        answer = handler(request, exc)
+        if request.url.path.startswith(_FOR_PROGRAMS):
+            return answer
+        error = json.loads(bytes(answer.body))["error"]
+        return page("error", status=answer.status_code, error=error)
+
+    return reply

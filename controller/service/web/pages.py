@@ -1,0 +1,188 @@
+"""The pages: Overview, Runs, one run, one trial, Schedules."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Form, Query
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+
+from appliance.base.errors import UnknownNameError
+from controller.service.api.access import Around
+from controller.service.api.queue_routes import require_valid
+from controller.service.api.run_routes import Repeat, find_attempts
+from controller.service.requests import parse_request
+from controller.service.schedules.definition import parse_schedule
+from controller.service.state.queued_run import Asker
+from controller.service.web import views
+from controller.service.web.session import Operating, Viewer
+from controller.service.web.templating import page
+from evaluators.model.suite import list_suites
+
+router = APIRouter(include_in_schema=False)
+
+_STATIC = FilePath(__file__).parent / "static"
+_TYPES = {"style.css": "text/css", "live.js": "text/javascript"}
+_RUNS = 50
+_STEPS = 25
+_SLOTS = 10
+
+Page = Annotated[int, Query(ge=0, le=1_000_000)]
+Filter = Annotated[str, Query(max_length=100)]
+
+
+@router.get("/static/{name}")
+def static(name: str) -> FileResponse:
+    """Return a file that pages need; it tells nothing, and needs no token."""
+    if name not in _TYPES:
+        raise UnknownNameError.of("file", name, _TYPES)
+    return FileResponse(_STATIC / name, media_type=_TYPES[name])
+
+
+@router.get("/")
+def overview(around: Around, role: Viewer) -> HTMLResponse:
+    """Show what runs now, last night against the night before, machines, disk."""
+    return page(
+        "overview",
+        role=role,
+        around=around,
+        open_runs=views.open_runs(around),
+        nights=views.nights(around),
+        machines=around.machines(),
+        disk=views.disk(around),
+        now_s=around.clock.now_s(),
+    )
+
+
+@router.get("/runs")
+def runs(
+    around: Around,
+    role: Viewer,
+    *,
+    suite: Filter = "",
+    agent: Filter = "",
+    state: Filter = "",
+    number: Page = 0,
+) -> HTMLResponse:
+    """Show recorded runs, those that the queue holds, and a form to queue one."""
+    filters = {"suite": suite, "agent": agent, "state": state}
+    rows, count = views.recorded_runs(around, filters, offset=number * _RUNS, limit=_RUNS)
+    return page(
+        "runs",
+        role=role,
+        around=around,
+        open_runs=views.open_runs(around),
+        rows=rows,
+        filters=filters,
+        number=number,
+        has_more=count > (number + 1) * _RUNS,
+        count=count,
+        suites=list_suites(),
+    )
+
+
+@router.post("/runs", dependencies=[Operating])
+def queue_run(
+    around: Around,
+    suite: Annotated[str, Form(max_length=200)],
+    agent: Annotated[str, Form(max_length=200)],
+    *,
+    repeats: Annotated[int, Form()] = 1,
+    priority: Annotated[int, Form(ge=-1000, le=1000)] = 0,
+) -> Response:
+    """Queue a run."""
+    request = parse_request({"suite": suite, "agent": agent, "repeats": repeats})
+    require_valid(request)
+    added = around.queue.add(request, Asker("page", priority=priority))
+    return RedirectResponse(f"/runs/{added.run}", status_code=303)
+
+
+@router.get("/runs/{run}")
+def one_run(run: str, around: Around, role: Viewer) -> HTMLResponse:
+    """Show one run: its state in the queue, its results, its trials."""
+    queued, report = views.queued(around, run), views.report(around, run)
+    if queued is None and report is None:
+        around.store.open(run)
+    return page("run", role=role, around=around, run=run, queued=queued, report=report)
+
+
+@router.post("/runs/{run}/{action}", dependencies=[Operating])
+def change_run(run: str, action: Literal["cancel", "pause", "resume"], around: Around) -> Response:
+    """Cancel, pause or resume a run."""
+    getattr(around.queue, action)(run)
+    return RedirectResponse(f"/runs/{run}", status_code=303)
+
+
+@router.get("/runs/{run}/trials/{task}/{repeat}")
+def one_trial(
+    run: str,
+    task: str,
+    repeat: Repeat,
+    around: Around,
+    role: Viewer,
+    *,
+    attempt: Annotated[int | None, Query(ge=1)] = None,
+    number: Page = 0,
+) -> HTMLResponse:
+    """Show a trial step by step: pictures, actions, thoughts, graph, raw log."""
+    attempts = find_attempts(around.store.open(run), task, repeat)
+    numbers = [each.number for each in attempts]
+    if attempt is not None and attempt not in numbers:
+        raise UnknownNameError.of("attempt", str(attempt), map(str, numbers))
+    chosen = attempts[-1] if attempt is None else attempts[numbers.index(attempt)]
+    part = views.timeline(chosen, offset=number * _STEPS, limit=_STEPS)
+    return page(
+        "trial",
+        role=role,
+        around=around,
+        run=run,
+        task=task,
+        repeat=repeat,
+        attempt=chosen.number,
+        attempts=numbers,
+        part=part,
+        number=number,
+        pages=max(1, -(-part.count // _STEPS)),
+    )
+
+
+@router.get("/schedules")
+def all_schedules(around: Around, role: Viewer) -> HTMLResponse:
+    """Show schedules with their slots, and a form to add one."""
+    return page(
+        "schedules",
+        role=role,
+        around=around,
+        entries=views.schedules(around, slots=_SLOTS),
+        suites=list_suites(),
+    )
+
+
+@router.post("/schedules", dependencies=[Operating])
+def add_schedule(
+    around: Around,
+    name: Annotated[str, Form(max_length=100)],
+    suite: Annotated[str, Form(max_length=200)],
+    agent: Annotated[str, Form(max_length=200)],
+    line: Annotated[str, Form(max_length=500)],
+    *,
+    timezone: Annotated[str, Form(max_length=100)] = "UTC",
+    repeats: Annotated[int, Form()] = 1,
+) -> Response:
+    """Add a schedule."""
+    request = parse_request({"suite": suite, "agent": agent, "repeats": repeats})
+    require_valid(request)
+    trigger = {"kind": "cron", "line": line, "timezone": timezone}
+    schedule = {"name": name, "trigger": trigger, "request": request, "baseline": "previous"}
+    around.register.add(parse_schedule(schedule))
+    return RedirectResponse("/schedules", status_code=303)
+
+
+@router.post("/schedules/{name}/{action}", dependencies=[Operating])
+def change_schedule(
+    name: str, action: Literal["pause", "resume", "run-now", "remove"], around: Around
+) -> Response:
+    """Pause, resume, run or remove a schedule."""
+    getattr(around.register, action.replace("-", "_"))(name)
+    return RedirectResponse("/schedules", status_code=303)

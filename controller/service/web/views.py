@@ -1,0 +1,174 @@
+"""What the pages show, read from queue, schedules and event logs."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from appliance.base.errors import UnknownNameError
+from controller.service.state.queued_run import OVER, State
+from controller.store.index import list_runs
+from controller.store.report import read_report
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from controller.service.api.surroundings import Surroundings
+    from controller.service.schedules.register import Registered, Slot
+    from controller.service.state.queued_run import QueuedRun
+    from controller.store.index import RunRow
+    from controller.store.report import Report
+    from controller.store.runs import Attempt
+
+_NIGHTS = 2
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A run that is not over, and how far it is.
+
+    Attributes:
+        queued: the run.
+        left_s: estimate of the time that it still needs; None while nothing can be said.
+    """
+
+    queued: QueuedRun
+    left_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """The last runs of a schedule, the latest first."""
+
+    name: str
+    runs: Sequence[QueuedRun]
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """The disk that runs are written to, in GiB."""
+
+    free_gib: float
+    total_gib: float
+
+
+def open_runs(around: Surroundings) -> list[Progress]:
+    """Return the runs that are not over, in the order in which they were asked for."""
+    states = [state for state in State if state not in OVER]
+    rows = around.queue.entries(states, limit=1000)
+    return [Progress(row, _left_s(row, around.clock.now_s())) for row in reversed(rows)]
+
+
+def nights(around: Surroundings) -> list[Night]:
+    """Return the last two runs of each schedule that are over."""
+    rows = around.queue.entries(OVER, limit=1000)
+    found = []
+    for each in around.register.entries():
+        name = each.schedule.name
+        found.append(Night(name, [row for row in rows if row.schedule == name][:_NIGHTS]))
+    return [night for night in found if night.runs]
+
+
+def disk(around: Surroundings) -> Disk | None:
+    """Return how full the disk is; None before there is a state folder."""
+    try:
+        usage = shutil.disk_usage(around.settings.state_dir)
+    except OSError:
+        return None
+    return Disk(usage.free / _GIB, usage.total / _GIB)
+
+
+def recorded_runs(
+    around: Surroundings, filters: Mapping[str, str], *, offset: int, limit: int
+) -> tuple[list[RunRow], int]:
+    """Return a part of the recorded runs, the latest first, and how many fit the filters.
+
+    Args:
+        around: whose runs.
+        filters: suite, agent and state; empty ones admit all; what contains the text fits.
+        offset: how many are passed over.
+        limit: how many are returned at most.
+    """
+    rows = [
+        row
+        for row in reversed(list_runs(around.store))
+        if all(text.lower() in getattr(row, name).lower() for name, text in filters.items())
+    ]
+    return rows[offset : offset + limit], len(rows)
+
+
+def report(around: Surroundings, run: str) -> Report | None:
+    """Return a run's report; None where nothing was recorded yet.
+
+    Raises:
+        StoreError: its logs are damaged.
+    """
+    if not around.store.has(run):
+        return None
+    return read_report(around.store.open(run))
+
+
+def queued(around: Surroundings, run: str) -> QueuedRun | None:
+    """Return a run of the queue; None for those that a command ran by itself."""
+    try:
+        return around.queue.get(run)
+    except UnknownNameError:
+        return None
+
+
+def schedules(around: Surroundings, *, slots: int) -> list[tuple[Registered, list[Slot]]]:
+    """Return all schedules with their last slots."""
+    return [
+        (each, around.register.recent(each.schedule.name, limit=slots))
+        for each in around.register.entries()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A part of a trial.
+
+    Attributes:
+        steps: events that are shown: the first observation, and steps.
+        others: the rest of the log, without them.
+        graph: state of each node after the last step shown.
+        end: the line of type ``end``; None while there is none.
+        count: of all events that can be shown.
+    """
+
+    steps: list[dict[str, Any]]
+    others: list[dict[str, Any]]
+    graph: dict[str, dict[str, Any]]
+    end: dict[str, Any] | None
+    count: int
+
+
+def timeline(attempt: Attempt, *, offset: int, limit: int) -> Timeline:
+    """Return a part of a trial's steps, and its graph at the end of that part.
+
+    Raises:
+        StoreError: its log is damaged.
+    """
+    shown = [event for event in attempt.events if event["type"] in {"observation", "step"}]
+    others = [event for event in attempt.events if event["type"] not in {"observation", "step"}]
+    steps = shown[offset : offset + limit]
+    ends = [event for event in others if event["type"] == "end"]
+    is_last = offset + limit >= len(shown)
+    source = ends[-1] if ends and is_last else next(iter(reversed(steps)), {})
+    return Timeline(
+        steps=steps,
+        others=others,
+        graph=source.get("graph", {}).get("nodes", {}),
+        end=ends[-1] if ends else None,
+        count=len(shown),
+    )
+
+
+def _left_s(row: QueuedRun, now_s: float) -> float | None:
+    """Estimate the rest of a run from its trials so far; pauses make it too long."""
+    counts = row.counts
+    if row.state is not State.RUNNING or row.started_s is None or not counts.ended:
+        return None
+    return (now_s - row.started_s) / counts.ended * (counts.planned - counts.ended)

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.testclient import TestClient
+
+from appliance.base.clock import SYSTEM_CLOCK
+from controller.service.state.tokens import Role
+from controller.service.web.app import make_app_with_pages
+from tests.unit.controller.service.surroundings import HOST, carry_out, make_surroundings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from controller.service.api.surroundings import Surroundings
+    from controller.service.requests import RunRequest
+    from controller.service.state.database import Database
+
+OWN = {"Origin": f"http://{HOST}"}
+
+
+@pytest.fixture
+def around(database: Database, tmp_path: Path) -> Surroundings:
+    return make_surroundings(database, tmp_path)
+
+
+@pytest.fixture
+def browser(around: Surroundings) -> TestClient:
+    app = make_app_with_pages(around, {HOST})
+    return TestClient(app, base_url=f"http://{HOST}", headers=OWN, follow_redirects=True)
+
+
+def sign_in(browser: TestClient, around: Surroundings, role: Role = Role.OPERATE) -> None:
+    token = around.tokens.add(f"browser-{role}", role)
+    assert browser.post("/login", data={"token": token}).status_code == 200
+
+
+def test_pages_ask_for_a_token_first(browser: TestClient, around: Surroundings) -> None:
+    for path in ("/", "/runs", "/schedules", "/runs/x", "/runs/x/trials/y/0"):
+        answer = browser.get(path)
+        assert answer.url.path == "/login", path
+    assert "no token of this service" in browser.post("/login", data={"token": "guess"}).text
+    sign_in(browser, around)
+    cookie = next(iter(browser.cookies.jar))
+    assert cookie.has_nonstandard_attr("HttpOnly")
+    assert "Nothing runs" in browser.get("/").text
+    browser.post("/logout")
+    assert browser.get("/runs").url.path == "/login"
+
+
+def test_every_page_shows_what_there_is_and_names_nothing_foreign(
+    browser: TestClient, around: Surroundings, request_of_tiny: RunRequest
+) -> None:
+    run = carry_out(around, request_of_tiny)
+    sign_in(browser, around)
+    form = {"name": "nightly", "suite": "smoke", "agent": "noop", "line": "0 2 * * *"}
+    assert "next slot" in browser.post("/schedules", data=form).text
+    assert "by_hand" in browser.post("/schedules/nightly/run-now").text
+    trial = f"/runs/{run}/trials/dark-style/0"
+    texts = {path: browser.get(path).text for path in ("/", "/runs", f"/runs/{run}", trial)}
+    assert "nightly" in texts["/"]
+    assert run in texts["/runs"]
+    assert f'href="{trial}"' in texts[f"/runs/{run}"]
+    pictures = re.findall(r'src="(/api/v1/runs/[^"]+)"', texts[trial])
+    assert pictures
+    assert browser.get(pictures[0]).headers["content-type"] == "image/png"
+    assert '<td class="met">met</td>' in texts[trial]
+    for path, text in texts.items():
+        assert not re.search(r'(?:src|href|action)="(?:https?:)?//', text), path
+        assert not re.search(r"<script>|\son\w+=|\sstyle=", text), path
+        assert text.count("<h1>") == 1
+    for name in set(re.findall(r'(?:src|href)="(/static/[^"]+)"', "".join(texts.values()))):
+        assert browser.get(name).status_code == 200
+
+
+def test_what_agents_write_is_text(
+    browser: TestClient, around: Surroundings, request_of_tiny: RunRequest
+) -> None:
+    run = carry_out(around, request_of_tiny)
+    folder = around.store.open(run)
+    evil = "<script>alert(1)</script>"
+    action = {"on": "desktop", "do": "type_text", "with": {"text": evil}}
+    with folder.begin_attempt("dark-style", 0, SYSTEM_CLOCK) as log:
+        log.append("step", n=1, action=action, note=evil, screens={}, met=[], seconds={})
+    sign_in(browser, around)
+    text = browser.get(f"/runs/{run}/trials/dark-style/0").text
+    assert evil not in text
+    assert text.count("&lt;script&gt;") == 2
+    assert "no end yet" in text
+    first = browser.get(f"/runs/{run}/trials/dark-style/0?attempt=1").text
+    assert "(success)" in first
+    assert browser.get(f"/runs/{run}/trials/dark-style/0?attempt=9").status_code == 404
+
+
+def test_a_reader_sees_no_buttons_and_may_press_none(
+    browser: TestClient, around: Surroundings, request_of_tiny: RunRequest
+) -> None:
+    run = carry_out(around, request_of_tiny)
+    sign_in(browser, around, Role.READ)
+    for path in ("/runs", "/schedules", f"/runs/{run}"):
+        forms = re.findall(r'method="post" action="([^"]+)"', browser.get(path).text)
+        assert forms == ["/logout"]
+    refused = browser.post(f"/runs/{run}/resume")
+    assert refused.status_code == 403
+    assert "may look, not change" in refused.text
+
+
+def test_runs_are_queued_and_changed_by_forms_and_errors_are_pages(
+    browser: TestClient, around: Surroundings
+) -> None:
+    sign_in(browser, around)
+    queued = browser.post("/runs", data={"suite": "smoke", "agent": "noop", "repeats": "2"})
+    run = queued.url.path.rpartition("/")[2]
+    assert around.queue.get(run).request.repeats == 2
+    assert "paused" in browser.post(f"/runs/{run}/pause").text
+    assert "cancelled" in browser.post(f"/runs/{run}/cancel").text
+    wrong = browser.post("/runs", data={"suite": "smoke", "agent": "<b>nobody</b>"})
+    assert wrong.status_code == 422
+    assert "&lt;b&gt;nobody" in wrong.text
+    assert browser.get("/runs/nothing").status_code == 404
+    foreign = browser.post("/logout", headers={"Origin": "http://evil.example"})
+    assert foreign.status_code == 403
