@@ -12,6 +12,7 @@ from appliance.base.cancel import CancellableClock, CancelToken
 from appliance.base.errors import (
     EpisodeStartError,
     EpisodeUseError,
+    LeaseExpiredError,
     MesocosmError,
     SpecError,
     StoreError,
@@ -25,7 +26,7 @@ from controller.episode.limits import wall_limit_s
 from controller.episode.live import LiveTrial
 from controller.episode.preparation import prepare
 from controller.episode.recording import recording
-from controller.episode.result import Ending, MachineRecord, Reason
+from controller.episode.result import FAILED, INCONCLUSIVE, Ending, MachineRecord, Reason
 from controller.episode.step import OracleContext, Step
 from evaluators.parameters.binding import bind_task
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from controller.episode.result import TrialResult
     from controller.observation.observer import Observation
     from evaluators.model.task import Task
+    from provisioning.fleet.protocol import Lease
 
 _LOG = logging.getLogger(__name__)
 _LEASE_SLACK_S = 1800.0
@@ -86,6 +88,7 @@ class Episode:
         self._phase = _Phase.NEW
         self._seed = 0
         self._shown_s = 0.0
+        self._lease: Lease | None = None
         self._live: LiveTrial | None = None
         self._conclusion: Conclusion | None = None
         self._result: TrialResult | None = None
@@ -288,9 +291,8 @@ class Episode:
     def _open(self, task: Task) -> LiveTrial:
         context, conclusion = self._context, self._require_conclusion()
         ttl_s = wall_limit_s(task.limits) + _LEASE_SLACK_S
-        environment = self._stack.enter_context(
-            context.fleet.acquire(task.roles, ttl_s)
-        ).environment
+        self._lease = self._stack.enter_context(context.fleet.acquire(task.roles, ttl_s))
+        environment = self._lease.environment
         machines = environment.machines
         conclusion.machines = tuple(
             MachineRecord(role=role, **asdict(machine.info)) for role, machine in machines.items()
@@ -330,8 +332,24 @@ class Episode:
     def _conclude(self, ending: Ending) -> TrialResult:
         conclusion = self._require_conclusion()
         self._phase = _Phase.OVER
+        ending = self._with_lease(ending)
         self._result = conclusion.write(ending, self._live, self._context, self._log)
         return self._result
+
+    def _with_lease(self, ending: Ending) -> Ending:
+        """Return the ending of a trial whose lease is over: whatever was found later is its doing."""
+        try:
+            if self._lease is not None:
+                _ = self._lease.environment
+        except LeaseExpiredError as exc:
+            if ending.reason not in FAILED | INCONCLUSIVE - {Reason.ENVIRONMENT_ERROR}:
+                detail = f"{message_of(exc)}\n{ending.detail}".strip()
+                return Ending(Reason.ENVIRONMENT_ERROR, detail)
+        except MesocosmError as exc:
+            _LOG.info("The lease of a trial that is over: %s", exc)
+            if ending.reason is Reason.ENVIRONMENT_ERROR:
+                return Ending(ending.reason, f"{message_of(exc)}\n{ending.detail}".strip())
+        return ending
 
     def _give_back(self) -> None:
         try:

@@ -69,6 +69,14 @@ def test_the_episode_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[1].endswith("met ['written']")
 
 
+def test_machines_are_as_new_after_a_reset(capsys: pytest.CaptureFixture[str]) -> None:
+    program = runpy.run_path(str(REPOSITORY / "examples/python/machines.py"))
+    program["main"]("fake")
+    said, machine = capsys.readouterr().out.splitlines()
+    assert said == "hello"
+    assert machine.startswith("desktop-fake0 (")
+
+
 def test_the_run_is_kept_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
     program = runpy.run_path(str(REPOSITORY / "examples/python/run.py"))
     program["main"](TINY, "fake")

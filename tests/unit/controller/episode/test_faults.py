@@ -21,11 +21,12 @@ from provisioning.protocols import EndCause, Kind
 from tests.unit.controller.bench import DARK, Bench, Scripted, make_task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from controller.agents.protocol import Agent, AgentContext
     from evaluators.model.task import Task
     from provisioning.fake import FakeDesktop, FakePhone
+    from provisioning.fleet.protocol import Fleet, Lease
     from provisioning.protocols import Json
 
 OPEN = Action("open_app", "desktop", {"name": "Terminal"})
@@ -265,3 +266,31 @@ def test_a_broken_invariant_fails_although_all_else_is_met(bench: Bench) -> None
     dark = type_line("gsettings set org.gnome.desktop.interface color-scheme prefer-dark")
     result = bench.run(task, Scripted(OPEN, type_line("rm kept"), dark))
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.FALSE_COMPLETION)
+
+
+class Hurried:
+    """Lends machines for five seconds, whatever is asked for."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+
+    def acquire(self, roles: Mapping[str, Kind], ttl_s: float = 0.0) -> Lease:
+        return self._fleet.acquire(roles, 5.0)
+
+
+def test_a_trial_whose_lease_ended_says_so(bench: Bench, dark_task: Task) -> None:
+    bench.fleet = Hurried(bench.fleet)
+
+    def take_long() -> None:
+        bench.clock.advance(6)
+
+    complete = Action("complete")
+    for moves, reason in (
+        ((take_long, complete), Reason.ENVIRONMENT_ERROR),
+        ((take_long, AgentError("I give up.")), Reason.AGENT_ERROR),
+        ((complete,), Reason.FALSE_COMPLETION),
+    ):
+        result = bench.run(dark_task, Scripted(*moves))
+        assert result.reason is reason
+        is_said = result.detail.startswith("The lease lease-")
+        assert is_said == (reason is Reason.ENVIRONMENT_ERROR)

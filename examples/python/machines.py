@@ -1,0 +1,26 @@
+"""Machines without a task: lease them, use them, have them as new."""
+
+from __future__ import annotations
+
+import sys
+
+from appliance.base.settings import get_settings
+from controller.wiring import open_fleet
+from provisioning.protocols import Kind
+
+
+def main(fleet: str = "real") -> None:
+    """Write a file on a desktop, and see that a reset took it away."""
+    lender = open_fleet(fleet, get_settings())
+    with lender.acquire({"desktop": Kind.DESKTOP}, ttl_s=600) as lease:
+        desktop = lease.environment.machines["desktop"]
+        path = f"{desktop.info.home}/note.txt"
+        desktop.files.put(path, b"hello")
+        print(desktop.files.get(path).decode())
+        lease.renew()  # 600 seconds from now
+        desktop = lease.reset().machines["desktop"]  # as new: rewound, or another fork
+        print(desktop.info.machine_id, desktop.screen.capture().shape)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
