@@ -109,6 +109,13 @@ class MachineFolder:
         )
         return record
 
+    def changed_s(self) -> float:
+        """Return when the record was last written, unix time; 0 where there is none."""
+        try:
+            return (self.path / META).stat().st_mtime
+        except OSError:
+            return 0.0
+
     def mark(self, state: MachineState) -> None:
         """Write another state into the record, if there is one.
 

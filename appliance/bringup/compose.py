@@ -119,6 +119,7 @@ class Compose:
             "MESOCOSM_CONTROLLER_HOSTS": settings.controller_hosts,
             "MESOCOSM_PROMETHEUS_PORT": str(settings.prometheus_port),
             "MESOCOSM_ACCELERATOR": "kvm" if self._kvm else "tcg",
+            "MESOCOSM_DESKTOP_POOL": settings.desktop_pool,
             **{f"MESOCOSM_{name.upper()}_IMAGE": tag for name, tag in images.items()},
         }
         write_atomic(self.env_file, "".join(f"{key}={value}\n" for key, value in rows.items()))

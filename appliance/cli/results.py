@@ -62,12 +62,14 @@ class _Results(TyperGroup):
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     from appliance.cli.export import export
+    from appliance.cli.results_prune import prune
 
     group = typer.Typer(
         cls=_Results, help="Show the results of runs (`results RUN` is `results show RUN`)."
     )
     group.command("show")(results)
     group.command("export")(export)
+    group.command("prune")(prune)
     app.add_typer(group, name="results")
 
 

@@ -39,6 +39,7 @@ def serve(
 
     from appliance.base.files import locked
     from appliance.base.settings import get_settings
+    from appliance.bringup.upkeep import Upkeep
     from monitoring.server import PageServer
     from provisioning.fleet.liveness import LivenessWatch, open_liveness
 
@@ -50,6 +51,7 @@ def serve(
         _sweep(settings)
         chosen = settings.controller_port if port is None else port
         with (
+            Upkeep(settings),
             LivenessWatch(open_liveness(settings)) as watch,
             PageServer(
                 _pages(settings, prometheus, watch), host=host, port=chosen, hosts=_hosts(settings)

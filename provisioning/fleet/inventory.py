@@ -74,6 +74,20 @@ class Inventory:
             for one in self.records()
         )
 
+    def is_lent(self, kind: Kind) -> bool:
+        """Return whether a saved machine of a kind is held by somebody and none of it is idle."""
+        mine = [
+            folder
+            for folder in iter_folders(self._settings)
+            if (one := folder.read()) is not None
+            and one.kind is kind
+            and not one.is_fork
+            and one.state is not MachineState.STARTING
+            and self.is_offered(one)
+            and self.fits(one)
+        ]
+        return bool(mine) and all(folder.is_claimed() for folder in mine)
+
     def reusable(self, kind: Kind) -> Iterator[Claimed]:
         """Claim the saved machines of a kind that nobody uses, one after the other.
 

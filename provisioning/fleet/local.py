@@ -119,13 +119,17 @@ class LocalFleet:
     def prepare(self, kinds: Sequence[Kind]) -> list[HostMachine]:
         """Make sure that one machine of each kind is up and saved; returns them, not held.
 
-        What forks start from is made where it was lost.
+        What forks start from is made where it was lost. A kind whose only machine is lent now has
+        one: it is left alone, and no other is made.
 
         Raises:
             MachineError: one cannot be made.
         """
         made: list[HostMachine] = []
+        self._reaper.reap()
         for kind in kinds:
+            if self._inventory.is_lent(kind):
+                continue
             with self._registered([kind]) as lease_id:
                 acquisition = Acquisition(self._parts(), lease_id, may_fork=False)
                 (taken,) = acquisition.take([kind])
@@ -173,6 +177,14 @@ class LocalFleet:
         Machines that are whole stay, one a kind at least, and are lent again.
         """
         return self._reaper.sweep()
+
+    def trim(self, idle_s: float) -> list[str]:
+        """Remove machines beyond the pool that nobody used for a while; returns a line for each.
+
+        Args:
+            idle_s: how long nobody used them.
+        """
+        return self._reaper.trim(self._pool.size, idle_s)
 
     def remove_all(self) -> list[str]:
         """Remove every machine, whoever uses it; returns their ids."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from appliance.base.files import FileLock
@@ -82,6 +83,31 @@ class Reaper:
             finally:
                 claim.release()
         return removed + self._inventory.remove_strays()
+
+    def trim(self, keep: int, idle_s: float) -> list[str]:
+        """Remove idle machines beyond a number of each kind; returns one line for each.
+
+        Args:
+            keep: how many of a kind stay, saved ones and forks apart; one at least.
+            idle_s: only those that nobody used for so long go.
+        """
+        removed = []
+        seen: Counter[tuple[Kind, bool]] = Counter()
+        for folder in self._inventory.folders():
+            record = folder.read()
+            if record is None or record.state not in {MachineState.READY, MachineState.WAITING}:
+                continue
+            seen[record.kind, record.is_fork] += 1
+            is_surplus = seen[record.kind, record.is_fork] > max(_KEPT_IDLE, keep)
+            if not is_surplus or self._clock.now_s() - folder.changed_s() < idle_s:
+                continue
+            if claim := folder.claim():
+                try:
+                    self._inventory.destroy(folder)
+                finally:
+                    claim.release()
+                removed.append(f"{folder.machine_id}: nobody used it for {idle_s:g} s")
+        return removed
 
     def _is_alive(self, row: LeaseRow) -> bool:
         """Return whether a lease's holder has its lock; one on another host only expires."""

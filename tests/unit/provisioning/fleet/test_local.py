@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from appliance.base.clock import FakeClock
 from appliance.base.errors import (
     MachineError,
     RequirementError,
@@ -441,3 +442,37 @@ def test_a_fork_that_was_made_by_hand_is_neither_lent_nor_swept(forking: Forking
 
     forking.ended = {"desktop-mine"}
     assert fleet.sweep() == ["desktop-mine: it ended with its hypervisor"]
+
+
+# -- what is lent, and what is too many
+
+
+def test_preparing_makes_no_second_machine_while_the_only_one_is_lent(
+    fleet: LocalFleet, backend: FakeBackend
+) -> None:
+    with fleet.acquire(ROLES):
+        assert LocalFleet(backend.settings, {Kind.DESKTOP: backend}).prepare([Kind.DESKTOP]) == []
+    assert backend.made == 1
+    assert len(fleet.prepare([Kind.DESKTOP])) == 1
+    assert backend.made == 1
+
+
+def test_machines_beyond_the_pool_go_once_nobody_used_them_for_a_while(
+    tmp_path: Path,
+) -> None:
+    backend = ForkingFake(Settings(state_dir=tmp_path, desktop_pool="2"))
+    clock = FakeClock()
+    fleet = LocalFleet(backend.settings, {Kind.DESKTOP: backend}, clock=clock)
+    for name in ("desktop-1", "desktop-2", "desktop-3", "desktop-4"):
+        backend.write(backend.folder(name))
+    for name in ("desktop-fork-1", "desktop-fork-2", "desktop-fork-3"):
+        backend.write(backend.folder(name), MachineState.WAITING, is_fork=True)
+    for folder in iter_folders(backend.settings):
+        os.utime(folder.path / "meta.json", (clock.now_s(), clock.now_s()))
+    assert fleet.trim(600.0) == []
+    clock.advance(601.0)
+    claim = backend.folder("desktop-4").require_claim()
+    removed = fleet.trim(600.0)
+    claim.release()
+    assert [line.partition(":")[0] for line in removed] == ["desktop-3", "desktop-fork-3"]
+    assert "desktop-4" in ids(backend)

@@ -1,0 +1,99 @@
+"""``mesocosm results prune``: remove old runs."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from appliance.cli.output import JsonOption, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from controller.store.pruning import OldRun
+    from controller.store.runs import Store
+
+DaysOption = Annotated[
+    float, typer.Option("--older-than", min=0, help="Only runs that began so many days ago.")
+]
+KeepOption = Annotated[
+    int, typer.Option("--keep", min=0, help="The newest runs that stay, however old they are.")
+]
+UnfinishedOption = Annotated[
+    bool, typer.Option("--unfinished", help="Also runs that could be resumed, and damaged ones.")
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before removing.")]
+
+_DAY_S = 24 * 3600
+
+
+def prune(
+    older_than: DaysOption = 30,
+    keep: KeepOption = 10,
+    unfinished: UnfinishedOption = False,
+    yes: YesOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Remove runs with all their logs, pictures and recordings.
+
+    By default those that began more than 30 days ago, but for the newest ten and those that are
+    unfinished; one that runs always stays. Without --yes it asks, or only lists where nobody can be
+    asked. Back up first what you may want again: docs/operations.md.
+    """
+    import sys
+
+    from appliance.base.clock import SYSTEM_CLOCK
+    from appliance.base.settings import get_settings
+    from controller.store.pruning import find_old_runs
+    from controller.store.runs import Store
+
+    store = Store(get_settings().runs_dir)
+    before_s = SYSTEM_CLOCK.now_s() - older_than * _DAY_S
+    runs = find_old_runs(store, before_s=before_s, keep=keep, with_unfinished=unfinished)
+    going = [one for one in runs if not one.kept]
+    if not json:
+        _print(runs)
+    asks = bool(going) and not yes and not json and sys.stdin.isatty()
+    removes = bool(going) and (yes or (asks and _confirm(len(going))))
+    removed = _remove(store, going) if removes else set()
+    if json:
+        print_json({"runs": [one.to_dict() | {"removed": one.run in removed} for one in runs]})
+    elif going and not removes:
+        say("Nothing was removed; --yes removes it.")
+
+
+def _remove(store: Store, runs: list[OldRun]) -> set[str]:
+    from controller.store.pruning import remove_run
+
+    removed = set()
+    for one in runs:
+        if remove_run(store, one.run):
+            removed.add(one.run)
+            say(f"removed {one.run}")
+        else:
+            say(f"{one.run} stays: somebody works on it")
+    return removed
+
+
+def _confirm(count: int) -> bool:
+    words = "this run" if count == 1 else f"these {count} runs"
+    return typer.confirm(f"Remove {words}?", default=False, err=True)
+
+
+def _print(runs: list[OldRun]) -> None:
+    from rich.filesize import decimal
+    from rich.table import Table
+    from rich.text import Text
+
+    if not runs:
+        say("No run is that old.")
+        return
+    table = Table(box=None, pad_edge=False)
+    for title in ("run", "started", "suite", "agent", "state", "size", "stays"):
+        table.add_column(title)
+    for one in runs:
+        day = datetime.fromtimestamp(one.started_s, tz=UTC).strftime("%Y-%m-%d %H:%M")
+        size = decimal(one.size_bytes)
+        table.add_row(*map(Text, (one.run, day, one.suite, one.agent, one.state, size, one.kept)))
+    print_table(table)
+    say(f"Would free {decimal(sum(one.size_bytes for one in runs if not one.kept))}.")
