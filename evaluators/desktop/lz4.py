@@ -46,7 +46,9 @@ def _unpack_block(block: memoryview, out: bytearray, size: int) -> None:
         count += _LEAST_MATCH
         if not 0 < back <= len(out) or len(out) + count > size:
             raise ValueError("the LZ4 block has an invalid reference")
-        out += (out[-back:] * (count // back + 1))[:count]
+        start = len(out) - back
+        piece = out[start : start + count]
+        out += (piece * (count // len(piece) + 1))[:count]
 
 
 def _length(block: memoryview, at: int, count: int) -> tuple[int, int]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 STAND_IN, VM, CONTAINER = "stand-in", "libvirt-desktop", "container-desktop"
 MACHINES = frozenset({VM, CONTAINER})
+WAITS = "what it delays must time out, again and again"
+"""Why a landing leaves an attack out."""
 NO_TOOL = "red team: tool missing"
 """What a script prints where the agent lacks a tool of the attack."""
 
@@ -50,12 +52,12 @@ class Attack:
         fills_disk: must not run where the disk is the host's.
         effect: asserts, before it is judged, that it has taken effect.
         evidence: asserts, after it was judged, that it was played.
-        root: script that root runs before, for what setuid programs of the image do and the
-            stand-in lacks.
+        root: script that root runs before: what setuid programs of the image do and the stand-in
+            lacks, or a server of somebody else's.
         is_apart: whether it touches nothing but its own folder, so that it is played together with
             others of its family.
         wave_timeout_s: of the evaluators; short where some must time out.
-        is_slow: whether it takes half a minute everywhere: what it delays must time out.
+        only_nightly: why a landing plays it nowhere; empty: it does.
     """
 
     name: str
@@ -68,21 +70,21 @@ class Attack:
     slow_on: frozenset[str] = frozenset()
     prepare: str = ":"
     goes_on: bool = False
-    rounds: int = 2
+    rounds: int = 1
     fills_disk: bool = False
     effect: Evidence = none_needed
     evidence: Evidence = none_needed
     root: str = ""
     is_apart: bool = False
     wave_timeout_s: float = 20.0
-    is_slow: bool = False
+    only_nightly: str = ""
 
     def marks(self, place: str) -> Iterator[pytest.MarkDecorator]:
         """Yield the marks of its test at a place."""
         if place in self.slow_on:
             yield pytest.mark.slow
-        if self.is_slow:
-            yield nightly("what it delays must time out, again and again")
+        if self.only_nightly:
+            yield nightly(self.only_nightly)
         elif place in MACHINES - self.differs_on:
             yield nightly("what stands against it is the same as on the stand-in")
         elif place in MACHINES and not self.represents:

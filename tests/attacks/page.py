@@ -27,7 +27,7 @@ def _tables() -> str:
 
 
 def _row(attack: Attack) -> str:
-    places = "nightly" if attack.is_slow else "stand-in"
+    places = "nightly" if attack.only_nightly else "stand-in"
     if attack.represents:
         names = {VM: "VM", CONTAINER: "container"}
         machines = sorted(attack.differs_on & MACHINES)

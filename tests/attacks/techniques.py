@@ -110,7 +110,10 @@ _MAKE = """
 make() {{
 {script}
 }}
-make "$HOME/attacks/{tag}.{kind}"
+kit="$HOME/attacks/kit/{target}.{kind}"
+mkdir -p "$HOME/attacks/kit"
+[ -e "$kit" ] || make "$kit"
+cp -a "$kit" "$HOME/attacks/{tag}.{kind}"
 """
 
 _NAMESPACE = """
@@ -362,7 +365,7 @@ def _attack(family: str, target: Target, technique: Technique) -> Attack:
     tag = "".join(letter if letter.isalnum() else "-" for letter in name)
     call = target.check(f"~/attacks/{tag}/{target.file}")
     prepare = "".join(
-        _MAKE.format(script=script, tag=tag, kind=kind)
+        _MAKE.format(script=script, tag=tag, kind=kind, target=target.file)
         for kind, script in (("right", target.right), ("wrong", target.wrong))
     )
     inner = f"{target.file}/{target.inner}" if target.inner else target.file

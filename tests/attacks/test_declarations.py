@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ast
 import importlib
-import re
-import sys
 from collections import Counter
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
-from appliance.base import process
-from appliance.base.settings import REPOSITORY
 from tests.attacks.arenas import ARENAS
+from tests.attacks.conftest import pytest_itemcollected
 from tests.attacks.model import CONTAINER, STAND_IN, VM, Attack, Group
 from tests.attacks.page import PAGE, render
 from tests.attacks.registry import all_attacks, families, rounds
-from tests.tiers import TIER
+
+if TYPE_CHECKING:
+    import pytest
 
 LEAST = 60
 MOST_ON_VMS = 12
@@ -47,9 +48,10 @@ def test_each_family_says_what_an_agent_can_do_and_what_stands_against_it() -> N
         assert "What stands against it" in " ".join(doc.split()), family
 
 
-def test_the_stand_in_plays_all_but_the_slow_and_vms_a_few() -> None:
-    slow = {one.name for one in rounds() if isinstance(one, Attack) and one.is_slow}
-    assert nightly_on(STAND_IN) == slow
+def test_the_stand_in_plays_nearly_all_and_vms_a_few() -> None:
+    left = {one.name for one in rounds() if isinstance(one, Attack) and one.only_nightly}
+    assert nightly_on(STAND_IN) == left
+    assert len(left) < len(all_attacks()) / 10
     played = [one for one in rounds() if one.name not in nightly_on(VM)]
     assert 8 <= len(played) <= MOST_ON_VMS, [one.name for one in played]
 
@@ -79,16 +81,27 @@ def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == render(), "run python -m tests.attacks.page"
 
 
-def test_pytest_plays_in_a_landing_what_attacks_declare() -> None:
-    argv = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
-    result = process.run(
-        [*argv, "tests/attacks/test_attacks.py"], cwd=REPOSITORY, env={TIER: ""}, timeout_s=120
+def test_the_marks_reach_pytest() -> None:
+    attack = next(one for one in rounds() if isinstance(one, Attack) and one.represents)
+    other = next(
+        one
+        for one in rounds()
+        if isinstance(one, Attack) and not one.differs_on and not one.only_nightly
     )
-    played = re.findall(r"no_attack_meets\w+\[([^\]]+)\]", result.require().text)
-    wanted = [
-        f"{place}-{attack.name}"
-        for place in ARENAS
-        for attack in rounds()
-        if attack.name not in nightly_on(place)
-    ]
-    assert sorted(played) == sorted(wanted)
+    assert (marks_of(attack, VM), marks_of(other, VM)) == (set(attack_marks(attack)), {"nightly"})
+    assert marks_of(other, STAND_IN) == set()
+
+
+def attack_marks(attack: Attack) -> list[str]:
+    return [mark.name for mark in attack.marks(VM)]
+
+
+def marks_of(attack: Attack, place: str) -> set[str]:
+    """Return the names of the marks that the hook of this folder adds to a test of an attack."""
+    marks: set[str] = set()
+    item = SimpleNamespace(
+        callspec=SimpleNamespace(params={"attack": attack, "arena": place}),
+        add_marker=lambda mark: marks.add(mark.name),
+    )
+    pytest_itemcollected(cast("pytest.Item", item))
+    return marks

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evaluators.graph.outcome import Call
-from tests.attacks.model import NO_TOOL, Attack
+from tests.attacks.model import NO_TOOL, WAITS, Attack
 from tests.attacks.windows.wire import WIRE
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _attack(name: str, how: str, defence: str, *, is_slow: bool = False) -> Atta
         calls=_CALLS,
         rounds=1,
         evidence=_was_asked,
-        is_slow=is_slow,
+        only_nightly=WAITS if is_slow else "",
     )
 
 

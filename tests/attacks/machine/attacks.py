@@ -53,7 +53,7 @@ for d in $(seq 0 199); do (cd $d 2> /dev/null && seq 1 400 | xargs -n 100 touch 
 df --output=iavail . | tail -1
 """
 _PROCESSES = """
-n=0; while [ $n -lt 400 ]; do setsid sleep 600 > /dev/null 2>&1 < /dev/null & n=$((n + 1)); done
+n=0; while [ $n -lt 200 ]; do setsid sleep 600 > /dev/null 2>&1 < /dev/null & n=$((n + 1)); done
 ls /proc | grep -c '^[0-9]'
 """
 _DESCRIPTORS = """
@@ -132,6 +132,7 @@ ATTACKS = (
         prepare=_MAKE_COPIED,
         differs_on=frozenset({VM}),
         fills_disk=True,
+        only_nightly="filling the disk and the temporary files are played",
     ),
     Attack(
         name="many processes",
@@ -140,7 +141,7 @@ ATTACKS = (
         defence="processes are listed in one pass",
         calls=ALL,
         prepare=WRONG_REPORT,
-        evidence=_is_large(400),
+        evidence=_is_large(200),
     ),
     Attack(
         name="many open files",

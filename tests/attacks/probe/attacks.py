@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from tests.attacks.calls import ALL, REPORT, SECRET, SETTING, WRONG_REPORT
 from tests.attacks.model import CONTAINER, MACHINES, VM, Attack
 from tests.attacks.probe.scripts import (
+    CLOCK,
     ENVIRONMENT,
     FAKE_MODULES,
     FAKE_PROGRAMS,
@@ -46,6 +47,10 @@ def _was_read(arena: Arena, _output: str) -> None:
 
 def _is_not_root(_arena: Arena, output: str) -> None:
     assert "uid=0" not in output
+
+
+def _is_refused(_arena: Arena, output: str) -> None:
+    assert "not permitted" in output.lower(), output
 
 
 ATTACKS = (
@@ -120,6 +125,16 @@ ATTACKS = (
         prepare=WRONG_REPORT,
         differs_on=frozenset({VM, CONTAINER}),
         represents=True,
+    ),
+    Attack(
+        name="setting the clock",
+        family=FAMILY,
+        script=CLOCK,
+        defence="only root sets the clock",
+        calls=ALL,
+        prepare=WRONG_REPORT,
+        differs_on=MACHINES,
+        evidence=_is_refused,
     ),
     Attack(
         name="becoming root",

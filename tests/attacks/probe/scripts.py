@@ -112,3 +112,10 @@ set_everywhere LOCPATH "$HOME/locale"
 set_everywhere TEXTDOMAINDIR "$HOME/locale"
 mkdir -p .config && echo 'LANG=xx_XX' > .config/locale.conf
 """
+
+CLOCK = """
+date -s '2030-01-01 00:00:00'
+python3 -c 'import time; time.clock_settime(time.CLOCK_REALTIME, 1900000000.0)'
+timeout 5 timedatectl set-time '2030-01-01 00:00:00' < /dev/null
+unshare -Ur date -s '2030-01-01 00:00:00'
+"""

@@ -46,6 +46,7 @@ def _attack(
         defence=defence,
         calls=_CALLS,
         evidence=_runs,
+        is_apart=True,
         differs_on=differs_on,
     )
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evaluators.graph.outcome import Call
-from tests.attacks.model import NO_TOOL, Attack
+from tests.attacks.model import NO_TOOL, WAITS, Attack
 
 if TYPE_CHECKING:
     from provisioning.protocols import Json
@@ -171,7 +171,7 @@ def _attack(number: int, protocol: str, how: str, defence: str, *, is_slow: bool
         rounds=1,
         evidence=was_asked,
         wave_timeout_s=4.0 if is_slow else 20.0,
-        is_slow=is_slow,
+        only_nightly=WAITS if is_slow else "",
         is_apart=not is_slow,
     )
 
@@ -197,7 +197,60 @@ _KINDS = (
     ("http", "nested", "nesting is bounded", False),
     ("http", "redirect", "no redirect is followed", False),
 )
-ATTACKS = tuple(
-    _attack(number, protocol, how, defence, is_slow=is_slow)
-    for number, (protocol, how, defence, is_slow) in enumerate(_KINDS)
+# A server of somebody else's is there: the agent tries each way to be asked in its place.
+_TAKEN_PORT = _FIRST_PORT - 1
+_TAKE = r"""
+cat > take.py << 'END'
+import http.server, socket, threading, time
+PORT = TAKEN
+class Forger(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"done": true}')
+class Server(http.server.ThreadingHTTPServer):
+    def server_bind(self):
+        for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+            self.socket.setsockopt(socket.SOL_SOCKET, option, 1)
+        self.socket.bind(self.server_address)
+for host in ("127.0.0.1", "0.0.0.0", "127.0.0.2"):
+    try:
+        server = Server((host, PORT), Forger)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        print("took", host, flush=True)
+    except OSError as exc:
+        print("refused", host, exc, flush=True)
+time.sleep(600)
+END
+command -v python3 > /dev/null || { echo NO_TOOL; exit 0; }
+n=0
+until python3 -c 'import socket; socket.create_connection(("127.0.0.1", TAKEN))' 2> /dev/null || [ $n -gt 50 ]; do
+    sleep 0.2; n=$((n + 1))
+done
+setsid python3 take.py > take.log 2>&1 < /dev/null &
+n=0; until [ "$(grep -c . take.log)" = 3 ] || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done
+cat take.log
+""".replace("NO_TOOL", NO_TOOL).replace("TAKEN", str(_TAKEN_PORT))
+
+
+def _was_refused(_arena: Arena, output: str) -> None:
+    assert "refused 127.0.0.1" in output, output
+    assert "refused 0.0.0.0" in output, output
+
+
+ATTACKS = (
+    *(
+        _attack(number, protocol, how, defence, is_slow=is_slow)
+        for number, (protocol, how, defence, is_slow) in enumerate(_KINDS)
+    ),
+    Attack(
+        name="taking the port of a running server",
+        family=FAMILY,
+        root="mkdir -p /tmp/served && cd /tmp/served && (setsid python3 -m http.server "
+        f"{_TAKEN_PORT} > /dev/null 2>&1 < /dev/null &)",
+        script=_TAKE,
+        defence="the kernel gives a port that listens to nobody else",
+        calls=_calls("http", _TAKEN_PORT),
+        evidence=_was_refused,
+    ),
 )

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, cast
 from appliance.base.clock import wait_until
 from evaluators.graph.outcome import Call
 from tests.attacks.calls import CALCULATOR, RUNNING
-from tests.attacks.model import CONTAINER, MACHINES, VM, Attack, Evidence
+from tests.attacks.model import CONTAINER, MACHINES, VM, WAITS, Attack, Evidence
 from tests.attacks.windows.scripts import (
     CROWD,
     DISGUISE,
@@ -51,6 +51,7 @@ TERMINALS = tuple(
     Call(f"title of {app}", "window_title_equals", {"app": app, "title": TITLE})
     for app in ("Gnome-terminal", "XTerm")
 )
+_LIKE_OTHERS = "two others that tell titles are played"
 _ON_VM, _ON_CONTAINER = frozenset({VM}), frozenset({CONTAINER})
 
 
@@ -154,6 +155,7 @@ ATTACKS = (
         calls=TITLES,
         differs_on=_ON_CONTAINER,
         effect=_shown_at_least,
+        only_nightly=_LIKE_OTHERS,
         evidence=_spoke,
         slow_on=_ON_VM,
     ),
@@ -165,6 +167,7 @@ ATTACKS = (
         calls=TITLES,
         differs_on=_ON_CONTAINER,
         effect=_shown_at_least,
+        only_nightly=_LIKE_OTHERS,
         evidence=_spoke,
         slow_on=_ON_VM,
     ),
@@ -176,6 +179,7 @@ ATTACKS = (
         calls=TITLES,
         differs_on=_ON_CONTAINER,
         effect=_shown_at_least,
+        only_nightly=_LIKE_OTHERS,
         evidence=_spoke,
         slow_on=_ON_VM,
     ),
@@ -242,7 +246,7 @@ ATTACKS = (
         goes_on=True,
         rounds=1,
         wave_timeout_s=4.0,
-        is_slow=True,
+        only_nightly=WAITS,
         effect=_left("grabbed"),
     ),
 )
