@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.errors import ObstructedError, output_of
+from evaluators.desktop.errors import ObstructedError
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
 
-XCLIP = ("/usr/bin/xclip", "-selection", "clipboard", "-out", "-target", "UTF8_STRING")
+XCLIP = ("/usr/bin/xclip", "-selection", "clipboard", "-out", "-target")
 _TIMEOUT_S = 3.0
+_FORMS = {"UTF8_STRING": "utf-8", "text/plain;charset=utf-8": "utf-8", "STRING": "latin-1"}
+"""Forms of text and their encodings, the best one first."""
+
+_FILES = frozenset({"x-special/gnome-copied-files", "x-special/mate-copied-files", "text/uri-list"})
+"""Forms of copied files, which are offered as the text of their paths, too."""
 
 
 @evaluator(on="desktop")
 def clipboard_equals(guest: Guest, text: str) -> bool:
     """Return whether the clipboard holds exactly this text.
 
-    White space at its ends is ignored. A clipboard that holds no text, such as a picture, is
-    unmet, and so is an owner that does not provide its text.
+    White space at its ends is ignored, CRLF counts as a newline, and letters with accents in one or
+    apart are the same. A clipboard that holds no text, such as a picture or copied files, is unmet,
+    and so is an owner that does not provide its text. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: clipboard_equals, with: {text: "0441234567"}}``
@@ -33,12 +40,14 @@ def clipboard_equals(guest: Guest, text: str) -> bool:
     """
     if not text.strip():
         raise ValueError("the text must not be empty")
-    return _read(guest).strip() == text.strip()
+    return _read(guest).strip() == _plain(text).strip()
 
 
 @evaluator(on="desktop")
 def clipboard_contains(guest: Guest, text: str) -> bool:
     """Return whether the clipboard holds a text that contains another, case-sensitive.
+
+    Compared as by ``clipboard_equals``. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: clipboard_contains, with: {text: Invoice 4711}}``
@@ -52,18 +61,33 @@ def clipboard_contains(guest: Guest, text: str) -> bool:
     """
     if not text:
         raise ValueError("the text must not be empty")
-    return text in _read(guest)
+    return _plain(text) in _read(guest)
 
 
 def _read(guest: Guest) -> str:
-    """Return the text.
+    """Return the text, asked for in one form that the owner offers; empty when it offers none.
 
     Raises:
         ObstructedError: the owner does not provide it.
     """
-    code, out, message = output_of(guest, XCLIP, _TIMEOUT_S)
+    offered = (_ask(guest, "TARGETS") or b"UTF8_STRING").decode("latin-1").split()
+    form = next((form for form in _FORMS if form in offered), None)
+    if form is None or _FILES.intersection(offered):
+        return ""
+    return _plain((_ask(guest, form) or b"").decode(_FORMS[form], "replace"))
+
+
+def _ask(guest: Guest, form: str) -> bytes | None:
+    """Return the clipboard in a form; None when it is not offered."""
+    code, out, err = guest.run_as_user((*XCLIP, form), _TIMEOUT_S)
+    message = err.decode("utf-8", "replace")
     if code == 0:
         return out
-    if "not available" in message:
-        return ""
-    raise ObstructedError(f"xclip could not read the clipboard: {message.strip()}")
+    if code > 0 and "not available" in message:
+        return None
+    raise ObstructedError(f"xclip could not read the clipboard ({code}): {message.strip()}")
+
+
+def _plain(text: str) -> str:
+    """Return a text composed, with plain newlines."""
+    return unicodedata.normalize("NFC", text.replace("\r\n", "\n"))

@@ -61,7 +61,7 @@ def window_closed(guest: Guest, app: str, title_contains: str = "") -> bool:
     It is also met before the window was opened: put it after a node for the open window. All windows of a
     program that may use the class count, whatever class was written there; but LibreOffice is several
     applications, each with its own class. A window hidden from the window manager counts as closed: check
-    the process as well where that matters.
+    the process as well where that matters. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: window_closed, with: {app: Gedit}}``
@@ -141,6 +141,8 @@ def _has(guest: Guest, window: dict[str, Any], part: str) -> bool:
 
 
 def _of(guest: Guest, app: str) -> list[dict[str, Any]]:
+    if not app:
+        raise ValueError("the application must not be empty")
     wanted = app.lower()
     return [
         window

@@ -4,8 +4,8 @@ What the agent's user can do to what they read: **own** the selection with a pro
 asker differently, slowly, endlessly or not at all. The clipboard holds what its owner says; an owner
 that says the right text proves the state, not who made it.
 
-What stands against it: the owner is asked once, for UTF-8 text, within 3 s; more than 1 MiB is cut; an
-owner that does not provide its text, on a desktop that is in order, is unmet.
+What stands against it: the owner is asked what it offers, and once for its text, within 3 s each; more
+than 1 MiB is cut; an owner that does not provide its text, on a desktop that is in order, is unmet.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cases of evaluators of settings, programs, windows and the clipboard."""
+"""Cases of evaluators of settings and programs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import os
 import sys
 from pathlib import Path
 
-from evaluators.desktop import clipboard, programs, settings, windows
+from evaluators.desktop import programs, settings
 from evaluators.testing.case import (
     Case,
-    CaseKind,
     CaseTable,
     State,
     another_way,
@@ -31,7 +30,6 @@ from tests.evaluator_cases.processes import ProgramsFixture
 BACKGROUND = "org.gnome.desktop.background"
 INTERFACE = "org.gnome.desktop.interface"
 PYTHON = str(Path(sys.executable).resolve())
-NO_FORM = "the window manager's answer has one form only; the probe refuses all others"
 
 
 def _gsetting(schema: str, key: str, value: str, code: int = 0) -> State:
@@ -151,39 +149,6 @@ def _replaced(folder: str) -> Case:
     )
 
 
-def _clip(out: str | bytes, code: int = 0, err: str = "") -> State:
-    return lambda b: b.prints(clipboard.XCLIP, out, code, err)
-
-
-def _show(*rows: tuple[str, str, bool]) -> State:
-    return lambda b: [b.show(app, title, active=active) for app, title, active in rows]
-
-
-def _place(*geometry: int) -> State:
-    return lambda b: b.show("Gedit", "x", geometry=geometry)
-
-
-def _renamed(*names: str, program: str = "/bin/sh") -> State:
-    """Open a window of a program that is on every system, with another class written on it."""
-    real = os.path.realpath(program)
-
-    def state(b: DesktopFixture) -> None:
-        for name in names:
-            b.show(name, "notes")
-        for window in b.windows or ():
-            window["program"] = real
-
-    return state
-
-
-# What such a program may be called: its own name.
-_SHELL = Path(os.path.realpath("/bin/sh")).name
-
-
-def _no_windows(b: DesktopFixture) -> None:
-    b.windows = []
-
-
 def _run(pid: int = 0, uid_off: int = 0) -> State:
     """Let this very process be the agent's, or another one by its id."""
 
@@ -212,7 +177,6 @@ APPLICATION_FOLDERS = (
 GEDIT = "{root}/usr/bin/gedit"
 PORTAL = "file:///home/user/.config/background"
 COPIES = "file:///home/user/.local/share/backgrounds"
-NO_TEXT = "Error: target UTF8_STRING not available"
 ENTRY = "[Desktop Entry]\nType=Application\nName=C\nExec=/usr/bin/calc --mini %u\n"
 
 SETTINGS = (
@@ -762,301 +726,4 @@ PROGRAMS = (
     ),
 )
 
-
-def _common(title: bool) -> tuple[Case, ...]:
-    """Return cases that every evaluator of a window by class has."""
-    args: dict[str, str] = {"title_contains": "notes"} if title else {}
-    return (
-        negative("another application", _show(("Evince", "notes", True)), app="Gedit", **args),
-        near_miss("part of the class", _show(("Gedit-plugin", "notes", True)), app="Gedit", **args),
-        hostile("the class as a title", _show(("X", "Gedit notes", True)), app="Gedit", **args),
-        missing("no session", nothing, app="Gedit", **args).expect_error(),
-        empty("no windows", _no_windows, app="Gedit", **args),
-    )
-
-
-WINDOWS = (
-    CaseTable(
-        windows.window_in_front,
-        DesktopFixture,
-        (
-            positive(
-                "by class", _show(("X", "x", False), ("Gedit", "notes.txt", True)), app="gedit"
-            ),
-            positive(
-                "and title",
-                _show(("Gedit", "notes.txt", True)),
-                app="Gedit",
-                title_contains="notes",
-            ),
-            *_common(title=True),
-            near_miss(
-                "behind",
-                _show(("Gedit", "notes", False), ("X", "x", True)),
-                app="Gedit",
-                title_contains="notes",
-            ),
-            near_miss(
-                "title in other case",
-                _show(("Gedit", "Notes", True)),
-                app="Gedit",
-                title_contains="notes",
-            ),
-            near_miss(
-                "another of its windows",
-                _show(("Gedit", "notes", False), ("Gedit", "x", True)),
-                app="Gedit",
-                title_contains="notes",
-            ),
-            hostile(
-                "control characters",
-                _show(("Gedit", "no\0tes\n", True)),
-                app="Gedit",
-                title_contains="notes",
-            ),
-        ),
-        inapplicable={CaseKind.CORRUPT: NO_FORM},
-        equivalent={
-            "*: args.app: swap case": "letter case of the class does not count",
-            "by class: window 0: *": "another window does not count",
-            "by class: window 1: other title": "the title does not count",
-            "and title: args.title_contains: *": "part of the title, or any",
-            "*: window *: move": "the place does not count",
-            "*: window *: resize": "the size does not count",
-        },
-    ),
-    CaseTable(
-        windows.window_open,
-        DesktopFixture,
-        (
-            positive(
-                "by class, not by instance",
-                lambda b: (b.show("Gedit", "x"), b.windows[0].update(wm_class=["main", "Gedit"])),
-                app="gedit",
-            ),
-            positive(
-                "by class", _show(("Gedit", "notes.txt", False), ("X", "x", True)), app="GEDIT"
-            ),
-            positive(
-                "and title",
-                _show(("Gedit", "notes.txt", True)),
-                app="Gedit",
-                title_contains="notes",
-            ),
-            *_common(title=True),
-            near_miss(
-                "title in other case",
-                _show(("Gedit", "Notes", True)),
-                app="Gedit",
-                title_contains="notes",
-            ),
-            near_miss(
-                "the title on another's",
-                _show(("Gedit", "x", True), ("X", "notes", False)),
-                app="Gedit",
-                title_contains="notes",
-            ),
-        ),
-        inapplicable={CaseKind.CORRUPT: NO_FORM},
-        equivalent={
-            "*: args.app: swap case": "letter case of the class does not count",
-            "by class: window 1: *": "another window does not count",
-            "by class*: window 0: other title": "the title does not count",
-            "and title: args.title_contains: *": "part of the title, or any",
-            "*: window *: move": "the place does not count",
-            "*: window *: resize": "the size does not count",
-            "*: window *: front": "being in front does not count",
-        },
-    ),
-    CaseTable(
-        windows.window_closed,
-        DesktopFixture,
-        (
-            positive("another application's", _show(("Evince", "notes", True)), app="Gedit"),
-            positive(
-                "another title", _show(("Gedit", "todo", True)), app="Gedit", title_contains="notes"
-            ),
-            negative("open", _show(("Gedit", "notes", True)), app="Gedit"),
-            near_miss(
-                "behind",
-                _show(("Gedit", "notes", False), ("X", "x", True)),
-                app="gedit",
-                title_contains="note",
-            ),
-            missing("no session", nothing, app="Gedit").expect_error(),
-            empty("no windows", _no_windows, app="Gedit").expect_met(),
-            hostile(
-                "part of the class does not count", _show(("Gedit-plugin", "x", True)), app="Gedit"
-            ).expect_met(),
-            hostile("another class on its window", _renamed("Other"), app=_SHELL),
-            hostile(
-                "another class on its window, by title",
-                _renamed("Other"),
-                app=_SHELL,
-                title_contains="note",
-            ),
-        ),
-        inapplicable={CaseKind.CORRUPT: NO_FORM},
-        equivalent={
-            "*: args.app: *": "no such window is open either",
-            "*: window *": "the window is none of those asked for",
-            "another title: args.title_contains: [!e]*": "no such title is there either",
-        },
-    ),
-    CaseTable(
-        windows.window_title_equals,
-        DesktopFixture,
-        (
-            positive("the title", _show(("Gedit", "notes", False)), app="Gedit", title="notes"),
-            negative(
-                "another application", _show(("Evince", "notes", True)), app="Gedit", title="notes"
-            ),
-            near_miss(
-                "more in the title", _show(("Gedit", "notes.txt", True)), app="Gedit", title="notes"
-            ),
-            near_miss(
-                "part of the class", _show(("Gedit2", "notes", True)), app="Gedit", title="notes"
-            ),
-            missing("no session", nothing, app="Gedit", title="notes").expect_error(),
-            empty("no title", _show(("Gedit", "", True)), app="Gedit", title="notes"),
-            hostile(
-                "a blank more", _show(("Gedit", "notes\u200b", True)), app="Gedit", title="notes"
-            ),
-        ),
-        inapplicable={CaseKind.CORRUPT: NO_FORM},
-        equivalent={
-            "*: args.app: swap case": "letter case of the class does not count",
-            "*: window *: move": "the place does not count",
-            "*: window *: resize": "the size does not count",
-            "*: window *: front": "being in front does not count",
-        },
-    ),
-    CaseTable(
-        windows.window_count,
-        DesktopFixture,
-        (
-            positive(
-                "two",
-                _show(("Gedit", "a", False), ("Gedit", "b", True), ("X", "x", False)),
-                app="gedit",
-                count=2,
-            ),
-            negative("none", _show(("X", "x", False)), app="Gedit", count=2),
-            near_miss("one more", _show(*[("Gedit", "a", False)] * 3), app="Gedit", count=2),
-            near_miss(
-                "one of another's",
-                _show(("Gedit", "a", False), ("Gedit2", "b", True)),
-                app="Gedit",
-                count=2,
-            ),
-            missing("no session", nothing, app="Gedit", count=0).expect_error(),
-            empty("none wanted", _no_windows, app="Gedit", count=0).expect_met(),
-            hostile(
-                "another class on one", _renamed(_SHELL, "X"), app=_SHELL, count=1
-            ).expect_error(),
-            hostile(
-                "titles like it",
-                _show(("X", "Gedit", False), ("X", "gedit", True)),
-                app="Gedit",
-                count=2,
-            ),
-        ),
-        inapplicable={CaseKind.CORRUPT: NO_FORM},
-        equivalent={
-            "*: args.app: swap case": "letter case of the class does not count",
-            "*: window *: [!c]*": "only the class counts, or it is another's window",
-            "*: window 2: *": "another's window",
-        },
-    ),
-    CaseTable(
-        windows.window_at,
-        DesktopFixture,
-        (
-            positive("there", _place(3, 37, 640, 760), app="Gedit", geometry=[0, 0, 640, 800]),
-            positive(
-                "exactly, at the bound",
-                _place(10, 0, 640, 800),
-                app="Gedit",
-                geometry=[0, 0, 640, 800],
-                tolerance_px=10,
-            ),
-            negative(
-                "elsewhere", _place(500, 300, 200, 100), app="Gedit", geometry=[0, 0, 640, 800]
-            ),
-            near_miss(
-                "too far left", _place(41, 0, 640, 800), app="Gedit", geometry=[0, 0, 640, 800]
-            ),
-            near_miss("too low", _place(0, 41, 640, 800), app="Gedit", geometry=[0, 0, 640, 800]),
-            near_miss("too narrow", _place(0, 0, 599, 800), app="Gedit", geometry=[0, 0, 640, 800]),
-            near_miss("too high", _place(0, 0, 640, 841), app="Gedit", geometry=[0, 0, 640, 800]),
-            near_miss(
-                "another's",
-                lambda b: b.show("X", "x", geometry=(0, 0, 640, 800)),
-                app="Gedit",
-                geometry=[0, 0, 640, 800],
-            ),
-            corrupt(
-                "three numbers", _place(0, 0, 640, 800), app="Gedit", geometry=[0, 0, 640]
-            ).expect_error(),
-            missing("no session", nothing, app="Gedit", geometry=[0, 0, 640, 800]).expect_error(),
-            empty("no windows", _no_windows, app="Gedit", geometry=[0, 0, 640, 800]),
-            hostile(
-                "negative",
-                _place(-640, -800, -640, -800),
-                app="Gedit",
-                geometry=[640, 800, 640, 800],
-            ),
-        ),
-        equivalent={
-            "*: args.app: swap case": "letter case of the class does not count",
-            "*: args.tolerance_px: more": "within it, too",
-            "*: window *: other title": "the title does not count",
-            "*: window *: front": "being in front does not count",
-        },
-    ),
-)
-
-CLIPBOARD = (
-    CaseTable(
-        clipboard.clipboard_equals,
-        DesktopFixture,
-        (
-            positive("a text", _clip("044 ✓\n"), text="044 ✓"),
-            positive("blanks around", _clip("x"), text=" x\n"),
-            negative("another", _clip("hello"), text="044"),
-            near_miss("more", _clip("0441"), text="044"),
-            near_miss("letter case", _clip("Ann"), text="ann"),
-            corrupt("no UTF-8", _clip(b"044\xff"), text="044"),
-            corrupt(
-                "no display", _clip("", 1, "Error: Can't open display: (null)"), text="044"
-            ).expect_error(),
-            missing("no xclip", nothing, text="044").expect_error(),
-            empty("a picture or nothing", _clip("", 1, NO_TEXT), text="044"),
-            empty("nothing wanted", _clip(""), text=" ").expect_error(),
-            hostile("control characters", _clip("044\0"), text="044"),
-            hostile("output beside an error", _clip("044", 1, NO_TEXT), text="044"),
-        ),
-        equivalent={"blanks around: args.text: cut": "blanks at the end do not count"},
-    ),
-    CaseTable(
-        clipboard.clipboard_contains,
-        DesktopFixture,
-        (
-            positive("a part", _clip("Invoice 4711 of May"), text="4711 of"),
-            negative("another", _clip("hello"), text="4711"),
-            near_miss("letter case", _clip("invoice"), text="Invoice"),
-            near_miss("a blank between", _clip("47 11"), text="4711"),
-            corrupt("no UTF-8", _clip(b"47\xff11"), text="4711"),
-            corrupt(
-                "no display", _clip("4711", 1, "Error: Can't open display: (null)"), text="4711"
-            ).expect_error(),
-            missing("no xclip", nothing, text="4711").expect_error(),
-            empty("nothing", _clip("", 1, NO_TEXT), text="X"),
-            empty("nothing wanted", _clip("x"), text="").expect_error(),
-            hostile("output beside an error", _clip("4711", 1, NO_TEXT), text="4711"),
-        ),
-        equivalent={"*: args.text: cut": "a part of it is there, too"},
-    ),
-)
-
-TABLES = (*SETTINGS, *PROGRAMS, *WINDOWS, *CLIPBOARD)
+TABLES = (*SETTINGS, *PROGRAMS)
