@@ -123,5 +123,5 @@ def _has_message(phone: PhoneView, box: str, number: str, text: str, state: str 
 
 
 def _plain(text: str) -> str:
-    """Return a text composed, with plain newlines, without white space around it."""
-    return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
+    """Return a text composed, without white space around it."""
+    return unicodedata.normalize("NFC", text).strip()

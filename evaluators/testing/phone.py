@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import FakeClock
 from evaluators.phone.view import PhoneView
 from evaluators.testing.case import BaseFixture
-from evaluators.testing.shell import TableShell
+from evaluators.testing.shell import ALONE, TableShell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,9 +42,14 @@ class PhoneFixture(BaseFixture):
 
 
 def shell_mutations(shell: TableShell) -> list[StateMutation]:
-    """Return mutations of each answer of a table."""
+    """Return mutations of each answer of a table.
+
+    A column of a provider and its rows alone tell the same state, and are changed together.
+    """
     mutations: list[StateMutation] = []
     for command, answer in list(shell.answers.items()):
+        if ALONE in command:
+            continue
         name = command[:60]
         others: dict[str, str | int] = {"fails": 1, "prints nothing": ""}
         if isinstance(answer, str):
@@ -52,7 +57,13 @@ def shell_mutations(shell: TableShell) -> list[StateMutation]:
             others["prints other"] = answer.swapcase()
         for how, other in others.items():
             if other != answer:
-                mutations.append(
-                    (f"{name}: {how}", partial(shell.answers.update, {command: other}))
-                )
+                mutations.append((f"{name}: {how}", partial(_change, shell, command, other)))
     return mutations
+
+
+def _change(shell: TableShell, command: str, answer: str | int) -> None:
+    """Change an answer; rows of its column are no longer printed alone."""
+    shell.answers[command] = answer
+    table, _, column = command.partition("_id:")
+    for each in [each for each in shell.answers if each.startswith(f"{table}{column}{ALONE}")]:
+        del shell.answers[each]

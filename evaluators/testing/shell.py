@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 DUMPSYS = "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n"
+ALONE = " --where _id="
+"""What a command that asks for one row of a provider holds."""
 
 
 @dataclass
@@ -47,7 +49,7 @@ class TableShell:
         self.answers[f"{ask} _id:{column}"] = lines or none
         self.answers[f"{ask} _id"] = ids or none
         for key, value in rows.items():
-            self.answers[f"{ask} {column} --where _id={key}"] = f"Row: 0 {column}={value}\n"
+            self.answers[f"{ask} {column}{ALONE}{key}"] = f"Row: 0 {column}={value}\n"
 
     def resume(self, component: str) -> None:
         """Put an activity, ``package/.Activity``, in front."""

@@ -624,6 +624,7 @@ TABLES = (
             *(forged(name, _unused(how), url=NEWS) for name, how in UNUSED.items()),
             another_way("Debian's Firefox", _used("/usr/lib/firefox-esr/firefox-esr"), url=NEWS),
             another_way("as an archive of Mozilla's", _used("/opt/firefox/firefox-bin"), url=NEWS),
+            another_way("as on Fedora", _used("/usr/lib64/firefox/firefox"), url=NEWS),
             empty("no windows", _tabs(), url=NEWS),
             empty("an empty file", _session(b""), url=NEWS),
             hostile(
@@ -750,6 +751,7 @@ TABLES = (
             corrupt("no value", _prefs('user_pref("a", tru);\n'), name="a", value=True),
             corrupt("no name", _prefs('user_pref("\\q", 1);\n'), name="", value=1),
             missing("no Firefox", nothing, name="a", value="XX"),
+            corrupt("a lone quote", _prefs('user_pref(", 1);\n'), name="", value=1),
             missing("no file", _profile(), name="a", value=True),
             empty("empty", _prefs(""), name="a", value=""),
             hostile(
@@ -771,6 +773,7 @@ TABLES = (
                     ("a word more", 'x user_pref("a", true);'),
                     ("no comma", 'user_pref("a" true true);'),
                     ("the value in quotes", 'user_pref("a", "true");'),
+                    ("a name without quotes", "user_pref(XaX, true);"),
                     ("behind a hash", '# user_pref("a", true);'),
                     ("quotes that do not close", 'user_pref("a, true);'),
                 )
@@ -785,6 +788,7 @@ TABLES = (
                 another_way(name, _prefs(text), name="a.b", value=value)
                 for name, text, value in (
                     ("two on one line", 'user_pref("b", "x"); user_pref("a.b", true);', True),
+                    ("an empty text", 'user_pref("a.b", "");', ""),
                     ("with blanks", ' user_pref ( "a.b" ,\n\t-7 ) ;', -7),
                     ("in single quotes", "user_pref('a.b', '\\'x\\'');", "'x'"),
                     ("behind comments", '/* x\n; */ # y;\n// z;\nuser_pref("a.b", 1);', 1),

@@ -95,8 +95,10 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.phone.view.PhoneView.rows: *: '_id' -> *": _PINNED,
     "evaluators.phone.view.PhoneView.rows: * list(common)": _PINNED,
     "evaluators.phone.view.PhoneView._run: *: 0 -> 1": _BOUND,
-    "evaluators.phone.view.parse_rows: *: '' -> 'XX'": _NOTHING,
-    "evaluators.phone.view.parse_rows: * and heads[[]0].start() != 0": _LATER,
+    "evaluators.phone.view.PhoneView.folder: * -> list*": "the evaluator sorts as well",
+    "evaluators.phone.rows.read_column: *: '' -> 'XX'": _NOTHING,
+    "evaluators.phone.rows.read_column: *: True -> False": _STRICT,
+    "evaluators.phone.notices._extras: *: 0 -> 1": "a record begins with the end of a line",
     # vision
     "evaluators.vision.screen.Region: *: 4 -> 5": _LATER,
     "evaluators.vision.screen.screen_has_template: *: 7 -> 8": "one size more is tried",
@@ -132,6 +134,13 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.reading._digest: *: 0 -> 1": _BOUND,
     "evaluators.desktop.reading._parent: *full.rpartition*": "fixtures have a folder for their root",
     "evaluators.desktop.reading._parent: *: '/' -> '/XX'": "fixtures have a folder for their root",
+    # Firefox
+    "evaluators.desktop.firefox_profile._ENDS: *": _ANY,
+    "evaluators.desktop.firefox_profile.is_used: * pid < 0": "there is no process 0",
+    "evaluators.desktop.firefox_profile.is_used: *: 0 -> 1": "process 1 is no browser",
+    "evaluators.desktop.firefox_profile._locker: *: 0 -> 1": "a lock of any part of the file is one, "
+    "and process 1 is no browser",
+    "evaluators.desktop.firefox_profile._value: *: '+-' -> *": "no number holds an X",
     # packed files
     "evaluators.desktop.lz4.unpack: * raise *": _LATER,
     "evaluators.desktop.lz4._unpack_block: *: 1 -> 2": "what is too long is cut to its length",
@@ -221,11 +230,14 @@ UNDETECTED: dict[str, str] = {
     "evaluators.documents.slides.slide_has_line: *: 'other' -> *": "no case has a line in a shape of another kind",
     "evaluators.documents.text.document_text_size: *: 1 -> 2": "no case has hundredths of points in its file",
     "evaluators.desktop.firefox._FOLDERS: *: 'menu' -> *": "the menu's folder also has that title",
-    "evaluators.desktop.firefox._profile: * or 'Path' in each": "no case has a profile without a path",
+    "evaluators.desktop.firefox_profile.default_profile: * or 'Path' in each": "no case has a profile "
+    "without a path",
+    "evaluators.desktop.firefox_profile.is_used: *: False -> True": "no case has a process that ends "
+    "between two questions",
     "evaluators.vision.screen._bounds: *: 0 -> 1": "an icon one px off is still like it",
     "evaluators.desktop.lz4._unpack_block: * len(out) - count": "a bomb is refused for its size then, "
     "after it was unpacked",
-    "evaluators.phone.view.PhoneView.content: *: '\\r\\n' -> *": "no case compares a column exactly where lines end so",
+    "evaluators.phone.view.PhoneView._query: *: '\\r\\n' -> *": "no case compares a column exactly where lines end so",
     "evaluators.desktop.dav._time: *: 'Z' -> 'ZXX'": "from Python 3.11 on the parser reads Z itself; "
     "the replacement is for guests with an older one",
 }

@@ -258,6 +258,22 @@ TABLES = (
             ),
             near_miss("no name", people({1: "NULL"}), name="NULL"),
             corrupt(
+                "an empty line before the rows",
+                prints(CONTACTS, "display_name", "\nRow: 0 _id=1, display_name=Ann\n"),
+                **_ANN,
+            ).expect_error(),
+            corrupt(
+                "a contact twice",
+                all_of(
+                    answers(ids_of(CONTACTS), "Row: 0 _id=1\nRow: 1 _id=1\n"),
+                    answers(
+                        query(CONTACTS, "display_name"),
+                        "Row: 0 _id=1, display_name=Ann\nRow: 1 _id=1, display_name=Ann\n",
+                    ),
+                ),
+                **_ANN,
+            ).expect_error(),
+            corrupt(
                 "words before the rows",
                 prints(CONTACTS, "display_name", "Hm\nRow: 0 _id=1, display_name=Ann\n"),
                 **_ANN,
@@ -408,6 +424,9 @@ TABLES = (
                     ),
                     "many": rows(SMS, *[{"body": "x"}] * 300, {"body": "Hi"}),
                 },
+            ),
+            another_way(
+                "nothing for NULL", rows(SMS, {"body": "NULL"}), uri=SMS, where={"body": ""}
             ),
             hostile(
                 "a row within a text, of more than are read one by one",
