@@ -348,9 +348,14 @@ class GraphError(EvaluationError):
 
 
 class AgentError(MesocosmError):
-    """The agent failed."""
+    """The agent failed.
+
+    Attributes:
+        outage_s: seconds that it waited for a model which did not answer; not charged to it.
+    """
 
     code = "agent"
+    outage_s: float = 0.0
 
 
 class ModelRefusalError(AgentError):

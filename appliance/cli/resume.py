@@ -65,7 +65,7 @@ def resume(
     settings named now that differ from it are refused. The exit code is that of ``mesocosm run``.
     """
     from appliance.base.settings import get_settings
-    from controller.agents.registry import AgentOptions, make_driver
+    from controller.agents.registry import AgentOptions, make_driver, require_model
     from controller.episode.result import reasons_to_retry
     from controller.executors.protocol import Job
     from controller.planning import resume_plan
@@ -78,6 +78,7 @@ def resume(
     chosen = open_suite(suite or folder.spec.suite.name)
     options = AgentOptions(model=model, base_url=base_url)
     plan = resume_plan(folder.spec, chosen, lambda spec: make_driver(spec, options))
+    require_model(folder.spec.agent, options)
     warn_of_other_code(folder.spec)
     if fleet == "real":
         tasks = [chosen.task(name) for name in plan.tasks]

@@ -148,7 +148,12 @@ def run(
     not answer: nothing was begun then.
     """
     from appliance.base.settings import get_settings
-    from controller.agents.registry import AgentOptions, make_driver, specify_agent
+    from controller.agents.registry import (
+        AgentOptions,
+        make_driver,
+        require_model,
+        specify_agent,
+    )
     from controller.executors.protocol import Job
     from controller.planning import Plan, create_run
     from controller.selection import choose_tasks, with_limits
@@ -188,6 +193,7 @@ def run(
     if dry_run:
         show_estimate(plan, settings, parallel=parallel, json=json)
         return
+    require_model(spec, options)
     context = make_context(
         plan, open_fleet(fleet, settings, say), baselines_dir=settings.baselines_dir
     )

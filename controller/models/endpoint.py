@@ -21,7 +21,7 @@ from appliance.base.masking import mask, redact
 from controller.models.reply import Reply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import openai
 
@@ -62,6 +62,7 @@ class _UnansweredError(MesocosmError):
 
     code = "unanswered"
     pause_s: float | None = None
+    is_reply: bool = False
 
 
 def _ignore(_kind: str, **_data: object) -> None:
@@ -92,6 +93,7 @@ class ModelEndpoint:
         self._clock = clock
         self._write = write
         self._warnings: set[str] = set()
+        self._is_warned = False
         self._client: openai.OpenAI | None = None
         self.outage_s = 0.0
 
@@ -115,20 +117,45 @@ class ModelEndpoint:
                 patience left for it.
         """
         before_s = self.outage_s
-        failures: list[_UnansweredError] = []
-        for pause_s in self._pauses():
+        try:
+            reply = self._ask(messages, tools, seed)
+        except AgentError as exc:
+            exc.outage_s = self.outage_s - before_s
+            raise
+        return Answer(reply, self.outage_s - before_s)
+
+    def _ask(
+        self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], seed: int | None
+    ) -> Reply:
+        """Ask until there is a reply, within the bounds of unusable replies and of outages."""
+        unusable = 0
+        self._connect()  # its import takes a while that is no outage
+        for pause_s in _pauses():
             start_s = self._clock.monotonic_s()
             try:
-                reply = self._request(messages, tools, seed)
+                return _accepted(self._request(messages, tools, seed))
             except _UnansweredError as exc:
-                failures.append(exc)
-                self._wait(start_s, pause_s, exc)
+                self._warn(exc)
                 self._write("unanswered", why=f"{exc.brief} {exc.details}".strip())
-            else:
-                return Answer(_accepted(reply), self.outage_s - before_s)
-            if self.outage_s >= self._settings.outage_s:
-                break
-        raise self._unavailable(failures[-1].brief, failures[-1].details)
+                unusable += exc.is_reply
+                self.outage_s += self._clock.monotonic_s() - start_s
+                if unusable <= self._settings.retries:
+                    self._pause(pause_s if exc.pause_s is None else exc.pause_s)
+                    if self.outage_s < self._settings.outage_s:
+                        continue
+                raise self._unavailable(exc.brief, exc.details) from None
+        raise AssertionError
+
+    def _warn(self, error: _UnansweredError) -> None:
+        """Say once a trial that it waits."""
+        if not self._is_warned:
+            self._is_warned = True
+            _LOG.warning("%s: %s It is asked again.", self._settings.name, error.brief)
+
+    def _pause(self, pause_s: float) -> None:
+        pause_s = min(pause_s, max(0.0, self._settings.outage_s - self.outage_s))
+        self._clock.sleep(pause_s)
+        self.outage_s += pause_s
 
     def _unavailable(self, brief: str, details: str) -> ModelUnavailableError:
         return ModelUnavailableError(
@@ -136,20 +163,6 @@ class ModelEndpoint:
             details=details,
             resolution=f"Check {self._settings.endpoint}, the model's name and its key.",
         )
-
-    def _pauses(self) -> list[float]:
-        """Return the pause after each attempt, seconds; none after the last."""
-        retries = range(self._settings.retries)
-        return [min(_MAX_PAUSE_S, _FIRST_PAUSE_S * 2.0**retry) for retry in retries] + [0.0]
-
-    def _wait(self, start_s: float, pause_s: float, error: _UnansweredError) -> None:
-        now_s = self._clock.monotonic_s()
-        self.outage_s += now_s - start_s
-        if pause_s:
-            left_s = max(0.0, self._settings.outage_s - self.outage_s)
-            pause_s = min(left_s, pause_s if error.pause_s is None else error.pause_s)
-            self._clock.sleep(pause_s)
-            self.outage_s += pause_s
 
     def _request(
         self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], seed: int | None
@@ -177,7 +190,9 @@ class ModelEndpoint:
             raise _UnansweredError(exc.brief) from None
         except ValidationError as exc:
             detail = _clean(str(exc))
-            raise _UnansweredError("it sent what is no chat completion.", detail) from None
+            unusable = _UnansweredError("it sent what is no chat completion.", detail)
+            unusable.is_reply = True
+            raise unusable from None
         except openai.OpenAIError as exc:
             raise self._mapped(exc) from None
 
@@ -233,6 +248,14 @@ def _explained(error: openai.OpenAIError) -> str:
 
 def _clean(text: str) -> str:
     return mask(text)[:_MAX_DETAIL_CHARS]
+
+
+def _pauses() -> Iterator[float]:
+    """Return the pause after each request that is not answered, seconds."""
+    pause_s = _FIRST_PAUSE_S
+    while True:
+        yield pause_s
+        pause_s = min(_MAX_PAUSE_S, 2 * pause_s)
 
 
 def _is_refusal(status: int, detail: str) -> bool:

@@ -26,8 +26,9 @@ class ModelSettings(EnvironmentSettings):
         api_key: sent as bearer token; never written anywhere.
         name: of the model.
         timeout_s: deadline of one request, from connecting to the last byte.
-        retries: after 429, 5xx and broken connections, with growing pauses.
-        outage_s: how long one trial waits in all for an endpoint that does not answer.
+        retries: how often one request is made again whose replies are no chat completion.
+        outage_s: how long one trial waits in all for an endpoint that does not answer (429, 5xx,
+            dropped, hung) before it ends as `model_unavailable`.
         usd_per_mtok_prompt: price of a million tokens sent, US dollars; 0 where unknown.
         usd_per_mtok_completion: price of a million tokens received, US dollars; 0 where unknown.
         history: how many past turns the model is reminded of.

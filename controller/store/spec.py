@@ -105,7 +105,7 @@ class ModelSpec(Record):
         history: how many past turns the model is reminded of.
         pictures: in how many of these the screenshots are still there.
         timeout_s: of one request.
-        retries: after 429, 5xx and broken connections.
+        retries: of a request whose replies are no chat completion.
         outage_s: how long one trial waits in all for an endpoint that does not answer.
         usd_per_mtok_prompt: price of a million tokens sent, US dollars; limits of money count it.
         usd_per_mtok_completion: price of a million tokens received, US dollars.

@@ -143,7 +143,9 @@ def tried(bench: Bench, behaviour: Behaviour, answers: tuple[Answer, ...]) -> st
     limits = {"steps": 5, "seconds": 60.0, "repetitions": 3, "invalid_actions": 3}
     with stand_in(*answers, asleep=behaviour.asleep) as server:
         server.on_request = lambda: bench.clock.advance(behaviour.takes_s)
-        make = agent_of(server, wakes=bool(answers), timeout_s=behaviour.timeout_s)
+        is_once = answers is behaviour.once
+        bounds = {"timeout_s": behaviour.timeout_s, "outage_s": 60.0 if is_once else 0.8}
+        make = agent_of(server, wakes=is_once, **bounds)
         result = bench.run(make_task(limits=limits | behaviour.limits), make)
     return result.verdict + ("" if result.reason == "success" else f" {result.reason}")
 

@@ -8,8 +8,9 @@ import pytest
 from pydantic import SecretStr
 
 from appliance.base.clock import SYSTEM_CLOCK, FakeClock
-from appliance.base.errors import ModelRefusalError, ModelUnavailableError
+from appliance.base.errors import ModelRefusalError, ModelUnavailableError, RequirementError
 from controller.models.endpoint import ModelEndpoint
+from controller.models.preflight import require_listening
 from controller.models.settings import ModelSettings
 from tests.unit.controller.stand_in import completion, stand_in
 
@@ -64,6 +65,25 @@ def test_a_trial_has_one_budget_for_all_outages() -> None:
     assert endpoint.outage_s == pytest.approx(3)
 
 
+def test_a_server_that_is_down_is_waited_for_as_long_as_the_budget_lasts() -> None:
+    clock = Watched()
+    with stand_in((200, DONE), asleep=True) as server:
+        endpoint = ModelEndpoint(settings(server.base_url, retries=0, outage_s=60.0), clock)
+        with pytest.raises(ModelUnavailableError) as caught:
+            endpoint.ask(MESSAGES, [])
+    assert clock.pauses[:6] == [0.5, 1, 2, 4, 8, 8]
+    assert sum(clock.pauses) == pytest.approx(60, abs=5)
+    assert caught.value.outage_s == pytest.approx(60, abs=0.01)
+
+
+def test_an_endpoint_that_is_not_there_is_noticed_before_a_run() -> None:
+    with stand_in((200, DONE)) as server:
+        require_listening(settings(server.base_url))
+        assert server.requests == []
+    with pytest.raises(RequirementError, match="Nothing answers at http://127"):
+        require_listening(settings(server.base_url.replace("://", "://me:word-of-mouth@")))
+
+
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_a_wrong_key_or_name_is_not_asked_twice(status: int) -> None:
     with stand_in((status, "no")) as server, pytest.raises(ModelUnavailableError):
@@ -93,7 +113,7 @@ def test_a_request_has_a_deadline_even_when_bytes_trickle_in() -> None:
     """The SDK's own timeout begins anew with every byte."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
-        endpoint = ModelEndpoint(settings(address, retries=0, timeout_s=0.3))
+        endpoint = ModelEndpoint(settings(address, outage_s=0.1, timeout_s=0.3))
         start_s = SYSTEM_CLOCK.monotonic_s()
         with pytest.raises(ModelUnavailableError, match=r"within 0\.3 s"):
             endpoint.ask(MESSAGES, [])
