@@ -96,6 +96,31 @@ def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEA
 
 
 @evaluator(on="desktop")
+def git_commit_message_contains(guest: Guest, path: str, text: str, ref: str = "HEAD") -> bool:
+    """Return whether a commit's message contains a text, on one line or over several.
+
+    Letter case counts; runs of white space count as one blank. An empty text is unmet. Proves the
+    state, not who made it.
+
+    Example:
+        ``{on: desktop, check: git_commit_message_contains, with: {path: ~/project, text: "#42"}}``
+
+    Args:
+        guest: the desktop.
+        path: of the work tree.
+        text: what the message must contain.
+        ref: a branch, tag or commit.
+    """
+    wanted = " ".join(text.split())
+    with verified_copy(guest, path) as copy:
+        commit = copy and copy.commit(ref)
+        content = copy.output("cat-file", "commit", commit) if copy and commit else None
+    if content is None or not wanted:
+        return False
+    return wanted in " ".join(content.partition("\n\n")[2].split())
+
+
+@evaluator(on="desktop")
 def git_commit_count(guest: Guest, path: str, count: int, ref: str = "HEAD") -> bool:
     """Return whether a reference has this many commits in its history, merged ones included.
 

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from evaluators.decorators import evaluator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from provisioning.probe.guest import Guest
 
+_CODE_OPTIONS = frozenset({"-c", "-m", "-e", "-p", "-E"})
+"""Options of interpreters after which no script's file follows."""
 _CHUNK_BYTES = 1 << 20
 
 
@@ -38,6 +40,33 @@ def process_running(guest: Guest, program: str) -> bool:
         return False
     return program.startswith("/") and any(
         os.path.samestat(wanted, status) for _, status in _executables(guest)
+    )
+
+
+@evaluator(on="desktop")
+def script_running(guest: Guest, script: str) -> bool:
+    """Return whether the agent's user runs a script: an interpreter that was started with its file.
+
+    The file that the process executes must be an interpreter of the system (below /usr or /bin,
+    root's), and its first argument that is no option must name the script (device and inode; relative
+    to the folder that the process is in). Code given by an option such as ``-c`` is no script. Proves the
+    state, not who made it.
+
+    Example:
+        ``{on: desktop, check: script_running, with: {script: ~/site/serve.py}}``
+
+    Args:
+        guest: the desktop.
+        script: path of the script's file.
+    """
+    try:
+        wanted = Path(guest.path(script)).stat()
+    except OSError:
+        return False
+    own = Path(guest.home).stat().st_uid
+    return any(
+        process.uid == own and _runs_script(process.pid, process.argv, wanted)
+        for process in guest.processes()
     )
 
 
@@ -70,6 +99,26 @@ def process_absent(guest: Guest, program: str) -> bool:
             others[status.st_dev, status.st_ino] = executable
     digest = _digest(Path(program)) if others else ""
     return all(_digest(executable) != digest for executable in others.values())
+
+
+def _runs_script(pid: int, argv: Sequence[str], wanted: os.stat_result) -> bool:
+    try:
+        executable = str(Path(f"/proc/{pid}/exe").readlink())
+        status = Path(f"/proc/{pid}/exe").stat()
+    except OSError:
+        return False
+    is_systems = status.st_uid == 0 and executable.startswith(("/usr/", "/bin/"))
+    words = list(argv[1:])
+    while words and words[0].startswith("-"):
+        if words[0] in _CODE_OPTIONS:
+            return False
+        words.pop(0)
+    if not is_systems or not words:
+        return False
+    try:
+        return os.path.samestat(wanted, Path(f"/proc/{pid}/cwd", words[0]).stat())
+    except OSError:
+        return False
 
 
 def _executables(guest: Guest) -> Iterator[tuple[Path, os.stat_result]]:

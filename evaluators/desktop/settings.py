@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evaluators.desktop.entries import Entry
     from provisioning.probe.guest import Guest
 
+_LAYOUTS = ("wallpaper", "centered", "scaled", "stretched", "zoom", "spanned")
 _BACKGROUND = "org.gnome.desktop.background"
 _INTERFACE = "org.gnome.desktop.interface"
 _DCONF = "/usr/bin/dconf"
@@ -86,7 +87,8 @@ def wallpaper_is(guest: Guest, path: str) -> bool:
 
     The setting of the current style (light or dark) is compared, the file must exist, and the
     background must show pictures. The copy that the wallpaper portal or the Settings application
-    makes of the picture counts as the picture. Proves the state, not who made it.
+    makes of the picture counts as the picture. Where ``picture-options`` is ``none``, as on the
+    shipped desktops, no picture is shown until that is changed, too. Proves the state, not who made it.
 
     Source: GNOME's schema ``org.gnome.desktop.background``; xdg-desktop-portal-gtk's
     ``wallpaper.c``.
@@ -112,6 +114,26 @@ def wallpaper_is(guest: Guest, path: str) -> bool:
     )
     digest = sha256_of(guest, path) if is_copy else None
     return digest is not None and sha256_of(guest, shown) == digest
+
+
+@evaluator(on="desktop")
+def wallpaper_laid_out(guest: Guest, path: str, options: str) -> bool:
+    """Return whether the desktop's background shows this picture file, laid out in this way.
+
+    The picture counts as for `wallpaper_is`. The shipped desktops begin with ``none``, which shows no
+    picture. Proves the state, not who made it.
+
+    Example:
+        ``{on: desktop, check: wallpaper_laid_out, with: {path: ~/Pictures/lake.png, options: scaled}}``
+
+    Args:
+        guest: the desktop.
+        path: of the picture.
+        options: wallpaper, centered, scaled, stretched, zoom or spanned.
+    """
+    if options not in _LAYOUTS:
+        raise ValueError(f"options must be one of {', '.join(_LAYOUTS)}, got {options!r}")
+    return _setting(guest, _BACKGROUND, "picture-options") == options and wallpaper_is(guest, path)
 
 
 @evaluator(on="desktop")

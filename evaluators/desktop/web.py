@@ -7,6 +7,7 @@ does not reply within 5 s, or not in HTTP, makes the result inconclusive; one of
 from __future__ import annotations
 
 import contextlib
+import html.parser
 import http.client
 import json
 from typing import TYPE_CHECKING, NamedTuple
@@ -73,14 +74,49 @@ def http_text_equals(guest: Guest, url: str, text: str) -> bool:
         url: the whole address, ``http`` or ``https``.
         text: the whole body.
     """
-    answer = ask("GET", url)
-    if answer.status != _OK or answer.body is None:
+    body = _text_at(url)
+    return body is not None and _plain(body) == _plain(text)
+
+
+@evaluator(on="desktop")
+def http_text_contains(guest: Guest, url: str, text: str) -> bool:
+    """Return whether a service replies to a GET with status 200 and a body that contains a text.
+
+    Letter case counts; CRLF is a newline. An empty text is unmet. Proves the state, not who made it.
+
+    Example:
+        ``{on: desktop, check: http_text_contains, with: {url: "http://localhost:8080/", text: Hello}}``
+
+    Args:
+        guest: the desktop.
+        url: the whole address, ``http`` or ``https``.
+        text: what the body must contain, markup included.
+    """
+    body = _text_at(url)
+    return bool(text) and body is not None and text.replace("\r\n", "\n") in _plain(body)
+
+
+@evaluator(on="desktop")
+def http_title_is(guest: Guest, url: str, title: str) -> bool:
+    """Return whether a service replies to a GET with status 200 and a page of exactly this title.
+
+    The page's first ``title`` element outside of comments, scripts and pictures counts; runs of white
+    space count as one blank. Proves the state, not who made it.
+
+    Example:
+        ``{on: desktop, check: http_title_is, with: {url: "http://localhost:8080/", title: My garden}}``
+
+    Args:
+        guest: the desktop.
+        url: the whole address, ``http`` or ``https``.
+        title: the whole title.
+    """
+    body = _text_at(url)
+    if body is None:
         return False
-    try:
-        body = answer.body.decode(answer.charset)
-    except (LookupError, ValueError):
-        return False
-    return _plain(body) == _plain(text)
+    page = _Title()
+    page.feed(body)
+    return page.title is not None and " ".join(page.title.split()) == " ".join(title.split())
 
 
 @evaluator(on="desktop")
@@ -107,6 +143,47 @@ def http_json_equals(guest: Guest, url: str, pointer: str, value: object) -> boo
     except (ValueError, RecursionError):
         return False
     return exactly(resolve(document, pointer), value)
+
+
+class _Title(html.parser.HTMLParser):
+    """Reads the first title of a page.
+
+    Attributes:
+        title: None until one ended.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.title: str | None = None
+        self._parts: list[str] | None = None
+        self._pictures = 0
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser's
+        if tag == "svg":
+            self._pictures += 1
+        elif tag == "title" and self.title is None and not self._pictures:
+            self._parts = []
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "svg":
+            self._pictures = max(0, self._pictures - 1)
+        elif tag == "title" and self._parts is not None:
+            self.title, self._parts = "".join(self._parts), None
+
+    def handle_data(self, data: str) -> None:
+        if self._parts is not None:
+            self._parts.append(data)
+
+
+def _text_at(url: str) -> str | None:
+    """Return the body of a page; None unless the service replies with 200 and a text."""
+    answer = ask("GET", url)
+    if answer.status != _OK or answer.body is None:
+        return None
+    try:
+        return answer.body.decode(answer.charset)
+    except (LookupError, ValueError):
+        return None
 
 
 def _plain(text: str) -> str:

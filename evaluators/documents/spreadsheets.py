@@ -189,6 +189,26 @@ def sheet_size_equals(
 
 
 @evaluator(on="documents")
+def panes_frozen(view: MachineView, path: str, rows: int, columns: int, sheet: str = "") -> bool:
+    """Return whether exactly these rows and columns of a sheet stay in sight when it is scrolled.
+
+    A split that can be moved is not frozen. Proves the state, not who made it.
+
+    Args:
+        view: the machine.
+        path: of the .ods or .xlsx file.
+        rows: at the top; 0 for none.
+        columns: at the left; 0 for none.
+        sheet: its name; the first one when empty.
+
+    Example:
+        ``{on: desktop, check: panes_frozen, with: {path: ~/a.ods, rows: 1, columns: 0}}``
+    """
+    found = _sheet(view, path, sheet)
+    return found is not None and (found.frozen_rows, found.frozen_columns) == (rows, columns)
+
+
+@evaluator(on="documents")
 def sheet_names_equal(view: MachineView, path: str, names: list[str]) -> bool:
     """Return whether a spreadsheet has exactly these sheets, in this order; hidden ones are ignored.
 

@@ -105,12 +105,16 @@ class Sheet:
         cells: by coordinate such as ``B7``.
         charts: in the file's order.
         is_hidden: whether it has no tab.
+        frozen_rows: rows at the top that stay in sight.
+        frozen_columns: columns at the left that stay in sight.
     """
 
     name: str
     cells: dict[str, Cell] = field(default_factory=dict)
     charts: tuple[Chart, ...] = ()
     is_hidden: bool = False
+    frozen_rows: int = 0
+    frozen_columns: int = 0
 
 
 @dataclass(frozen=True, slots=True)

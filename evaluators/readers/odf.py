@@ -71,7 +71,9 @@ def read_ods(data: bytes) -> Workbook:
         cells = _cells(document, table, left)
         left -= len(cells)
         is_hidden = bool(document.look("table", _get(table, "stylename")).hidden)
-        sheets.append(Sheet(_get(table, "name"), cells, document.charts(table), is_hidden))
+        name = _get(table, "name")
+        frozen = _frozen(document, name)
+        sheets.append(Sheet(name, cells, document.charts(table), is_hidden, *frozen))
     return Workbook(tuple(sheets))
 
 
@@ -271,6 +273,26 @@ def _cells(document: _Document, table: Any, most: int) -> dict[str, Cell]:  # no
             column += columns
         row_number += rows
     return cells
+
+
+def _frozen(document: _Document, name: str) -> tuple[int, int]:
+    """Return how many rows and columns of a sheet stay in sight.
+
+    Source: LibreOffice's ``sc/inc/unonames.hxx`` and ``viewdata.hxx``: mode 2 is SC_SPLIT_FIX.
+    """
+    for entry in _within(document.file.settings, {"config:config-item-map-entry"}, set()):
+        for sheet in _within(entry, {"config:config-item-map-entry"}, set()):
+            if _get(sheet, "name") == name:
+                items = _within(sheet, {"config:config-item"}, set())
+                found = {_get(item, "name"): str(item).strip() for item in items}
+                return _split(found, "Vertical"), _split(found, "Horizontal")
+    return 0, 0
+
+
+def _split(items: dict[str, str], direction: str) -> int:
+    position = items.get(f"{direction}SplitPosition", "")
+    is_fixed = items.get(f"{direction}SplitMode") == "2"
+    return int(position) if is_fixed and position.isdigit() else 0
 
 
 def _cell(document: _Document, node: Any) -> Cell | None:  # noqa: ANN401

@@ -108,8 +108,17 @@ def read_xlsx(data: bytes) -> Workbook:
             raise ValueError(f"the workbook has more than {MAX_CELLS} cells")
         shown = getattr(sheet, "_charts", ()) if sheet.title in drawn else ()
         charts = tuple(_xlsx_chart(chart) for chart in shown)
-        sheets.append(Sheet(sheet.title, cells, charts, sheet.sheet_state != "visible"))
+        is_hidden = sheet.sheet_state != "visible"
+        sheets.append(Sheet(sheet.title, cells, charts, is_hidden, *_frozen(sheet)))
     return Workbook(tuple(sheets))
+
+
+def _frozen(sheet: Any) -> tuple[int, int]:  # noqa: ANN401
+    """Return how many rows and columns of a sheet stay in sight; a split that moves is none."""
+    pane = sheet.sheet_view.pane
+    if pane is None or pane.state not in {"frozen", "frozenSplit"}:
+        return 0, 0
+    return int(pane.ySplit or 0), int(pane.xSplit or 0)
 
 
 def _check_merges(parts: Mapping[str, bytes]) -> None:

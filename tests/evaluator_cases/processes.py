@@ -63,6 +63,13 @@ class ProgramsFixture(DesktopFixture):
         files = [str(self.at(path)), str(self.at(over))]
         self._run(["unshare", own, "/bin/sh", "-c", script, "sh", *files])
 
+    def run(self, argv: list[str], cwd: Path) -> None:
+        """Start any program as the agent, in a folder."""
+        process = start(argv, cwd=cwd)
+        self._started.append(process)
+        row = Process(process.pid, 1, os.getuid(), "x", tuple(argv))
+        self.processes = [*(self.processes or ()), row]
+
     def end(self, process: Started, *, reap: bool = True) -> None:
         """End a program; a zombie stays unless it is reaped."""
         process.kill()

@@ -17,6 +17,7 @@ from evaluators.reference import (
     render_operations,
     render_reference,
 )
+from evaluators.view_reference import render_views
 
 if TYPE_CHECKING:
     from evaluators.schema import Tool
@@ -32,6 +33,11 @@ def test_the_page_is_up_to_date() -> None:
 def test_the_page_of_actions_and_setup_operations_is_up_to_date() -> None:
     page = PAGE.with_name("actions.md").read_text(encoding="utf-8")
     assert page == render_operations(action_tools(), setup_tools()), "run `make cases`"
+
+
+def test_the_page_of_views_is_up_to_date() -> None:
+    page = PAGE.with_name("views.md").read_text(encoding="utf-8")
+    assert page == render_views(), "run `make cases`"
 
 
 def fault_of(tool: Tool) -> str:

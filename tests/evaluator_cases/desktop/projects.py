@@ -1,0 +1,275 @@
+"""Cases of evaluators that tasks about projects need: commits, pages, scripts, wallpapers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evaluators.desktop import git, programs, settings, web
+from evaluators.testing.case import (
+    CaseKind,
+    CaseTable,
+    another_way,
+    corrupt,
+    empty,
+    forged,
+    hostile,
+    missing,
+    near_miss,
+    negative,
+    nothing,
+    positive,
+)
+from evaluators.testing.desktop import DesktopFixture
+from tests.evaluator_cases.desktop import services, system
+from tests.evaluator_cases.desktop import settings as settings_cases
+from tests.evaluator_cases.processes import ProgramsFixture
+from tests.evaluator_cases.repository import RepositoryFixture
+from tests.evaluator_cases.servers import WebFixture
+
+if TYPE_CHECKING:
+    from evaluators.testing.case import State
+
+R, URL, P = system.R, services.URL, "~/p q.png"
+page, commits, wallpaper = services._page, system._commits, settings_cases._wallpaper
+IMPOSTOR, ELSEWHERE = system._impostor("old"), system._elsewhere
+TITLED = "<html><head><title>My  garden\n</title></head><body>Hello</body></html>"
+
+
+def _script(*words: str, name: str = "serve.sh", content: str = "sleep 60\n") -> State:
+    """Write a script and run words, in which {s} is its path."""
+
+    def state(fixture: ProgramsFixture) -> None:
+        path = fixture.write(f"~/{name}", content)
+        fixture.run([word.replace("{s}", str(path)) for word in words], cwd=fixture.home)
+
+    return state
+
+
+def _copied_interpreter(fixture: ProgramsFixture) -> None:
+    """Run the script by a copy of the shell that is the agent's own."""
+    path = fixture.write("~/serve.sh", "sleep 60\n")
+    shell = fixture.at("~/sh")
+    shell.write_bytes(_dash())
+    shell.chmod(0o755)
+    fixture.run([str(shell), str(path)], cwd=fixture.home)
+
+
+def _dash() -> bytes:
+    return Path("/bin/sh").read_bytes()
+
+
+TABLES = (
+    CaseTable(
+        git.git_commit_message_contains,
+        RepositoryFixture,
+        (
+            positive("in the middle", commits("one", "Fix #42 now"), path=R, text="#42"),
+            positive("over two lines", commits("Fix\n\nthe typo"), path=R, text="Fix the"),
+            negative("another", commits("two"), path=R, text="one"),
+            near_miss("letter case", commits("fix"), path=R, text="Fix"),
+            near_miss("the one before", commits("Fix", "two"), path=R, text="Fix"),
+            corrupt("broken objects", system._broken, path=R, text="one"),
+            missing("no repository", nothing, path=R, text="one"),
+            empty("no text asked for", commits("one"), path=R, text=" "),
+            empty("no commit yet", system._empty, path=R, text="one"),
+            hostile("replaced", system._redo, path=R, text="Fix"),
+            hostile("a link out", system._outside, path=R, text="one"),
+            forged("objects of another place", ELSEWHERE, path=R, text="one"),
+            forged("a commit in the place of another", IMPOSTOR, path=R, text="one"),
+            another_way("packed", system._gathered, path=R, text="on"),
+            another_way("by plumbing", system._plumbed, path=R, text="one"),
+        ),
+        equivalent={"*: args.text: cut": "a part of the text is contained, too"},
+    ),
+    CaseTable(
+        web.http_text_contains,
+        WebFixture,
+        (
+            positive("within", page("<p>Zürich HB</p>"), url=URL, text="Zürich"),
+            negative("another", page("Bern"), url=URL, text="Zürich"),
+            near_miss("letter case", page("zürich"), url=URL, text="Zürich"),
+            near_miss("in an error", page("Zürich", 404), url=URL, text="Zürich"),
+            corrupt("no UTF-8", page("Zürich".encode("latin-1")), url=URL, text="Zürich"),
+            missing("no such page", nothing, url=URL, text="x"),
+            empty("no text asked for", page("x"), url=URL, text=""),
+            empty("an empty page", page(""), url=URL, text="x"),
+            hostile("huge", page(b"x" * ((1 << 22) + 1)), url=URL, text="x"),
+            forged("as entities", page("Z&uuml;rich"), url=URL, text="Zürich"),
+            forged("in a redirect", page("Zürich", 302), url=URL, text="Zürich"),
+            another_way("with CRLF", page("a\r\nb"), url=URL, text="a\nb"),
+            another_way("with a byte order mark", page("\ufeffZürich"), url=URL, text="Zürich"),
+        ),
+        equivalent={"*: args.text: cut": "a part of the text is contained, too"},
+    ),
+    CaseTable(
+        web.http_title_is,
+        WebFixture,
+        (
+            positive("a page", page(TITLED), url=URL, title="My garden"),
+            negative("another", page("<title>Shop</title>"), url=URL, title="My garden"),
+            near_miss("more", page("<title>My garden!</title>"), url=URL, title="My garden"),
+            near_miss("a heading", page("<h1>My garden</h1>"), url=URL, title="My garden"),
+            near_miss("in an error", page(TITLED, 500), url=URL, title="My garden"),
+            corrupt("not closed", page("<title>My garden"), url=URL, title="My garden"),
+            missing("no such page", nothing, url=URL, title="My garden"),
+            empty("an empty title", page("<title></title>"), url=URL, title="My garden"),
+            hostile(
+                "the second title",
+                page("<title>Shop</title><title>My garden</title>"),
+                url=URL,
+                title="My garden",
+            ),
+            forged(
+                "in a comment",
+                page("<!-- <title>My garden</title> -->"),
+                url=URL,
+                title="My garden",
+            ),
+            forged(
+                "in a picture",
+                page("<svg><title>My garden</title></svg><title>Shop</title>"),
+                url=URL,
+                title="My garden",
+            ),
+            forged(
+                "in a script",
+                page("<script>'<title>My garden</title>'</script>"),
+                url=URL,
+                title="My garden",
+            ),
+            another_way(
+                "in capitals", page("<TITLE>My garden</TITLE>"), url=URL, title="My garden"
+            ),
+            another_way("as entities", page("<title>A &amp; B</title>"), url=URL, title="A & B"),
+        ),
+    ),
+    CaseTable(
+        settings.wallpaper_laid_out,
+        DesktopFixture,
+        (
+            positive("zoom", wallpaper(settings_cases.URI), path=P, options="zoom"),
+            negative("another picture", wallpaper("file:///x.png"), path=P, options="zoom"),
+            near_miss(
+                "laid out otherwise", wallpaper(settings_cases.URI), path=P, options="scaled"
+            ),
+            near_miss(
+                "no picture is shown",
+                wallpaper(settings_cases.URI, options="none"),
+                path=P,
+                options="zoom",
+            ),
+            corrupt(
+                "no such way", wallpaper(settings_cases.URI), path=P, options="none"
+            ).expect_error(),
+            missing(
+                "the file is gone",
+                wallpaper(settings_cases.URI, file=""),
+                path=P,
+                options="zoom",
+            ),
+            empty("no address", wallpaper(""), path=P, options="zoom"),
+            hostile(
+                "a link for the file",
+                lambda b: (
+                    wallpaper(settings_cases.URI, file="")(b),
+                    b.write("/srv/p", "x"),
+                    b.link(P, "/srv/p"),
+                ),
+                path=P,
+                options="zoom",
+            ),
+            forged(
+                "for the style not in use",
+                wallpaper("file:///x.png", dark=settings_cases.URI),
+                path=P,
+                options="zoom",
+            ),
+            forged(
+                "a copy that no program makes",
+                lambda b: (
+                    wallpaper("file:///home/user/x.png")(b),
+                    b.write("~/x.png", "picture"),
+                ),
+                path=P,
+                options="zoom",
+            ),
+            another_way(
+                "by the portal",
+                lambda b: (
+                    wallpaper(settings_cases.PORTAL)(b),
+                    b.write("~/.config/background", "picture"),
+                ),
+                path=P,
+                options="zoom",
+            ),
+            another_way(
+                "in the dark style",
+                wallpaper("file:///x.png", dark=settings_cases.URI, style="prefer-dark"),
+                path=P,
+                options="zoom",
+            ),
+        ),
+        equivalent={
+            "*: * empty": "what the file holds does not count",
+            "*: * cut": "what the file holds does not count",
+            "*: * flip a byte": "what the file holds does not count",
+            "*: gsettings: prints *": "one of the settings, whose value does not count or is read as light",
+        },
+    ),
+    CaseTable(
+        programs.script_running,
+        ProgramsFixture,
+        (
+            positive("by its path", _script("/bin/sh", "{s}"), script="~/serve.sh"),
+            positive(
+                "with options and words",
+                _script("/bin/sh", "-u", "{s}", "8000"),
+                script="~/serve.sh",
+            ),
+            negative(
+                "another script", _script("/bin/sh", "{s}", name="other.sh"), script="~/serve.sh"
+            ),
+            near_miss(
+                "as an argument of another",
+                _script("/bin/sleep", "60", "{s}"),
+                script="~/serve.sh",
+            ),
+            near_miss(
+                "code with the script as its argument",
+                _script("/bin/sh", "-c", "sleep 60; :", "{s}"),
+                script="~/serve.sh",
+            ),
+            missing("no such script", nothing, script="~/serve.sh"),
+            missing(
+                "it does not run",
+                lambda b: b.write("~/serve.sh", "sleep 60\n"),
+                script="~/serve.sh",
+            ),
+            empty("no processes", lambda b: b.write("~/serve.sh", ""), script="~/serve.sh"),
+            hostile("an interpreter of the agent's own", _copied_interpreter, script="~/serve.sh"),
+            forged(
+                "a program that calls itself so",
+                _script("/bin/bash", "-c", "exec -a sh sleep 60 # {s}"),
+                script="~/serve.sh",
+            ),
+            forged(
+                "a file of that name elsewhere",
+                _script("/bin/sh", "{s}", name="d/serve.sh"),
+                script="~/serve.sh",
+            ),
+            another_way("by a relative path", _script("/bin/sh", "serve.sh"), script="~/serve.sh"),
+            another_way(
+                "by Python",
+                _script(
+                    "/usr/bin/python3",
+                    "{s}",
+                    name="s.py",
+                    content="import time; time.sleep(60)",
+                ),
+                script="~/s.py",
+            ),
+        ),
+        inapplicable={CaseKind.CORRUPT: "there is no data that could be broken"},
+    ),
+)

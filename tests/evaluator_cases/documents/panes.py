@@ -1,0 +1,85 @@
+"""Cases of frozen rows and columns of spreadsheets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evaluators.documents.spreadsheets import panes_frozen
+from evaluators.testing.case import CaseTable, another_way, forged, near_miss, negative, positive
+from evaluators.testing.machine import MachineFixture
+from tests.evaluator_cases.document_cases import at, document_cases
+from tests.evaluator_cases.documents.spreadsheets import BARE, DATA, ods, sheet, xlsx
+
+if TYPE_CHECKING:
+    from tests.evaluator_cases.document_cases import Make
+
+PATH = "~/prices"
+_ARGS: dict[str, Any] = {"path": PATH, "rows": 1, "columns": 0}
+_SPACE = (
+    'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
+    'xmlns:config="urn:oasis:names:tc:opendocument:xmlns:config:1.0"'
+)
+
+
+def _xlsx(place: str, state: str = "frozen", split: tuple[int, int] | None = None) -> Make:
+    def freeze(book: Any) -> None:
+        book.active.freeze_panes = place
+        pane = book.active.sheet_view.pane
+        if pane is not None:
+            pane.state = state
+            if split is not None:
+                pane.xSplit, pane.ySplit = split
+
+    return xlsx(DATA, None, freeze)
+
+
+def _ods(rows: int, columns: int, mode: int = 2, name: str = "Data") -> Make:
+    items = {
+        "HorizontalSplitMode": mode if columns else 0,
+        "VerticalSplitMode": mode if rows else 0,
+        "HorizontalSplitPosition": columns,
+        "VerticalSplitPosition": rows,
+    }
+    rows_xml = "".join(
+        f'<config:config-item config:name="{key}" config:type="int">{value}</config:config-item>'
+        for key, value in items.items()
+    )
+    entry = "config:config-item-map-entry"
+    settings = (
+        f'<office:document-settings {_SPACE} office:version="1.3"><office:settings>'
+        '<config:config-item-set config:name="ooo:view-settings">'
+        f'<config:config-item-map-indexed config:name="Views"><{entry}>'
+        f'<config:config-item-map-named config:name="Tables"><{entry} config:name="{name}">'
+        f"{rows_xml}</{entry}></config:config-item-map-named></{entry}>"
+        "</config:config-item-map-indexed></config:config-item-set></office:settings>"
+        "</office:document-settings>"
+    )
+    cell = '<table:table-cell office:value-type="float" office:value="1"/>'
+    return ods(sheet("Data", [cell], [cell]), files={"settings.xml": settings.encode()})
+
+
+_good = {"xlsx": _xlsx("A2"), "ods": _ods(1, 0)}
+TABLES = (
+    CaseTable(
+        panes_frozen,
+        MachineFixture,
+        (
+            positive("xlsx", at(PATH, _good["xlsx"]), **_ARGS),
+            positive("ods", at(PATH, _good["ods"]), **_ARGS),
+            positive("both, xlsx", at(PATH, _xlsx("C3")), path=PATH, rows=2, columns=2),
+            positive("both, ods", at(PATH, _ods(2, 1)), path=PATH, rows=2, columns=1),
+            negative("none", at(PATH, xlsx(DATA)), **_ARGS),
+            negative("none, ods", at(PATH, _ods(0, 0)), **_ARGS),
+            near_miss("a row more", at(PATH, _xlsx("A3")), **_ARGS),
+            near_miss("a column, too", at(PATH, _xlsx("B2")), **_ARGS),
+            near_miss("the column instead", at(PATH, _ods(0, 1)), **_ARGS),
+            near_miss("no such sheet", at(PATH, _good["xlsx"]), **{**_ARGS, "sheet": "Other"}),
+            *document_cases(_good, BARE, _ARGS),
+            forged("a split that moves, xlsx", at(PATH, _xlsx("A2", "split")), **_ARGS),
+            forged("a split that moves, ods", at(PATH, _ods(1, 0, mode=1)), **_ARGS),
+            forged("of another sheet", at(PATH, _ods(1, 0, name="Other")), **_ARGS),
+            another_way("frozen out of a split", at(PATH, _xlsx("A2", "frozenSplit")), **_ARGS),
+            another_way("scrolled since", at(PATH, _xlsx("A40", split=(0, 1))), **_ARGS),
+        ),
+    ),
+)
