@@ -18,7 +18,8 @@ BENCHFLAGS = -n 100
 MUTATEFLAGS =
 # Without the addresses of indexes: each host has its own.
 PIN = uv pip compile pyproject.toml --universal --extra probe --extra openai --extra video \
-	--extra ocr --extra service --no-annotate --no-emit-index-url --custom-compile-command "make lock"
+	--extra ocr --extra service --no-annotate --no-emit-index-url --generate-hashes \
+	--custom-compile-command "make lock"
 
 help: ## Show this.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -40,8 +41,8 @@ setup: ## Install what tests need: packages of this host, and the Python environ
 	@sh $(SETUP)/venv.sh $(VENV) requirements.lock requirements-dev.lock
 
 lint: ## Check form and types; installs no packages of the host.
-	@[ -x $(BIN)/mypy ] || { mkdir -p $(LINT_VENV); grep -v '^libvirt-python' requirements-dev.lock \
-		>$(LINT_VENV)/lint.lock; sh $(SETUP)/venv.sh $(LINT_VENV) $(LINT_VENV)/lint.lock; }
+	@[ -x $(BIN)/mypy ] || { mkdir -p $(LINT_VENV); \
+		sed '/^libvirt-python/,/[^\\]$$/d' requirements-dev.lock >$(LINT_VENV)/lint.lock; sh $(SETUP)/venv.sh $(LINT_VENV) $(LINT_VENV)/lint.lock; }
 	@bin=$(BIN); [ -x $$bin/mypy ] || bin=$(LINT_VENV)/bin; set -x; \
 	$$bin/ruff check . && $$bin/ruff format --check . && $$bin/mypy
 

@@ -64,6 +64,14 @@ def test_lock_files_hold_no_addresses() -> None:
     assert [name for name, text in locks if "://" in text or "--index-url" in text] == []
 
 
+def test_every_package_of_a_lock_has_hashes() -> None:
+    for name in ("requirements.lock", "requirements-dev.lock"):
+        text = (REPOSITORY / name).read_text()
+        pins = re.findall(r"^\S+==.*", text, re.MULTILINE)
+        hashed = re.findall(r"^\S+==.* \\\n    --hash=sha256:[0-9a-f]{64}\b", text, re.MULTILINE)
+        assert len(pins) == len(hashed) > 50, name
+
+
 def test_every_module_says_what_it_is_for() -> None:
     silent = [
         str(path.relative_to(REPOSITORY))

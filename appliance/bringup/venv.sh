@@ -33,7 +33,7 @@ for lock; do locks="$locks -r $lock"; done
 # shellcheck disable=SC2086 # a list of words
 # The locks are complete; pip must not add python3-xlib, whose files are those of python-xlib.
 if ! { "$venv/bin/python" -m pip uninstall --disable-pip-version-check --yes python3-xlib &&
-	"$venv/bin/python" -m pip install --disable-pip-version-check --no-input --no-deps $locks &&
+	"$venv/bin/python" -m pip install --disable-pip-version-check --no-input --no-deps --require-hashes $locks &&
 	"$venv/bin/python" -m pip install --disable-pip-version-check --no-input --no-deps -e .; } >"$log" 2>&1; then
 	echo "error: pip could not install what $* names." >&2
 	tail -n 12 "$log" >&2

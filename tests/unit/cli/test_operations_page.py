@@ -1,0 +1,66 @@
+"""What docs/operations.md tells operators to type, and which alerts it lists, is what there is."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import typer
+import yaml
+
+from appliance.cli.main import build_app
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+PAGE = (REPOSITORY / "docs/operations.md").read_text(encoding="utf-8")
+
+
+def commands() -> list[str]:
+    """Return every command line of Mesocosm on the page."""
+    blocks = re.findall(r"```(?:sh|cron|ini)\n(.*?)```", PAGE, re.DOTALL)
+    found = [
+        match
+        for block in blocks
+        for line in block.splitlines()
+        for match in re.findall(r"\bmesocosm ((?:status|\w+)[^|>#&;)]*)", line.split("  #")[0])
+        if not line.startswith("#")
+    ]
+    found += re.findall(r"`mesocosm ([^`<]+?)(?: <[^`]*)?`", PAGE)
+    return sorted({line.strip() for line in found if "RUN" not in line and "FILE" not in line})
+
+
+def test_the_page_names_commands() -> None:
+    assert {"status -q", "image prune --yes", "resume latest"} <= set(commands())
+
+
+def fault_of(line: str, root: Any) -> str:  # noqa: ANN401 - typer's own click
+    """Return what is wrong with a command line; nothing is executed."""
+    command, words = root, shlex.split(line)
+    while words and words[0] in getattr(command, "commands", {}):
+        command = command.commands[words.pop(0)]
+    if "show" in getattr(command, "commands", {}):  # `results RUN` is `results show RUN`
+        command = command.commands["show"]
+    if words and getattr(command, "commands", {}):
+        return f"{line}: no command {words[0]}"
+    options = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
+    unknown = {word for word in words if word.startswith("-")} - options
+    if unknown:
+        return f"{line}: no option {', '.join(sorted(unknown))}"
+    is_argument = bool(words) and not words[0].startswith("-")
+    return f"{line}: takes no argument" if is_argument and not command.params else ""
+
+
+def test_every_command_of_the_page_is_one() -> None:
+    root = typer.main.get_command(build_app())
+    assert [fault for line in commands() if (fault := fault_of(line, root))] == []
+    assert fault_of("status --loudly", root)
+    assert fault_of("statuses now", root)
+
+
+def test_every_alert_is_explained() -> None:
+    rules = yaml.safe_load((REPOSITORY / "monitoring/prometheus/rules.yml").read_text())
+    alerts = {rule["alert"] for rule in rules["groups"][0]["rules"] if "alert" in rule}
+    assert alerts == set(
+        re.findall(r"`([A-Z]\w+)`", PAGE.split("## What alarms")[1].split("## ")[0])
+    )
