@@ -9,6 +9,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import threading
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
@@ -210,6 +211,35 @@ def start(
             details=f"$ {shlex.join(argv)}",
             resolution="Run `make up`, which installs what is missing, or `mesocosm doctor`.",
         ) from exc
+
+
+def start_detached(argv: Sequence[str], *, log: Path) -> subprocess.Popen[bytes]:
+    """Start a program that outlives this one, in a session of its own.
+
+    Args:
+        argv: program and arguments.
+        log: file that its output is appended to; made, with its folder, readable by its user alone.
+
+    Raises:
+        ToolMissingError: there is no such program.
+    """
+    _log.debug("$ %s >>%s", shlex.join(argv), log)
+    log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    log.touch(mode=0o600)
+    try:
+        with log.open("ab") as output:
+            process = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+    except FileNotFoundError as exc:
+        raise ToolMissingError(f"The program {argv[0]!r} is not installed.") from exc
+    # Reaps it, should it end before this process does.
+    threading.Thread(target=process.wait, name=f"reap-{process.pid}", daemon=True).start()
+    return process
 
 
 def _log_end(argv: Sequence[str], proc: subprocess.Popen[bytes]) -> None:

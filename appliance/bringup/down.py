@@ -14,6 +14,7 @@ from appliance.base.errors import MesocosmError, RequirementError, UsageError
 from appliance.bringup.compose import Compose
 from appliance.bringup.engine import docker_client, engine_answers, stop_engine
 from appliance.bringup.machines import remove_machines, stop_machines
+from appliance.bringup.service import stop_service
 from appliance.bringup.up import STATE_MARK
 from images.builder import list_manifests
 from images.manifest import Manifest
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def take_down(settings: Settings, steps: Steps, *, purge: bool) -> None:
-    """Stop machines, services, the adb server, and the docker engine if we started it.
+    """Stop runs and schedules, machines, services, the adb server, and the docker engine if we started it.
 
     Works from any half-made state; what is not there is skipped. Goes on after a failed step and
     raises its error at the end.
@@ -56,6 +57,7 @@ def take_down(settings: Settings, steps: Steps, *, purge: bool) -> None:
         except MesocosmError as exc:
             failures.append(exc)
 
+    attempt("runs and schedules", stop_service)
     if engine_answers():
         attempt("machines", _remove_machines if purge else _stop_machines)
         attempt("services", _purge_services if purge else _remove_services)

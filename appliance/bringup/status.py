@@ -9,6 +9,7 @@ from appliance.base.errors import RequirementError
 from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.currency import read_currency
 from appliance.bringup.health import QUESTIONS, controller_url, prometheus_url
+from appliance.bringup.service import find_service, service_url
 from images.currency import Currency
 from provisioning.accelerator.detection import find_accelerator
 from provisioning.fleet.allocation import Allocation
@@ -32,6 +33,7 @@ class Status:
         images: those that are needed and not current, with the reason.
         accelerator: ``kvm`` or ``tcg``.
         addresses: of the page and of Prometheus.
+        service: whether the service that carries out runs and schedules is running.
         waiting: kinds of the machines that somebody waits for until there is memory.
     """
 
@@ -40,6 +42,7 @@ class Status:
     machines: dict[tuple[str, str], int]
     accelerator: str
     addresses: dict[str, str]
+    service: bool = False
     waiting: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     images: list[ImageState] = field(default_factory=list)
@@ -72,6 +75,7 @@ class Status:
             "images_not_current": [one.to_dict() for one in self.images],
             "accelerator": self.accelerator,
             "addresses": self.addresses,
+            "service": self.service,
             "waiting": self.waiting,
         }
 
@@ -97,7 +101,12 @@ def read_status(settings: Settings) -> Status:
         services,
         sight.counts(),
         find_accelerator(settings).name,
-        {"controller": controller_url(settings), "prometheus": prometheus_url(settings)},
+        {
+            "controller": controller_url(settings),
+            "prometheus": prometheus_url(settings),
+            "service": service_url(settings),
+        },
+        find_service(settings) is not None,
         Allocation(Ledger(settings.state_dir / FILE)).waiting(),
         [one.machine_id for one in sight.lost],
         [one for one in read_currency(settings) if one.currency is not Currency.CURRENT]

@@ -13,6 +13,7 @@ from appliance.bringup.health import controller_url, prometheus_url, wait_ready
 from appliance.bringup.images import ensure_images
 from appliance.bringup.machines import prepare_machines
 from appliance.bringup.ports import require_free
+from appliance.bringup.service import start_service
 from appliance.doctor.check import State
 from appliance.doctor.hardware import check_disk, check_memory
 from provisioning.accelerator.detection import find_accelerator
@@ -85,6 +86,8 @@ def bring_up(
         with steps.step("machines") as step:
             step.note = prepare_machines(settings, step.say)
         report = _prove(settings, steps) if trial else None
+        with steps.step("runs and schedules") as step:
+            step.note = start_service(settings)
     return Outcome(controller_url(settings), prometheus_url(settings), accelerator.name, report)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Annotated
 
@@ -34,6 +35,8 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     service = typer.Typer(no_args_is_help=True, help="Run benchmark jobs as a service.")
     service.command("run")(run)
+    service.command("start")(start)
+    service.command("stop")(stop)
     service.command("backup")(backup)
     service.add_typer(token_app(), name="token")
     app.add_typer(service, name="service")
@@ -56,7 +59,9 @@ def run(
     import threading
 
     from appliance.base.clock import SYSTEM_CLOCK
+    from appliance.base.files import locked
     from appliance.base.settings import get_settings
+    from appliance.bringup.service import service_lock
     from appliance.cli.run import check_machines
     from controller.service.process import (
         Part,
@@ -90,9 +95,41 @@ def run(
         say(
             f"The API listens at {address}; the token of this host is in {own_token_path(settings)}."
         )
-    say(f"The service runs: {', '.join(parts)}.")
-    run_parts(parts, stop)
+    # Whoever stops the whole service finds it by this lock.
+    is_whole = api and worker and schedules
+    with (
+        locked(service_lock(settings).path, what="The service")
+        if is_whole
+        else contextlib.nullcontext()
+    ):
+        say(f"The service runs: {', '.join(parts)}.")
+        run_parts(parts, stop)
     say("The service has stopped.")
+
+
+def start(json: JsonOption = False) -> None:
+    """Start the service in the background, as ``mesocosm up`` does; its log is in the state folder."""
+    from appliance.base.settings import get_settings
+    from appliance.bringup.service import log_path, service_url, start_service
+
+    settings = get_settings()
+    note = start_service(settings)
+    if json:
+        print_json({"note": note, "url": service_url(settings), "log": str(log_path(settings))})
+    else:
+        say(f"The service {note}.")
+
+
+def stop(json: JsonOption = False) -> None:
+    """Stop the service: running trials may finish, what is left is done by the next one."""
+    from appliance.base.settings import get_settings
+    from appliance.bringup.service import stop_service
+
+    note = stop_service(get_settings())
+    if json:
+        print_json({"note": note})
+    else:
+        say(f"The service {note}.")
 
 
 def backup(target: Target, json: JsonOption = False) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -48,6 +47,7 @@ def make_server(
 
 def _surroundings(database: Database, settings: Settings, stop: threading.Event) -> Surroundings:
     from appliance.base.clock import SYSTEM_CLOCK
+    from controller.planning import code_version
     from controller.service.api.surroundings import Surroundings
     from controller.service.metrics import make_registry, render
 
@@ -56,7 +56,7 @@ def _surroundings(database: Database, settings: Settings, stop: threading.Event)
         settings=settings,
         clock=SYSTEM_CLOCK,
         stop=stop,
-        version=importlib.metadata.version("mesocosm"),
+        version=str(code_version()),
         machines=partial(_machines, settings),
         doctor=partial(_findings, settings),
         metrics=partial(render, make_registry(database, SYSTEM_CLOCK)),

@@ -55,6 +55,9 @@ def _print(found: Status) -> None:
     for name, (state, answers) in found.services.items():
         words = f"{state}, answers" if answers else f"[red]{state}, does not answer"
         table.add_row(name, words)
+    table.add_row(
+        "runs and schedules", "carried out" if found.service else "[yellow]not carried out"
+    )
     for (kind, state), count in sorted(found.machines.items()):
         table.add_row(kind, f"[red]{count} {state}" if state in bad_states else f"{count} {state}")
     if found.lost:

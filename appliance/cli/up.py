@@ -56,9 +56,16 @@ def _ask(text: str) -> bool:
 
 
 def _print(outcome: Outcome) -> None:
+    from appliance.base.settings import get_settings
+    from appliance.bringup.service import service_url
+    from appliance.cli.service_database import own_token_path
+
+    settings = get_settings()
     if outcome.report:
         print_report(outcome.report)
     console_out().print(f"Dashboard   {outcome.controller}/")
+    token = own_token_path(settings)
+    console_out().print(f"Service     {service_url(settings)}/  (token in {token})", soft_wrap=True)
     console_out().print(f"Prometheus  {outcome.prometheus}/")
     if outcome.report:
         console_out().print(f"Results     mesocosm results {outcome.report.spec.run}")

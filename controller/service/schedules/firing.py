@@ -7,6 +7,7 @@ and the slot's time, so that no slot fires twice, whatever the host's clock does
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
@@ -38,11 +39,18 @@ def fire_due(database: Database, clock: Clock) -> list[Slot]:
     for name in _due(database, clock):
         while batch := _decide(database, name, clock):
             decided += batch
-    for slot in decided:
-        level = logging.INFO if slot.outcome is Outcome.FIRED else logging.WARNING
-        text = "slot %.3f of %s: %s %s"
-        _log.log(level, text, slot.slot_s, slot.schedule, slot.outcome, slot.run or slot.details)
+    _report(decided)
     return decided
+
+
+def _report(decided: list[Slot]) -> None:
+    """Log what became of slots; those that were missed in one line a schedule."""
+    missed = Counter(slot.schedule for slot in decided if slot.outcome is Outcome.MISSED)
+    for name, count in missed.items():
+        _log.warning("%d slots of %s were missed", count, name)
+    for slot in decided:
+        if slot.outcome is not Outcome.MISSED:
+            _log.info("a slot of %s: %s %s", slot.schedule, slot.outcome, slot.run or slot.details)
 
 
 def _due(database: Database, clock: Clock) -> list[str]:

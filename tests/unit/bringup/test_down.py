@@ -72,6 +72,7 @@ def test_a_failed_step_does_not_keep_the_others_from_their_work(
     with pytest.raises(MesocosmError, match="stuck"):
         down.take_down(settings, steps, purge=True)
     assert [(one.name, one.ok) for one in steps.done] == [
+        ("runs and schedules", True),
         ("machines", False),
         ("services", True),
         ("docker images", True),
