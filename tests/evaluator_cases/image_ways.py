@@ -28,6 +28,23 @@ DOG = noise(2)
 NIGHT = np.ascontiguousarray(CAT // 16)
 NIGHT[:, 80:] += 120
 """A picture half dark, in which a spot changes mean and contrast more than the structure."""
+_STRONG = np.repeat(
+    np.repeat(
+        np.array(
+            [
+                [[255, 60, 60], [0, 0, 180], [90, 255, 90], [100, 100, 0]],
+                [[0, 150, 0], [255, 120, 255], [200, 0, 0], [140, 140, 255]],
+                [[0, 0, 255], [160, 160, 0], [255, 90, 90], [0, 120, 0]],
+            ],
+            np.uint8,
+        ),
+        40,
+        axis=0,
+    ),
+    40,
+    axis=1,
+)
+"""A picture whose lightness is nothing like its luma, mean or value."""
 _WHITE = np.full_like(CAT, 255)
 _EXIF = b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0%c\0\0\0\0\0\0"
 _TURNED_BACK, _TURNED_ON = 8, 6
@@ -142,7 +159,11 @@ def grey_cases(args: Args) -> tuple[Case, ...]:
         "16 bits": lambda: saved(_deep(CAT), "PNG"),
         "with an opaque alpha channel": lambda: encoded(veiled(_grey(luma), 255)),
     }
-    return _cases(args, forgeries, ways)
+    strong = {**args, "original": as_url(encoded(_STRONG))}
+    extremes = _STRONG.astype(float)
+    level = (extremes.max(axis=2) + extremes.min(axis=2)) / 2
+    in_strong = {"strong colours, by lightness": lambda: encoded(_grey(level))}
+    return (*_cases(args, forgeries, ways), *_cases(strong, {}, in_strong))
 
 
 def turned_cases(args: Args) -> tuple[Case, ...]:

@@ -500,6 +500,7 @@ TABLES = (
                     ("deleted, and put there again", '{"state":1,"deleted":true}', "pdf"),
                     ("going on", "", ""),
                     ("a result that is none", "[1]", "pdf"),
+                    ("two results", """{"state":1}'), (3, 1, 2, '{"state":3}""", "pdf"),
                 )
             ),
             *(
@@ -517,6 +518,7 @@ TABLES = (
                         "pdf",
                         "~/Downloads/form 1.pdf",
                     ),
+                    ("not noted yet", LOADED, "", "x", "~/Downloads/form 1.pdf"),
                     ("of no size", LOADED, '{"state":1}', "", "~/Downloads/form 1.pdf"),
                     (
                         "saved elsewhere, under another name",
