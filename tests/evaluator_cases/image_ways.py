@@ -28,21 +28,16 @@ DOG = noise(2)
 NIGHT = np.ascontiguousarray(CAT // 16)
 NIGHT[:, 80:] += 120
 """A picture half dark, in which a spot changes mean and contrast more than the structure."""
-_STRONG = np.repeat(
-    np.repeat(
-        np.array(
-            [
-                [[255, 60, 60], [0, 0, 180], [90, 255, 90], [100, 100, 0]],
-                [[0, 150, 0], [255, 120, 255], [200, 0, 0], [140, 140, 255]],
-                [[0, 0, 255], [160, 160, 0], [255, 90, 90], [0, 120, 0]],
-            ],
-            np.uint8,
-        ),
-        40,
-        axis=0,
+_STRONG = np.kron(
+    np.array(
+        [
+            [[144, 36, 216], [0, 216, 180], [72, 144, 108], [144, 180, 144]],
+            [[180, 0, 216], [252, 36, 36], [216, 36, 72], [108, 108, 216]],
+            [[108, 108, 180], [36, 180, 180], [180, 0, 252], [72, 72, 252]],
+        ],
+        np.uint8,
     ),
-    40,
-    axis=1,
+    np.ones((40, 40, 1), np.uint8),
 )
 """A picture whose lightness is nothing like its luma, mean or value."""
 _WHITE = np.full_like(CAT, 255)
