@@ -28,7 +28,7 @@ DOG = noise(2)
 NIGHT = np.ascontiguousarray(CAT // 16)
 NIGHT[:, 80:] += 120
 """A picture half dark, in which a spot changes mean and contrast more than the structure."""
-_STRONG = np.kron(
+_STRONG: Pixels = np.kron(
     np.array(
         [
             [[144, 36, 216], [0, 216, 180], [72, 144, 108], [144, 180, 144]],
@@ -38,7 +38,7 @@ _STRONG = np.kron(
         np.uint8,
     ),
     np.ones((40, 40, 1), np.uint8),
-)
+).astype(np.uint8)
 """A picture whose lightness is nothing like its luma, mean or value."""
 _WHITE = np.full_like(CAT, 255)
 _EXIF = b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0%c\0\0\0\0\0\0"
