@@ -1,0 +1,83 @@
+"""A killed container and a hypervisor that is not there show within seconds; on a real engine."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import docker
+import pytest
+
+from appliance.base.clock import wait_until
+from appliance.base.errors import ImageError, RequirementError
+from appliance.base.ids import new_machine_id
+from appliance.base.settings import Settings
+from images.builder import find
+from provisioning.container_names import LABEL_STATE
+from provisioning.fleet import liveness as module
+from provisioning.fleet.liveness import AGAIN_S, ENDED, EVERY_S, LivenessWatch, open_liveness
+from provisioning.machine_folder import MachineFolder
+from provisioning.machine_state import MachineState
+from tests.standins.records import desktop_record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from docker.models.containers import Container
+
+pytestmark = [pytest.mark.docker, pytest.mark.phone]
+
+SHOWN_S = 5.0
+
+
+@pytest.fixture
+def machine_id() -> str:
+    return new_machine_id("alive")
+
+
+@pytest.fixture
+def container(
+    tmp_path: Path, machine_id: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Container]:
+    """Run a container that is a machine of an appliance in `tmp_path`."""
+    monkeypatch.setattr(module, "container_name", lambda name: f"op-{name}")
+    try:
+        image = find("phone", Settings()).tag or ""
+    except (ImageError, RequirementError) as exc:
+        pytest.skip(str(exc))
+    with contextlib.closing(docker.from_env()) as client:
+        made = client.containers.run(
+            image,
+            entrypoint=["sleep", "600"],
+            name=f"op-{machine_id}",
+            labels={LABEL_STATE: str(tmp_path)},
+            network_mode="none",
+            detach=True,
+        )
+        try:
+            yield made
+        finally:
+            made.remove(force=True)
+
+
+def test_a_killed_machine_shows_within_five_seconds(
+    tmp_path: Path, machine_id: str, container: Container
+) -> None:
+    settings = Settings(state_dir=tmp_path)
+    folder = MachineFolder(settings.machines_dir / machine_id)
+    folder.write(desktop_record(machine_id, "container", state=MachineState.READY))
+
+    def state() -> str:
+        return watch.sight().machines[0].state
+
+    with LivenessWatch(open_liveness(settings)) as watch:
+        assert wait_until(lambda: watch.sight().machines, timeout_s=30.0)
+        assert state() == "ready"
+        assert watch.sight().hosts["docker"] == ""
+        assert "libvirt-sock" in watch.sight().hosts["hypervisor"]
+        container.kill()
+        assert wait_until(lambda: state() == ENDED, timeout_s=60.0, every_s=0.05)
+    watch.join()
+    # Two looks and the pause before it is looked again, but for what a busy host adds.
+    assert EVERY_S + AGAIN_S <= SHOWN_S / 2
