@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import shutil
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import StateError
 from appliance.bringup.currency import kept_currency
 from controller.store.index import FINISHED, list_runs
 from controller.store.runs import Store
@@ -19,9 +21,12 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
+    from controller.service.state.database import Database
     from controller.store.index import RunRow
     from provisioning.fleet.liveness import LivenessWatch
 
+
+_log = logging.getLogger(__name__)
 
 _RUNS_EVERY_S = 30.0
 _DAY_S = 24 * 3600
@@ -44,10 +49,12 @@ class ApplianceGauges:
         self._clock = clock
         self._known_runs: list[RunRow] = []
         self._read_runs_s = -math.inf
+        self._database: Database | None = None
 
     def __call__(self) -> list[Gauge]:
         """Return all gauges as they are now."""
-        return [self._hosts(), *self._disk(), self._load(), self._images(), *self._runs()]
+        own = [self._hosts(), *self._disk(), self._load(), self._images(), *self._runs()]
+        return [*own, *self._service()]
 
     def count_machines(self) -> Mapping[tuple[str, str], int]:
         """Count machines by kind and state, as they really are."""
@@ -64,6 +71,24 @@ class ApplianceGauges:
         }
         text = "Whether the hypervisor and the Docker engine answer: 1 or 0."
         return Gauge("host_up", text, values, ("host",))
+
+    def _service(self) -> list[Gauge]:
+        """Return the gauges of queue and schedules; none where there is no service, or it is newer."""
+        if not self._settings.service_dir.exists():
+            return []
+        # An extra: who never had a service need not have installed it.
+        from controller.service.metrics import read_gauges  # noqa: PLC0415
+        from controller.service.state.database import Database, state_path  # noqa: PLC0415
+
+        path = state_path(self._settings)
+        if not path.exists():
+            return []
+        try:
+            self._database = self._database or Database(path)
+            return read_gauges(self._database, self._clock)
+        except StateError as exc:
+            _log.warning("queue and schedules have no metrics: %s", exc)
+            return []
 
     def _images(self) -> Gauge:
         values: dict[tuple[str, ...], float] = {

@@ -22,13 +22,13 @@ def open_database() -> Database:
     from appliance.base.settings import get_settings
 
     try:
-        from controller.service.state.database import Database
+        from controller.service.state.database import Database, state_path
     except ModuleNotFoundError as exc:
         raise RequirementError(
             f"The service needs the Python package {exc.name}.",
             resolution="Run `make up`, or install mesocosm with its extra: pip install -e .[service]",
         ) from exc
-    return Database(get_settings().service_dir / "state.sqlite")
+    return Database(state_path(get_settings()))
 
 
 def own_token_path(settings: Settings) -> Path:

@@ -37,43 +37,49 @@ class ServiceCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Return the metrics as they are now."""
-        with self._database.read() as session:
-            gauges = self._gauges(session)
-        return (gauge.family() for gauge in gauges)
+        return (gauge.family() for gauge in read_gauges(self._database, self._clock))
 
-    def _gauges(self, session: Session) -> list[Gauge]:
+
+def read_gauges(database: Database, clock: Clock) -> list[Gauge]:
+    """Return queue, schedules and messages as gauges.
+
+    Args:
+        database: the service's state.
+        clock: says how late schedules are.
+
+    Raises:
+        StateError: the state cannot be read.
+    """
+    with database.read() as session:
         runs = _count(session, QueuedRunRow.state)
         slots = _count(session, SlotRow.outcome)
         messages = _count(session, NotificationRow.state)
-        return [
-            Gauge(
-                "queue_runs",
-                "Runs of the queue by state.",
-                {(state.value,): runs.get(state.value, 0) for state in State},
-                ("state",),
-            ),
-            Gauge(
-                "schedule_slots",
-                "Slots of all schedules by what became of them.",
-                {(each.value,): slots.get(each.value, 0) for each in Outcome},
-                ("outcome",),
-            ),
-            Gauge(
-                "schedule_messages",
-                "Messages about runs of schedules by state.",
-                {(state,): messages.get(state, 0) for state in ("pending", "sent", "given_up")},
-                ("state",),
-            ),
-            Gauge(
-                "schedule_late_seconds",
-                "How long the slot that waits longest has been due; 0 when none is.",
-                {(): self._late_s(session)},
-            ),
-        ]
-
-    def _late_s(self, session: Session) -> float:
-        due_s = session.scalar(select(ScheduleRow.next_s).order_by(ScheduleRow.next_s.nulls_last()))
-        return 0.0 if due_s is None else max(0.0, self._clock.now_s() - due_s)
+        late_s = _late_s(session, clock)
+    return [
+        Gauge(
+            "queue_runs",
+            "Runs of the queue by state.",
+            {(state.value,): runs.get(state.value, 0) for state in State},
+            ("state",),
+        ),
+        Gauge(
+            "schedule_slots",
+            "Slots of all schedules by what became of them.",
+            {(each.value,): slots.get(each.value, 0) for each in Outcome},
+            ("outcome",),
+        ),
+        Gauge(
+            "schedule_messages",
+            "Messages about runs of schedules by state.",
+            {(state,): messages.get(state, 0) for state in ("pending", "sent", "given_up")},
+            ("state",),
+        ),
+        Gauge(
+            "schedule_late_seconds",
+            "How long the slot that waits longest has been due; 0 when none is.",
+            {(): late_s},
+        ),
+    ]
 
 
 def make_registry(database: Database, clock: Clock) -> CollectorRegistry:
@@ -86,6 +92,11 @@ def make_registry(database: Database, clock: Clock) -> CollectorRegistry:
 def render(registry: CollectorRegistry) -> bytes:
     """Return a registry in Prometheus' text format."""
     return generate_latest(registry)
+
+
+def _late_s(session: Session, clock: Clock) -> float:
+    due_s = session.scalar(select(ScheduleRow.next_s).order_by(ScheduleRow.next_s.nulls_last()))
+    return 0.0 if due_s is None else max(0.0, clock.now_s() - due_s)
 
 
 def _count(session: Session, column: InstrumentedAttribute[str]) -> dict[str, int]:

@@ -51,7 +51,7 @@ DASHBOARD = REPOSITORY / "monitoring" / "grafana" / "dashboards" / "mesocosm.jso
     "words",
     [
         ("check", "config", "prometheus.yml"),
-        ("test", "rules", "rules_test.yml", "rules_runs_test.yml"),
+        ("test", "rules", "rules_test.yml", "rules_runs_test.yml", "rules_service_test.yml"),
     ],
 )
 def test_promtool_finds_no_fault(words: tuple[str, ...]) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
     from sqlalchemy.engine.interfaces import DBAPIConnection
 
+    from appliance.base.settings import Settings
+
 _log = logging.getLogger(__name__)
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
@@ -91,6 +93,11 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
+
+
+def state_path(settings: Settings) -> Path:
+    """Return the file of an appliance's service."""
+    return settings.service_dir / "state.sqlite"
 
 
 def _make_engine(path: Path) -> Engine:

@@ -6,6 +6,12 @@ from appliance.base.clock import FakeClock
 from appliance.base.settings import Settings
 from appliance.bringup import gauges as module
 from appliance.bringup.gauges import ApplianceGauges
+from controller.service.requests import RunRequest
+from controller.service.schedules.definition import Interval, Schedule
+from controller.service.schedules.register import Register
+from controller.service.state.database import Database, state_path
+from controller.service.state.queue import RunQueue
+from controller.service.state.queued_run import Asker
 from controller.store.index import FINISHED, UNFINISHED, RunRow
 from provisioning.fleet.liveness import Host, Liveness, LivenessWatch
 
@@ -61,3 +67,25 @@ def test_what_is_not_known_is_absent(tmp_path: Path) -> None:
     assert found["image_stale"] == found["last_good_run_timestamp_seconds"] == {}
     assert found["last_run_timestamp_seconds"] == {}
     assert found["good_run_days"] == {(): 0}
+
+
+def test_queue_and_schedules_are_told_where_there_is_a_service(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path)
+    with LivenessWatch(Liveness(settings, {})) as watch:
+        gauges = ApplianceGauges(settings, watch, clock=FakeClock(NOW_S))
+        assert "queue_runs" not in {gauge.name for gauge in gauges()}
+        database = Database(state_path(settings))
+        clock = FakeClock(NOW_S - 100)
+        request = RunRequest(suite="smoke", agent="noop")
+        Register(database, clock).add(
+            Schedule(name="s", trigger=Interval(every_s=10), request=request)
+        )
+        RunQueue(database, clock).add(request, Asker("cli"))
+        found = {gauge.name: gauge.values for gauge in gauges()}
+        database.close()
+        state_path(settings).write_bytes(b"damaged" * 10_000)
+        assert "host_up" in {gauge.name for gauge in gauges()}
+    watch.join()
+    assert found["queue_runs"]["queued",] == 1
+    assert found["queue_runs"]["failed",] == 0
+    assert found["schedule_late_seconds"] == {(): 90.0}
