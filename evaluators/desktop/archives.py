@@ -1,7 +1,7 @@
 """Archives: zip, and tar with or without gzip, bzip2 or xz. Paths are as for files.
 
 An archive that is missing, broken, larger than 64 MiB, or has more than 10 000 members is unmet.
-Members are never unpacked to disk, and at most 1 MiB of one is read.
+Members are never unpacked to disk, and at most 1 MiB of one is kept.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
 
 _MAX_ARCHIVE_BYTES = 1 << 26
-_MAX_STREAM_BYTES = 1 << 28
+_MAX_STREAM_BYTES = 1 << 26
 _FILES = (0o00, 0o10)
 """Kinds of members in the modes of a zip: none told, regular file."""
 _SAYS_UTF8 = 0x800
@@ -53,7 +53,7 @@ def archive_lists(guest: Guest, path: str, names: list[str]) -> bool:
 
     Folders and a leading ``./`` in names are ignored. Links and devices are no files. An archive
     with a file that cannot be unpacked, because it is damaged or encrypted, or with more than
-    256 MiB of content, is unmet. Proves the state, not who made it.
+    64 MiB of content, is unmet. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: archive_lists, with: {path: ~/out.zip, names: [a.txt, d/b.txt]}}``

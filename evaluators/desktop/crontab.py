@@ -72,7 +72,7 @@ def read_schedule(text: str) -> object:
 def jobs_in(text: str) -> Iterator[Job]:
     """Yield the jobs of a crontab that a shell runs.
 
-    A last line without a newline is none.
+    A last line without a newline is none; a comment is a job without a schedule.
     """
     is_run = True
     for line in (each.strip(" \t") for each in text.split("\n")[:-1]):
@@ -80,7 +80,7 @@ def jobs_in(text: str) -> Iterator[Job]:
         if setting is not None:
             if setting[1].strip("\"'") == "SHELL":
                 is_run = _SHELL.fullmatch(setting[2].strip(" \t\"'")) is not None
-        elif is_run and not line.startswith("#"):
+        elif is_run:
             width = 1 if line.startswith("@") else _FIELDS
             *fields, command = [*_BLANKS.split(line, width), ""][: width + 1]
             yield Job(read_schedule(" ".join(fields)), command)

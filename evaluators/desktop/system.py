@@ -225,7 +225,7 @@ def shell_history_has(guest: Guest, command: str) -> bool:
 def _commands(lines: list[str]) -> Iterator[str]:
     """Yield the lines that are commands, not times, comments or part of a here document."""
     last = {line.lstrip("\t"): number for number, line in enumerate(lines)}
-    end, number = "", 0
+    end = ""
     for number, line in enumerate(lines):
         if end:
             end = "" if line.lstrip("\t") == end else end

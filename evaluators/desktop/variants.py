@@ -9,7 +9,7 @@ import re
 
 _TYPE = re.compile(r"\A(?:@\S+|byte|u?int(?:16|32|64)|double|handle|objectpath|signature) +(?=\S)")
 _NO_TEXT = re.compile(r"[\[({<@]|(?:byte|u?int(?:16|32|64)|double|handle) [-0-9]")
-_TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^'\" ]+|['\"]", re.DOTALL)
+_TEXT = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"| +", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -28,15 +28,15 @@ def is_no_text(value: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return "".join(map(_token, _TOKEN.findall(_TYPE.sub("", text.strip()))))
+    return _TEXT.sub(_in_one_form, _TYPE.sub("", text.strip()))
 
 
-def _token(text: str) -> str:
-    """Return a text in single quotes, its own quotes not escaped; everything else as it is."""
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
-        return f"'{_ESCAPED.sub(_unescaped, text[1:-1])}'"
-    return text
+def _in_one_form(found: re.Match[str]) -> str:
+    """Return a text in single quotes, its own quotes not escaped; nothing for blanks."""
+    if found.lastindex is None:
+        return ""
+    return f"'{_ESCAPED.sub(_unescaped, found[found.lastindex])}'"
 
 
 def _unescaped(found: re.Match[str]) -> str:
-    return found[1] if found[1] in "'\"" else found[0]
+    return found[1] if found[1] in {"'", '"'} else found[0]

@@ -819,7 +819,7 @@ ARCHIVES = (
             ),
             hostile(
                 "a bomb in a tar",
-                _file(_tar(("a", "\0" * (1 << 28)), mode="w:gz")),
+                _file(_tar(("a", "\0" * (1 << 26)), mode="w:gz")),
                 path="~/f",
                 names=["a"],
             ),

@@ -125,7 +125,7 @@ def archive_lists() -> tuple[Case, ...]:
             "too much to unpack",
             _file(
                 zipped(
-                    *((str(n), bytes(1 << 26)) for n in range(5)), compression=zipfile.ZIP_DEFLATED
+                    *((str(n), bytes(1 << 24)) for n in range(5)), compression=zipfile.ZIP_DEFLATED
                 )
             ),
             path="~/f",

@@ -88,6 +88,7 @@ def dconf_equals() -> tuple[Case, ...]:
         forged("an escaped line break", prints(r"'a\nb'"), **{**args, "value": "'anb'"}),
         forged("a quote left open", prints("'dark"), **args),
         forged("of another type in a list", prints("[uint32 5]"), **{**args, "value": "[5]"}),
+        forged("not set, blanks wanted", prints(""), **{**args, "value": " "}),
         forged("the name of a type alone", prints("byte "), **{**args, "value": "byte x"}),
         another_way("in other quotes", prints("'dark'"), **{**args, "value": '"dark"'}),
         another_way("an apostrophe, escaped", prints('"it\'s"'), **{**args, "value": r"'it\'s'"}),

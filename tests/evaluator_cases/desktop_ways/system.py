@@ -140,6 +140,11 @@ def user_exists() -> tuple[Case, ...]:
         another_way(
             "the program's other path", passwd(bob.replace("/bin/bash", "/usr/bin/bash")), **args
         ),
+        another_way(
+            "an administrator's program, its other path",
+            passwd(bob.replace("/bin/bash", "/usr/sbin/nologin")),
+            **{**args, "shell": "/sbin/nologin"},
+        ),
         another_way("a folder with a slash", passwd(bob), name="bob", home="/srv/bob/"),
         another_way(
             "a folder of that name below usr",
@@ -217,15 +222,18 @@ def cron_has_job() -> tuple[Case, ...]:
         never("0 8 * * 0-6,1", **{**args, "schedule": "0 8 1 * *"}),
         never("0 8 * * 1", **{**args, "schedule": "0 8 1-31 * 1"}),
         never("0 8 1 * 1", **{**args, "schedule": "0 8 1 * *"}),
-        never("0 24 * * *", **args),
         never("0 8-7 * * *", **args),
         never("0/5 8 * * *", **args),
-        never("60 8 * * *", **args),
-        never("0 8 * 13 *", **args),
-        never("0 8 0 * *", **args),
         never("0 8 * mon *", **args),
+        never("0 8 ? * *", **args),
+        never("0 8 1 * 0,2,4,6", **{**args, "schedule": "0 8 1 * */2"}),
         never("@reboot", **args),
         other("00 08 * * *", **args),
+        other(
+            "0 8 1 jan,feb,mar,apr,may,jun,jul,aug,sep,oct,nov,dec *",
+            **{**args, "schedule": "0 8 1 1-12 *"},
+        ),
+        other("0 8 * * sun,mon,tue,wed,thu,fri,sat", **{**args, "schedule": "0 8 * * 0-6"}),
         other("0,0 8-8 */1 1-12 0-7/1", **{**args, "schedule": "0 8 * * 0-6"}),
         other("0 8 * * MON-FRI", **days),
         other("0 8 * * 1,2,3,4,Fri", **days),
@@ -259,9 +267,20 @@ def cron_has_job() -> tuple[Case, ...]:
             tab("0 8 * * * A=1 /bin/backup\n"),
             **{**args, "command": "A=1 /bin/backup"},
         ),
-        corrupt(
-            "no such time", tab("0 25 * * * /bin/backup\n"), **{**args, "schedule": "0 25 * * *"}
-        ).expect_error(),
+        *(
+            corrupt(
+                f"no such time: {schedule}", tab(""), **{**args, "schedule": schedule}
+            ).expect_error()
+            for schedule in (
+                "60 8 * * *",
+                "0 24 * * *",
+                "0 8 32 * *",
+                "0 8 0 * *",
+                "0 8 * 13 *",
+                "0 8 * 0 *",
+                "0 8 * * 8",
+            )
+        ),
         corrupt(
             "no such word", tab("@noon /bin/backup\n"), **{**args, "schedule": "@noon"}
         ).expect_error(),
@@ -363,7 +382,7 @@ def shell_history_has() -> tuple[Case, ...]:
         return _file("~/.bash_history", text)
 
     return (
-        forged("in a here document", history("cat <<EOF\nls -l\nEOF\n"), **args),
+        forged("in a here document", history("cat <<EOF\nx\nls -l\nEOF\n"), **args),
         forged(
             "in a second here document",
             history("cat <<EOF\nx\nEOF\ncat > a <<-  'E_1'\nls -l\n\tE_1\ncd\n"),
