@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -205,6 +206,7 @@ def _model_driver(spec: ModelSpec, options: AgentOptions) -> Driver:
         raise UsageError("The model agent's prompts are not as they were when the run began.")
     chosen = read_settings(**options.model_settings)
     settings = settings_of(spec, chosen).require()
+    importlib.import_module("openai")  # takes seconds, which no agent shall be charged with
     return AgentDriver(
         lambda context: ModelAgent(context, settings),
         allowance_s=settings.outage_s + settings.timeout_s,

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from controller.episode.result import Reason
+from controller.episode.result import FAILED
 from controller.store.spec import ModelSpec, trial_seed
 from controller.store.unfinished import read_unfinished
 from evaluators.graph.outcome import Verdict
@@ -244,8 +244,7 @@ def _summary(report: Report) -> list[str]:
     lines += [
         f"{trial.task}.{trial.repeat}: {trial.detail}"
         for trial in report.trials
-        if trial.detail
-        and (trial.verdict is Verdict.INCONCLUSIVE or trial.reason is Reason.AGENT_ERROR)
+        if trial.detail and (trial.verdict is Verdict.INCONCLUSIVE or trial.reason in FAILED)
     ]
     trials: tuple[TrialResult | Unfinished, ...] = (*report.trials, *report.unfinished)
     return lines + [

@@ -170,6 +170,15 @@ def test_the_table_has_interval_bounds_and_what_is_unfinished() -> None:
     assert "a.1: [no] reply" in text
 
 
+def test_the_table_says_what_an_agent_or_its_model_did_wrong() -> None:
+    raised = replace(FAILED, reason=Reason.MODEL_REFUSAL, detail="It raised.\nmine.py:7, in act")
+    text = printed(replace(REPORT, trials=(raised,)))
+    assert "b.0: It raised.\nmine.py:7, in act" in text
+    assert "limit was" not in printed(
+        replace(REPORT, trials=(replace(FAILED, detail="limit was"),))
+    )
+
+
 def test_the_table_says_why_nodes_are_not_met() -> None:
     waiting = Feedback("sent", NodeState.WAITING, "Counts only after saved.")
     unfinished = Unfinished("b", 1, 3, 1, (waiting,))
