@@ -15,6 +15,7 @@ from appliance.base.ids import new_run_id
 from appliance.base.process import run
 from appliance.base.settings import REPOSITORY
 from controller.selection import with_limits
+from controller.store.agent_spec import agent_name
 from controller.store.runs import Store
 from controller.store.spec import (
     CodeSpec,
@@ -23,7 +24,6 @@ from controller.store.spec import (
     RunSpec,
     SuiteSpec,
     TaskSpec,
-    agent_name,
 )
 from evaluators.source_digest import SourceDigester
 from evaluators.suite_files import digest_files
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from controller.episode.trial import Driver
+    from controller.store.agent_spec import AgentSpec
     from controller.store.runs import RunFolder
-    from controller.store.spec import AgentSpec
     from evaluators.catalogue import Tools, Vocabulary
     from evaluators.model.suite import Suite
     from evaluators.model.task import Task

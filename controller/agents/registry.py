@@ -13,7 +13,7 @@ from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver, named_steps
 from controller.agents.random_agent import RandomAgent
-from controller.store.spec import (
+from controller.store.agent_spec import (
     CommandSpec,
     CustomSpec,
     ModelSpec,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from controller.agents.protocol import MakeAgent
     from controller.episode.trial import Driver
-    from controller.store.spec import AgentSpec
+    from controller.store.agent_spec import AgentSpec
 
 AGENTS = ("model", "noop", "oracle", "random", "script")
 """Names; a class of the user is named ``module:Class``, a command has no name."""

@@ -12,7 +12,7 @@ from pydantic_settings import SettingsConfigDict
 
 from appliance.base.environment import EnvironmentSettings
 from appliance.base.errors import RequirementError, UsageError
-from controller.store.spec import without_credentials
+from controller.store.agent_spec import without_credentials
 
 _OWN_FIELDS = frozenset({"model", "messages", "tools", "stream", "n"})
 """Fields of a request that the agent sets, or that change what a reply looks like."""

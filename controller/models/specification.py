@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import UsageError
 from controller.models.settings import ModelSettings
-from controller.store.spec import ModelSpec, Sampling
+from controller.store.agent_spec import ModelSpec, Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,14 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from appliance.base.errors import UsageError
 from controller.agents.registry import AgentOptions, make_driver, specify_agent
 from controller.planning import Plan, recipes_of
-from controller.store.spec import without_credentials
+from controller.store.agent_spec import without_credentials
 from controller.wiring import open_suite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from appliance.base.settings import Settings
-    from controller.store.spec import AgentSpec
+    from controller.store.agent_spec import AgentSpec
     from evaluators.model.suite import Suite
 
 _NAME_CHARS = 200

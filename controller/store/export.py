@@ -7,7 +7,8 @@ import io
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
-from controller.store.spec import ModelSpec, trial_seed
+from controller.store.agent_spec import ModelSpec
+from controller.store.spec import trial_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from controller.episode.result import FAILED
-from controller.store.spec import ModelSpec, trial_seed
+from controller.store.agent_spec import ModelSpec
+from controller.store.spec import trial_seed
 from controller.store.unfinished import read_unfinished
 from evaluators.graph.outcome import Verdict
 from evaluators.metrics import Metrics, measure

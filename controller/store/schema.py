@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from appliance.base.errors import StoreError
-from controller.store.spec import (
-    SCHEMA_VERSION,
-    CodeSpec,
+from controller.store.agent_spec import (
     CustomSpec,
     ModelSpec,
     NoopSpec,
-    ObservationSpec,
     OracleSpec,
     RandomSpec,
-    RunSpec,
     ScriptSpec,
+)
+from controller.store.spec import (
+    SCHEMA_VERSION,
+    CodeSpec,
+    ObservationSpec,
+    RunSpec,
     SuiteSpec,
     TaskSpec,
 )
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from controller.store.spec import AgentSpec
+    from controller.store.agent_spec import AgentSpec
 
 
 class _RunV1(BaseModel):

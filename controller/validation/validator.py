@@ -12,7 +12,7 @@ from controller.agents.random_agent import RandomAgent
 from controller.executors.local import LocalExecutor, ignore_event
 from controller.executors.protocol import Job
 from controller.planning import Plan, create_run
-from controller.store.spec import CustomSpec
+from controller.store.agent_spec import CustomSpec
 from controller.validation.cheats import (
     CHEATS,
     CheatDriver,

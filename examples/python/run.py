@@ -12,8 +12,8 @@ from controller.executors.local import LocalExecutor
 from controller.executors.protocol import Job
 from controller.observation.observer import Observation
 from controller.planning import Plan, create_run
+from controller.store.agent_spec import CustomSpec
 from controller.store.report import read_report
-from controller.store.spec import CustomSpec
 from controller.wiring import make_context, open_fleet, open_suite
 
 

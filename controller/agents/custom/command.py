@@ -22,7 +22,7 @@ from controller.agents.custom.messages import (
 )
 from controller.agents.custom.source import digest_files
 from controller.agents.custom.turns import as_turn
-from controller.store.spec import CommandSpec
+from controller.store.agent_spec import CommandSpec
 
 if TYPE_CHECKING:
     from controller.agents.protocol import AgentContext, MakeAgent, Turn

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from appliance.base.errors import SpecError, UnknownNameError, UsageError
 from controller.agents.custom.source import digest_module
 from controller.agents.places import place_of
-from controller.store.spec import PythonSpec
+from controller.store.agent_spec import PythonSpec
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from controller.executors.protocol import TrialEvent
     from controller.planning import Plan
     from controller.service.state.queued_run import QueuedRun
+    from controller.store.agent_spec import AgentSpec
     from controller.store.runs import RunFolder
-    from controller.store.spec import AgentSpec
     from evaluators.model.suite import Suite
     from provisioning.protocols import Kind
 

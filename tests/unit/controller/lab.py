@@ -11,7 +11,7 @@ from controller.agents.oracle import Oracle
 from controller.executors.local import LocalExecutor
 from controller.executors.protocol import Job
 from controller.planning import Plan, create_run
-from controller.store.spec import CustomSpec
+from controller.store.agent_spec import CustomSpec
 from controller.wiring import make_context, open_suite
 from provisioning.fake import FakeFleet
 

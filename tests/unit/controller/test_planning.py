@@ -19,7 +19,7 @@ from controller.planning import (
     resume_plan,
     specify_task,
 )
-from controller.store.spec import CustomSpec, OracleSpec
+from controller.store.agent_spec import CustomSpec, OracleSpec
 from controller.wiring import open_suite
 from evaluators.source_digest import SourceDigester
 from provisioning.protocols import Kind

@@ -12,9 +12,10 @@ from controller.agents.oracle import OracleDriver
 from controller.agents.registry import make_driver
 from controller.planning import Plan, create_run, resume_plan, specify_run
 from controller.selection import choose_tasks, with_limits
+from controller.store.agent_spec import CustomSpec, OracleSpec
 from controller.store.estimate import estimate
 from controller.store.runs import Store
-from controller.store.spec import CustomSpec, LimitsSpec, OracleSpec
+from controller.store.spec import LimitsSpec
 
 if TYPE_CHECKING:
     from tests.unit.controller.lab import Lab

@@ -12,7 +12,7 @@ from controller.agents.registry import (
     specify_agent,
 )
 from controller.models.specification import read_settings, settings_of
-from controller.store.spec import ModelSpec, Sampling, ScriptSpec, agent_name
+from controller.store.agent_spec import ModelSpec, Sampling, ScriptSpec, agent_name
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,16 +7,10 @@ import pytest
 
 from appliance.base.errors import UsageError
 from controller.episode.result import TRIAL_RESULT, MachineRecord, Reason, TrialResult
+from controller.store.agent_spec import ModelSpec
 from controller.store.comparison import Difference, compare_runs
 from controller.store.runs import Store
-from controller.store.spec import (
-    CodeSpec,
-    ModelSpec,
-    ObservationSpec,
-    RunSpec,
-    SuiteSpec,
-    TaskSpec,
-)
+from controller.store.spec import CodeSpec, ObservationSpec, RunSpec, SuiteSpec, TaskSpec
 from evaluators.graph.outcome import Verdict
 from tests.unit.controller.store.test_runs import CLOCK
 

@@ -10,16 +10,9 @@ from rich.console import Console
 from controller.agents.protocol import Usage
 from controller.episode.changes import Change, SideEffects
 from controller.episode.result import MachineRecord, Reason, TrialResult
+from controller.store.agent_spec import CustomSpec, ModelSpec
 from controller.store.report import Report
-from controller.store.spec import (
-    CodeSpec,
-    CustomSpec,
-    ModelSpec,
-    RunSpec,
-    SuiteSpec,
-    TaskSpec,
-    trial_seed,
-)
+from controller.store.spec import CodeSpec, RunSpec, SuiteSpec, TaskSpec, trial_seed
 from controller.store.unfinished import Unfinished
 from evaluators.graph.feedback import Feedback
 from evaluators.graph.outcome import Verdict

@@ -16,10 +16,11 @@ from controller.agents.protocol import Usage
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.observation.observer import Shot, encode_png
 from controller.store import index
+from controller.store.agent_spec import ModelSpec, OracleSpec
 from controller.store.event_log import TrialLog, read_events
 from controller.store.index import list_runs
 from controller.store.runs import Store
-from controller.store.spec import CodeSpec, ModelSpec, OracleSpec, RunSpec, SuiteSpec, TaskSpec
+from controller.store.spec import CodeSpec, RunSpec, SuiteSpec, TaskSpec
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ import pytest
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import StoreError
+from controller.store.agent_spec import ModelSpec, OracleSpec, ScriptSpec
 from controller.store.comparison import compare_runs
 from controller.store.index import list_runs
 from controller.store.report import read_report
 from controller.store.runs import RunFolder, Store
 from controller.store.schema import _agent_from_v1
-from controller.store.spec import ModelSpec, OracleSpec, ScriptSpec
 from evaluators.graph.outcome import Verdict
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden/runs/v1"

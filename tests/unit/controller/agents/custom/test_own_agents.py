@@ -12,7 +12,7 @@ from appliance.base.errors import SpecError, UnknownNameError, UsageError
 from controller.agents.custom import command
 from controller.agents.registry import AgentOptions, make_driver, specify_agent
 from controller.episode.result import Reason
-from controller.store.spec import agent_name
+from controller.store.agent_spec import agent_name
 from evaluators.graph.outcome import Verdict
 from tests.unit.controller.bench import SET_DARK, make_task
 
