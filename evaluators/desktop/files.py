@@ -2,7 +2,7 @@
 
 Paths are absolute, or start with ``~/`` for the agent's home folder. Symbolic links are not followed,
 neither at the end of a path nor on the way below the home folder: a link to the right file is not
-the right file.
+the right file. Elsewhere only links of the system's own are followed on the way.
 """
 
 from __future__ import annotations

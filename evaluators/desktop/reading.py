@@ -1,7 +1,7 @@
 """Read files of a desktop safely: without following links, with bounds, without blocking.
 
 Below the agent's home folder no symbolic link is followed, neither at the end of a path nor on the
-way; elsewhere none at the end. Each folder on the way is opened from the one above it, so that a
+way; elsewhere none at the end, and on the way only those of root's. Each folder on the way is opened from the one above it, so that a
 link created between two accesses changes nothing. All reads are bounded.
 """
 
@@ -30,6 +30,8 @@ MAX_HASHED_BYTES = 1 << 28
 MAX_ENTRIES = 10_000
 """Limit of a folder, or of a tree."""
 
+_HANDLE = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+_MAX_LINKS = 20
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENXIO}
@@ -221,14 +223,51 @@ def _folder(guest: Guest, path: str) -> Iterator[int]:
         os.close(fd)
 
 
+def _open_outside(path: str) -> int:
+    """Open a folder outside the home folder, following links of the system alone.
+
+    Raises:
+        OSError: ELOOP where a link of another user's is on the way, or as the system says.
+    """
+    left, links = _parts(path), 0
+    fd = os.open("/", _HANDLE)
+    try:
+        while left:
+            part = left.pop()
+            below = os.open(part, _HANDLE, dir_fd=fd)
+            found = os.fstat(below)
+            if not stat.S_ISLNK(found.st_mode):
+                os.close(fd)
+                fd = below
+                continue
+            target = os.readlink("", dir_fd=below)
+            os.close(below)
+            links += 1
+            if found.st_uid not in {0, os.geteuid()} or links > _MAX_LINKS:
+                raise OSError(errno.ELOOP, "a symbolic link is on the way", path)
+            if target.startswith("/"):
+                os.close(fd)
+                fd = os.open("/", _HANDLE)
+            left += _parts(target)
+        return os.open(f"/proc/self/fd/{fd}", _FOLDER)
+    finally:
+        os.close(fd)
+
+
+def _parts(path: str) -> list[str]:
+    """Return the names of a path, the last one first."""
+    return [part for part in path.split("/") if part not in {"", "."}][::-1]
+
+
 @contextlib.contextmanager
 def _parent(guest: Guest, path: str) -> Iterator[tuple[int, str]]:
     """Open the folder of an entry; return the folder and the entry's name."""
     full = guest.path(path)
     home = os.path.normpath(guest.home)
-    start = home if os.path.commonpath([home, full]) == home else full.rpartition("/")[0] or "/"
+    is_at_home = os.path.commonpath([home, full]) == home
+    start = home if is_at_home else full.rpartition("/")[0] or "/"
     *above, name = os.path.relpath(full, start).split("/")
-    fd = os.open(start, _FOLDER)
+    fd = os.open(start, _FOLDER) if is_at_home else _open_outside(start)
     try:
         for each in above:
             below = os.open(each, _FOLDER | os.O_NOFOLLOW, dir_fd=fd)

@@ -135,7 +135,7 @@ class Arena:
             f"find . -mindepth 1 -maxdepth 1 ! -name {_KEPT} -exec chmod -R u+rwX {{}} + 2> /dev/null; "
             f"find . -mindepth 1 -maxdepth 1 ! -name {_KEPT} -exec rm -rf {{}} + 2> /dev/null; "
             f"{_COPY.format(source=_KEPT, target='.')}; rm -rf {_KEPT} "
-            '"$XDG_RUNTIME_DIR/dconf" /tmp/full /tmp/full2 /tmp/sitecustomize.py '
+            '"$XDG_RUNTIME_DIR/dconf" /tmp/full /tmp/full2 /tmp/desk /tmp/desk.aside /tmp/sitecustomize.py '
             "/tmp/usercustomize.py /tmp/evaluators.py /tmp/signal.py"
         )
 

@@ -22,6 +22,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from evaluators.graph.outcome import Call
+from tests.attacks.model import Attack
 from tests.attacks.techniques import (
     MOUNTS,
     TIMES,
@@ -36,7 +37,7 @@ from tests.attacks.techniques import (
 
 if TYPE_CHECKING:
     from provisioning.protocols import Json
-    from tests.attacks.model import Attack
+    from tests.attacks.arenas import Arena
 
 FAMILY = "files"
 SECRET = "the right words, 8d1f0c37"  # noqa: S105 - of the evaluators
@@ -66,6 +67,10 @@ def _member(path: str) -> Call:
 
 def _copy(path: str) -> Call:
     return Call("names", "directory_lists", {"path": path, "names": ["a.txt", "b.txt"]})
+
+
+def _is_read(_arena: Arena, output: str) -> None:
+    assert SECRET in output, output
 
 
 TEXT = Target("a text", "report.txt", contents(SECRET), contents("wrong"), _text)
@@ -124,5 +129,21 @@ HOSTILE = (
         "links are no files",
     ),
 )
-ATTACKS: tuple[Attack, ...] = (*generate(_FILES), *generate(_TREES), *HOSTILE)
+_OUTSIDE = "/tmp/desk/report.txt"
+_LINKED_OUTSIDE = Attack(
+    name="a linked folder outside the home folder",
+    family=FAMILY,
+    prepare="mkdir -p /tmp/desk; echo wrong > /tmp/desk/report.txt",
+    script=f"mkdir -p beside; printf %s '{SECRET}' > beside/report.txt; mv /tmp/desk /tmp/desk.aside; "
+    'ln -s "$HOME/beside" /tmp/desk; cat /tmp/desk/report.txt',
+    defence="outside the home folder only links of root's are followed on the way",
+    calls=(_text(_OUTSIDE),),
+    evidence=_is_read,
+)
+ATTACKS: tuple[Attack, ...] = (
+    *generate(_FILES),
+    *generate(_TREES),
+    *HOSTILE,
+    _LINKED_OUTSIDE,
+)
 HONEST = tuple(honest(FAMILY, target) for target in (TEXT, DATA, ARCHIVE, TREE))
