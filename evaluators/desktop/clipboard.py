@@ -16,8 +16,11 @@ _TIMEOUT_S = 3.0
 _FORMS = {"UTF8_STRING": "utf-8", "text/plain;charset=utf-8": "utf-8", "STRING": "latin-1"}
 """Forms of text and their encodings, the best one first."""
 
-_FILES = frozenset({"x-special/gnome-copied-files", "x-special/mate-copied-files", "text/uri-list"})
+_FILES = frozenset({"x-special/gnome-copied-files", "x-special/mate-copied-files"})
 """Forms of copied files, which are offered as the text of their paths, too."""
+
+_ADDRESSES = "text/uri-list"
+"""Form of copied files, and of links."""
 
 
 @evaluator(on="desktop")
@@ -72,9 +75,17 @@ def _read(guest: Guest) -> str:
     """
     offered = (_ask(guest, "TARGETS") or b"UTF8_STRING").decode("latin-1").split()
     form = next((form for form in _FORMS if form in offered), None)
-    if form is None or _FILES.intersection(offered):
+    if form is None or _holds_files(guest, offered):
         return ""
     return _plain((_ask(guest, form) or b"").decode(_FORMS[form], "replace"))
+
+
+def _holds_files(guest: Guest, offered: list[str]) -> bool:
+    """Return whether files were copied, not text or the address of a page."""
+    if _FILES.intersection(offered):
+        return True
+    addresses = _ask(guest, _ADDRESSES) if _ADDRESSES in offered else None
+    return addresses is not None and b"file://" in addresses
 
 
 def _ask(guest: Guest, form: str) -> bytes | None:

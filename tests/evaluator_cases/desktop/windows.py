@@ -539,6 +539,11 @@ CLIPBOARD = (
             ),
             another_way("by an old program", _offers({"STRING": b"M\xfcll"}), text="Müll"),
             another_way(
+                "the address of a link",
+                _offers({"text/uri-list": "http://a.test/\r\n", "UTF8_STRING": "http://a.test/"}),
+                text="http://a.test/",
+            ),
+            another_way(
                 "by a toolkit's name of text",
                 _offers({"text/plain;charset=utf-8": "Müll"}),
                 text="Müll",
@@ -576,6 +581,11 @@ CLIPBOARD = (
             forged(
                 "a copied file of that name",
                 _offers({"text/uri-list": "file:///4711", "UTF8_STRING": "/home/user/4711"}),
+                text="4711",
+            ),
+            forged(
+                "a file copied in MATE",
+                _offers({"x-special/mate-copied-files": "copy", "UTF8_STRING": "/home/user/4711"}),
                 text="4711",
             ),
             another_way("by an old program", _offers({"STRING": b"M\xfcll 4711"}), text="Müll"),

@@ -151,7 +151,8 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.lz4._unpack_block: *: 1 -> 2": "what is too long is cut to its length",
     "evaluators.desktop.lz4._unpack_block: * count * back": "what is too long is cut to its length",
     # windows and clipboard
-    "evaluators.desktop.clipboard._read: * raise *": _LATER,
+    "evaluators.desktop.clipboard._ask: * raise *": _LATER,
+    "evaluators.desktop.clipboard._ask: * code >= 0*": "0 was dealt with before",
     "evaluators.desktop.windows.window_at: * raise *": "too few numbers raise anyhow",
     # services
     "evaluators.desktop.dav._query: * raise *": _LATER,
@@ -193,6 +194,7 @@ EQUIVALENT_STATES: dict[str, str] = {
     "call_logged: *: args.number: append": "only the digits of a number count",
     "cell_equals: blanks asked for: args.value: cut": _BLANK,
     "cells_equal: an empty text for none: args.rows: repeat": "the row below is empty, too",
+    "clipboard_*: xclip: prints nothing": "an owner that lists no form is asked for UTF-8 text",
     "csv_cell_equals: *: flip a byte": "the byte is of another cell",
     "default_gateway_is: other flags: *: flip a byte": "the byte is of another field",
     "directory_exists: a folder: args.path: *": "the folder above is there, too",
