@@ -1,0 +1,34 @@
+"""The example suite ``first`` is validated on real machines, each task by everything that tries it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from appliance.base.process import run
+from appliance.base.settings import REPOSITORY
+from tests.standins.appliance import NEEDS_APPLIANCE
+from tests.tiers import nightly
+
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.vm,
+    NEEDS_APPLIANCE,
+    nightly("a dozen trials a task; two tasks are validated in memory in each landing"),
+]
+FIRST = REPOSITORY / "examples/suites/first"
+TASKS = ("booking", "sheet", "pictures", "appearance", "contact", "commit", "web-page")
+_HOUR_S = 3600
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_task_is_sound(task: str) -> None:
+    words = ["suite", "validate", str(FIRST), "--task", task, "--json"]
+    result = run([sys.executable, "-m", "appliance.cli.main", *words], timeout_s=_HOUR_S)
+    found: dict[str, Any] = json.loads(result.stdout)
+    (row,) = found["tasks"]
+    assert row["faults"] == []
+    assert row["evidence"] >= 3

@@ -1,0 +1,57 @@
+"""The example suite ``first``: read, its script tried, and what machines in memory can do of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.process import run
+from controller.validation.validator import Validator
+from controller.wiring import open_suite
+from evaluators.documents.spreadsheets import cells_equal, panes_frozen
+from evaluators.model.oracle import Act
+from evaluators.parameters.binding import bind_task
+from evaluators.schema import describe
+from evaluators.testing.machine import MachineFixture
+from tests.unit.controller.lab import ignore
+
+if TYPE_CHECKING:
+    from tests.unit.controller.lab import Lab
+
+FIRST = Path(__file__).resolve().parents[3] / "examples/suites/first"
+
+
+def test_its_seven_tasks_show_what_task_files_can_say() -> None:
+    suite = open_suite(str(FIRST))
+    assert len(suite.tasks) == 7
+    assert all(task.must_fail and task.tags and task.source for task in suite.tasks)
+    assert set(suite.task("sheet").solutions) == {"script", "gui"}
+    for task in suite.tasks:
+        assert task.parameters == {} or (
+            bind_task(task, 1).task.instruction != bind_task(task, 4).task.instruction
+        )
+
+
+def test_the_script_of_the_spreadsheet_sorts_and_freezes(tmp_path: Path) -> None:
+    task = open_suite(str(FIRST)).task("sheet")
+    script = next(
+        str(step.args["text"])
+        for step in task.solutions["script"]
+        if isinstance(step, Act) and "text" in step.args
+    )
+    fixture = MachineFixture(tmp_path)
+    fixture.write("~/prices.ods", (FIRST / "data/prices.ods").read_bytes())
+    home = next(tmp_path.rglob("prices.ods")).parent
+    before, frozen = task.graph
+    sorted_as = describe(cells_equal).check(before.args)
+    assert not cells_equal(fixture.subject(), **sorted_as)
+    run(["/bin/bash", "-c", script], cwd=home, env={"HOME": str(home)}).require()
+    assert cells_equal(fixture.subject(), **sorted_as)
+    assert panes_frozen(fixture.subject(), **describe(panes_frozen).check(frozen.args))
+
+
+def test_two_of_its_tasks_are_sound_on_machines_in_memory(lab: Lab) -> None:
+    lab.suite = open_suite(str(FIRST))
+    validator = Validator(lab.suite, lab.fleet, lab.folder, lab.clock, ignore)
+    rows = validator.run(validator.plan(("booking", "contact")))
+    assert {row.task: row.faults for row in rows} == {"booking": (), "contact": ()}
