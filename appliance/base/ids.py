@@ -10,10 +10,15 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
 
 
-def new_run_id(clock: Clock) -> str:
-    """Make a run id such as ``20261121-081530-4f2a``: UTC time, then four random hex digits."""
+def new_run_id(clock: Clock, *, random_bytes: int = 2) -> str:
+    """Make a run id such as ``20261121-081530-4f2a``: UTC time, then two hex digits a random byte.
+
+    Args:
+        clock: says when now is.
+        random_bytes: how many; ids of different lengths never meet.
+    """
     stamp = datetime.fromtimestamp(clock.now_s(), tz=UTC).strftime("%Y%m%d-%H%M%S")
-    return f"{stamp}-{secrets.token_hex(2)}"
+    return f"{stamp}-{secrets.token_hex(random_bytes)}"
 
 
 def new_machine_id(kind: str) -> str:

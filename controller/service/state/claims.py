@@ -33,17 +33,11 @@ class Claims:
     def claim(self) -> QueuedRun | None:
         """Take the next run that may start: the highest priority, then the first asked for."""
         now_s = self._clock.now_s()
-        following = (
-            select(QueuedRunRow)
-            .where(QueuedRunRow.state == State.QUEUED, QueuedRunRow.not_before_s <= now_s)
-            .order_by(QueuedRunRow.priority.desc(), QueuedRunRow.number)
-            .limit(1)
-        )
         with self._database.read() as session:
-            if session.scalar(following) is None:
+            if _find_next(session, now_s) is None:
                 return None
         with self._database.write() as session:
-            row = session.scalar(following)
+            row = _find_next(session, now_s)
             if row is None:
                 return None
             row.state = State.RUNNING
@@ -99,6 +93,20 @@ class Claims:
             row.wish = Wish.NONE
             row.not_before_s = self._clock.now_s() + delay_s
             touch(session, row)
+
+
+def _find_next(session: Session, now_s: float) -> QueuedRunRow | None:
+    """Return the next run that may start.
+
+    Two queries, as each follows the index, whose order is not that of the queue.
+    """
+    may_start = (QueuedRunRow.state == State.QUEUED, QueuedRunRow.not_before_s <= now_s)
+    highest = select(QueuedRunRow.priority).where(*may_start)
+    priority = session.scalar(highest.order_by(QueuedRunRow.priority.desc()).limit(1))
+    if priority is None:
+        return None
+    first = select(QueuedRunRow).where(*may_start, QueuedRunRow.priority == priority)
+    return session.scalar(first.order_by(QueuedRunRow.number).limit(1))
 
 
 def conclude(

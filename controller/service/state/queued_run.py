@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
 
 MAX_PRIORITY = 1000
+_RANDOM_BYTES = 4
 
 
 class State(StrEnum):
@@ -120,7 +121,7 @@ def enqueue(session: Session, request: RunRequest, asker: Asker, clock: Clock) -
                 raise UsageError(f"The key {asker.key!r} was used for another request.")
             return to_run(known)
     row = QueuedRunRow(
-        run=new_run_id(clock),
+        run=_new_id(session, clock),
         state=State.QUEUED,
         priority=asker.priority,
         request=text,
@@ -143,6 +144,14 @@ def enqueue(session: Session, request: RunRequest, asker: Asker, clock: Clock) -
     session.add(row)
     session.flush()
     return to_run(row)
+
+
+def _new_id(session: Session, clock: Clock) -> str:
+    """Make an id that no other run of the queue has, nor one that a command began by itself."""
+    while True:
+        run = new_run_id(clock, random_bytes=_RANDOM_BYTES)
+        if session.scalar(select(QueuedRunRow.number).where(QueuedRunRow.run == run)) is None:
+            return run
 
 
 def find(session: Session, run: str) -> QueuedRunRow:

@@ -6,6 +6,7 @@ import pytest
 
 from appliance.base.errors import MesocosmError, SpecError, UnknownNameError, UsageError
 from controller.service.requests import RunRequest, check_request, parse_request
+from controller.service.state import queued_run
 from controller.service.state.claims import Claims
 from controller.service.state.queued_run import Asker, Counts, State, Wish
 
@@ -29,6 +30,14 @@ def test_the_highest_priority_is_taken_first_then_the_first_asked_for(
     taken = [claims.claim() for _ in range(5)]
     assert [each.run for each in taken if each] == [runs[2], runs[1], runs[3], runs[0]]
     assert taken[-1] is None
+
+
+def test_runs_of_one_moment_have_ids_of_their_own(
+    queue: RunQueue, request_of_tiny: RunRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = iter(["aaaa", "aaaa", "aaaa", "bbbb"])
+    monkeypatch.setattr(queued_run, "new_run_id", lambda *_, **__: next(drawn))
+    assert [queue.add(request_of_tiny, Asker("api")).run for _ in "12"] == ["aaaa", "bbbb"]
 
 
 def test_a_repeated_request_is_the_first_one(queue: RunQueue, request_of_tiny: RunRequest) -> None:
