@@ -1,12 +1,13 @@
-"""``mesocosm image``: build, list, verify and prune images."""
+"""``mesocosm image``: build, list, show, verify and prune images."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from appliance.cli.output import JsonOption, console_err, print_json, print_table, say
+from appliance.cli.run import FleetOption
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from appliance.base.errors import MesocosmError
     from appliance.base.settings import Settings
     from appliance.bringup.prune import OldImage
+    from appliance.verify.contents import Contents
     from images.manifest import Manifest
 
 
@@ -50,10 +52,11 @@ LicenceOption = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(
-        name="image", help="Build, list, verify and prune images.", no_args_is_help=True
+        name="image", help="Build, list, show, verify and prune images.", no_args_is_help=True
     )
     group.command("build")(build)
     group.command("list")(list_images)
+    group.command("show")(show)
     group.command("verify")(verify)
     group.command("prune")(prune)
     app.add_typer(group)
@@ -117,6 +120,47 @@ def list_images(json: JsonOption = False) -> None:
         print_json({"images": rows})
     else:
         _print_table(rows)
+
+
+def show(
+    kind: Annotated[Literal["desktop", "phone"], typer.Argument(help="Kind of machine.")],
+    page: Annotated[bool, typer.Option("--page", help="Print a page of Markdown.")] = False,
+    fleet: FleetOption = "real",
+    json: JsonOption = False,
+) -> None:
+    """Show what is on a machine: programs, fonts, commands, packages, a phone's first content.
+
+    A machine is lent for it, as a trial would get it.
+    """
+    from appliance.base.settings import get_settings
+    from appliance.verify.contents import read_contents
+    from controller.wiring import open_fleet
+    from provisioning.protocols import Kind
+
+    machines = open_fleet(fleet, get_settings(), say)
+    with machines.acquire({kind: Kind(kind)}) as lease:
+        contents = read_contents(lease.environment.machines[kind])
+    if json:
+        print_json(contents.to_dict())
+    elif page:
+        typer.echo(contents.page())
+    else:
+        _print_contents(contents)
+
+
+def _print_contents(contents: Contents) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("id", "name", title=contents.machine)
+    for key, name in contents.programs.items():
+        table.add_row(Text(key), Text(name))
+    print_table(table)
+    for uri, records in contents.records.items():
+        say(f"{uri}: {len(records)} rows")
+    for what in ("packages", "fonts", "commands"):
+        if found := getattr(contents, what):
+            say(f"{len(found)} {what}; --json and --page list them")
 
 
 def verify(

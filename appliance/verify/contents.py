@@ -1,0 +1,138 @@
+"""What is on a machine: programs, fonts, commands, packages, and a phone's first content."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import ActionError
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from provisioning.protocols import Commands, Json, Machine
+
+_TIMEOUT_S = 60.0
+_FOLDERS = "/usr/local/share/applications /usr/share/applications"
+_LIST_PROGRAMS = (
+    f"for file in $(ls {_FOLDERS} 2>/dev/null | grep '[.]desktop$' | sort -u); do"
+    f" for folder in {_FOLDERS}; do"
+    ' if [ -f "$folder/$file" ] && ! grep -q "^NoDisplay=true" "$folder/$file"; then'
+    ' printf "%s\\t%s\\n" "${file%.desktop}" "$(sed -n "s/^Name=//p" "$folder/$file" | head -n 1)";'
+    " fi; done; done"
+)
+_LIST_COMMANDS = "ls /usr/local/bin /usr/bin /bin /usr/games 2>/dev/null | grep -v : | sort -u"
+_LIST_FONTS = "fc-list : family | sed 's/,.*//' | sort -u"
+_LIST_PACKAGES = "dpkg-query -W -f '${Package}\\t${Version}\\n'"
+_ROW = re.compile(r"^Row: \d+ ?", re.MULTILINE)
+
+PROVIDERS: Mapping[str, tuple[str, ...]] = {
+    "content://com.android.contacts/contacts": ("display_name",),
+    "content://com.google.android.apps.tasks/tasks": ("title", "completed"),
+    "content://sms": ("address", "type", "body"),
+    "content://call_log/calls": ("number", "type", "duration"),
+    "content://com.android.calendar/events": ("title", "dtstart", "eventLocation"),
+    "content://com.google.android.keep/notes": ("title", "body"),
+    "content://com.google.android.deskclock/alarms": ("hour", "minutes", "enabled", "label"),
+    "content://com.google.android.gm/messages": ("folder", "sender", "subject"),
+    "content://com.google.android.apps.docs/documents": ("name", "kind"),
+    "content://media/external/file": ("_data",),
+}
+"""Content providers of phones and the columns that are shown of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a machine holds before any task touches it.
+
+    Attributes:
+        machine: its image.
+        programs: name as menus show it, by desktop id; of phones, the packages.
+        packages: version by name, of a distribution.
+        fonts: families.
+        commands: that can be run by name.
+        records: rows of each content provider of a phone, by address.
+    """
+
+    machine: str
+    programs: dict[str, str] = field(default_factory=dict)
+    packages: dict[str, str] = field(default_factory=dict)
+    fonts: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    records: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return it as JSON."""
+        return {**asdict(self), "fonts": list(self.fonts), "commands": list(self.commands)}
+
+    def page(self) -> str:
+        """Return it as a page of Markdown."""
+        parts = [f"# What is on {self.machine}\n"]
+        if self.programs:
+            rows = [f"| `{key}` | {name} |" for key, name in self.programs.items()]
+            parts += ["## Programs\n", "| id | name |", "|---|---|", *rows, ""]
+        for uri, records in self.records.items():
+            parts += [f"## `{uri}`\n", *(f"- {row}" for row in records or ("empty",)), ""]
+        if self.fonts:
+            parts += ["## Fonts\n", ", ".join(self.fonts), ""]
+        if self.packages:
+            listed = [f"{name} {version}" for name, version in self.packages.items()]
+            parts += ["## Packages\n", ", ".join(listed), ""]
+        if self.commands:
+            parts += ["## Commands\n", ", ".join(f"`{name}`" for name in self.commands), ""]
+        return "\n".join(parts)
+
+
+def read_contents(machine: Machine) -> Contents:
+    """Ask a machine what it holds.
+
+    Args:
+        machine: a desktop or a phone, as a lease hands it out.
+
+    Raises:
+        ActionError: a command failed on it.
+        LinkError: it does not answer.
+    """
+    name = f"{machine.info.image} ({machine.info.image_digest[:12]})"
+    if machine.info.kind is Kind.PHONE:
+        packages = _output(machine, "pm", "list", "packages").split()
+        programs = {each.removeprefix("package:"): "" for each in sorted(packages)}
+        return Contents(name, programs, records=_records(machine))
+    return Contents(
+        name,
+        _pairs(_shell(machine, _LIST_PROGRAMS)),
+        _pairs(_shell(machine, _LIST_PACKAGES)),
+        tuple(_shell(machine, _LIST_FONTS).splitlines()),
+        tuple(_shell(machine, _LIST_COMMANDS).split()),
+    )
+
+
+def _records(phone: Commands) -> dict[str, tuple[str, ...]]:
+    found = {}
+    for uri, columns in PROVIDERS.items():
+        projection = ":".join(columns)
+        argv = ["content", "query", "--uri", uri, "--projection", projection]
+        result = phone.run(argv, timeout_s=_TIMEOUT_S)
+        if result.exit_code == 0:
+            rows = _ROW.split(result.text)[1:]
+            found[uri] = tuple(" ".join(row.split()) for row in rows)
+    return found
+
+
+def _pairs(text: str) -> dict[str, str]:
+    rows = [line.partition("\t") for line in text.splitlines() if line]
+    return {key: value for key, _, value in rows}
+
+
+def _shell(machine: Commands, line: str) -> str:
+    return _output(machine, "/bin/sh", "-c", line)
+
+
+def _output(machine: Commands, *argv: str) -> str:
+    result = machine.run(argv, timeout_s=_TIMEOUT_S)
+    if result.exit_code != 0:
+        message = result.stderr.decode(errors="replace").strip()
+        raise ActionError(f"{argv[0]} failed on the machine.", details=message[-1000:])
+    return result.text
