@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.reading import tree_of
-from provisioning.probe.guest import GuestError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +39,7 @@ def nothing_else_changed(guest: Guest, path: str, but: list[str]) -> bool:
     """
     reference = tree_of(guest, reference_of(path, guest.home))
     if reference is None:
-        raise GuestError(f"there is no reference of {path}: the setup has no keep_reference of it")
+        raise ValueError(f"there is no reference of {path}: the setup has no keep_reference of it")
     now = tree_of(guest, path)
     if now is None:
         return False

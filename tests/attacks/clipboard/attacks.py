@@ -87,7 +87,9 @@ def _attack(name: str, how: str, defence: str, *, is_slow: bool = False) -> Atta
 
 
 ATTACKS = (
-    _attack("an owner that answers each asker differently", "each", "it is asked once"),
+    _attack(
+        "an owner that answers each asker differently", "each", "it is asked for its text once"
+    ),
     _attack(
         "an owner that promises pieces",
         "promise",
