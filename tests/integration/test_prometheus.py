@@ -19,6 +19,7 @@ from appliance.base.measures import MeasureLog, Name
 from appliance.base.process import find_tool, kill_group, run, start
 from appliance.base.settings import Settings
 from appliance.bringup.gauges import ApplianceGauges
+from controller.service.state.database import Database, state_path
 from controller.store.index import FINISHED, RunRow
 from monitoring.aggregate import quantile
 from monitoring.catalog import CATALOG
@@ -146,7 +147,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> MeasureLog:
 
 @contextmanager
 def gauges_of_everything(state_dir: Path) -> Iterator[ApplianceGauges]:
-    """Give the gauges of an appliance with a lost desktop, a judged image and a good run."""
+    """Give the gauges of an appliance with a lost desktop, a judged image, a good run, a service."""
     settings = Settings(state_dir=state_dir)
     folder = MachineFolder(settings.machines_dir / "desktop-1")
     folder.write(desktop_record("desktop-1", state=MachineState.READY))
@@ -157,6 +158,7 @@ def gauges_of_everything(state_dir: Path) -> Iterator[ApplianceGauges]:
     good = RunRow("run", "smoke", "oracle", SYSTEM_CLOCK.now_s(), FINISHED, 1, 1, 0, 0)
     with pytest.MonkeyPatch.context() as patch, LivenessWatch(Liveness(settings, hosts)) as watch:
         patch.setattr("appliance.bringup.gauges.list_runs", lambda _store: [good])
+        Database(state_path(settings)).close()
         yield ApplianceGauges(settings, watch)
     watch.join()
 
