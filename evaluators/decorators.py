@@ -42,7 +42,8 @@ class Mark(NamedTuple):
 def evaluator(*, on: str, needs: str = "") -> Callable[[F], F]:
     """Mark a function that returns whether a condition holds, from state alone.
 
-    It returns a bool. When it raises, its node is inconclusive.
+    It returns a bool. When it raises, its node is inconclusive; but an `OSError` on a desktop that is
+    in order counts as the agent's doing, and the node is unmet (`evaluators.attribution`).
 
     Args:
         on: ``desktop`` (runs in the guest), ``phone`` or ``session`` (run on the host), or

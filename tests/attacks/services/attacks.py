@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from tests.attacks.arenas import Arena
 
 FAMILY = "services"
-_FIRST_PORT = 42100
+_FIRST_PORT = 21100
+"""Below the ports that the kernel gives to clients."""
 SUMMARY = "Dentist"
 
 # One server for three protocols. It starts out honest and empty, and turns when the file ``turn`` is
