@@ -141,13 +141,11 @@ def _has(guest: Guest, window: dict[str, Any], part: str) -> bool:
 
 
 def _of(guest: Guest, app: str) -> list[dict[str, Any]]:
-    if not app:
-        raise ValueError("the application must not be empty")
     wanted = app.lower()
     return [
         window
         for window in guest.windows()
-        if wanted in {part.lower() for part in window["wm_class"]}
+        if wanted and wanted in {part.lower() for part in window["wm_class"]}
     ]
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from evaluators.catalogue import builtin_evaluators, distinct_tools
-from evaluators.testing.case import CaseKind
 from evaluators.testing.index import INDEX, render_index
 from evaluators.testing.runner import failures
 from tests.evaluator_cases.registry import all_tables
@@ -17,17 +14,12 @@ from tests.evaluator_cases.registry import all_tables
 if TYPE_CHECKING:
     from evaluators.testing.case import CaseTable
 
-PENDING: dict[str, list[str]] = json.loads(Path(__file__).with_name("pending.json").read_text())
-"""Kinds of cases that are still to be written, by evaluator; entries only ever go."""
-
 
 @pytest.mark.parametrize(
     "table", all_tables(), ids=[f"{table.mark.on}.{table.mark.name}" for table in all_tables()]
 )
 def test_an_evaluator_passes_its_cases(table: CaseTable) -> None:
-    name = f"{table.mark.on}.{table.mark.name}"
-    pending = [CaseKind(kind) for kind in PENDING.get(name, ())]
-    wrong = failures(table, pending=pending)
+    wrong = failures(table)
     assert not wrong, "\n".join(["", *wrong])
 
 
@@ -38,7 +30,3 @@ def test_every_evaluator_has_one_table_of_cases() -> None:
 
 def test_the_index_of_cases_is_up_to_date() -> None:
     assert INDEX.read_text(encoding="utf-8") == render_index(all_tables()), "run `make cases`"
-
-
-def test_pending_kinds_are_those_of_evaluators() -> None:
-    assert set(PENDING) <= {f"{table.mark.on}.{table.mark.name}" for table in all_tables()}

@@ -179,7 +179,7 @@ WINDOWS = (
                 app="Gedit",
                 title_contains="notes",
             ),
-            hostile("no application asked for", _bears("", "", active=True), app="").expect_error(),
+            hostile("no application asked for", _bears("", "", active=True), app=""),
             hostile(
                 "control characters",
                 _show(("Gedit", "no\0tes\n", True)),
