@@ -10,6 +10,7 @@ from appliance.cli.output import JsonOption, console_err, print_json, print_tabl
 from appliance.cli.run import FleetOption
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from appliance.base.errors import MesocosmError
@@ -315,6 +316,12 @@ def _describe(folder: Path, manifest: Manifest | MesocosmError) -> dict[str, Any
     }
 
 
+def _sentences(notes: Iterable[str], variant: str) -> str:
+    """Return the notes of a manifest as one text, without what its column of variants says."""
+    parts = [part for note in notes for part in note.split("; ") if part and part != variant]
+    return " ".join(part if part.endswith(".") else f"{part}." for part in parts)
+
+
 def _print_table(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
     from rich.text import Text
@@ -323,7 +330,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     for title in ("image", "variant", "digest", "packages", "built", "seconds", "state", "notes"):
         table.add_column(title)
     for row in rows:
-        notes = "; ".join(row.get("notes", {}).values())
+        notes = _sentences(row.get("notes", {}).values(), row.get("variant", ""))
         if screen := row.get("screen"):
             notes = f"screen: {screen}; {notes}"
         if reason := row.get("reason"):
