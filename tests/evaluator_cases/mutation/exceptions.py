@@ -115,7 +115,6 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.vision.screen._is_within: *": _MEASURED,
     # databases
     "evaluators.desktop.database.sqlite_row_count: *: '\"' -> '\"XX'": "SQL reads it as a second name",
-    "evaluators.desktop.database.query_rows: *: 'mesocosm-' -> *": _ANY,
     "evaluators.desktop.database._select: *: 1 -> 2": "one row more is read, and then refused",
     # folders
     "evaluators.desktop.folders.directories_equal: *": "a folder never equals a part of itself",
@@ -149,7 +148,6 @@ EQUIVALENT: dict[str, str] = {
     # packed files
     "evaluators.desktop.lz4.unpack: * raise *": _LATER,
     "evaluators.desktop.lz4._unpack_block: *: 1 -> 2": "what is too long is cut to its length",
-    "evaluators.desktop.lz4._unpack_block: * count * back": "what is too long is cut to its length",
     # windows and clipboard
     "evaluators.desktop.clipboard._ask: * raise *": _LATER,
     "evaluators.desktop.clipboard._ask: * code >= 0*": "0 was dealt with before",
@@ -167,7 +165,6 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.ical.parse_line: *: '\"' -> *": "an X is no part of the name of a zone's end",
     "evaluators.desktop.web.ask: *: 0 -> 1": "no status that a task asks for",
     "evaluators.desktop.web.ask: *: 1 -> 2": _ONE_MORE,
-    "evaluators.desktop.mail._connection: * parts.scheme not in *": "it raises one step later",
     "evaluators.desktop.web.ask: * raise ValueError*": "it raises one step later",
     "evaluators.desktop.dav._collection: *: True -> False": "nobody asks whether what is not there is whole",
     "evaluators.desktop.settings._setting: *": "whose fault it is, see test_attribution.py",
