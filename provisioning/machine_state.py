@@ -38,9 +38,7 @@ TRANSITIONS: Mapping[MachineState, frozenset[MachineState]] = {
             MachineState.STOPPED,
         }
     ),
-    MachineState.WAITING: frozenset(
-        {MachineState.STARTING, MachineState.LEASED, MachineState.STOPPED}
-    ),
+    MachineState.WAITING: frozenset({MachineState.STARTING, MachineState.STOPPED}),
     MachineState.READY: frozenset({MachineState.LEASED, MachineState.STOPPED}),
     MachineState.LEASED: frozenset({MachineState.READY, MachineState.STOPPED}),
     MachineState.KEPT: frozenset({MachineState.STOPPED}),

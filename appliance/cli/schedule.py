@@ -173,7 +173,7 @@ def list_schedules(json: JsonOption = False) -> None:
         return
     table = Table()
     for title in ("name", "when", "next (UTC)", "suite", "agent", "state", "from"):
-        table.add_column(title, no_wrap=title == "name")
+        table.add_column(title, no_wrap=title in {"name", "when"})
     for each in entries:
         request = each.schedule.request
         row = (when(each), moment(each.next_s), request.suite, request.agent)

@@ -88,4 +88,4 @@ def test_the_largest_answer_is_cheap(table: CaseTable) -> None:
 )
 def test_parsing_takes_time_linear_in_the_text(read: Callable[[str], object], name: str) -> None:
     """Combining marks are left out: Unicode normalisation itself is quadratic in them."""
-    assert cpu_s(lambda: read(filled(PATTERNS[name], 100_000))) < 0.5
+    assert cpu_s(lambda: read(filled(PATTERNS[name], 100_000))) < 2.0

@@ -138,6 +138,7 @@ class ContainerBackend:
         """
         if not isinstance(machine, DesktopContainer):
             raise MachineError(f"{machine.info.machine_id} is no desktop container.")
+        machine.folder.mark(MachineState.STARTING)
         return machine.wake()
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> DesktopContainer:
