@@ -2,8 +2,10 @@
 
 Characters that no key has are put on spare keys first, different ones on different keys, and left
 there. Tools that reuse one spare key lose characters in slow programs: a program looks a key up
-when it gets to the event, and by then the key means the next character. Only keys in a row are
-used: they change by one request, and each request makes every program read the keyboard anew.
+when it gets to the event, and by then the key means the next character. Keys in a row come first:
+they change by one request, and each request makes every program read the keyboard anew. Keys that a
+program has grabbed for itself, as a desktop does with those of multimedia keyboards, are left alone:
+until it lets go of them, what they type goes to that program.
 """
 
 from __future__ import annotations
@@ -73,27 +75,53 @@ class Typist:
         while done < len(keysyms):
             rows = self._rows()
             keymap = _keymap(rows)
-            spare = _longest_run([code for code, row in rows.items() if _is_spare(row)])
-            if not spare and _typeable(keysyms[done:], keymap) == 0:
+            wanted = _missing(keysyms[done:], keymap)
+            spare = self._free([c for c, row in rows.items() if _is_spare(row)]) if wanted else []
+            if wanted and not spare and _typeable(keysyms[done:], keymap) == 0:
                 # Keys given away earlier are taken back, once what they typed has been read.
                 time.sleep(_SETTLE_S * 4)
-                spare = _longest_run(
-                    [c for c, row in rows.items() if _is_spare(row) or _is_given(row)]
-                )
+                spare = self._free([code for code, row in rows.items() if _is_given(row)])
                 keymap = _keymap({code: row for code, row in rows.items() if code not in spare})
-            wanted = list(dict.fromkeys(k for k in keysyms[done:] if k not in keymap))
-            given = wanted[: len(spare)]
-            if given:
-                rows_given = [(keysym, keysym) for keysym in given]
-                self._display.change_keyboard_mapping(spare[0], rows_given)
-                self._display.sync()
-                time.sleep(_SETTLE_S)
+                wanted = _missing(keysyms[done:], keymap)
+            if wanted and spare:
+                self._give(_rows_of_keys(spare), wanted)
                 keymap = _keymap(self._rows())
             count = _typeable(keysyms[done:], keymap)
             if not count:
                 raise ProbeError("unsupported", "the keyboard has no spare key")
             yield keymap, count
             done += count
+
+    def _free(self, codes: list[int]) -> list[int]:
+        """Return those keys that no program has grabbed.
+
+        Source: X11, XGrabKey: it fails where another client has a grab of the key, whichever the
+        modifiers.
+        """
+        from Xlib import X
+        from Xlib.error import BadAccess, CatchError
+
+        root = self._display.screen().root
+        refusals = {code: CatchError(BadAccess) for code in codes}
+        for code, refusal in refusals.items():
+            root.grab_key(code, X.AnyModifier, 0, X.GrabModeAsync, X.GrabModeAsync, onerror=refusal)
+        self._display.sync()
+        free = [code for code, refusal in refusals.items() if refusal.get_error() is None]
+        for code in free:
+            root.ungrab_key(code, X.AnyModifier)
+        self._display.sync()
+        return free
+
+    def _give(self, runs: list[list[int]], keysyms: list[int]) -> None:
+        """Put characters on keys, as many as there are keys."""
+        left = list(keysyms)
+        for run in runs:
+            given, left = left[: len(run)], left[len(run) :]
+            if given:
+                rows = [(keysym, keysym) for keysym in given]
+                self._display.change_keyboard_mapping(run[0], rows)
+        self._display.sync()
+        time.sleep(_SETTLE_S)
 
     def _rows(self) -> dict[int, tuple[int, ...]]:
         info = self._display.display.info
@@ -147,14 +175,19 @@ def _is_given(row: tuple[int, ...]) -> bool:
     return is_foreign and set(row[:2]) <= {0, keysym}
 
 
-def _longest_run(codes: list[int]) -> list[int]:
-    """Return the longest series of numbers that follow each other."""
-    best: list[int] = []
-    run: list[int] = []
+def _missing(keysyms: list[int], keymap: Keymap) -> list[int]:
+    return list(dict.fromkeys(keysym for keysym in keysyms if keysym not in keymap))
+
+
+def _rows_of_keys(codes: list[int]) -> list[list[int]]:
+    """Return the series of numbers that follow each other, the longest first."""
+    runs: list[list[int]] = []
     for code in sorted(codes):
-        run = [*run, code] if run and code == run[-1] + 1 else [code]
-        best = max(best, run, key=len)
-    return best
+        if runs and code == runs[-1][-1] + 1:
+            runs[-1].append(code)
+        else:
+            runs.append([code])
+    return sorted(runs, key=len, reverse=True)
 
 
 def _typeable(keysyms: list[int], keymap: Keymap) -> int:

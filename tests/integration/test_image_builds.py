@@ -85,7 +85,8 @@ def test_the_base_runs_and_its_packages_are_known(base: Image) -> None:
 
 def test_a_dockerfile_is_built_on_the_base_and_tagged(builder: Builder) -> None:
     image = builder.ensure("test-small")
-    assert (image.tag or "").startswith(f"mesocosm/test-small:{image.digest[:12]}-")
+    assert image.tag is not None
+    assert image.tag.startswith(f"mesocosm/test-small:{image.digest[:12]}-")
     with connect() as client:
         shown = client.containers.run(image.tag, "cat /hello.txt", remove=True)
     assert shown == b"hello\n"
