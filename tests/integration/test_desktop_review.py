@@ -91,5 +91,8 @@ def test_what_an_agent_types_arrives(desktop: Machine) -> None:
     )
     desktop.input.text("echo typed > typed.txt\n")
     path = f"{desktop.info.home}/typed.txt"
-    assert wait_until(lambda: desktop.files.stat(path) is not None, timeout_s=WINDOW_S, every_s=0.5)
-    assert desktop.files.get(path) == b"typed\n"
+
+    def is_written() -> bool:
+        return desktop.files.stat(path) is not None and desktop.files.get(path) == b"typed\n"
+
+    assert wait_until(is_written, timeout_s=WINDOW_S, every_s=0.5)

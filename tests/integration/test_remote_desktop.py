@@ -138,7 +138,9 @@ def test_it_is_deployed_seen_and_acted_on(machine: RemoteDesktop) -> None:
     machine.link.call("open_app", {"name": "Terminal"}, timeout_s=30.0)
     assert wait_until(lambda: (machine.screen.capture() != before).mean() > 0.05, timeout_s=20)
     machine.input.text("echo Grüße 你好 > typed\n")
-    assert wait_until(lambda: machine.files.stat(f"{HOME}/typed"), timeout_s=20)
+    assert wait_until(
+        lambda: (found := machine.files.stat(f"{HOME}/typed")) and found.size_bytes, timeout_s=20
+    )
     assert machine.files.get(f"{HOME}/typed").decode() == "Grüße 你好\n"
     assert any("Terminal" in one.name for one in machine.tree.elements())
 
