@@ -97,8 +97,11 @@ def _fit_columns(table: Table, console: Console) -> int:
         [Measurement.get(console, options, cell) for cell in (column.header, *column.cells)]
         for column in table.columns
     ]
-    least = [max(cell.minimum for cell in cells) for cells in spans]
     wanted = [max(cell.maximum for cell in cells) for cells in spans]
+    least = [
+        most if column.no_wrap else max(cell.minimum for cell in cells)
+        for column, cells, most in zip(table.columns, spans, wanted, strict=True)
+    ]
     borders = total - sum(wanted)
     spare = max(0, console.width - borders - sum(least))
     for column, low, high in zip(table.columns, least, wanted, strict=True):

@@ -158,6 +158,8 @@ def test_sent_input_is_worked_off_before_the_end(
             wire.Message(wire.WRTE, own, other, packet(STDIN, data) + packet(CLOSE_STDIN, b""))
         )
         close_shells(host, [(own, other)])
+        # On a busy host the shell may not have begun yet.
+        wait_until(path.is_file, timeout_s=30.0)
         wait_for_processes(vitals)
     assert path.read_bytes() == data
 

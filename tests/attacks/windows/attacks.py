@@ -63,7 +63,7 @@ def shown(arena: Arena) -> list[str]:
 
 def _shows(title: str) -> Evidence:
     def is_shown(arena: Arena, output: str) -> None:
-        assert wait_until(lambda: title in " ".join(shown(arena)), timeout_s=30), output
+        assert wait_until(lambda: title in " ".join(shown(arena)), timeout_s=90), output
 
     return is_shown
 
