@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from controller.agents.diary import Entry
     from controller.episode.context import EventSink, RunContext
     from controller.episode.result import TrialResult
+    from controller.episode.step import Evaluation
     from controller.observation.observer import Observation
     from evaluators.model.task import Task
     from provisioning.fleet.protocol import Lease
@@ -179,6 +180,20 @@ class Episode:
             return self._over(self._ending_of(exc))
         self._shown_s = self._clock.monotonic_s()
         return Step(observation, report.newly_met, report.feedback)
+
+    def evaluate(self) -> Evaluation:
+        """Judge the trial as if it ended now, without ending it; may be repeated.
+
+        The time that it takes is not charged to the agent.
+
+        Raises:
+            EpisodeUseError: the episode was not reset, or the trial is over.
+        """
+        live, begin_s = self._require_live(), self._clock.monotonic_s()
+        try:
+            return live.evaluate()
+        finally:
+            self._shown_s += self._clock.monotonic_s() - begin_s
 
     def note(self, entries: Iterable[Entry]) -> None:
         """Keep what an agent wrote into its diary.

@@ -12,11 +12,12 @@ from controller.actions.space import ActionSpace
 from controller.episode.limits import Budget
 from controller.episode.result import Ending, Reason
 from controller.episode.side_effects import StateWatch
+from controller.episode.step import Evaluation
 from controller.episode.stopwatch import Stopwatch
 from controller.observation.observer import Observation, Observer
 from controller.observation.settle import changed_ratio, settle_machine
 from evaluators.graph.evaluator import GraphEvaluator
-from evaluators.graph.feedback import progress_lines
+from evaluators.graph.feedback import explain, progress_lines
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
@@ -162,6 +163,12 @@ class LiveTrial:
         """Return a finished copy of the graph, with the nodes undone or broken."""
         copy = GraphEvaluator.from_dict(self.task.graph, self.runners, self.graph.to_dict())
         return copy, copy.finish()
+
+    def evaluate(self) -> Evaluation:
+        """Judge the trial as if it ended now; the graph stays as it is."""
+        copy, _ = self.finished()
+        unmet = explain(copy, self.task, self._context.vocabulary.evaluators)
+        return Evaluation(copy.verdict(), copy.met, len(self.task.credit_nodes), unmet)
 
     def _refuse(
         self, action: Action | None, message: str, details: Details, met: tuple[str, ...]

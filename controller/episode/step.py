@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from controller.agents.protocol import AgentContext
     from controller.episode.result import Reason
     from controller.observation.observer import Observation
-    from evaluators.graph.outcome import WaveRunner
+    from evaluators.graph.feedback import Feedback
+    from evaluators.graph.outcome import Verdict, WaveRunner
     from evaluators.model.task import Task
     from provisioning.protocols import Machine
 
@@ -34,6 +35,23 @@ class Step:
     feedback: str = ""
     done: bool = False
     reason: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How a trial would be judged if it ended now.
+
+    Attributes:
+        verdict: INCONCLUSIVE where an evaluator could not decide.
+        met: nodes with credit, in the task's order.
+        nodes: how many there are.
+        unmet: why the others have none, in the task's order.
+    """
+
+    verdict: Verdict
+    met: tuple[str, ...]
+    nodes: int
+    unmet: tuple[Feedback, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

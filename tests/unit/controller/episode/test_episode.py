@@ -13,6 +13,7 @@ from controller.actions.space import Action
 from controller.agents.protocol import AgentContext, Turn, Usage
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
+from controller.episode.live import LiveTrial
 from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
 from provisioning.fake import FakeFleet
@@ -20,6 +21,7 @@ from provisioning.protocols import Kind
 from tests.unit.controller.bench import SET_DARK, make_task
 
 if TYPE_CHECKING:
+    from controller.episode.step import Evaluation
     from controller.observation.observer import Frame
 
 OPEN = Action("open_app", "desktop", {"name": "Terminal"})
@@ -63,6 +65,40 @@ def test_refused_actions_are_explained_and_count_no_step(episode: Episode) -> No
     assert (step.done, step.observation.step) == (False, 0)
     assert "fly" in step.feedback
     assert step.observation.feedback == step.feedback
+
+
+def test_a_trial_is_evaluated_as_often_as_wanted_and_goes_on(
+    episode: Episode, fleet: FakeFleet, clock: FakeClock
+) -> None:
+    episode.reset(make_task())
+    machine = fleet.machines[Kind.DESKTOP, 0]
+    before = episode.evaluate()
+    assert (before.verdict, before.met, before.nodes) == (Verdict.FAIL, (), 1)
+    assert [row.node for row in before.unmet] == ["dark"]
+    machine.run(SET_DARK.split(), user="user")
+    assert [episode.evaluate().verdict for _ in range(2)] == [Verdict.PASS] * 2
+    machine.run([*SET_DARK.split()[:-1], "default"], user="user")
+    assert episode.evaluate().verdict is Verdict.FAIL
+    assert not episode.step([MOVE]).done
+    assert episode.close().nodes_met == 0
+    with pytest.raises(EpisodeUseError, match="over"):
+        episode.evaluate()
+
+
+def test_evaluating_is_not_charged_to_the_agent(episode: Episode, clock: FakeClock) -> None:
+    episode.reset(make_task())
+    live = episode._live
+    assert live is not None
+    evaluate = live.evaluate
+
+    def slow() -> Evaluation:
+        clock.advance(1000)
+        return evaluate()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LiveTrial, "evaluate", lambda _self: slow())
+        episode.evaluate()
+    assert not episode.step([MOVE]).done
 
 
 def test_close_may_be_called_again(episode: Episode, fleet: FakeFleet) -> None:
