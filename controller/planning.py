@@ -28,6 +28,7 @@ from controller.store.spec import (
 from evaluators.source_digest import SourceDigester
 from evaluators.suite_files import digest_files
 from images.recipe_digest import portable_recipe_digest
+from provisioning.desktop.registry import DESKTOPS
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
@@ -233,10 +234,9 @@ def recipes_of(settings: Settings, kinds: Iterable[Kind]) -> dict[str, str]:
 
     Remote desktops have none. A recipe that this host cannot make is left out.
     """
-    desktops = {"vm": "desktop", "container": "desktop-container"}
     phones = {"reference": "phone", "emulator": "android"}
     names = {
-        Kind.DESKTOP: desktops.get(settings.desktop),
+        Kind.DESKTOP: DESKTOPS[settings.desktop].recipe,
         Kind.PHONE: phones.get(settings.phone),
     }
     digests = {}

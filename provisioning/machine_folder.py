@@ -14,9 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from appliance.base.errors import MachineBusyError
 from appliance.base.files import FileLock, write_atomic
-from provisioning.desktop.container.record import ContainerRecord
-from provisioning.desktop.qemu.record import QemuRecord
-from provisioning.desktop.remote.record import RemoteRecord
+from provisioning.desktop.registry import DesktopRecord
 from provisioning.fake.record import FakeRecord
 from provisioning.machine_record import SCHEMA_VERSION, BaseRecord
 from provisioning.machine_state import MachineState
@@ -34,10 +32,7 @@ META = "meta.json"
 LOCK = "lock"
 
 
-MachineRecord = Annotated[
-    QemuRecord | ContainerRecord | RemoteRecord | PhoneRecord | FakeRecord,
-    Field(discriminator="backend"),
-]
+MachineRecord = Annotated[DesktopRecord | PhoneRecord | FakeRecord, Field(discriminator="backend")]
 """The record of a machine of any backend."""
 
 _RECORD: TypeAdapter[MachineRecord] = TypeAdapter(MachineRecord)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MachineError, RequirementError
+from provisioning.desktop.registry import DESKTOPS
 from provisioning.fleet.backend import ForkingBackend, SelectiveBackend
 from provisioning.protocols import Kind
 
@@ -18,31 +20,13 @@ if TYPE_CHECKING:
     from provisioning.protocols import ResetReport
 
 
-def _qemu(settings: Settings) -> Backend:
-    from provisioning.desktop.qemu.backend import QemuBackend  # noqa: PLC0415 - imports libvirt
-
-    return QemuBackend(settings)
+_RECORDED = {desktop.recorded_name: name for name, desktop in DESKTOPS.items()}
 
 
-def _container(settings: Settings) -> Backend:
-    from provisioning.desktop.container.backend import ContainerBackend  # noqa: PLC0415 - docker
-
-    return ContainerBackend(settings)
-
-
-def _remote(settings: Settings) -> Backend:
-    from provisioning.desktop.remote.backend import RemoteBackend  # noqa: PLC0415 - paramiko
-
-    return RemoteBackend(settings)
-
-
-_DESKTOPS: Mapping[str, tuple[str, Callable[[Settings], Backend]]] = {
-    "vm": ("libvirt", _qemu),
-    "container": ("container", _container),
-    "remote": ("remote", _remote),
-}
-"""By the name that `MESOCOSM_DESKTOP` has: the name in machines' records, and the constructor."""
-_RECORDED = {recorded: name for name, (recorded, _) in _DESKTOPS.items()}
+def _make(name: str, settings: Settings) -> Backend:
+    module, _, constructor = DESKTOPS[name].backend.partition(":")
+    make: Callable[[Settings], Backend] = getattr(importlib.import_module(module), constructor)
+    return make(settings)
 
 
 def host_backends(settings: Settings, *, without: Collection[str] = ()) -> Mapping[Kind, Backend]:
@@ -54,7 +38,7 @@ def host_backends(settings: Settings, *, without: Collection[str] = ()) -> Mappi
     """
     from provisioning.phone.reference.backend import PhoneBackend  # noqa: PLC0415 - imports docker
 
-    kept = {name: make(settings) for name, (_, make) in _DESKTOPS.items() if name not in without}
+    kept = {name: _make(name, settings) for name in DESKTOPS if name not in without}
     can_fork = isinstance(kept.get(settings.desktop), ForkingBackend)
     several = ForkingSwitch if can_fork else BackendSwitch
     return {Kind.DESKTOP: several(settings.desktop, kept), Kind.PHONE: PhoneBackend(settings)}

@@ -1,0 +1,62 @@
+"""The desktop backends: a new one is a folder beside this file and an entry here.
+
+Its name is one of `MESOCOSM_DESKTOP` (`appliance.base.settings`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from provisioning.desktop.container.record import ContainerRecord
+from provisioning.desktop.qemu.record import QemuRecord
+from provisioning.desktop.remote.record import RemoteRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from provisioning.machine_record import BaseRecord
+
+DesktopRecord = QemuRecord | ContainerRecord | RemoteRecord
+"""The record of a desktop of any backend."""
+
+
+@dataclass(frozen=True, slots=True)
+class DesktopBackend:
+    """One way to make desktops.
+
+    Attributes:
+        record: class of its machines' records.
+        backend: module and class of the backend, as ``module:Class``; imported when it is used, as
+            each needs a client library of its own.
+        images: what its machines are made from, in the order of their building; the last one's
+            recipe is that of the desktop.
+    """
+
+    record: type[BaseRecord]
+    backend: str
+    images: tuple[str, ...] = ()
+
+    @property
+    def recorded_name(self) -> str:
+        """What records call it."""
+        return str(self.record.model_fields["backend"].default)
+
+    @property
+    def recipe(self) -> str | None:
+        """The image that its machines start from; None where there is none."""
+        return self.images[-1] if self.images else None
+
+
+DESKTOPS: Mapping[str, DesktopBackend] = {
+    "vm": DesktopBackend(
+        QemuRecord, "provisioning.desktop.qemu.backend:QemuBackend", ("hypervisor", "desktop")
+    ),
+    "container": DesktopBackend(
+        ContainerRecord,
+        "provisioning.desktop.container.backend:ContainerBackend",
+        ("desktop-container",),
+    ),
+    "remote": DesktopBackend(RemoteRecord, "provisioning.desktop.remote.backend:RemoteBackend"),
+}
+"""By the name that `MESOCOSM_DESKTOP` has."""

@@ -1,0 +1,29 @@
+"""Desktop backends are what the settings name, and can be made."""
+
+from __future__ import annotations
+
+import importlib
+from typing import get_args
+
+import pytest
+
+from appliance.base.settings import Settings
+from images.catalog import NAMES, ON_REQUEST
+from provisioning.desktop.registry import DESKTOPS
+
+
+def test_the_settings_name_every_backend() -> None:
+    assert get_args(Settings.model_fields["desktop"].annotation) == tuple(DESKTOPS)
+
+
+def test_records_are_told_apart_by_their_backend() -> None:
+    names = [desktop.recorded_name for desktop in DESKTOPS.values()]
+    assert len(set(names)) == len(DESKTOPS)
+
+
+@pytest.mark.parametrize("name", DESKTOPS)
+def test_a_backend_can_be_loaded_and_its_images_exist(name: str) -> None:
+    module, _, constructor = DESKTOPS[name].backend.partition(":")
+    made = getattr(importlib.import_module(module), constructor)
+    assert {"make", "attach", "fits"} <= set(dir(made))
+    assert set(DESKTOPS[name].images) <= {*NAMES, *ON_REQUEST}
