@@ -92,6 +92,12 @@ class Plan:
         """What results call the agent."""
         return agent_name(self.agent)
 
+    @property
+    def kinds(self) -> set[Kind]:
+        """The kinds of machines that its tasks need."""
+        names = self.tasks or tuple(task.id for task in self.suite.tasks)
+        return {kind for name in names for kind in self.suite.task(name).roles.values()}
+
 
 def create_run(plan: Plan, runs_dir: Path, *, clock: Clock = SYSTEM_CLOCK) -> RunFolder:
     """Check a plan and make the folder of its run.

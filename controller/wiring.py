@@ -10,6 +10,7 @@ from appliance.base.measures import record
 from controller.actions.vocabulary import vocabulary
 from controller.episode.baselines import Baselines
 from controller.episode.context import RunContext
+from controller.executors.protocol import Job
 from controller.planning import code_version
 from evaluators.model.suite import load_suite
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from controller.episode.context import Record
+    from controller.episode.result import Reason
     from controller.planning import Plan
     from evaluators.model.suite import Suite
     from provisioning.fleet.protocol import Fleet
@@ -94,3 +96,28 @@ def make_context(
         baselines=None if baselines_dir is None else Baselines(baselines_dir),
         is_noop=plan.agent_name == "noop",
     )
+
+
+def make_job(
+    plan: Plan,
+    fleet: str,
+    settings: Settings,
+    say: Callable[[str], None] = lambda _: None,
+    *,
+    retry: frozenset[Reason] = frozenset(),
+) -> Job:
+    """Return what an executor is to work on.
+
+    Args:
+        plan: of the run.
+        fleet: ``real`` or ``fake``.
+        settings: where machines are.
+        say: receives one line about each thing that takes long.
+        retry: trials that ended so get another attempt.
+
+    Raises:
+        UnknownNameError: there is no such fleet.
+    """
+    lent = open_fleet(fleet, settings, say)
+    context = make_context(plan, lent, baselines_dir=settings.baselines_dir)
+    return Job(plan.suite, context, plan.driver, retry)

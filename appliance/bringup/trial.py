@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.agents.registry import make_driver, specify_agent
 from controller.executors.local import LocalExecutor
-from controller.executors.protocol import AttemptLost, Job, StepDone, TrialEnded, TrialStarted
-from controller.planning import Plan, create_run, recipes_of
+from controller.executors.protocol import AttemptLost, StepDone, TrialEnded, TrialStarted
+from controller.planning import create_run
+from controller.service.requests import RunRequest, make_plan
 from controller.store.report import read_report
-from controller.wiring import make_context, open_fleet, open_suite
+from controller.wiring import make_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,17 +33,9 @@ def run_trial(settings: Settings, say: Callable[[str], None]) -> Report:
     Raises:
         MesocosmError: the run could not be made; trouble in the trial is in its result.
     """
-    suite, agent = open_suite(SUITE), specify_agent(AGENT)
-    kinds = suite.task(TASK).roles.values()
-    plan = Plan(
-        suite=suite,
-        agent=agent,
-        driver=make_driver(agent),
-        tasks=(TASK,),
-        images=recipes_of(settings, kinds),
-    )
-    context = make_context(plan, open_fleet("real", settings), baselines_dir=settings.baselines_dir)
-    job = Job(suite, context, plan.driver)
+    request = RunRequest(suite=SUITE, agent=AGENT, tasks=(TASK,), retries=0)
+    plan = make_plan(request, settings)
+    job = make_job(plan, request.fleet, settings)
     folder = create_run(plan, settings.runs_dir)
     LocalExecutor().run(job, folder, on_event=lambda event: _report(event, say))
     return read_report(folder)

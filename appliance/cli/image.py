@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from appliance.cli.output import JsonOption, console_err, print_json, print_table, say
-from appliance.cli.run import FleetOption
+from appliance.cli.run_options import FleetOption
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,27 +8,11 @@ import typer
 
 from appliance.cli.moments import moment
 from appliance.cli.output import JsonOption, print_json, print_table, say
-from appliance.cli.run import (
-    Agent,
-    BaseUrl,
-    Feedback,
-    FleetOption,
-    Model,
-    Parallel,
-    Record,
-    RecordRate,
-    Repeats,
-    Retries,
-    Script,
-    Seed,
-    Suite,
-    Tasks,
-    Trees,
-)
-from appliance.cli.run_request import make_request
+from appliance.cli.run_request import takes_request
 from appliance.cli.service_database import open_database
 
 if TYPE_CHECKING:
+    from controller.service.requests import RunRequest
     from controller.service.state.queue import RunQueue
     from controller.service.state.queued_run import QueuedRun
     from provisioning.protocols import Json
@@ -50,7 +34,7 @@ LimitOption = Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Ho
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     queue = typer.Typer(no_args_is_help=True, help="Queue runs for the service.")
-    queue.command("add")(add)
+    queue.command("add")(takes_request(add))
     queue.command("list")(list_runs)
     queue.command("show")(show)
     queue.command("pause")(pause)
@@ -85,21 +69,7 @@ def to_dict(queued: QueuedRun) -> dict[str, Json]:
 
 
 def add(
-    suite: Suite,
-    agent: Agent,
-    repeats: Repeats = 1,
-    task: Tasks = None,
-    seed: Seed = 0,
-    script: Script = None,
-    model: Model = None,
-    base_url: BaseUrl = None,
-    trees: Trees = False,
-    feedback: Feedback = "none",
-    record: Record = False,
-    record_rate: RecordRate = 5.0,
-    parallel: Parallel = 1,
-    retries: Retries = 1,
-    fleet: FleetOption = "real",
+    request: RunRequest,
     priority: PriorityOption = 0,
     key: KeyOption = None,
     json: JsonOption = False,
@@ -109,22 +79,6 @@ def add(
     from controller.service.requests import check_request
     from controller.service.state.queued_run import Asker
 
-    request = make_request(
-        suite=suite,
-        agent=agent,
-        repeats=repeats,
-        tasks=task,
-        seed=seed,
-        script=script,
-        model=model,
-        base_url=base_url,
-        trees=trees,
-        feedback=feedback,
-        record_hz=record_rate if record else 0.0,
-        parallel=parallel,
-        retries=retries,
-        fleet=fleet,
-    )
     check_request(request)
     _print(queue.add(request, Asker("cli", priority=priority, key=key)), json=json)
 
@@ -152,7 +106,7 @@ def list_runs(
     for row in rows:
         trials = f"{row.counts.ended} of {row.counts.planned}" if row.counts.planned else "-"
         state_text = f"{row.state}, {row.wish} asked" if row.wish else row.state.value
-        names = (row.request.suite, row.request.agent, row.schedule or row.origin, trials)
+        names = (row.request.suite, row.request.agent_label, row.schedule or row.origin, trials)
         table.add_row(row.run, state_text, str(row.priority), moment(row.requested_s), *names)
     print_table(table)
 

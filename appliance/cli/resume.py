@@ -8,15 +8,8 @@ import typer
 
 from appliance.cli.output import JsonOption, say
 from appliance.cli.results import SuiteOption, runs
-from appliance.cli.run import (
-    BaseUrl,
-    BuildOption,
-    FleetOption,
-    Model,
-    Parallel,
-    carry_out,
-    check_machines,
-)
+from appliance.cli.run import BuildOption, carry_out, check_machines
+from appliance.cli.run_options import BaseUrl, FleetOption, Model, Parallel
 
 RetryOption = Annotated[
     list[str] | None,
@@ -67,10 +60,9 @@ def resume(
     from appliance.base.settings import get_settings
     from controller.agents.registry import AgentOptions, make_driver, require_model
     from controller.episode.result import reasons_to_retry
-    from controller.executors.protocol import Job
     from controller.planning import resume_plan
     from controller.store.runs import Store
-    from controller.wiring import make_context, open_fleet, open_suite
+    from controller.wiring import make_job, open_suite
 
     reasons = reasons_to_retry(retry or ())
     settings = get_settings()
@@ -81,11 +73,6 @@ def resume(
     require_model(folder.spec.agent, options)
     warn_of_other_code(folder.spec)
     if fleet == "real":
-        tasks = [chosen.task(name) for name in plan.tasks]
-        kinds = {kind for task in tasks for kind in task.roles.values()}
-        check_machines(settings, kinds, build=build)
-    context = make_context(
-        plan, open_fleet(fleet, settings, say), baselines_dir=settings.baselines_dir
-    )
-    job = Job(plan.suite, context, plan.driver, reasons)
+        check_machines(settings, plan.kinds, build=build)
+    job = make_job(plan, fleet, settings, say, retry=reasons)
     carry_out(job, folder, parallel=parallel, json=json)

@@ -1,44 +1,171 @@
-"""Make the request of a run from what stands on the command line."""
+"""Make the request of a run from what stands on the command line, for every command that takes one."""
 
 from __future__ import annotations
 
+import inspect
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from appliance.cli.run_options import (
+    Agent,
+    AgentCommand,
+    BaseUrl,
+    Feedback,
+    FleetOption,
+    ImageScale,
+    MaxSteps,
+    MaxTokens,
+    MaxUsd,
+    Model,
+    ModelExtra,
+    Parallel,
+    Record,
+    RecordRate,
+    Repeats,
+    Retries,
+    Script,
+    Seed,
+    Solution,
+    Suite,
+    Tags,
+    Tasks,
+    TimeLimit,
+    Trees,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from controller.service.requests import RunRequest
+
+_REQUEST = "request"
+
+
+def takes_request(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of a run; it receives them as its parameter ``request``.
+
+    Args:
+        command: its parameter ``request`` may stand anywhere; the options take its place.
+    """
+    options = inspect.signature(make_request).parameters
+    own = inspect.signature(command).parameters
+    hints = get_type_hints(command, localns={"RunRequest": object}, include_extras=True)
+    hints |= get_type_hints(make_request, localns={"RunRequest": object}, include_extras=True)
+
+    @wraps(command)
+    def run(**values: Any) -> None:  # noqa: ANN401 - what typer read
+        asked = {name: values.pop(name) for name in options}
+        command(**values, request=make_request(**asked))
+
+    # Parameters with defaults must follow those without.
+    given = [one for name, one in own.items() if name != _REQUEST]
+    every = sorted([*given, *options.values()], key=lambda one: one.default is not one.empty)
+    placed = [one.replace(annotation=hints[one.name]) for one in every]
+    run.__signature__ = inspect.Signature(placed)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in placed}
+    del run.__wrapped__  # its own annotations are names that typer cannot resolve
+    return run
 
 
 def make_request(
-    *, suite: str, agent: str, script: Path | None, tasks: list[str] | None, **others: object
+    suite: Suite,
+    agent: Agent = "",
+    agent_command: AgentCommand = None,
+    repeats: Repeats = 1,
+    task: Tasks = None,
+    tag: Tags = None,
+    max_steps: MaxSteps = None,
+    time_limit: TimeLimit = None,
+    max_tokens_per_trial: MaxTokens = None,
+    max_usd_per_trial: MaxUsd = None,
+    seed: Seed = 0,
+    script: Script = None,
+    solution: Solution = "",
+    model: Model = None,
+    base_url: BaseUrl = None,
+    model_extra: ModelExtra = None,
+    image_scale: ImageScale = None,
+    trees: Trees = False,
+    feedback: Feedback = "none",
+    record: Record = False,
+    record_rate: RecordRate = 5.0,
+    parallel: Parallel = 1,
+    retries: Retries = 1,
+    fleet: FleetOption = "real",
 ) -> RunRequest:
     """Return a request; folders and files are named from the root, as the service has a folder of its own.
 
-    Args:
-        suite: name of a suite, or its folder.
-        agent: name of an agent, or file and class of the user's own.
-        script: file of actions.
-        tasks: ids.
-        others: further fields of `controller.service.requests.RunRequest`.
-
     Raises:
         UsageError: a value is wrong.
+        RequirementError: recording needs a package that is not installed.
     """
+    from appliance.base.errors import UnknownNameError
     from controller.service.requests import parse_request
+    from controller.wiring import FLEETS
+    from provisioning.recording.recorder import check_recording
+
+    if record:
+        check_recording(record_rate)
+    if fleet not in FLEETS:
+        raise UnknownNameError.of("fleet", fleet, FLEETS)
+    has_code = agent_command is not None or ":" in agent
+    return parse_request(
+        {
+            "suite": _absolute_suite(suite),
+            "agent": agent,
+            "command": agent_command,
+            "folder": str(Path.cwd()) if has_code else None,
+            "script": None if script is None else str(script.resolve()),
+            "solution": solution,
+            "model": model or None,
+            "base_url": base_url or None,
+            "extra_fields": json_object(model_extra),
+            "image_scale": image_scale,
+            "tasks": tuple(task or ()),
+            "tags": tuple(tag or ()),
+            "limits": {
+                "steps": max_steps,
+                "seconds": time_limit,
+                "tokens": max_tokens_per_trial,
+                "usd": max_usd_per_trial,
+            },
+            "repeats": repeats,
+            "retries": retries,
+            "seed": seed,
+            "trees": trees,
+            "feedback": feedback,
+            "record_hz": record_rate if record else 0.0,
+            "parallel": parallel,
+            "fleet": fleet,
+        }
+    )
+
+
+def json_object(text: str | None) -> dict[str, Any] | None:
+    """Return the JSON object of an option; None where it was not given.
+
+    Raises:
+        UsageError: it is none.
+    """
+    from json import loads
+
+    from appliance.base.errors import UsageError
+
+    if text is None:
+        return None
+    try:
+        value = loads(text)
+    except ValueError as exc:
+        raise UsageError("--model-extra is not JSON.", details=str(exc)) from exc
+    if not isinstance(value, dict):
+        raise UsageError("--model-extra is not a JSON object.")
+    return value
+
+
+def _absolute_suite(suite: str) -> str:
+    """Return the path of a suite's folder from the root; names of shipped suites as they are."""
     from evaluators.model.suite import list_suites
 
     is_folder = suite not in list_suites() and Path(suite).exists()
-    values = {
-        "suite": str(Path(suite).resolve()) if is_folder else suite,
-        "agent": _absolute_class(agent),
-        "script": None if script is None else str(script.resolve()),
-        "tasks": tuple(tasks or ()),
-        **others,
-    }
-    return parse_request(values)
-
-
-def _absolute_class(agent: str) -> str:
-    """Return ``file.py:Class`` with the file's path from the root; other agents as they are."""
-    file, colon, name = agent.rpartition(":")
-    return f"{Path(file).resolve()}{colon}{name}" if file.endswith(".py") else agent
+    return str(Path(suite).resolve()) if is_folder else suite

@@ -11,27 +11,11 @@ import typer
 from appliance.cli.moments import moment
 from appliance.cli.output import JsonOption, print_json, print_table, say
 from appliance.cli.queue import PriorityOption
-from appliance.cli.run import (
-    Agent,
-    BaseUrl,
-    Feedback,
-    FleetOption,
-    Model,
-    Parallel,
-    Record,
-    RecordRate,
-    Repeats,
-    Retries,
-    Script,
-    Seed,
-    Suite,
-    Tasks,
-    Trees,
-)
-from appliance.cli.run_request import make_request
+from appliance.cli.run_request import takes_request
 from appliance.cli.service_database import open_database
 
 if TYPE_CHECKING:
+    from controller.service.requests import RunRequest
     from controller.service.schedules.register import Register, Registered
     from provisioning.protocols import Json
 
@@ -83,7 +67,7 @@ _UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     schedule = typer.Typer(no_args_is_help=True, help="Run benchmark jobs at set times.")
-    schedule.command("add")(add)
+    schedule.command("add")(takes_request(add))
     schedule.command("list")(list_schedules)
     schedule.command("pause")(pause)
     schedule.command("resume")(resume)
@@ -95,8 +79,7 @@ def register(app: typer.Typer) -> None:
 
 def add(
     name: NewName,
-    suite: Suite,
-    agent: Agent,
+    request: RunRequest,
     cron: CronOption = None,
     every: EveryOption = None,
     timezone: ZoneOption = "UTC",
@@ -106,19 +89,6 @@ def add(
     webhook: WebhookOption = None,
     mail: MailOption = None,
     on: OnOption = None,
-    repeats: Repeats = 1,
-    task: Tasks = None,
-    seed: Seed = 0,
-    script: Script = None,
-    model: Model = None,
-    base_url: BaseUrl = None,
-    trees: Trees = False,
-    feedback: Feedback = "none",
-    record: Record = False,
-    record_rate: RecordRate = 5.0,
-    parallel: Parallel = 1,
-    retries: Retries = 1,
-    fleet: FleetOption = "real",
     priority: PriorityOption = 0,
     json: JsonOption = False,
 ) -> None:
@@ -129,22 +99,6 @@ def add(
     from controller.service.requests import check_request
     from controller.service.schedules.definition import PREVIOUS, parse_schedule
 
-    request = make_request(
-        suite=suite,
-        agent=agent,
-        repeats=repeats,
-        tasks=task,
-        seed=seed,
-        script=script,
-        model=model,
-        base_url=base_url,
-        trees=trees,
-        feedback=feedback,
-        record_hz=record_rate if record else 0.0,
-        parallel=parallel,
-        retries=retries,
-        fleet=fleet,
-    )
     check_request(request)
     schedule = parse_schedule(
         {
@@ -176,7 +130,7 @@ def list_schedules(json: JsonOption = False) -> None:
         table.add_column(title, no_wrap=title in {"name", "when"})
     for each in entries:
         request = each.schedule.request
-        row = (when(each), moment(each.next_s), request.suite, request.agent)
+        row = (when(each), moment(each.next_s), request.suite, request.agent_label)
         table.add_row(each.schedule.name, *row, _state(each), each.origin)
     print_table(table)
 

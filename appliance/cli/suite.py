@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from appliance.cli.output import JsonOption, console_out, print_json, print_table, say
-from appliance.cli.run import FleetOption, Repeats, Suite, Tasks
+from appliance.cli.run_options import FleetOption, Repeats, Suite, Tasks
 
 if TYPE_CHECKING:
     from controller.validation.evidence import Validation

@@ -47,6 +47,7 @@ class AgentOptions:
         extra: further fields of each request to the model.
         image_scale: by which screenshots are made smaller for the model.
         solution: name of the reference solution that ``oracle`` plays.
+        folder: where a command starts and a class is looked for; the current one by default.
     """
 
     script: Path | None = None
@@ -56,6 +57,7 @@ class AgentOptions:
     extra: dict[str, JsonValue] | None = None
     image_scale: float | None = None
     solution: str = ""
+    folder: Path | None = None
 
     @property
     def model_settings(self) -> dict[str, object]:
@@ -83,11 +85,11 @@ def specify_agent(name: str, options: AgentOptions | None = None) -> AgentSpec:
     """
     options = options or AgentOptions()
     if options.command is not None:
-        return _specify_command(name, options.command)
+        return _specify_command(name, options.command, options.folder)
     if ":" in name:
         from controller.agents.custom.python_class import specify_class  # noqa: PLC0415
 
-        return specify_class(name)
+        return specify_class(name, options.folder)
     match name:
         case "oracle":
             return OracleSpec(solution=options.solution)
@@ -137,12 +139,12 @@ def make_driver(spec: AgentSpec, options: AgentOptions | None = None) -> Driver:
             raise UsageError(f"The agent {spec.name!r} was handed in by a program.")
 
 
-def _specify_command(name: str, command: str) -> CommandSpec:
+def _specify_command(name: str, command: str, folder: Path | None) -> CommandSpec:
     from controller.agents.custom.command import specify_command  # noqa: PLC0415
 
     if name:
         raise UsageError(f"An agent is {name!r} or a command, not both.")
-    return specify_command(command)
+    return specify_command(command, folder)
 
 
 def _own_agent(spec: PythonSpec | CommandSpec) -> MakeAgent:

@@ -1,23 +1,26 @@
-"""What a run is asked for with, and the plan that follows from it."""
+"""What a run is asked for with, and the plan that follows from it; commands and queue share both."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from appliance.base.errors import UsageError
 from controller.agents.registry import AgentOptions, make_driver, specify_agent
 from controller.planning import Plan, recipes_of
+from controller.selection import choose_tasks, with_limits
 from controller.store.agent_spec import without_credentials
+from controller.store.spec import LimitsSpec
 from controller.wiring import open_suite
+from evaluators.model.suite import list_suites
+from provisioning.recording.recorder import check_recording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from appliance.base.settings import Settings
-    from controller.store.agent_spec import AgentSpec
     from evaluators.model.suite import Suite
 
 _NAME_CHARS = 200
@@ -29,15 +32,22 @@ _Path = Annotated[str, Field(min_length=1, max_length=_PATH_CHARS)]
 
 
 class RunRequest(BaseModel):
-    """A run that somebody asks for; holds no secrets.
+    """A run that somebody asks for; holds no secrets where it is kept.
 
     Attributes:
         suite: name of a suite, or the absolute path of its folder.
-        agent: name of an agent, or ``/folder/file.py:Class`` for a class of the user.
+        agent: name of an agent, or ``file.py:Class`` or ``module:Class``; empty for a command.
+        command: of an agent without a name, that speaks JSON lines.
+        folder: where a command starts and a class is looked for, absolute.
         script: absolute path of a file of actions, for the agent ``script``.
-        model: name of the model, for the agent ``model``; the service's own by default.
-        base_url: of its endpoint, without credentials; the service's own by default.
-        tasks: ids; all by default.
+        solution: which of a task's reference solutions the agent ``oracle`` plays.
+        model: name of the model, for the agent ``model``; the environment's own by default.
+        base_url: of its endpoint, without credentials; the environment's own by default.
+        extra_fields: further fields of each request to the model.
+        image_scale: by which screenshots are made smaller for the model.
+        tasks: ids, or patterns of ids; all by default.
+        tags: of which a task must have one.
+        limits: of every trial, instead of its task's own.
         repeats: trials of each task.
         retries: further attempts at a trial whose machines or model failed.
         seed: everything random follows from it.
@@ -51,19 +61,31 @@ class RunRequest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     suite: _Path
-    agent: _Name
+    agent: str = Field(default="", max_length=_PATH_CHARS)
+    command: _Path | None = None
+    folder: _Path | None = None
     script: _Path | None = None
+    solution: str = Field(default="", max_length=_NAME_CHARS)
     model: _Name | None = None
     base_url: _Path | None = None
+    extra_fields: dict[str, JsonValue] | None = None
+    image_scale: float | None = Field(default=None, ge=0.1, le=1)
     tasks: Annotated[tuple[_Name, ...], Field(max_length=_MAX_TASKS)] = ()
+    tags: Annotated[tuple[_Name, ...], Field(max_length=_MAX_TASKS)] = ()
+    limits: LimitsSpec = LimitsSpec()
     repeats: int = Field(default=1, ge=1, le=1000)
     retries: int = Field(default=1, ge=0, le=20)
     seed: int = Field(default=0, ge=0, le=2**63 - 1)
     trees: bool = False
     feedback: Literal["none", "hints", "nodes"] = "none"
-    record_hz: float = Field(default=0.0, ge=0, le=60, allow_inf_nan=False)
-    parallel: int = Field(default=1, ge=1, le=256)
+    record_hz: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    parallel: int = Field(default=1, ge=1, le=1024)
     fleet: Literal["real", "fake"] = "real"
+
+    @property
+    def agent_label(self) -> str:
+        """What people are told of the agent: its name or its command."""
+        return self.agent or self.command or ""
 
 
 def parse_request(values: Mapping[str, object]) -> RunRequest:
@@ -86,85 +108,99 @@ def describe_errors(error: ValidationError) -> str:
     )
 
 
+def open_tasks(request: RunRequest) -> tuple[Suite, tuple[str, ...]]:
+    """Return the suite of a request, with the request's limits, and the ids of its tasks.
+
+    Raises:
+        UsageError: there is no such suite, task or tag, or no task has both.
+        SpecError: a file of the suite is wrong.
+    """
+    suite = with_limits(open_suite(request.suite, request.tasks), request.limits)
+    return suite, choose_tasks(suite, request.tasks, request.tags)
+
+
 def check_request(request: RunRequest) -> None:
-    """Check what can be checked before a run is queued: suite, tasks, agent.
+    """Check what can be checked before a run is queued: suite, tasks, agent, recording.
 
     Raises:
         UsageError: something that it names does not exist, is relative, or holds a secret.
         SpecError: the suite or the script is wrong.
-        RequirementError: the model is not known.
+        RequirementError: the model is not known, or a package is missing.
     """
     for path in _paths(request):
         if not Path(path).is_absolute():
             raise UsageError(f"{path} must be an absolute path: the service has its own folder.")
+    if request.command is not None and request.folder is None:
+        raise UsageError("An agent's command needs the absolute folder that it starts in.")
     if request.base_url and request.base_url != without_credentials(request.base_url):
         raise UsageError(
             "The address of a queued run's model must hold no credentials or query.",
             resolution="Give the service the key in MESOCOSM_MODEL_API_KEY.",
         )
-    suite = open_suite(request.suite)
-    for name in request.tasks:
-        suite.task(name)
-    specify(request)
+    _check_recording(request)
+    open_tasks(request)
+    specify_agent(request.agent, agent_options(request))
 
 
 def _paths(request: RunRequest) -> list[str]:
     """Return what a request names by path."""
+    is_path = "/" in request.suite or Path(request.suite).exists()
     file, colon, _ = request.agent.rpartition(":")
     named = (
-        request.suite if "/" in request.suite else None,
+        request.suite if is_path and request.suite not in list_suites() else None,
+        request.folder,
         request.script,
-        file if colon else None,
+        file if colon and request.folder is None else None,
     )
     return [path for path in named if path is not None]
 
 
 def require_shipped(request: RunRequest) -> None:
-    """Check that a request names nothing by path: such suites, scripts and agents are code.
+    """Check that a request brings no code: suites, scripts, classes and commands of one's own.
 
     Raises:
         UsageError: it does.
     """
-    if paths := _paths(request):
+    command = [] if request.command is None else [f"$ {request.command}"]
+    if own := [*command, *_paths(request)]:
         raise UsageError(
             "Runs that are asked for over the network take shipped suites and agents alone.",
-            details=f"A path is named: {', '.join(paths)}",
+            details=f"Code is named: {', '.join(own)}",
             resolution="Queue it on the appliance's host, with `mesocosm queue add`.",
         )
 
 
-def specify(request: RunRequest) -> AgentSpec:
-    """Return the agent that a request names.
-
-    Raises:
-        UsageError: there is none, or an option is missing.
-        SpecError: its script cannot be read.
-        RequirementError: its model is not known.
-    """
-    return specify_agent(request.agent, agent_options(request))
-
-
 def agent_options(request: RunRequest) -> AgentOptions:
     """Return the options of a request's agent."""
-    script = None if request.script is None else Path(request.script)
-    return AgentOptions(script, request.model, request.base_url)
+    return AgentOptions(
+        script=None if request.script is None else Path(request.script),
+        model=request.model,
+        base_url=request.base_url,
+        command=request.command,
+        extra=request.extra_fields,
+        image_scale=request.image_scale,
+        solution=request.solution,
+        folder=None if request.folder is None else Path(request.folder),
+    )
 
 
 def make_plan(request: RunRequest, settings: Settings) -> Plan:
     """Return the plan of a new run.
 
     Raises:
-        UsageError: something that it names does not exist.
+        UsageError: something that it names does not exist, or cannot be recorded at that rate.
         SpecError: a file of the suite is wrong, or the script cannot be read.
         RequirementError: the model is not known, or a package is missing.
     """
-    suite = open_suite(request.suite)
-    agent = specify(request)
+    _check_recording(request)
+    suite, tasks = open_tasks(request)
+    options = agent_options(request)
+    agent = specify_agent(request.agent, options)
     return Plan(
         suite=suite,
         agent=agent,
-        driver=make_driver(agent, agent_options(request)),
-        tasks=request.tasks,
+        driver=make_driver(agent, options),
+        tasks=tasks,
         repeats=request.repeats,
         retries=request.retries,
         seed=request.seed,
@@ -172,7 +208,13 @@ def make_plan(request: RunRequest, settings: Settings) -> Plan:
         feedback=request.feedback,
         video_hz=request.record_hz,
         images=_recipes(suite, settings) if request.fleet == "real" else None,
+        limits=request.limits,
     )
+
+
+def _check_recording(request: RunRequest) -> None:
+    if request.record_hz:
+        check_recording(request.record_hz)
 
 
 def _recipes(suite: Suite, settings: Settings) -> dict[str, str]:

@@ -88,10 +88,14 @@ class LimitsSpec(Record):
     Attributes:
         steps: actions executed.
         seconds: the agent's time.
+        tokens: of the model, in both directions.
+        usd: price of the model's tokens, US dollars.
     """
 
     steps: int | None = Field(default=None, ge=1)
-    seconds: float | None = Field(default=None, gt=0)
+    seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    tokens: int | None = Field(default=None, ge=1)
+    usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
 
 class CodeSpec(Record):

@@ -33,17 +33,18 @@ _TAIL_CHARS = 4000
 _END_S = 2.0
 
 
-def specify_command(command: str) -> CommandSpec:
+def specify_command(command: str, folder: Path | None = None) -> CommandSpec:
     """Return the specification of a command.
 
     Args:
         command: program and arguments, quoted as for a shell, though none sees them.
+        folder: that it starts in; the current one by default.
 
     Raises:
         UsageError: it is empty, wrongly quoted, or its program is not there.
         SpecError: a file that it names cannot be read.
     """
-    folder = Path.cwd()
+    folder = folder or Path.cwd()
     digest = _digest(_split(command, folder), folder)
     return CommandSpec(command=command, folder=str(folder), digest=digest)
 

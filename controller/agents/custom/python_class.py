@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from controller.agents.protocol import Agent, AgentContext, MakeAgent
 
 
-def specify_class(reference: str) -> PythonSpec:
+def specify_class(reference: str, folder: Path | None = None) -> PythonSpec:
     """Return the specification of a class.
 
     Args:
-        reference: module or file, a colon, and the name of the class; modules are also looked for
-            in the current folder.
+        reference: module or file, a colon, and the name of the class.
+        folder: where files and modules are also looked for; the current one by default.
 
     Raises:
         UsageError: it is no such reference, or there is no such class.
         SpecError: the module cannot be imported.
     """
-    folder = Path.cwd()
+    folder = folder or Path.cwd()
     module = _load(reference, folder)
     _class_of(module, reference)
     digest = digest_module(Path(module.__file__ or ""))

@@ -45,7 +45,7 @@ def describe_end(
         "schedule": schedule.name,
         "run": queued.run,
         "suite": queued.request.suite,
-        "agent": queued.request.agent,
+        "agent": queued.request.agent_label,
         "state": queued.state.value,
         "planned": counts.planned,
         "PASS": counts.passed,

@@ -113,18 +113,18 @@ def enqueue(session: Session, request: RunRequest, asker: Asker, clock: Clock) -
         UsageError: the priority is out of range, or the key was used for another request.
     """
     require_priority(asker.priority)
-    text = request.model_dump_json()
     if asker.key is not None:
         known = session.scalar(select(QueuedRunRow).where(QueuedRunRow.key == asker.key))
         if known is not None:
-            if known.request != text:
+            earlier = to_run(known)
+            if earlier.request != request:
                 raise UsageError(f"The key {asker.key!r} was used for another request.")
-            return to_run(known)
+            return earlier
     row = QueuedRunRow(
         run=_new_id(session, clock),
         state=State.QUEUED,
         priority=asker.priority,
-        request=text,
+        request=request.model_dump_json(),
         origin=asker.origin,
         schedule=asker.schedule,
         wish=Wish.NONE,

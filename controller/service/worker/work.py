@@ -11,12 +11,12 @@ from appliance.base.cancel import CancelToken
 from controller.agents.registry import make_driver
 from controller.episode.result import Reason
 from controller.executors.local import LocalExecutor
-from controller.executors.protocol import Job, TrialEnded
+from controller.executors.protocol import TrialEnded
 from controller.planning import resume_plan, specify_run
-from controller.service.requests import agent_options, make_plan
+from controller.service.requests import agent_options, make_plan, open_tasks
 from controller.service.state.queued_run import Counts
 from controller.store.runs import Store
-from controller.wiring import make_context, open_fleet, open_suite
+from controller.wiring import make_job
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from controller.service.state.queued_run import QueuedRun
     from controller.store.agent_spec import AgentSpec
     from controller.store.runs import RunFolder
-    from evaluators.model.suite import Suite
     from provisioning.protocols import Kind
 
 _log = logging.getLogger(__name__)
@@ -81,20 +80,19 @@ class Work:
             MesocosmError: it cannot be made or continued, or a log cannot be written.
             KeyboardInterrupt: the process is interrupted.
         """
-        suite = open_suite(self.queued.request.suite)
-        if self.queued.request.fleet == "real":
-            self._preflight(_kinds(suite, self.queued.request.tasks))
-        plan, folder = self._open(suite)
+        request, store = self.queued.request, Store(self._settings.runs_dir)
+        begun = store.open(self.queued.run) if store.has(self.queued.run) else None
+        plan = make_plan(request, self._settings) if begun is None else self._resume(begun)
+        if request.fleet == "real":
+            self._preflight(plan.kinds)
+        folder = begun or self._create(plan, store)
         self._planned = len(folder.spec.planned)
         for result in folder.results():
             self._count(result)
         self._note(self._counts())
         say = lambda line: _log.info("%s: %s", self.queued.run, line)  # noqa: E731
-        fleet = open_fleet(self.queued.request.fleet, self._settings, say)
-        context = make_context(plan, fleet, baselines_dir=self._settings.baselines_dir)
-        executor = LocalExecutor(self.queued.request.parallel)
-        executor.run(
-            Job(plan.suite, context, plan.driver),
+        LocalExecutor(request.parallel).run(
+            make_job(plan, request.fleet, self._settings, say),
             folder,
             cancel=self.cancel,
             drain=self.drain,
@@ -102,16 +100,13 @@ class Work:
         )
         return folder.is_complete()
 
-    def _open(self, suite: Suite) -> tuple[Plan, RunFolder]:
-        """Return the run's plan and folder; a run that was begun before is continued."""
-        store = Store(self._settings.runs_dir)
-        request = self.queued.request
-        if store.has(self.queued.run):
-            folder = store.open(self.queued.run)
-            return resume_plan(folder.spec, suite, self._make_driver), folder
-        plan = make_plan(request, self._settings)
+    def _create(self, plan: Plan, store: Store) -> RunFolder:
         spec = specify_run(plan, clock=self._clock, run=self.queued.run)
-        return plan, store.create(spec, is_begun=True)
+        return store.create(spec, is_begun=True)
+
+    def _resume(self, folder: RunFolder) -> Plan:
+        suite, _ = open_tasks(self.queued.request)
+        return resume_plan(folder.spec, suite, self._make_driver)
 
     def _make_driver(self, spec: AgentSpec) -> Driver:
         return make_driver(spec, agent_options(self.queued.request))
@@ -135,9 +130,3 @@ class Work:
             verdicts.count(Verdict.FAIL),
             verdicts.count(Verdict.INCONCLUSIVE),
         )
-
-
-def _kinds(suite: Suite, names: tuple[str, ...]) -> set[Kind]:
-    """Return the kinds of machines that tasks need; all tasks by default."""
-    tasks = [suite.task(name) for name in names] if names else suite.tasks
-    return {kind for task in tasks for kind in task.roles.values()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from appliance.base.settings import Settings
 from appliance.bringup import trial
 from appliance.bringup.up import Outcome
-from controller.wiring import open_fleet, open_suite
+from controller.wiring import make_job, open_suite
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ def test_each_step_is_told_and_a_trial_that_did_not_pass_proves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Machines in memory cannot do what the oracle does; machines that can are used by make up.
-    monkeypatch.setattr(trial, "open_fleet", lambda _name, settings: open_fleet("fake", settings))
+    in_memory = lambda plan, _fleet, settings: make_job(plan, "fake", settings)  # noqa: E731
+    monkeypatch.setattr(trial, "make_job", in_memory)
     monkeypatch.setattr(trial, "AGENT", "noop")
     told: list[str] = []
     report = trial.run_trial(Settings(state_dir=tmp_path), told.append)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,8 @@ import pytest
 
 from appliance.base.settings import get_settings
 from appliance.cli.main import main
+from appliance.cli.service_database import open_database
+from tests.unit.controller.service.surroundings import carry_out_next, make_surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,6 +54,37 @@ def test_runs_are_queued_and_what_is_asked_of_them_is_kept(
     assert run in capsys.readouterr().out
     assert main(["queue", "list", "--state", "queue"]) == 2
     assert "queued" in capsys.readouterr().err
+
+
+ACTING = """
+import json, sys
+for line in sys.stdin:
+    if json.loads(line)["type"] == "observation":
+        print(json.dumps({"done": "Nothing is to be done."}), flush=True)
+"""
+
+
+def test_a_queued_run_is_the_run_that_the_same_words_begin_at_once(
+    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, state_dir: Path
+) -> None:
+    (state_dir / "acting.py").write_text(ACTING)
+    monkeypatch.chdir(state_dir)
+    command = ["--agent-command", f"{sys.executable} acting.py", "--fleet", "fake", "--trees"]
+    chosen = ["-t", "*e", "-t", "answer", "-k", "2", "--max-steps", "3", "--time-limit", "20"]
+    limits = ["--max-tokens-per-trial", "9000", "--max-usd-per-trial", "0.5", "--retries", "0"]
+    words = [str(TINY), *command, *chosen, *limits, "--seed", "7", "--feedback", "hints"]
+    at_once = ask("run", *words)["spec"]
+    run = ask("queue", "add", *words)["run"]
+    assert ask("schedule", "add", "nightly", *words, "--every", "1d")["request"]["repeats"] == 2
+    monkeypatch.chdir("/")
+    around = make_surroundings(open_database(), state_dir / "state")
+    carry_out_next(around)
+    queued = ask("results", run, "--json")["spec"]
+    assert queued["run"] == run
+    own = ("run", "started_s")
+    assert {**queued, **{name: at_once[name] for name in own}} == at_once
+    assert [task["id"] for task in queued["tasks"]] == ["dark-style", "write-file", "answer"]
+    assert queued["limits"] == {"steps": 3, "seconds": 20.0, "tokens": 9000, "usd": 0.5}
 
 
 def test_a_schedule_is_added_paused_run_and_removed(

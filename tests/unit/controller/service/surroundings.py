@@ -38,10 +38,16 @@ def make_surroundings(database: Database, folder: Path) -> Surroundings:
 def carry_out(around: Surroundings, request: RunRequest) -> str:
     """Queue a run, do what a worker does, and return the run's id."""
     run = around.queue.add(request, Asker("cli", priority=9)).run
+    assert carry_out_next(around) == run
+    return run
+
+
+def carry_out_next(around: Surroundings) -> str:
+    """Do what a worker does with the next run of the queue, and return its id."""
     claims = Claims(around.database, SYSTEM_CLOCK)
     queued = claims.claim()
     assert queued
-    assert queued.run == run
+    run = queued.run
     work = Work(
         queued,
         around.settings,

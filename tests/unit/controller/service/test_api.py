@@ -194,6 +194,8 @@ def test_a_run_is_queued_followed_and_looked_at(
         ({"suite": "/tmp/suite", "agent": "noop"}, 422, "mesocosm queue add"),
         ({"suite": "smoke", "agent": "/tmp/a.py:Agent"}, 422, "mesocosm queue add"),
         ({"suite": "smoke", "agent": "script", "script": "/etc/passwd"}, 422, "queue add"),
+        ({"suite": "smoke", "command": "rm", "folder": "/"}, 422, "queue add"),
+        ({"suite": "smoke", "agent": "sitecustomize:Agent", "folder": "/"}, 422, "queue add"),
         ({"suite": "smoke", "agent": "noop", "repeats": 10**6}, 422, "repeats"),
         ({"suite": "smoke", "agent": "noop", "shell": "rm"}, 422, "shell"),
     ],

@@ -171,7 +171,7 @@ def test_what_cannot_be_run_fails_at_once_and_trouble_of_the_host_is_retried(
     with working(database, settings):
         wait_for(queue, gone, State.FAILED)
         with monkeypatch.context() as patch:
-            patch.setattr(work_module, "open_fleet", broken)
+            patch.setattr(work_module, "make_job", broken)
             retried = queue.add(request_of_tiny, Asker("api")).run
             assert wait_until(lambda: queue.get(retried).brief, timeout_s=LONG_S, every_s=0.02) == (
                 "The engine is busy."

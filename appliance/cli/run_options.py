@@ -1,0 +1,98 @@
+"""Options of runs, of every command that asks for one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+
+def _agents() -> list[str]:
+    from controller.agents.registry import AGENTS
+
+    return list(AGENTS)
+
+
+def _suites() -> list[str]:
+    from evaluators.model.suite import list_suites
+
+    return list_suites()
+
+
+Suite = Annotated[
+    str, typer.Argument(help="Name of a suite, or its folder.", autocompletion=_suites)
+]
+Agent = Annotated[
+    str,
+    typer.Option(
+        "--agent",
+        "-a",
+        help="oracle, noop, random, script, model, or a class: module:Class or file.py:Class.",
+        autocompletion=_agents,
+    ),
+]
+AgentCommand = Annotated[
+    str | None,
+    typer.Option("--agent-command", help="A command that acts, by JSON lines; docs/agents.md."),
+]
+Repeats = Annotated[int, typer.Option("--repeats", "-k", min=1, help="Trials of each task.")]
+Tasks = Annotated[
+    list[str] | None,
+    typer.Option("--task", "-t", help="Only this task, or those of a pattern; repeatable."),
+]
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", help="Only tasks with this tag; repeatable.")
+]
+MaxSteps = Annotated[
+    int | None, typer.Option("--max-steps", min=1, help="Actions a trial, not the task's limit.")
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", min=0.001, help="The agent's seconds, not the task's limit."),
+]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option("--max-tokens-per-trial", min=1, help="The model's tokens, not the task's limit."),
+]
+MaxUsd = Annotated[
+    float | None,
+    typer.Option("--max-usd-per-trial", min=0.000001, help="Their price, not the task's limit."),
+]
+ModelExtra = Annotated[
+    str | None,
+    typer.Option("--model-extra", help="Further fields of each request, as a JSON object."),
+]
+ImageScale = Annotated[
+    float | None,
+    typer.Option("--image-scale", min=0.1, max=1.0, help="Make screenshots smaller for the model."),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Everything random follows from it.")]
+Script = Annotated[
+    Path | None,
+    typer.Option("--script", help="File of actions for --agent script.", dir_okay=False),
+]
+Solution = Annotated[
+    str, typer.Option("--solution", help="Which of a task's `oracles` --agent oracle plays.")
+]
+Model = Annotated[str | None, typer.Option("--model", help="Model's name for --agent model.")]
+BaseUrl = Annotated[str | None, typer.Option("--base-url", help="Endpoint for --agent model.")]
+Trees = Annotated[bool, typer.Option("--trees", help="Show agents accessibility trees too.")]
+Feedback = Annotated[
+    Literal["none", "hints", "nodes"],
+    typer.Option(help="What agents are told of how far they are: nothing, hints, or all nodes."),
+]
+Record = Annotated[
+    bool, typer.Option("--record", help="Record every machine's screen beside the trial's log.")
+]
+RecordRate = Annotated[float, typer.Option("--record-rate", help="Frames a second of --record.")]
+Parallel = Annotated[
+    int, typer.Option("--parallel", "-p", min=1, help="Trials at a time, as memory allows.")
+]
+Retries = Annotated[
+    int,
+    typer.Option(
+        "--retries", min=0, help="More attempts at a trial whose machines or model failed."
+    ),
+]
+FleetOption = Annotated[str, typer.Option("--fleet", hidden=True, help="real or fake.")]
