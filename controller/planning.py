@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from controller.episode.trial import Driver
     from controller.store.agent_spec import AgentSpec
     from controller.store.runs import RunFolder
+    from controller.store.spec import Order
     from evaluators.catalogue import Tools, Vocabulary
     from evaluators.model.suite import Suite
     from evaluators.model.task import Task
@@ -67,6 +68,7 @@ class Plan:
         repeats: of each task.
         retries: further attempts at a trial whose machines or model failed.
         seed: everything random follows from it.
+        order: in which trials are begun.
         with_trees: observations hold accessibility trees too.
         feedback: what agents are told of how far they are.
         video_hz: frames a second recorded of each screen; 0 records none.
@@ -86,6 +88,7 @@ class Plan:
     video_hz: float = 0.0
     images: Mapping[str, str] | None = None
     limits: LimitsSpec = field(default_factory=LimitsSpec)
+    order: Order = "suite"
 
     @property
     def agent_name(self) -> str:
@@ -138,6 +141,7 @@ def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK, run: str = "") -> Ru
         repeats=plan.repeats,
         retries=plan.retries,
         seed=plan.seed,
+        order=plan.order,
         evaluators=digester.digest_modules(
             tool.mark.function for tools in known.evaluators.values() for tool in tools.values()
         ),
@@ -215,6 +219,7 @@ def resume_plan(spec: RunSpec, suite: Suite, make_driver: Callable[[AgentSpec], 
         video_hz=spec.recording_hz,
         images=spec.images,
         limits=spec.limits,
+        order=spec.order,
     )
 
 

@@ -68,6 +68,10 @@ ImageScale = Annotated[
     typer.Option("--image-scale", min=0.1, max=1.0, help="Make screenshots smaller for the model."),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Everything random follows from it.")]
+Order = Annotated[
+    Literal["suite", "shuffled"],
+    typer.Option(help="Order in which trials are begun: the suite's, or shuffled by --seed."),
+]
 Script = Annotated[
     Path | None,
     typer.Option("--script", help="File of actions for --agent script.", dir_okay=False),

@@ -110,7 +110,7 @@ class _Work:
         self._on_event = on_event
         self._lock = threading.Lock()
         self._failure: BaseException | None = None
-        planned = (TrialId(task, repeat) for task, repeat in sink.spec.planned)
+        planned = (TrialId(task, repeat) for task, repeat in sink.spec.sequence)
         self._waiting = deque(trial for trial in planned if self._is_open(trial))
         self._unreached = 0
         self.cancel = cancel

@@ -12,7 +12,7 @@ from controller.agents.registry import AgentOptions, make_driver, specify_agent
 from controller.planning import Plan, recipes_of
 from controller.selection import choose_tasks, with_limits
 from controller.store.agent_spec import without_credentials
-from controller.store.spec import LimitsSpec
+from controller.store.spec import LimitsSpec, Order
 from controller.wiring import open_suite
 from evaluators.model.suite import list_suites
 from provisioning.recording.recorder import check_recording
@@ -51,6 +51,7 @@ class RunRequest(BaseModel):
         repeats: trials of each task.
         retries: further attempts at a trial whose machines or model failed.
         seed: everything random follows from it.
+        order: in which trials are begun: as in the suite, or shuffled by the seed.
         trees: agents are shown accessibility trees too.
         feedback: what agents are told of how far they are.
         record_hz: frames a second of recordings; 0 records none.
@@ -76,6 +77,7 @@ class RunRequest(BaseModel):
     repeats: int = Field(default=1, ge=1, le=1000)
     retries: int = Field(default=1, ge=0, le=20)
     seed: int = Field(default=0, ge=0, le=2**63 - 1)
+    order: Order = "suite"
     trees: bool = False
     feedback: Literal["none", "hints", "nodes"] = "none"
     record_hz: float = Field(default=0.0, ge=0, allow_inf_nan=False)
@@ -209,6 +211,7 @@ def make_plan(request: RunRequest, settings: Settings) -> Plan:
         video_hz=request.record_hz,
         images=_recipes(suite, settings) if request.fleet == "real" else None,
         limits=request.limits,
+        order=request.order,
     )
 
 

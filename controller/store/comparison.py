@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from controller.store.spec import RunSpec, TaskSpec
     from provisioning.protocols import Json
 
-_COMPARED = ("agent", "action_space", "observation", "repeats", "retries", "seed")
+_COMPARED = ("agent", "action_space", "observation", "repeats", "retries", "seed", "order")
 """Parts of a specification that are what two runs are compared for."""
 
 

@@ -14,6 +14,9 @@ SCHEMA_VERSION: Final = 2
 """Version of ``run.json`` and of event logs that are written; version 1 can be read."""
 
 
+Order = Literal["suite", "shuffled"]
+
+
 class SuiteSpec(Record):
     """Which suite a run is of.
 
@@ -125,10 +128,11 @@ class RunSpec(Record):
         started_s: seconds since the epoch.
         suite: what the tasks are of.
         agent: who tries them.
-        tasks: in the order of running.
+        tasks: in the order of the suite.
         repeats: trials of each task.
         retries: further attempts at a trial whose machines or model failed.
         seed: everything random follows from it.
+        order: in which trials are begun: as tasks stand in the suite, or shuffled by the seed.
         evaluators: digest of the sources of all evaluators.
         action_space: digest of the actions that agents are offered.
         observation: what agents are shown.
@@ -147,6 +151,7 @@ class RunSpec(Record):
     repeats: int = Field(ge=1)
     retries: int = Field(default=0, ge=0)
     seed: int = 0
+    order: Order = "suite"
     evaluators: str = ""
     action_space: str = ""
     observation: ObservationSpec = ObservationSpec()
@@ -157,8 +162,15 @@ class RunSpec(Record):
 
     @property
     def planned(self) -> list[tuple[str, int]]:
-        """Every trial as task and repeat, in the order of running."""
+        """Every trial as task and repeat, repeat by repeat, in the order of the suite."""
         return [(task.id, repeat) for repeat in range(self.repeats) for task in self.tasks]
+
+    @property
+    def sequence(self) -> list[tuple[str, int]]:
+        """Every trial as task and repeat, in the order of beginning; the same whenever resumed."""
+        if self.order == "suite":
+            return self.planned
+        return sorted(self.planned, key=lambda trial: digest_json([self.seed, "order", *trial]))
 
     @property
     def agent_name(self) -> str:

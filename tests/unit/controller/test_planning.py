@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def test_a_plan_is_read_back_from_its_run(lab: Lab) -> None:
     made = Plan(
         lab.suite, OracleSpec(), OracleDriver(), ("answer",), 2, retries=1, seed=7,
-        with_trees=True, video_hz=2.5, images={"desktop": "d" * 64},
+        with_trees=True, video_hz=2.5, order="shuffled", images={"desktop": "d" * 64},
     )  # fmt: skip
     spec = create_run(made, lab.folder, clock=lab.clock).spec
     assert resume_plan(spec, lab.suite, make_driver) == made

@@ -33,6 +33,8 @@ from controller.executors.protocol import (
     TrialId,
     TrialStarted,
 )
+from controller.planning import Plan, create_run
+from controller.store.agent_spec import CustomSpec
 from controller.store.index import list_runs
 from controller.store.report import read_report
 from controller.store.runs import Store
@@ -61,6 +63,32 @@ def test_every_task_is_tried_as_often_as_asked(lab: Lab) -> None:
     assert report.verdicts == {"PASS": 12, "FAIL": 0, "INCONCLUSIVE": 0}
     assert len({(trial.task, trial.repeat) for trial in report.trials}) == 12
     assert not report.unfinished
+
+
+def test_a_shuffled_order_follows_the_seed_and_is_kept_when_resumed(lab: Lab) -> None:
+    begun: list[str] = []
+
+    def interrupt(task: str) -> None:
+        begun.append(task)
+        if len(begun) == 3:
+            raise KeyboardInterrupt
+
+    orders = {}
+    for seed in (1, 2):
+        plan = Plan(lab.suite, CustomSpec(name="t"), NOOP, repeats=2, seed=seed, order="shuffled")
+        spec = create_run(plan, lab.folder / str(seed), clock=lab.clock).spec
+        assert sorted(spec.sequence) == sorted(spec.planned) != spec.sequence
+        orders[seed] = spec.sequence
+    assert orders[1] != orders[2]
+    lab.use(Driven(interrupt))
+    run = Store(lab.folder / "2").open("latest")
+    with pytest.raises(KeyboardInterrupt):
+        lab.go(run)
+    lab.use(Driven(begun.append))
+    lab.go(run)
+    # The trial that was interrupted is begun anew.
+    assert begun == [task for task, _ in [*orders[2][:3], *orders[2][2:]]]
+    assert [(each.task, each.repeat) for each in run.results()] == run.spec.planned
 
 
 def test_one_task_can_be_chosen(lab: Lab) -> None:
