@@ -43,6 +43,7 @@ class Settings(EnvironmentSettings):
             commas, such as ``localhost:8000`` for an SSH tunnel.
         service_port: loopback port of the service's API and pages.
         service_hosts: further values of ``Host`` under which the service is reached, with commas.
+        service_episodes: how many episodes programs may have open at the service at once.
         publish_prometheus: whether Prometheus has a loopback port of its own. Any web site that its
             user's browser visits could read it there; the controller serves it safely.
         prometheus_port: loopback port of Prometheus, where it has one.
@@ -72,6 +73,7 @@ class Settings(EnvironmentSettings):
     controller_hosts: str = ""
     service_port: int = Field(default=9465, ge=1, le=65535)
     service_hosts: str = ""
+    service_episodes: int = Field(default=8, ge=0, le=1000)
     publish_prometheus: bool = False
     prometheus_port: int = Field(default=9490, ge=1, le=65535)
     phone: Literal["reference", "emulator"] = "reference"

@@ -89,9 +89,12 @@ def run(
         )
         parts["worker"] = work_on_queue(one, grace_s=grace)
     if api:
-        from appliance.cli.service_api import make_server
+        from appliance.cli.service_api import make_server, make_sessions
 
-        parts["api"], address = make_server(database, settings, stop, host=host, port=port)
+        parts["episodes"] = sessions = make_sessions(settings)
+        parts["api"], address = make_server(
+            database, settings, stop, host=host, port=port, sessions=sessions
+        )
         say(
             f"The API listens at {address}; the token of this host is in {own_token_path(settings)}."
         )

@@ -10,13 +10,31 @@ if TYPE_CHECKING:
 
     from appliance.base.settings import Settings
     from controller.service.api.surroundings import Surroundings
+    from controller.service.episodes.sessions import EpisodeSessions
     from controller.service.process import Part
     from controller.service.state.database import Database
     from provisioning.protocols import Json
 
 
+def make_sessions(settings: Settings) -> EpisodeSessions:
+    """Return the part that tends episodes which programs drive over the API."""
+    from appliance.base.clock import SYSTEM_CLOCK
+    from appliance.cli.run import check_machines
+    from controller.service.episodes.factory import EpisodeFactory
+    from controller.service.episodes.sessions import EpisodeSessions
+
+    factory = EpisodeFactory(settings, lambda kinds: check_machines(settings, kinds, build=False))
+    return EpisodeSessions(factory, SYSTEM_CLOCK, max_open=settings.service_episodes)
+
+
 def make_server(
-    database: Database, settings: Settings, stop: threading.Event, *, host: str, port: int | None
+    database: Database,
+    settings: Settings,
+    stop: threading.Event,
+    *,
+    host: str,
+    port: int | None,
+    sessions: EpisodeSessions,
 ) -> tuple[Part, str]:
     """Return the part that serves API and pages, and its address.
 
@@ -26,6 +44,7 @@ def make_server(
         stop: set when the service ends.
         host: address to listen on.
         port: 0 lets the kernel choose; the settings' by default.
+        sessions: of the episodes that programs drive.
 
     Raises:
         RequirementError: the port is taken.
@@ -35,7 +54,7 @@ def make_server(
     from controller.service.web.app import make_app_with_pages
     from monitoring.hosts import allowed_hosts
 
-    around = _surroundings(database, settings, stop)
+    around = _surroundings(database, settings, stop, sessions)
     around.tokens.ensure_own(own_token_path(settings))
     listener = listen(host, settings.service_port if port is None else port)
     chosen = int(listener.getsockname()[1])
@@ -45,7 +64,9 @@ def make_server(
     return Server(make_app_with_pages(around, hosts), listener), f"http://{shown}:{chosen}"
 
 
-def _surroundings(database: Database, settings: Settings, stop: threading.Event) -> Surroundings:
+def _surroundings(
+    database: Database, settings: Settings, stop: threading.Event, sessions: EpisodeSessions
+) -> Surroundings:
     from appliance.base.clock import SYSTEM_CLOCK
     from controller.planning import code_version
     from controller.service.api.surroundings import Surroundings
@@ -60,6 +81,7 @@ def _surroundings(database: Database, settings: Settings, stop: threading.Event)
         machines=partial(_machines, settings),
         doctor=partial(_findings, settings),
         metrics=partial(render, make_registry(database, SYSTEM_CLOCK)),
+        episodes=sessions,
     )
 
 

@@ -17,6 +17,7 @@ from controller.service.api import (
 )
 from controller.service.api.access import Reader
 from controller.service.api.gate import Gate
+from controller.service.episodes import routes as episode_routes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -51,7 +52,14 @@ def make_app(
     )
     app.state.surroundings = around
     errors.install(app)
-    for module in (queue_routes, schedule_routes, run_routes, appliance_routes, events):
+    for module in (
+        queue_routes,
+        schedule_routes,
+        run_routes,
+        appliance_routes,
+        events,
+        episode_routes,
+    ):
         app.include_router(module.router)
     for more in routers:
         app.include_router(more)

@@ -19,6 +19,12 @@ from appliance.base.errors import (
 )
 from controller.service.api.access import AccessError
 from controller.service.api.models import ErrorReply
+from controller.service.episodes.errors import (
+    CapacityError,
+    DeadlineError,
+    InfrastructureError,
+    TaskFaultError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +39,10 @@ _STATUS: dict[type[MesocosmError], int] = {
     SpecError: 409,
     RequirementError: 503,
     StateError: 503,
+    CapacityError: 429,
+    DeadlineError: 504,
+    InfrastructureError: 503,
+    TaskFaultError: 409,
 }
 """The first class of an error's own line that stands here decides; 500 where none does."""
 
@@ -63,12 +73,12 @@ class WrongValueError(UsageError):
 
 
 def reply(
-    status: int, code: str, brief: str, details: str = "", resolution: str = ""
+    status: int, code: str, brief: str, details: str = "", resolution: str = "", **more: object
 ) -> JSONResponse:
-    """Return an error as every route does."""
+    """Return an error as every route does, with what some of them add to it."""
     error = {"code": code, "brief": brief, "details": details, "resolution": resolution}
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None  # noqa: PLR2004 - HTTP's
-    return JSONResponse({"error": error}, status_code=status, headers=headers)
+    return JSONResponse({"error": error, **more}, status_code=status, headers=headers)
 
 
 def install(app: FastAPI) -> None:
@@ -89,7 +99,23 @@ def _on_error(_request: Request, exc: Exception) -> JSONResponse:
     status = exc.status if isinstance(exc, AccessError) else status_of(exc)
     if status >= 500:  # noqa: PLR2004 - HTTP's
         _log.error("%s", exc)
-    return reply(status, exc.code, exc.brief, exc.details, exc.resolution)
+    answer = reply(
+        status, exc.code, exc.brief, exc.details, exc.resolution, **_more_of_episodes(exc)
+    )
+    if isinstance(exc, CapacityError):
+        answer.headers["Retry-After"] = str(exc.retry_after_s)
+    return answer
+
+
+def _more_of_episodes(error: MesocosmError) -> dict[str, object]:
+    """Return what errors of episodes say beside: there is no reward where nobody failed."""
+    match error:
+        case CapacityError():
+            waits = {"queue_length": error.queue_length, "retry_after_s": error.retry_after_s}
+            return {"reward": None, **waits}
+        case InfrastructureError() | TaskFaultError():
+            return {"reward": None}
+    return {}
 
 
 def _on_validation(_request: Request, exc: Exception) -> JSONResponse:

@@ -13,8 +13,9 @@ from appliance.base.errors import RequirementError
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-_MAX_CONNECTIONS = 200
-_KEEP_ALIVE_S = 75
+_MAX_CONNECTIONS = 500
+_KEEP_ALIVE_S = 900
+"""Longer than a call of a model: who drives an episode asks its model between two requests."""
 _STOP_S = 5
 
 

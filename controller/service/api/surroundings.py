@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
+    from controller.service.episodes.sessions import EpisodeSessions
     from controller.service.state.database import Database
     from provisioning.protocols import Json
 
@@ -33,6 +34,7 @@ class Surroundings:
         machines: returns the machines as their records say.
         doctor: returns the findings of `mesocosm doctor`.
         metrics: returns what Prometheus scrapes.
+        episodes: those that programs elsewhere drive.
     """
 
     database: Database
@@ -43,6 +45,7 @@ class Surroundings:
     machines: Callable[[], Sequence[dict[str, Json]]]
     doctor: Callable[[], Sequence[dict[str, Json]]]
     metrics: Callable[[], bytes]
+    episodes: EpisodeSessions
 
     @property
     def queue(self) -> RunQueue:

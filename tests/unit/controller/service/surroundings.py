@@ -3,26 +3,68 @@
 from __future__ import annotations
 
 import threading
+from functools import cache
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK, FakeClock
-from appliance.base.settings import Settings
+from appliance.base.errors import UnknownNameError
+from appliance.base.settings import REPOSITORY, Settings
+from controller.episode.context import RunContext
+from controller.episode.episode import Episode
 from controller.service.api.surroundings import Surroundings
+from controller.service.episodes.sessions import EpisodeSessions
 from controller.service.metrics import make_registry, render
 from controller.service.state.claims import Claims
 from controller.service.state.queued_run import Asker, State
 from controller.service.worker.work import Work
+from controller.wiring import open_suite
+from provisioning.fake import FakeFleet
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from appliance.base.cancel import CancelToken
+    from appliance.base.clock import Clock
+    from controller.service.episodes.orders import EpisodeRequest
     from controller.service.requests import RunRequest
     from controller.service.state.database import Database
+    from evaluators.model.suite import Suite
+    from evaluators.model.task import Task
 
+TINY = REPOSITORY / "tests/suites/tiny"
 HOST = "127.0.0.1:9465"
 
 
-def make_surroundings(database: Database, folder: Path) -> Surroundings:
+@cache
+def suites() -> dict[str, Suite]:
+    return {"smoke": open_suite("smoke"), "tiny": open_suite(str(TINY))}
+
+
+class FakeFactory:
+    """Makes episodes of the suites `smoke` and `tiny` on machines in memory."""
+
+    def __init__(self, fleet: FakeFleet, clock: Clock = SYSTEM_CLOCK) -> None:
+        self.fleet = fleet
+        self.clock = clock
+
+    def check(self, request: EpisodeRequest) -> Task:
+        if request.suite not in suites():
+            raise UnknownNameError.of("suite", request.suite, suites())
+        return suites()[request.suite].task(request.task)
+
+    def make(self, request: EpisodeRequest, cancel: CancelToken) -> tuple[Episode, Task]:
+        context = RunContext(
+            self.fleet,
+            vocabulary=suites()[request.suite].vocabulary,
+            clock=self.clock,
+            with_trees=request.trees,
+        )
+        return Episode(context, cancel=cancel), self.check(request)
+
+
+def make_surroundings(
+    database: Database, folder: Path, episodes: EpisodeSessions | None = None
+) -> Surroundings:
     return Surroundings(
         database=database,
         settings=Settings(state_dir=folder),
@@ -32,6 +74,7 @@ def make_surroundings(database: Database, folder: Path) -> Surroundings:
         machines=lambda: [{"machine_id": "desktop-1", "in_use": False}],
         doctor=lambda: [{"name": "disk", "state": "ok"}],
         metrics=lambda: render(make_registry(database, FakeClock())),
+        episodes=episodes or EpisodeSessions(FakeFactory(FakeFleet()), SYSTEM_CLOCK, max_open=4),
     )
 
 

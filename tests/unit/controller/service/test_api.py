@@ -71,9 +71,12 @@ def client(app: FastAPI) -> TestClient:
 def paths(app: FastAPI) -> list[tuple[str, str]]:
     """Return method and path of every route, names filled in."""
     document = app.openapi()["paths"]
-    values = {"repeat": "0", "digest": "0" * 64}
+    values = {"repeat": "0", "digest": "0" * 64, "sha256": "0" * 64}
     return [
-        (method.upper(), path.format_map({**dict.fromkeys(("run", "name", "task"), "x"), **values}))
+        (
+            method.upper(),
+            path.format_map({**dict.fromkeys(("run", "name", "task", "episode"), "x"), **values}),
+        )
         for path, methods in document.items()
         for method in methods
     ]

@@ -1,0 +1,88 @@
+"""Make the episodes that programs elsewhere ask for: suite, machines, context."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import UnknownNameError
+from appliance.base.measures import record
+from controller.episode.context import RunContext
+from controller.episode.episode import Episode
+from controller.planning import code_version
+from controller.wiring import open_fleet, open_suite
+from evaluators.model.suite import list_suites
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.cancel import CancelToken
+    from appliance.base.settings import Settings
+    from controller.service.episodes.orders import EpisodeRequest
+    from evaluators.model.suite import Suite
+    from evaluators.model.task import Task
+    from provisioning.fleet.protocol import Fleet
+    from provisioning.protocols import Kind
+
+AGENT = "api"
+"""Label of the metrics of episodes whose agent is elsewhere."""
+
+
+class EpisodeFactory:
+    """Makes episodes on the machines of this appliance; suites and fleets are opened once.
+
+    Args:
+        settings: where machines are.
+        preflight: refuses kinds of machines that could not be had now.
+    """
+
+    def __init__(self, settings: Settings, preflight: Callable[[set[Kind]], None]) -> None:
+        self._settings = settings
+        self._preflight = preflight
+        self._lock = threading.Lock()
+        self._suites: dict[str, Suite] = {}
+        self._fleets: dict[str, Fleet] = {}
+
+    def check(self, request: EpisodeRequest) -> Task:
+        """Return the task that a request names.
+
+        Raises:
+            UnknownNameError: there is no such suite or task.
+            SpecError: a file of the suite is wrong.
+        """
+        return self._suite(request.suite).task(request.task)
+
+    def make(self, request: EpisodeRequest, cancel: CancelToken) -> tuple[Episode, Task]:
+        """Return a new episode and its task.
+
+        Raises:
+            MesocosmError: see `check`; or its machines could not be had.
+        """
+        suite, task = self._suite(request.suite), self.check(request)
+        if request.fleet == "real":
+            self._preflight(set(task.roles.values()))
+        context = RunContext(
+            self._fleet(request.fleet),
+            suite=suite.name,
+            agent=AGENT,
+            code=str(code_version()),
+            vocabulary=suite.vocabulary,
+            record=record,
+            with_trees=request.trees,
+            feedback=request.feedback,
+        )
+        return Episode(context, cancel=cancel), task
+
+    def _suite(self, name: str) -> Suite:
+        if name not in list_suites():  # a path would be taken, too
+            raise UnknownNameError.of("suite", name, list_suites())
+        with self._lock:
+            if name not in self._suites:
+                self._suites[name] = open_suite(name)
+            return self._suites[name]
+
+    def _fleet(self, name: str) -> Fleet:
+        with self._lock:
+            if name not in self._fleets:
+                self._fleets[name] = open_fleet(name, self._settings)
+            return self._fleets[name]

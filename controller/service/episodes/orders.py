@@ -1,0 +1,94 @@
+"""What programs ask of episodes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from appliance.base.files import digest_json
+from controller.actions.space import Action
+from controller.agents.protocol import Turn, Usage
+
+MAX_DEADLINE_S = 3600.0
+_MAX_ACTIONS = 100
+_MAX_TOKENS = 10**9
+
+Id = Annotated[str, Field(min_length=1, max_length=200)]
+Deadline = Annotated[float, Field(gt=0, le=MAX_DEADLINE_S, allow_inf_nan=False)]
+Ttl = Annotated[float, Field(ge=1, le=24 * 3600, allow_inf_nan=False)]
+
+
+class Order(BaseModel):
+    """Something that is asked for; unknown fields are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class EpisodeRequest(Order):
+    """An episode that a program wants to drive.
+
+    Attributes:
+        suite: name of a suite.
+        task: id of one of its tasks.
+        seed: of the task's parameters, and handed to the agent.
+        ttl_s: how long the episode lives without a request about it.
+        key: a second request with the same key returns the first one's episode.
+        trees: observations hold accessibility trees.
+        feedback: what observations tell of how far the task is.
+        fleet: ``fake`` lends machines in memory.
+    """
+
+    suite: Id
+    task: Id
+    seed: int = Field(default=0, ge=0, le=2**63 - 1)
+    ttl_s: Ttl = 900.0
+    key: Id | None = None
+    trees: bool = False
+    feedback: Literal["none", "hints", "nodes"] = "none"
+    fleet: Literal["real", "fake"] = "real"
+
+
+class ActionOrder(Order):
+    """One action.
+
+    Attributes:
+        do: its name.
+        on: role of the machine; none for actions on the session.
+        args: its arguments, ``with`` in JSON.
+    """
+
+    do: Id
+    on: Id | None = None
+    args: dict[str, JsonValue] = Field(default_factory=dict, alias="with", max_length=100)
+
+
+class UsageOrder(Order):
+    """What the caller's model used for a turn; the task's limits on tokens and money count it."""
+
+    prompt_tokens: int = Field(default=0, ge=0, le=_MAX_TOKENS)
+    completion_tokens: int = Field(default=0, ge=0, le=_MAX_TOKENS)
+    usd: float = Field(default=0.0, ge=0, le=1e6, allow_inf_nan=False)
+
+
+class StepOrder(Order):
+    """One turn.
+
+    Attributes:
+        actions: in order; the rest is dropped when one is refused.
+        usage: what the turn cost the caller's model.
+    """
+
+    actions: tuple[ActionOrder, ...] = Field(max_length=_MAX_ACTIONS)
+    usage: UsageOrder = UsageOrder()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what is asked for."""
+        return digest_json(self.model_dump(mode="json"))
+
+    def turn(self) -> Turn:
+        """Return it as the episode takes it."""
+        actions = tuple(Action(each.do, each.on, each.args) for each in self.actions)
+        cost = self.usage
+        return Turn(actions, Usage(cost.prompt_tokens, cost.completion_tokens, cost.usd))

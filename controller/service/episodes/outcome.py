@@ -1,0 +1,144 @@
+"""What a session keeps of an episode: pictures as bytes, no frames, nothing of the machines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from controller.episode.result import INCONCLUSIVE, Reason
+from evaluators.graph.outcome import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from controller.episode.result import TrialResult
+    from controller.episode.step import Evaluation, Step
+    from controller.observation.observer import Observation
+    from evaluators.graph.feedback import Feedback
+    from provisioning.protocols import Element
+
+
+class Fault(StrEnum):
+    """Whose fault the end of an episode is."""
+
+    NONE = "none"
+    """The episode was judged."""
+    INFRASTRUCTURE = "infrastructure"
+    TASK = "task"
+    CANCELLED = "cancelled"
+
+
+_FAULTS = {
+    Reason.EVALUATOR_ERROR: Fault.TASK,
+    Reason.TASK_ERROR: Fault.TASK,
+    Reason.CANCELLED: Fault.CANCELLED,
+}
+_TRUNCATED = frozenset(
+    {
+        Reason.STEP_LIMIT,
+        Reason.TIME_LIMIT,
+        Reason.TOKEN_LIMIT,
+        Reason.MONEY_LIMIT,
+        Reason.REPETITION_LIMIT,
+    }
+    | INCONCLUSIVE
+)
+_REWARDS: dict[Verdict, float | None] = {
+    Verdict.PASS: 1.0,
+    Verdict.FAIL: 0.0,
+    Verdict.INCONCLUSIVE: None,
+}
+
+
+def fault_of(reason: Reason) -> Fault:
+    """Return whose fault an ending is."""
+    if reason not in INCONCLUSIVE:
+        return Fault.NONE
+    return _FAULTS.get(reason, Fault.INFRASTRUCTURE)
+
+
+def is_truncated(reason: Reason) -> bool:
+    """Return whether an episode was cut off from outside rather than brought to its end."""
+    return reason in _TRUNCATED
+
+
+def reward_of(result: TrialResult | None) -> float | None:
+    """Return the reward of a step: 1 for PASS, 0 for FAIL and before the end, None without verdict."""
+    return 0.0 if result is None else _REWARDS[result.verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A screenshot, compressed."""
+
+    width: int
+    height: int
+    png: bytes
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An observation without its frames."""
+
+    step: int
+    pictures: Mapping[str, Picture]
+    feedback: str
+    trees: Mapping[str, Sequence[Element]]
+    progress: tuple[str, ...]
+
+    @classmethod
+    def of(cls, observation: Observation) -> Seen:
+        """Return what is kept of an observation."""
+        pictures = {
+            role: Picture(shot.frame.shape[1], shot.frame.shape[0], shot.png, shot.digest)
+            for role, shot in observation.shots.items()
+        }
+        trees, progress = observation.trees, observation.progress
+        return cls(observation.step, pictures, observation.feedback, trees, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """What came of one turn; `result` is set by the last one."""
+
+    seen: Seen
+    newly_met: tuple[str, ...]
+    result: TrialResult | None = None
+
+    @classmethod
+    def of(cls, step: Step, result: TrialResult | None) -> StepOutcome:
+        """Return what is kept of a step."""
+        return cls(Seen.of(step.observation), step.newly_met, result)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How an episode is judged, or would be if it ended now.
+
+    Attributes:
+        verdict: INCONCLUSIVE where an evaluator could not decide.
+        nodes_met: nodes with credit.
+        nodes: how many there are.
+        unmet: why the others have none.
+        is_final: whether the episode is over.
+    """
+
+    verdict: Verdict
+    nodes_met: int
+    nodes: int
+    unmet: tuple[Feedback, ...]
+    is_final: bool
+
+    @classmethod
+    def of_evaluation(cls, evaluation: Evaluation) -> Standing:
+        """Return how an episode stands that goes on."""
+        met = len(evaluation.met)
+        return cls(evaluation.verdict, met, evaluation.nodes, evaluation.unmet, is_final=False)
+
+    @classmethod
+    def of_result(cls, result: TrialResult) -> Standing:
+        """Return how an episode stands that is over."""
+        met, nodes = result.nodes_met, result.nodes
+        return cls(result.verdict, met, nodes, result.unmet, is_final=True)

@@ -1,0 +1,260 @@
+"""What the routes of episodes return; keys are only added."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from controller.episode.result import TRIAL_RESULT, Reason
+from controller.service.api.models import ErrorBody  # noqa: TC001 - read by pydantic
+from controller.service.episodes.outcome import Fault, fault_of, is_truncated, reward_of
+from controller.service.episodes.session import End, Phase  # noqa: TC001 - read by pydantic
+from evaluators.graph.outcome import Verdict
+
+if TYPE_CHECKING:
+    from controller.episode.result import TrialResult
+    from controller.service.episodes.outcome import Picture, Seen, Standing, StepOutcome
+    from controller.service.episodes.session import EpisodeSession, Opening
+    from provisioning.protocols import Element
+
+Pictures = Literal["address", "base64"]
+
+
+class _Reply(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ScreenReply(_Reply):
+    """A screenshot; its PNG is in `png` (base64) or at `address`, whichever was asked for."""
+
+    width: int
+    height: int
+    sha256: str
+    png: str | None
+    address: str
+
+
+class ElementReply(_Reply):
+    """An element of an accessibility tree; bounds are left, top, right, bottom in pixels."""
+
+    role: str
+    name: str
+    bounds: tuple[int, int, int, int]
+    states: list[str]
+    resource_id: str
+    depth: int
+
+
+class ObservationReply(_Reply):
+    """What an agent may see before it acts."""
+
+    step: int
+    screens: dict[str, ScreenReply]
+    feedback: str
+    trees: dict[str, list[ElementReply]]
+    progress: list[str]
+
+
+class OutcomeReply(_Reply):
+    """How an episode ended; `trial` is what `mesocosm results --json` prints of a trial."""
+
+    verdict: Verdict
+    reason: Reason
+    detail: str
+    fault: Fault
+    trial: dict[str, Any]
+
+
+class EpisodeReply(_Reply):
+    """An episode as it stands; `actions` is empty once it is over."""
+
+    id: str
+    phase: Phase
+    end: End | None
+    suite: str
+    task: str
+    seed: int
+    ttl_s: float
+    expires_in_s: float
+    instruction: str
+    actions: list[dict[str, Any]]
+    observation: ObservationReply | None
+    outcome: OutcomeReply | None
+
+
+class EpisodeRow(_Reply):
+    """An episode at a glance."""
+
+    id: str
+    phase: Phase
+    end: End | None
+    suite: str
+    task: str
+    seed: int
+    expires_in_s: float
+
+
+class Episodes(_Reply):
+    """Episodes, those opened last first."""
+
+    episodes: list[EpisodeRow]
+
+
+class StepReply(_Reply):
+    """What came of a step; `reward` is null where nobody can say whether the agent did well."""
+
+    request_id: str
+    observation: ObservationReply
+    newly_met: list[str]
+    reward: float | None
+    terminated: bool
+    truncated: bool
+    outcome: OutcomeReply | None
+
+
+class UnmetReply(_Reply):
+    """Why a node has no credit."""
+
+    node: str
+    state: str
+    why: str
+
+
+class StandingReply(_Reply):
+    """How an episode is judged, or would be if it ended now."""
+
+    verdict: Verdict
+    reward: float | None
+    nodes_met: int
+    nodes: int
+    unmet: list[UnmetReply]
+    is_final: bool
+
+
+class RefusalReply(_Reply):
+    """Why an episode cannot be had; `reward` is null, for nothing is known of the agent."""
+
+    error: ErrorBody
+    reward: None = None
+    queue_length: int | None = None
+    retry_after_s: int | None = None
+
+
+def row_of(session: EpisodeSession) -> EpisodeRow:
+    """Return an episode at a glance."""
+    request = session.request
+    return EpisodeRow(
+        id=session.episode_id,
+        phase=session.phase,
+        end=session.end,
+        suite=request.suite,
+        task=request.task,
+        seed=request.seed,
+        expires_in_s=session.expires_in_s,
+    )
+
+
+def episode_of(
+    session: EpisodeSession, opening: Opening | None, seen: Seen | None, pictures: Pictures
+) -> EpisodeReply:
+    """Return an episode for the API.
+
+    Args:
+        session: the episode.
+        opening: what its opener was told, while that is kept.
+        seen: what it shows; None once that is forgotten.
+        pictures: how pictures are sent.
+    """
+    row, episode_id = row_of(session), session.episode_id
+    return EpisodeReply(
+        **row.model_dump(),
+        ttl_s=session.ttl_s,
+        instruction="" if opening is None else opening.instruction,
+        actions=[] if opening is None else opening.actions,
+        observation=None if seen is None else observation_of(episode_id, seen, pictures),
+        outcome=None if session.result is None else outcome_of(session.result),
+    )
+
+
+def observation_of(episode_id: str, seen: Seen, pictures: Pictures) -> ObservationReply:
+    """Return an observation for the API."""
+    return ObservationReply(
+        step=seen.step,
+        screens={
+            role: _screen(episode_id, picture, pictures) for role, picture in seen.pictures.items()
+        },
+        feedback=seen.feedback,
+        trees={
+            role: [
+                ElementReply(
+                    role=element.role,
+                    name=element.name,
+                    bounds=_bounds(element),
+                    states=sorted(element.states),
+                    resource_id=element.resource_id,
+                    depth=element.depth,
+                )
+                for element in tree
+            ]
+            for role, tree in seen.trees.items()
+        },
+        progress=list(seen.progress),
+    )
+
+
+def step_of(
+    episode_id: str, request_id: str, outcome: StepOutcome, pictures: Pictures
+) -> StepReply:
+    """Return a step for the API."""
+    result = outcome.result
+    return StepReply(
+        request_id=request_id,
+        observation=observation_of(episode_id, outcome.seen, pictures),
+        newly_met=list(outcome.newly_met),
+        reward=reward_of(result),
+        terminated=result is not None and not is_truncated(result.reason),
+        truncated=result is not None and is_truncated(result.reason),
+        outcome=None if result is None else outcome_of(result),
+    )
+
+
+def outcome_of(result: TrialResult) -> OutcomeReply:
+    """Return how an episode ended, for the API."""
+    return OutcomeReply(
+        verdict=result.verdict,
+        reason=result.reason,
+        detail=result.detail,
+        fault=fault_of(result.reason),
+        trial=TRIAL_RESULT.dump_python(result, mode="json"),
+    )
+
+
+def standing_of(standing: Standing) -> StandingReply:
+    """Return how an episode is judged, for the API."""
+    rewards = {Verdict.PASS: 1.0, Verdict.FAIL: 0.0}
+    return StandingReply(
+        verdict=standing.verdict,
+        reward=rewards.get(standing.verdict),
+        nodes_met=standing.nodes_met,
+        nodes=standing.nodes,
+        unmet=[UnmetReply(node=row.node, state=row.state, why=row.why) for row in standing.unmet],
+        is_final=standing.is_final,
+    )
+
+
+def _screen(episode_id: str, picture: Picture, pictures: Pictures) -> ScreenReply:
+    is_inline = pictures == "base64"
+    return ScreenReply(
+        width=picture.width,
+        height=picture.height,
+        sha256=picture.sha256,
+        png=base64.b64encode(picture.png).decode() if is_inline else None,
+        address=f"/api/v1/episodes/{episode_id}/pictures/{picture.sha256}",
+    )
+
+
+def _bounds(element: Element) -> tuple[int, int, int, int]:
+    bounds = element.bounds
+    return bounds.left, bounds.top, bounds.right, bounds.bottom

@@ -1,0 +1,214 @@
+"""Routes of episodes. Whoever waits for machines holds no thread that other requests need."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import Response
+from pydantic import Field
+from starlette.concurrency import run_in_threadpool
+
+from appliance.base.errors import MesocosmError, StateError, UnknownNameError
+from controller.service.api.access import Around, Operator, Reader
+from controller.service.api.errors import WrongValueError
+from controller.service.api.models import ErrorReply
+from controller.service.episodes.errors import CapacityError, DeadlineError, EpisodeOverError
+from controller.service.episodes.orders import Deadline, EpisodeRequest, Id, Order, StepOrder, Ttl
+from controller.service.episodes.replies import (
+    EpisodeReply,
+    Episodes,
+    Pictures,
+    RefusalReply,
+    StandingReply,
+    StepReply,
+    episode_of,
+    row_of,
+    standing_of,
+    step_of,
+)
+from controller.service.episodes.session import End
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from controller.service.api.surroundings import Surroundings
+    from controller.service.episodes.session import EpisodeSession
+
+T = TypeVar("T")
+
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    409: {
+        "model": RefusalReply,
+        "description": "The state of the episode, or its task, forbids it.",
+    },
+    429: {"model": RefusalReply, "description": "As many episodes are open as may be."},
+    503: {"model": RefusalReply, "description": "Machines, or their host, failed."},
+    504: {"model": ErrorReply, "description": "It goes on, and was not done in the given time."},
+}
+router = APIRouter(prefix="/api/v1/episodes", tags=["episodes"], responses=_REFUSALS)
+
+_RETRY_S = 5
+Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
+Inline = Annotated[Pictures, Query(description="How pictures are sent.")]
+
+
+class OpenOrder(EpisodeRequest):
+    """An episode to be opened."""
+
+    deadline_s: Deadline = 600.0
+    pictures: Pictures = "address"
+
+    @property
+    def request(self) -> EpisodeRequest:
+        """What the episode is; how it is waited for is left out."""
+        return EpisodeRequest.model_validate(self.model_dump(exclude={"deadline_s", "pictures"}))
+
+
+class StepRequest(StepOrder):
+    """A step to be carried out."""
+
+    request_id: Id
+    deadline_s: Deadline = 600.0
+    pictures: Pictures = "address"
+
+    @property
+    def order(self) -> StepOrder:
+        """What is done; how it is waited for is left out."""
+        return StepOrder(actions=self.actions, usage=self.usage)
+
+
+class Waiting(Order):
+    """How long to wait."""
+
+    deadline_s: Deadline = 600.0
+
+
+class Beat(Order):
+    """A sign of life."""
+
+    ttl_s: Annotated[Ttl | None, Field(description="As before by default.")] = None
+
+
+@router.post("", status_code=201, dependencies=[Operator])
+async def open_episode(order: OpenOrder, around: Around) -> EpisodeReply:
+    """Open an episode and return its first observation. The same key returns the same episode."""
+    session = await run_in_threadpool(_open, around, order.request)
+    try:
+        opening = await _wait(session.opening, order.deadline_s, "Machines are waited for.")
+    except DeadlineError as exc:
+        if order.key is None:  # nobody could ask for it again
+            session.close(End.CANCELLED)
+        waiting = sum(not each.opening.done() for each in around.episodes.entries())
+        raise CapacityError(
+            exc.brief, queue_length=max(1, waiting), retry_after_s=_RETRY_S
+        ) from exc
+    except EpisodeOverError:
+        if session.result is None:
+            raise
+        return episode_of(session, None, None, order.pictures)
+    return episode_of(session, opening, session.latest or opening.seen, order.pictures)
+
+
+@router.get("", dependencies=[Reader])
+def list_episodes(around: Around) -> Episodes:
+    """List the episodes that are known, those opened last first."""
+    return Episodes(episodes=[row_of(each) for each in around.episodes.entries()])
+
+
+@router.get("/{episode}", dependencies=[Reader])
+def get_episode(episode: str, around: Around, pictures: Inline = "address") -> EpisodeReply:
+    """Return an episode as it stands, with what was seen last; does not keep it alive."""
+    return _state(around.episodes.get(episode), pictures)
+
+
+@router.post("/{episode}/step", dependencies=[Operator])
+async def step_episode(episode: str, order: StepRequest, around: Around) -> StepReply:
+    """Carry out actions. The same request id is not carried out twice, but answered again."""
+    session = around.episodes.get(episode)
+    step = session.step(order.request_id, order.order)
+    outcome = await _wait(step, order.deadline_s, "The step goes on.")
+    return step_of(episode, order.request_id, outcome, order.pictures)
+
+
+@router.post("/{episode}/evaluate", dependencies=[Operator])
+async def evaluate_episode(episode: str, order: Waiting, around: Around) -> StandingReply:
+    """Judge an episode as if it ended now; may be repeated, and changes nothing."""
+    session = around.episodes.get(episode)
+    return standing_of(await _wait(session.evaluate(), order.deadline_s, "It is being judged."))
+
+
+@router.post("/{episode}/heartbeat", dependencies=[Operator])
+def keep_episode(episode: str, beat: Beat, around: Around) -> EpisodeReply:
+    """Let an episode live on, from now."""
+    session = around.episodes.get(episode)
+    session.touch(beat.ttl_s)
+    return _state(session, "address")
+
+
+@router.post("/{episode}/cancel", dependencies=[Operator])
+async def cancel_episode(episode: str, order: Waiting, around: Around) -> EpisodeReply:
+    """End an episode at once, whatever it is doing, and give its machines back."""
+    return await _end(around.episodes.get(episode), End.CANCELLED, order.deadline_s)
+
+
+@router.post("/{episode}/close", dependencies=[Operator])
+async def close_episode(episode: str, order: Waiting, around: Around) -> EpisodeReply:
+    """End an episode after its running step, give its machines back and return its outcome."""
+    return await _end(around.episodes.get(episode), End.CLOSED, order.deadline_s)
+
+
+@router.get(
+    "/{episode}/pictures/{sha256}",
+    dependencies=[Reader],
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}}},
+)
+def get_episode_picture(episode: str, sha256: Digest, around: Around) -> Response:
+    """Return a picture of one of the last observations."""
+    picture = around.episodes.get(episode).picture(sha256)
+    if picture is None:
+        raise UnknownNameError(
+            f"{episode} does not keep that picture.", details="Those of its last steps are kept."
+        )
+    return Response(picture.png, media_type="image/png")
+
+
+def _open(around: Surroundings, request: EpisodeRequest) -> EpisodeSession:
+    try:
+        around.episodes.factory.check(request)
+    except StateError:
+        raise
+    except MesocosmError as exc:
+        raise WrongValueError(exc.brief, exc.details, exc.resolution) from exc
+    return around.episodes.open(request)
+
+
+async def _end(session: EpisodeSession, end: End, deadline_s: float) -> EpisodeReply:
+    await _wait(session.close(end), deadline_s, "It is being closed.")
+    return _state(session, "address")
+
+
+def _state(session: EpisodeSession, pictures: Pictures) -> EpisodeReply:
+    return episode_of(session, session.opened, session.latest, pictures)
+
+
+async def _wait(future: Future[T], deadline_s: float, doing: str) -> T:
+    """Wait for what a session's thread does.
+
+    Raises:
+        DeadlineError: it was not done in time; it goes on.
+        MesocosmError: what the thread raised.
+    """
+    waited = asyncio.wrap_future(future)
+    # An exception that comes after the deadline belongs to whoever asks next.
+    waited.add_done_callback(lambda done: done.cancelled() or done.exception())
+    done, _ = await asyncio.wait({waited}, timeout=deadline_s)
+    if not done:
+        raise DeadlineError(
+            f"It was not done within {deadline_s:g} s.",
+            details=doing,
+            resolution="Ask again with the same id.",
+        )
+    return waited.result()

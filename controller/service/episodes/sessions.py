@@ -1,0 +1,165 @@
+"""All episodes that programs elsewhere drive: how many at once, who is next, who is given up."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import UnknownNameError
+from controller.service.episodes.errors import CapacityError, ReusedIdError
+from controller.service.episodes.session import End, EpisodeSession, Phase
+
+if TYPE_CHECKING:
+    from appliance.base.clock import Clock
+    from controller.service.episodes.orders import EpisodeRequest
+    from controller.service.episodes.session import MakesEpisodes
+
+MAX_KNOWN = 1000
+"""Episodes that are known after their end, for their results."""
+KNOWN_S = 600.0
+"""How long they are."""
+
+_MAX_RETRY_S = 30
+_PLACE_FACTOR = 3
+_TICK_S = 0.5
+_STOP_S = 20.0
+
+_log = logging.getLogger(__name__)
+
+
+class EpisodeSessions:
+    """The episodes of one service; safe among threads.
+
+    Who is refused, and asked with a key, keeps a place in the line: episodes that end are for
+    those who have waited longest, as long as they ask again in time.
+
+    Args:
+        factory: makes the episodes.
+        clock: its time.
+        max_open: episodes that hold or wait for machines at once.
+
+    Attributes:
+        factory: see above.
+    """
+
+    def __init__(self, factory: MakesEpisodes, clock: Clock, *, max_open: int) -> None:
+        self.factory = factory
+        self._clock = clock
+        self._max_open = max_open
+        self._lock = threading.Lock()
+        self._sessions: dict[str, EpisodeSession] = {}
+        self._keys: dict[str, str] = {}
+        self._line: dict[str, float] = {}
+
+    def open(self, request: EpisodeRequest) -> EpisodeSession:
+        """Begin to open an episode, or return the one that was opened with the same key.
+
+        Raises:
+            CapacityError: as many are open as may be, or others wait for a longer time.
+            ReusedIdError: the key was used for another episode.
+        """
+        with self._lock:
+            if known := self._find_by_key(request):
+                known.touch()
+                return known
+            self._admit(request.key)
+            episode_id = f"episode-{secrets.token_hex(8)}"
+            session = EpisodeSession(episode_id, request, self.factory, self._clock)
+            self._sessions[episode_id] = session
+            if request.key is not None:
+                self._keys[request.key] = episode_id
+            return session
+
+    def get(self, episode_id: str) -> EpisodeSession:
+        """Return one episode.
+
+        Raises:
+            UnknownNameError: there is none, or it ended too long ago.
+        """
+        with self._lock:
+            if episode_id not in self._sessions:
+                raise UnknownNameError(f"There is no episode called {episode_id!r}.")
+            return self._sessions[episode_id]
+
+    def entries(self) -> list[EpisodeSession]:
+        """Return all that are known, those opened last first."""
+        with self._lock:
+            return list(self._sessions.values())[::-1]
+
+    def tend(self) -> None:
+        """Give up idle episodes, end those whose time is over, forget those that ended long ago."""
+        for session in self.entries():
+            session.tend()
+        with self._lock:
+            self._expire_places()
+            over = [each for each in self._sessions.values() if each.phase is Phase.OVER]
+            for number, session in enumerate(reversed(over)):
+                is_old = session.end is End.FAILED or session.idle_s > KNOWN_S + session.ttl_s
+                if is_old or number >= MAX_KNOWN:
+                    self._remove(session)
+
+    def __call__(self, stop: threading.Event) -> None:
+        """Tend the episodes until `stop` is set, then give all machines back; a part of the service."""
+        while not stop.is_set():
+            self.tend()
+            self._clock.wait(stop, _TICK_S)
+        self.close_all(_STOP_S)
+
+    def close_all(self, timeout_s: float) -> None:
+        """Cancel all episodes, and wait for their machines to go back.
+
+        Args:
+            timeout_s: how long to wait for each.
+        """
+        ends = [session.close(End.CANCELLED) for session in self.entries()]
+        for end in ends:
+            try:
+                end.result(timeout_s)
+            except TimeoutError:
+                _log.warning("An episode did not end in %g s.", timeout_s)
+
+    def _find_by_key(self, request: EpisodeRequest) -> EpisodeSession | None:
+        known = self._sessions.get(self._keys.get(request.key or "", ""))
+        if known is None or known.end is End.FAILED:
+            return None
+        if known.request != request:
+            raise ReusedIdError(
+                f"The key {request.key!r} was used for another episode.",
+                resolution="Use a new key for each episode.",
+            )
+        return known
+
+    def _admit(self, key: str | None) -> None:
+        """Let a caller pass, or give it a place in the line.
+
+        Raises:
+            CapacityError: it must wait.
+        """
+        self._expire_places()
+        is_open = [each for each in self._sessions.values() if each.phase is not Phase.OVER]
+        places = list(self._line)
+        ahead = places.index(key) if key in self._line else len(places)
+        if len(is_open) + ahead < self._max_open:
+            self._line.pop(key or "", None)
+            return
+        soonest_s = min((each.expires_in_s for each in is_open), default=1.0)
+        retry_s = int(max(1, min(_MAX_RETRY_S, soonest_s)))
+        if key is not None and (key in self._line or len(places) < MAX_KNOWN):
+            self._line[key] = self._clock.monotonic_s() + _PLACE_FACTOR * retry_s
+        raise CapacityError(
+            f"{len(is_open)} episodes are open already.",
+            queue_length=ahead + 1,
+            retry_after_s=retry_s,
+        )
+
+    def _expire_places(self) -> None:
+        now_s = self._clock.monotonic_s()
+        self._line = {key: until_s for key, until_s in self._line.items() if until_s > now_s}
+
+    def _remove(self, session: EpisodeSession) -> None:
+        del self._sessions[session.episode_id]
+        key = session.request.key
+        if key is not None and self._keys.get(key) == session.episode_id:
+            del self._keys[key]
