@@ -326,6 +326,16 @@ class Screen(Protocol):
 
 
 @runtime_checkable
+class OutsideScreen(Protocol):
+    """A screen whose pictures are taken outside the guest, so that nothing in it can forge them."""
+
+    @property
+    def seen_by(self) -> str:
+        """What takes them."""
+        ...
+
+
+@runtime_checkable
 class Stillness(Protocol):
     """A screen whose machine knows whether more is coming; others do not carry it."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from controller.agents.protocol import Usage
+from controller.episode.disagreements import visits_unseen
 from controller.episode.judging import Judgement, judge
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.episode.side_effects import side_effects
@@ -13,17 +14,22 @@ from evaluators.graph.feedback import explain
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from pydantic import JsonValue
 
     from controller.episode.changes import SideEffects
     from controller.episode.context import EventSink, RunContext
+    from controller.episode.disagreements import Disagreement
     from controller.episode.egress import EgressSession
     from controller.episode.live import LiveTrial
     from controller.episode.result import Ending, MachineRecord
     from evaluators.model.task import Task
     from evaluators.parameters.binding import BoundTask
+
+
+_NOT_ASKED = frozenset({Reason.CANCELLED, Reason.ENVIRONMENT_ERROR})
+"""Reasons after which machines are not asked any more."""
 
 
 @dataclass(slots=True)
@@ -71,9 +77,10 @@ class Conclusion:
             StoreError: the log cannot be written.
         """
         judgement = judge(ending, live) if live else Judgement(Verdict.INCONCLUSIVE, ending)
-        effects = self._side_effects(judgement, live, context)
-        result = self._result(judgement, live, context, effects)
         asked = {} if self.egress is None else self.egress.attempts()
+        differences = self._disagreements(judgement, live, asked)
+        effects = self._side_effects(judgement, live, context)
+        result = replace(self._result(judgement, live, context, effects), disagreements=differences)
         log.append(
             "end",
             result=TRIAL_RESULT.dump_python(result, mode="json"),
@@ -85,11 +92,22 @@ class Conclusion:
         _measure(result, context)
         return result
 
+    def _disagreements(
+        self,
+        judgement: Judgement,
+        live: LiveTrial | None,
+        asked: Mapping[str, Sequence[Mapping[str, object]]],
+    ) -> tuple[Disagreement, ...]:
+        """Return where guests tell otherwise than the appliance saw; machines that ended tell nothing."""
+        if live is None or judgement.ending.reason in _NOT_ASKED:
+            return ()
+        return (*live.screens.disagreements(), *visits_unseen(self.bound, live.graph.met, asked))
+
     def _side_effects(
         self, judgement: Judgement, live: LiveTrial | None, context: RunContext
     ) -> SideEffects | None:
         """Return what the trial changed; None when its machines cannot be asked."""
-        is_over = judgement.ending.reason in {Reason.CANCELLED, Reason.ENVIRONMENT_ERROR}
+        is_over = judgement.ending.reason in _NOT_ASKED
         changes = None if live is None or is_over else live.watch.changes()
         if changes is None:
             return None

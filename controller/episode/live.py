@@ -9,6 +9,7 @@ from appliance.base.errors import ActionError
 from controller.actions.executor import ActionExecutor
 from controller.actions.session import SessionState
 from controller.actions.space import ActionSpace
+from controller.episode.disagreements import ScreenWatch
 from controller.episode.limits import Budget
 from controller.episode.result import Ending, Reason
 from controller.episode.side_effects import StateWatch
@@ -67,6 +68,7 @@ class LiveTrial:
         space: what an agent can do.
         task: what is to be done.
         watch: knows the machines' state before the agent acts.
+        screens: knows their windows and pictures before the agent acts.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class LiveTrial:
         self._executor = ActionExecutor(self.space, self.machines, self._state)
         self._observer = Observer(self.machines)
         self.watch = StateWatch(self.machines, clock)
+        self.screens = ScreenWatch(self.machines, clock)
         self.graph = GraphEvaluator(task.graph, self.runners)
         self.budget = Budget(task.limits, clock)
 
@@ -101,6 +104,7 @@ class LiveTrial:
         shots = self._observer.look({role: self._settled(role) for role in self.machines})
         self._log.append("observation", step=0, screens=self._log.keep(shots))
         self.watch.begin()
+        self.screens.begin()
         self.budget = Budget(self.task.limits, self._clock)
         return self.observe("")
 

@@ -11,6 +11,7 @@ from pydantic import JsonValue, TypeAdapter
 from appliance.base.errors import UnknownNameError, UsageError
 from controller.agents.protocol import Usage
 from controller.episode.changes import SideEffects  # noqa: TC001 - read by pydantic
+from controller.episode.disagreements import Disagreement  # noqa: TC001 - read by pydantic
 from evaluators.graph.feedback import Feedback  # noqa: TC001 - read by pydantic
 from evaluators.graph.outcome import Verdict  # noqa: TC001 - read by pydantic
 from evaluators.metrics.trials import TrialScore
@@ -150,6 +151,7 @@ class TrialResult:
         side_effects: what it changed beside what it may; None when its machines could not be asked.
         parameters: values of the task's parameters, by name.
         weighted: share of the nodes' weights that has credit; None where no node has a weight.
+        disagreements: where guests tell otherwise than the appliance saw.
     """
 
     task: str
@@ -168,6 +170,7 @@ class TrialResult:
     side_effects: SideEffects | None = None
     parameters: dict[str, JsonValue] = field(default_factory=dict)
     weighted: float | None = None
+    disagreements: tuple[Disagreement, ...] = ()
 
     @property
     def score(self) -> TrialScore:

@@ -155,6 +155,7 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
         "side_effects": None if trial.side_effects is None else asdict(trial.side_effects),
         "parameters": trial.parameters,
         "weighted": trial.weighted,
+        "disagreements": [asdict(row) for row in trial.disagreements],
     }
 
 
@@ -246,6 +247,11 @@ def _summary(report: Report) -> list[str]:
         f"{trial.task}.{trial.repeat}: {trial.detail}"
         for trial in report.trials
         if trial.detail and (trial.verdict is Verdict.INCONCLUSIVE or trial.reason in FAILED)
+    ]
+    lines += [
+        f"{trial.task}.{trial.repeat}: the guest tells {row.guest}; {row.appliance}"
+        for trial in report.trials
+        for row in trial.disagreements
     ]
     trials: tuple[TrialResult | Unfinished, ...] = (*report.trials, *report.unfinished)
     return lines + [

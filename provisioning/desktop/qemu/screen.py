@@ -35,6 +35,11 @@ class VmScreen:
         self._path = folder / "screen.ppm"
         self._lock = threading.Lock()
 
+    @property
+    def seen_by(self) -> str:
+        """What takes the pictures."""
+        return "QEMU"
+
     def capture(self) -> Frame:
         """Take a picture: uint8 array (H, W, 3), RGB, origin top left.
 

@@ -1,0 +1,234 @@
+"""Where a guest and the appliance disagree about what happened on a machine.
+
+Evaluators of windows and of Firefox ask the guest. What the appliance sees by itself, QEMU's picture of
+the screen and the requests at the egress proxy, cannot be forged in the guest. This only records where
+the two differ; verdicts do not depend on it.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from appliance.base.errors import MesocosmError
+from provisioning.protocols import OutsideScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from appliance.base.clock import Clock
+    from evaluators.model.task import Task
+    from provisioning.protocols import Frame, Link, Screen
+
+    Mask = npt.NDArray[np.bool_]
+
+_LOG = logging.getLogger(__name__)
+_VISITS = frozenset({"firefox_visited", "firefox_downloaded", "firefox_tab_open"})
+_MAX_ATTEMPTS = 1000
+"""From as many on, the proxy may have forgotten the first ones."""
+_MIN_PX = 1024
+_MAX_SHARE = 0.95
+_CHANGED = 8
+_SAME_SHARE = 0.0005
+_SECOND_LOOK_S = 0.5
+_LINK_TIMEOUT_S = 5.0
+
+
+class _Window(BaseModel):
+    """A window, as the guest tells of it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: int
+    title: str
+    geometry: tuple[int, int, int, int]
+    """Left, top, width and height in screen px."""
+    active: bool
+
+
+_WINDOWS = TypeAdapter(list[_Window])
+
+
+class Seen(Protocol):
+    """The part of a `provisioning.protocols.Machine` that is looked at."""
+
+    @property
+    def link(self) -> Link:
+        """Asks the guest."""
+        ...
+
+    @property
+    def screen(self) -> Screen:
+        """Its screen."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One thing that the guest tells otherwise than the appliance saw it.
+
+    Attributes:
+        role: of the machine.
+        guest: what the guest tells.
+        appliance: what was seen from outside, and by what.
+    """
+
+    role: str
+    guest: str
+    appliance: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A machine at one moment: its windows, bottom to top, by the guest; its picture, by the appliance."""
+
+    windows: tuple[_Window, ...]
+    frame: Frame
+
+
+class ScreenWatch:
+    """Compares windows, as guests tell of them, with pictures that no guest takes part in.
+
+    Args:
+        machines: by role; those whose pictures are taken inside are left out.
+        clock: waits before the second look.
+    """
+
+    def __init__(self, machines: Mapping[str, Seen], clock: Clock) -> None:
+        self._clock = clock
+        self._machines = dict(machines)
+        self._seen_by = {
+            role: screen.seen_by
+            for role, machine in machines.items()
+            if isinstance(screen := machine.screen, OutsideScreen)
+        }
+        self._before: dict[str, _Look] = {}
+
+    def begin(self) -> None:
+        """Look at the machines as the agent finds them."""
+        for role in self._seen_by:
+            if look := self._look(role):
+                self._before[role] = look
+
+    def disagreements(self) -> tuple[Disagreement, ...]:
+        """Return what differs now, and still does half a second later."""
+        found = self._compare(self._before)
+        if found:
+            self._clock.sleep(_SECOND_LOOK_S)
+            found = self._compare(found)
+        return tuple(found.values())
+
+    def _compare(self, roles: Collection[str]) -> dict[str, Disagreement]:
+        looks = {role: self._look(role) for role in roles}
+        differences = {
+            role: _difference(self._before[role], look) for role, look in looks.items() if look
+        }
+        return {
+            role: Disagreement(role, guest, f"{self._seen_by[role]}'s picture {picture}")
+            for role, (guest, picture) in differences.items()
+            if picture
+        }
+
+    def _look(self, role: str) -> _Look | None:
+        machine = self._machines[role]
+        try:
+            rows = machine.link.call("windows", {}, timeout_s=_LINK_TIMEOUT_S)
+            windows = _WINDOWS.validate_python(rows)
+            return _Look(tuple(windows), machine.screen.capture())
+        except (MesocosmError, ValidationError) as exc:
+            _LOG.info("windows of %s are not compared with its picture: %s", role, exc)
+            return None
+
+
+def visits_unseen(
+    task: Task, met: Collection[str], attempts: Mapping[str, Sequence[Mapping[str, object]]]
+) -> tuple[Disagreement, ...]:
+    """Return visits that nodes were met by, and that the egress proxy saw nothing of.
+
+    Args:
+        task: that was tried.
+        met: ids of its nodes that are met.
+        attempts: what each machine asked its proxy for, by role.
+    """
+    found = {}
+    for check in [check for node in task.graph if node.id in met for check in node.together]:
+        host = _host_of(check.args.get("url")) if check.check in _VISITS else ""
+        rows = attempts.get(check.on, ())
+        if not host or check.on not in attempts or len(rows) >= _MAX_ATTEMPTS:
+            continue
+        if not any(row["host"] == host and row["is_allowed"] for row in rows):
+            told = f"{check.check}: a page of {host}"
+            found[check.on, told] = Disagreement(
+                check.on, told, f"the egress proxy let no request for {host} through"
+            )
+    return tuple(found.values())
+
+
+def _host_of(url: object) -> str:
+    """Return the host of an address that Firefox asks a proxy for; empty for others."""
+    parts = urlsplit(url) if isinstance(url, str) else None
+    host = (parts.hostname or "") if parts and parts.scheme in {"http", "https"} else ""
+    is_local = (
+        host.startswith("127.") or host in {"localhost", "::1"} or host.endswith(".localhost")
+    )
+    return "" if is_local else host
+
+
+def _difference(before: _Look, now: _Look) -> tuple[str, str]:
+    """Return what the guest tells of the window in front, and how the picture differs, or nothing."""
+    front = next((window for window in now.windows if window.active), None)
+    if front is None or before.frame.shape != now.frame.shape:
+        return "", ""
+    above = now.windows[now.windows.index(front) + 1 :]
+    mask = _visible(front, above, now.frame)
+    if np.count_nonzero(mask) < _MIN_PX:
+        return "", ""
+    left, top, width, height = front.geometry
+    guest = f"the window {front.title[:80]!r} is in front, {width}x{height} px at {left},{top}"
+    if mask.mean() < _MAX_SHARE and _is_blank(now.frame):
+        return guest, "of the whole screen has a single colour"
+    if _is_new(front, before) and not _has_changed(before.frame, now.frame, mask):
+        return guest, "shows there what it showed before the window was"
+    return "", ""
+
+
+def _visible(window: _Window, above: Sequence[_Window], frame: Frame) -> Mask:
+    mask = np.zeros(frame.shape[:2], bool)
+    mask[_area(window)] = True
+    for other in above:
+        mask[_area(other)] = False
+    return mask
+
+
+def _area(window: _Window) -> tuple[slice, slice]:
+    left, top, width, height = window.geometry
+    return slice(max(0, top), max(0, top + height)), slice(max(0, left), max(0, left + width))
+
+
+def _is_blank(frame: Frame) -> bool:
+    return bool((frame[::16, ::16] == frame[0, 0]).all() and (frame == frame[0, 0]).all())
+
+
+def _is_new(window: _Window, before: _Look) -> bool:
+    """Return whether neither the window nor another one was there; the desktop's own does not count."""
+    height, width = before.frame.shape[:2]
+    mask = np.zeros((height, width), bool)
+    for old in before.windows:
+        if old.id == window.id:
+            return False
+        covers = old.geometry[0] <= 0 and old.geometry[1] <= 0
+        if not (covers and old.geometry[2] >= width and old.geometry[3] >= height):
+            mask[_area(old)] = True
+    return not mask[_area(window)].any()
+
+
+def _has_changed(before: Frame, now: Frame, mask: Mask) -> bool:
+    change = (np.maximum(before, now) - np.minimum(before, now) > _CHANGED).any(axis=2)
+    return bool(np.count_nonzero(change & mask) > _SAME_SHARE * np.count_nonzero(mask))
