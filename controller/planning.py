@@ -29,6 +29,7 @@ from evaluators.source_digest import SourceDigester
 from evaluators.suite_files import digest_files
 from images.recipe_digest import portable_recipe_digest
 from provisioning.desktop.registry import DESKTOPS
+from provisioning.phone.profile import PROFILES
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
@@ -245,10 +246,9 @@ def recipes_of(settings: Settings, kinds: Iterable[Kind]) -> dict[str, str]:
 
     Remote desktops have none. A recipe that this host cannot make is left out.
     """
-    phones = {"reference": "phone", "emulator": "android"}
     names = {
         Kind.DESKTOP: DESKTOPS[settings.desktop].recipe,
-        Kind.PHONE: phones.get(settings.phone),
+        Kind.PHONE: PROFILES[settings.phone].image,
     }
     digests = {}
     for kind in sorted(set(kinds)):

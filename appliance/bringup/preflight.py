@@ -9,6 +9,7 @@ from images.builder import Builder
 from images.currency import Currency, judge_images
 from images.progress import show_progress
 from provisioning.desktop.registry import DESKTOPS
+from provisioning.phone.profile import PROFILES
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
     from images.currency import ImageState
     from provisioning.fleet.backend import Backend
 
-_PHONES = {"reference": ("phone",), "emulator": ("android",)}
-
 
 def machine_images(settings: Settings, kinds: Collection[Kind]) -> list[str]:
     """Return the images that machines of some kinds are made from; remote desktops have none."""
-    names = {Kind.DESKTOP: DESKTOPS[settings.desktop].images, Kind.PHONE: _PHONES[settings.phone]}
+    names = {
+        Kind.DESKTOP: DESKTOPS[settings.desktop].images,
+        Kind.PHONE: (PROFILES[settings.phone].image,),
+    }
     return [name for kind in sorted(set(kinds)) for name in names[kind]]
 
 

@@ -1,6 +1,10 @@
-"""The desktop backends: a new one is a folder beside this file and an entry here.
+"""The desktop backends, by the name that `MESOCOSM_DESKTOP` has.
 
-Its name is one of `MESOCOSM_DESKTOP` (`appliance.base.settings`).
+A new one is a folder beside this file, its record in `DesktopRecord`, an entry in `DESKTOPS`, and
+its name in `appliance.base.settings`.
+
+All backends are made on every host, as machines of each can be attached, so a backend imports the
+library that it talks through late, and removing strays is harmless without its host.
 """
 
 from __future__ import annotations
@@ -27,8 +31,7 @@ class DesktopBackend:
 
     Attributes:
         record: class of its machines' records.
-        backend: module and class of the backend, as ``module:Class``; imported when it is used, as
-            each needs a client library of its own.
+        backend: module and class of a `provisioning.fleet.backend.Backend`, as ``module:Class``.
         images: what its machines are made from, in the order of their building; the last one's
             recipe is that of the desktop.
     """

@@ -9,16 +9,17 @@ import pytest
 
 from appliance.base.settings import Settings
 from images.catalog import NAMES, ON_REQUEST
-from provisioning.desktop.registry import DESKTOPS
+from provisioning.desktop.registry import DESKTOPS, DesktopRecord
 
 
 def test_the_settings_name_every_backend() -> None:
     assert get_args(Settings.model_fields["desktop"].annotation) == tuple(DESKTOPS)
 
 
-def test_records_are_told_apart_by_their_backend() -> None:
+def test_records_are_read_and_told_apart_by_their_backend() -> None:
     names = [desktop.recorded_name for desktop in DESKTOPS.values()]
     assert len(set(names)) == len(DESKTOPS)
+    assert set(get_args(DesktopRecord)) == {desktop.record for desktop in DESKTOPS.values()}
 
 
 @pytest.mark.parametrize("name", DESKTOPS)
