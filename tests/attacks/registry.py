@@ -38,9 +38,14 @@ def honest_ways() -> tuple[Attack, ...]:
 
 @cache
 def rounds() -> tuple[Attack | Group, ...]:
-    """Return what is played at a time: an attack alone, or those of a family that stay apart."""
+    """Return what is played at a time: an attack alone, or those of a family that stay apart.
+
+    Those that a landing plays on machines are a group of their own, so that it plays no others there.
+    """
     apart = [attack for attack in all_attacks() if attack.is_apart]
+    ordered = sorted(apart, key=lambda one: (one.family, one.represents))
     groups = [
-        Group(family, tuple(attacks)) for family, attacks in groupby(apart, lambda one: one.family)
+        Group(family, tuple(attacks))
+        for (family, _), attacks in groupby(ordered, lambda one: (one.family, one.represents))
     ]
     return (*groups, *(attack for attack in all_attacks() if not attack.is_apart))

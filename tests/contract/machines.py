@@ -120,7 +120,14 @@ def libvirt_desktop() -> Iterator[Subject]:
         environment = environment_lease.environment
         machine = environment.machines["it"]
         receiver = XevReceiver(machine, "/home/user")
-        yield Subject(machine, "/home/user", _open_terminal, ("ctrl", "a"), receiver)
+        yield Subject(
+            machine,
+            "/home/user",
+            _open_terminal,
+            ("ctrl", "a"),
+            receiver,
+            is_slow_to_reset=True,
+        )
         machine.snapshots.delete_snapshot("contract")
 
 

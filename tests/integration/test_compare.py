@@ -18,11 +18,7 @@ MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]
 
 def mesocosm(root: Path, *words: str) -> bytes:
     """Run the command on the sources below a folder."""
-    env = {
-        "PYTHONPATH": str(root),
-        "MESOCOSM_STATE_DIR": str(root / "state"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+    env = {"PYTHONPATH": str(root), "MESOCOSM_STATE_DIR": str(root / "state")}
     return run([*MESOCOSM, *words], env=env, cwd=root, timeout_s=120).require().stdout
 
 

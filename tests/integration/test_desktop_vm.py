@@ -17,16 +17,16 @@ from appliance.base.errors import (
 )
 from appliance.base.settings import get_settings
 from provisioning.desktop.qemu.backend import QemuBackend
+from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import iter_folders
 from provisioning.protocols import READY, Kind
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 from tests.standins.appliance import NEEDS_APPLIANCE
+from tests.tiers import nightly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from provisioning.desktop.qemu.machine import DesktopVm
 
 pytestmark = [
     pytest.mark.vm,
@@ -35,11 +35,11 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def made() -> Iterator[DesktopVm]:
-    """Boot a desktop of the test's own, since these tests break it.
+    """Boot a desktop of the test's own.
 
-    It takes the place of the appliance's where these tests used that up: other tests need not boot
+    It takes the place of the appliance's where the test used that up: other tests need not boot
     another.
     """
     settings = get_settings()
@@ -56,12 +56,23 @@ def made() -> Iterator[DesktopVm]:
         vm_handle.release()
 
 
+@pytest.fixture(scope="module")
+def lent() -> Iterator[DesktopVm]:
+    """Lend the appliance's desktop: whatever tests do to it, its next lease rewinds it."""
+    fleet = LocalFleet(get_settings())
+    fleet.prepare([Kind.DESKTOP])  # where only the template is left, a lease would be a fork
+    with fleet.acquire({"it": Kind.DESKTOP}) as lease:
+        machine = lease.environment.machines["it"]
+        assert isinstance(machine, DesktopVm)
+        yield machine
+
+
 @pytest.fixture
-def vm(made: DesktopVm) -> DesktopVm:
+def vm(lent: DesktopVm) -> DesktopVm:
     """Return the desktop as it was saved."""
-    made.start()
-    made.snapshots.rewind(READY)
-    return made
+    lent.start()
+    lent.snapshots.rewind(READY)
+    return lent
 
 
 def sh(vm: DesktopVm, script: str, *, user: str = "user") -> str:
@@ -73,6 +84,31 @@ def sh(vm: DesktopVm, script: str, *, user: str = "user") -> str:
     )
     assert isinstance(reply, dict)
     return base64.b64decode(str(reply["stdout_b64"])).decode().strip()
+
+
+@nightly("boots a desktop, which takes minutes; the fleet is seen to do so in memory")
+def test_a_lease_throws_a_damaged_machine_away_and_gives_a_sound_one(
+    made: DesktopVm,
+) -> None:
+    """It comes first: later tests hold the only other desktop."""
+    settings = get_settings()
+    said: list[str] = []
+    fleet = LocalFleet(settings, {Kind.DESKTOP: QemuBackend(settings)}, say=said.append)
+    (victim,) = fleet.prepare([Kind.DESKTOP])
+    (victim.folder.path / "snapshots" / f"{READY}.json").write_text("{}")
+
+    with fleet.acquire({"desktop": Kind.DESKTOP}) as environment_lease:
+        environment = environment_lease.environment
+        given = environment.machines["desktop"]
+        assert given.info.machine_id != victim.info.machine_id
+        assert given.info.machine_id != made.info.machine_id
+        assert environment.resets["desktop"].path == "fork"
+
+    assert any(victim.info.machine_id in line for line in said)
+    assert not victim.folder.path.exists()
+    # A fork ends with its lease, behind the caller's back.
+    fleet.settle()
+    assert not given.folder.path.exists()  # type: ignore[attr-defined]
 
 
 def test_a_rewind_undoes_files_settings_and_processes(vm: DesktopVm) -> None:
@@ -215,27 +251,6 @@ def test_a_desktop_without_owner_is_adopted_and_a_half_made_one_removed(vm: Desk
 
     assert any(line.startswith("desktop-half") for line in removed)
     assert not half.exists()
-    # The test's own machine is held by this process, so the sweep leaves it alone.
+    # The test's machine is lent to this process, so the sweep leaves it alone.
     assert vm.folder.path.exists()
     assert vm.is_running()
-
-
-def test_a_lease_throws_a_damaged_machine_away_and_gives_a_sound_one(vm: DesktopVm) -> None:
-    settings = get_settings()
-    said: list[str] = []
-    fleet = LocalFleet(settings, {Kind.DESKTOP: QemuBackend(settings)}, say=said.append)
-    (victim,) = fleet.prepare([Kind.DESKTOP])
-    (victim.folder.path / "snapshots" / f"{READY}.json").write_text("{}")
-
-    with fleet.acquire({"desktop": Kind.DESKTOP}) as environment_lease:
-        environment = environment_lease.environment
-        lent = environment.machines["desktop"]
-        assert lent.info.machine_id != victim.info.machine_id
-        assert lent.info.machine_id != vm.info.machine_id
-        assert environment.resets["desktop"].path == "fork"
-
-    assert any(victim.info.machine_id in line for line in said)
-    assert not victim.folder.path.exists()
-    # A fork ends with its lease, behind the caller's back.
-    fleet.settle()
-    assert not lent.folder.path.exists()  # type: ignore[attr-defined]

@@ -109,7 +109,6 @@ ATTACKS = (
         defence="a title is what the window's own program tells over accessibility",
         calls=TITLES,
         differs_on=MACHINES,
-        represents=True,
         effect=_shows(TITLE),
         slow_on=_ON_VM,
     ),
