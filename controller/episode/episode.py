@@ -300,7 +300,12 @@ class Episode:
             return Ending(Reason.TASK_ERROR, f"parameters: {message_of(exc)}")
         conclusion.bind(bound)
         values = {"parameters": dict(bound.values)} if bound.values else {}
-        self._log.append("start", **named, instruction=bound.task.instruction, **values)
+        nodes = {
+            node.id: {"mode": node.mode.value, "after": list(node.after)}
+            for node in bound.task.graph
+        }
+        shown = {"instruction": bound.task.instruction, "nodes": nodes}
+        self._log.append("start", **named, **shown, **values)
         return bound.task
 
     def _open(self, task: Task) -> LiveTrial:

@@ -9,6 +9,7 @@ from controller.service.api.app import make_app
 from controller.service.api.errors import HANDLERS
 from controller.service.web import pages, session
 from controller.service.web.templating import page
+from controller.service.web.trials import routes as trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -28,7 +29,7 @@ def make_app_with_pages(around: Surroundings, hosts: Collection[str]) -> FastAPI
         around: what they are about.
         hosts: allowed values of ``Host``, in lower case.
     """
-    app = make_app(around, hosts, (session.router, pages.router))
+    app = make_app(around, hosts, (session.router, pages.router, trials.router))
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, _for_people(handler))
     app.add_exception_handler(session.SignInNeededError, session.redirect_to_sign_in)

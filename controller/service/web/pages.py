@@ -1,4 +1,4 @@
-"""The pages: Overview, Runs, one run, one trial, Schedules."""
+"""The pages Overview, Runs, one run, Schedules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Resp
 from appliance.base.errors import UnknownNameError
 from controller.service.api.access import Around
 from controller.service.api.queue_routes import require_valid
-from controller.service.api.run_routes import Repeat, find_attempts
 from controller.service.requests import parse_request
 from controller.service.schedules.definition import parse_schedule
 from controller.service.state.queued_run import Asker
@@ -23,9 +22,9 @@ from evaluators.model.suite import list_suites
 router = APIRouter(include_in_schema=False)
 
 _STATIC = FilePath(__file__).parent / "static"
-_TYPES = {"style.css": "text/css", "live.js": "text/javascript"}
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_FILES = {path.name: path for path in _STATIC.iterdir()}
 _RUNS = 50
-_STEPS = 25
 _SLOTS = 10
 
 Page = Annotated[int, Query(ge=0, le=1_000_000)]
@@ -35,9 +34,9 @@ Filter = Annotated[str, Query(max_length=100)]
 @router.get("/static/{name}")
 def static(name: str) -> FileResponse:
     """Return a file that pages need; it tells nothing, and needs no token."""
-    if name not in _TYPES:
-        raise UnknownNameError.of("file", name, _TYPES)
-    return FileResponse(_STATIC / name, media_type=_TYPES[name])
+    if name not in _FILES:
+        raise UnknownNameError.of("file", name, _FILES)
+    return FileResponse(_FILES[name], media_type=_TYPES[_FILES[name].suffix])
 
 
 @router.get("/")
@@ -112,39 +111,6 @@ def change_run(run: str, action: Literal["cancel", "pause", "resume"], around: A
     """Cancel, pause or resume a run."""
     getattr(around.queue, action)(run)
     return RedirectResponse(f"/runs/{run}", status_code=303)
-
-
-@router.get("/runs/{run}/trials/{task}/{repeat}")
-def one_trial(
-    run: str,
-    task: str,
-    repeat: Repeat,
-    around: Around,
-    role: Viewer,
-    *,
-    attempt: Annotated[int | None, Query(ge=1)] = None,
-    number: Page = 0,
-) -> HTMLResponse:
-    """Show a trial step by step: pictures, actions, thoughts, graph, raw log."""
-    attempts = find_attempts(around.store.open(run), task, repeat)
-    numbers = [each.number for each in attempts]
-    if attempt is not None and attempt not in numbers:
-        raise UnknownNameError.of("attempt", str(attempt), map(str, numbers))
-    chosen = attempts[-1] if attempt is None else attempts[numbers.index(attempt)]
-    part = views.timeline(chosen, offset=number * _STEPS, limit=_STEPS)
-    return page(
-        "trial",
-        role=role,
-        around=around,
-        run=run,
-        task=task,
-        repeat=repeat,
-        attempt=chosen.number,
-        attempts=numbers,
-        part=part,
-        number=number,
-        pages=max(1, -(-part.count // _STEPS)),
-    )
 
 
 @router.get("/schedules")

@@ -22,8 +22,17 @@ def page(name: str, *, status: int = 200, **values: object) -> HTMLResponse:
         status: of the reply.
         values: what the template names.
     """
-    text = _environment().get_template(f"{name}.html.j2").render(**values)
-    return HTMLResponse(text, status_code=status)
+    return HTMLResponse(render(name, **values), status_code=status)
+
+
+def render(name: str, **values: object) -> str:
+    """Return the text of a page.
+
+    Args:
+        name: of the template, without its ending.
+        values: what the template names.
+    """
+    return _environment().get_template(f"{name}.html.j2").render(**values)
 
 
 def moment(seconds: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from appliance.base.errors import UnknownNameError
 from controller.service.state.queued_run import OVER, State
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from controller.service.state.queued_run import QueuedRun
     from controller.store.index import RunRow
     from controller.store.report import Report
-    from controller.store.runs import Attempt
 
 _NIGHTS = 2
 _GIB = 1 << 30
@@ -124,46 +123,6 @@ def schedules(around: Surroundings, *, slots: int) -> list[tuple[Registered, lis
         (each, around.register.recent(each.schedule.name, limit=slots))
         for each in around.register.entries()
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class Timeline:
-    """A part of a trial.
-
-    Attributes:
-        steps: events that are shown: the first observation, and steps.
-        others: the rest of the log, without them.
-        graph: state of each node after the last step shown.
-        end: the line of type ``end``; None while there is none.
-        count: of all events that can be shown.
-    """
-
-    steps: list[dict[str, Any]]
-    others: list[dict[str, Any]]
-    graph: dict[str, dict[str, Any]]
-    end: dict[str, Any] | None
-    count: int
-
-
-def timeline(attempt: Attempt, *, offset: int, limit: int) -> Timeline:
-    """Return a part of a trial's steps, and its graph at the end of that part.
-
-    Raises:
-        StoreError: its log is damaged.
-    """
-    shown = [event for event in attempt.events if event["type"] in {"observation", "step"}]
-    others = [event for event in attempt.events if event["type"] not in {"observation", "step"}]
-    steps = shown[offset : offset + limit]
-    ends = [event for event in others if event["type"] == "end"]
-    is_last = offset + limit >= len(shown)
-    source = ends[-1] if ends and is_last else next(iter(reversed(steps)), {})
-    return Timeline(
-        steps=steps,
-        others=others,
-        graph=source.get("graph", {}).get("nodes", {}),
-        end=ends[-1] if ends else None,
-        count=len(shown),
-    )
 
 
 def _left_s(row: QueuedRun, now_s: float) -> float | None:

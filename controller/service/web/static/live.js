@@ -13,7 +13,7 @@ async function refresh() {
   if (main && next) main.replaceWith(next);
 }
 const since = document.body.dataset.change;
-if (since) {
+if (since && !document.querySelector("main[data-still]")) {
   const events = new EventSource("/api/v1/events?since=" + since);
   events.addEventListener("run", () => { if (!timer) timer = setTimeout(refresh, 700); });
 }

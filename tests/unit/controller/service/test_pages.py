@@ -3,33 +3,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import pytest
-from starlette.testclient import TestClient
-
 from appliance.base.clock import SYSTEM_CLOCK
 from controller.service.state.tokens import Role
-from controller.service.web.app import make_app_with_pages
-from tests.unit.controller.service.surroundings import HOST, carry_out, make_surroundings
+from tests.unit.controller.service.surroundings import carry_out
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from starlette.testclient import TestClient
 
     from controller.service.api.surroundings import Surroundings
     from controller.service.requests import RunRequest
-    from controller.service.state.database import Database
-
-OWN = {"Origin": f"http://{HOST}"}
-
-
-@pytest.fixture
-def around(database: Database, tmp_path: Path) -> Surroundings:
-    return make_surroundings(database, tmp_path)
-
-
-@pytest.fixture
-def browser(around: Surroundings) -> TestClient:
-    app = make_app_with_pages(around, {HOST})
-    return TestClient(app, base_url=f"http://{HOST}", headers=OWN, follow_redirects=True)
 
 
 def sign_in(browser: TestClient, around: Surroundings, role: Role = Role.OPERATE) -> None:
@@ -66,7 +48,7 @@ def test_every_page_shows_what_there_is_and_names_nothing_foreign(
     pictures = re.findall(r'src="(/api/v1/runs/[^"]+)"', texts[trial])
     assert pictures
     assert browser.get(pictures[0]).headers["content-type"] == "image/png"
-    assert '<td class="met">met</td>' in texts[trial]
+    assert '<g class="node met hold" data-node="dark">' in texts[trial]
     for path, text in texts.items():
         assert not re.search(r'(?:src|href|action)="(?:https?:)?//', text), path
         assert not re.search(r"<script>|\son\w+=|\sstyle=", text), path
@@ -87,7 +69,7 @@ def test_what_agents_write_is_text(
     sign_in(browser, around)
     text = browser.get(f"/runs/{run}/trials/dark-style/0").text
     assert evil not in text
-    assert text.count("&lt;script&gt;") == 2
+    assert text.count("&lt;script&gt;") == 4
     assert "no end yet" in text
     first = browser.get(f"/runs/{run}/trials/dark-style/0?attempt=1").text
     assert "(success)" in first

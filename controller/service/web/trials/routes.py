@@ -1,0 +1,194 @@
+"""The page of a trial, its log, its recordings, and its timeline as one file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query
+from fastapi.responses import FileResponse, HTMLResponse, StreamingResponse
+
+from appliance.base.errors import UnknownNameError
+from controller.service.api.access import Around
+from controller.service.api.run_routes import Repeat, find_attempts
+from controller.service.api.surroundings import Surroundings
+from controller.service.web.drawing.graph import draw_graph
+from controller.service.web.session import Viewer
+from controller.service.web.templating import page
+from controller.service.web.trials.export import export_html
+from controller.service.web.trials.timeline import PHASES, Timeline, embed, read_timeline
+from controller.store.index import list_runs
+from controller.store.runs import Attempt, RunFolder
+
+router = APIRouter(include_in_schema=False)
+
+_TRIAL = "/runs/{run}/trials/{task}/{repeat}"
+_OTHERS = 40
+
+Index = Annotated[int | None, Query(ge=0, le=10_000_000)]
+Reference = Annotated[str, Query(max_length=400)]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The attempt that an address names.
+
+    Attributes:
+        run: the run's folder.
+        task: id of the task.
+        repeat: from 0.
+        attempts: numbers of all attempts at this trial.
+        attempt: the one that was asked for; the last one by default.
+    """
+
+    run: RunFolder
+    task: str
+    repeat: int
+    attempts: tuple[int, ...]
+    attempt: Attempt
+
+    @property
+    def name(self) -> str:
+        """What files of it are called, without an ending."""
+        return f"{self.run.spec.run}-{self.task}.{self.repeat}-attempt-{self.attempt.number}"
+
+    def read(self) -> Timeline:
+        """Read its log.
+
+        Raises:
+            StoreError: it is damaged.
+        """
+        return read_timeline(self.run.spec.run, self.task, self.repeat, self.attempt)
+
+
+def choose(
+    _role: Viewer,
+    run: str,
+    task: str,
+    repeat: Repeat,
+    around: Around,
+    attempt: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
+) -> Chosen:
+    """Return the attempt that an address names, to those who have signed in.
+
+    Raises:
+        SignInNeededError: nobody has.
+        UnknownNameError: there is no such run, trial or attempt.
+    """
+    return _choose(around, run, task, repeat, attempt)
+
+
+Trial = Annotated[Chosen, Depends(choose)]
+
+
+@router.get(_TRIAL)
+def one_trial(
+    trial: Trial, around: Around, role: Viewer, *, at: Index = None, beside: Reference = ""
+) -> HTMLResponse:
+    """Show a trial as a timeline; with another one beside it where that is asked for."""
+    timelines = [trial.read()]
+    if beside:
+        timelines.append(_find_reference(around, beside).read())
+    return page(
+        "trial",
+        role=role,
+        around=around,
+        trial=trial,
+        line=timelines[0],
+        views=[describe(line, at) for line in timelines],
+        beside=beside,
+        others=_others(around, trial),
+    )
+
+
+@router.get(f"{_TRIAL}/moments")
+def more_moments(trial: Trial, *, first: Index = 0) -> dict[str, Any]:
+    """Return the moments of a trial from one on, for a page that follows it."""
+    return trial.read().data(first=first or 0)
+
+
+@router.get(f"{_TRIAL}/log")
+def download_log(trial: Trial) -> FileResponse:
+    """Return the event log of an attempt as it is on disk."""
+    name = f"{trial.name}.jsonl"
+    return FileResponse(trial.attempt.path, media_type="application/x-ndjson", filename=name)
+
+
+@router.get(f"{_TRIAL}/export")
+def download_page(trial: Trial) -> StreamingResponse:
+    """Return the timeline of an attempt as one file, pictures included."""
+    body = export_html(describe(trial.read(), None), trial.run.path / "blobs")
+    headers = {"Content-Disposition": f'attachment; filename="{trial.name}.html"'}
+    return StreamingResponse(body, media_type="text/html; charset=utf-8", headers=headers)
+
+
+@router.get(f"{_TRIAL}/video/{{name}}")
+def video(
+    trial: Trial, name: Annotated[str, Path(pattern=r"^screen-[\w.-]{1,100}\.mp4$")]
+) -> FileResponse:
+    """Return the recording of one screen."""
+    path = trial.attempt.path.parent / name
+    if not path.is_file():
+        raise UnknownNameError(f"This attempt has no recording {name!r}.")
+    return FileResponse(path, media_type="video/mp4")
+
+
+def describe(timeline: Timeline, at: int | None) -> dict[str, Any]:
+    """Return what the template of a timeline names.
+
+    Args:
+        timeline: of an attempt.
+        at: index of the moment shown first; the last one by default.
+    """
+    last = max(0, len(timeline.moments) - 1)
+    index = last if at is None else min(at, last)
+    moment = timeline.moments[index] if timeline.moments else None
+    return {
+        "timeline": timeline,
+        "index": index,
+        "last": last,
+        "moment": moment,
+        "drawing": draw_graph(timeline.shapes),
+        "states": timeline.states_at(index),
+        "data": embed(timeline.data()),
+        "phases": PHASES,
+    }
+
+
+def _choose(around: Surroundings, run: str, task: str, repeat: int, number: int | None) -> Chosen:
+    folder = around.store.open(run)
+    attempts = {each.number: each for each in find_attempts(folder, task, repeat)}
+    number = max(attempts) if number is None else number
+    if number not in attempts:
+        raise UnknownNameError.of("attempt", str(number), map(str, attempts))
+    return Chosen(folder, task, repeat, tuple(attempts), attempts[number])
+
+
+def _find_reference(around: Surroundings, reference: str) -> Chosen:
+    """Return the trial that a text such as ``RUN/TASK/REPEAT`` names, with its last attempt.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    run, _, rest = reference.partition("/")
+    task, _, repeat = rest.rpartition("/")
+    if not (task and repeat.isdecimal()):
+        raise UnknownNameError(
+            f"{reference!r} names no trial.", resolution="A trial is named RUN/TASK/REPEAT."
+        )
+    return _choose(around, run, task, int(repeat), None)
+
+
+def _others(around: Surroundings, trial: Chosen) -> list[str]:
+    """Return trials of the same task that can be looked at beside one, the latest first."""
+    suite, own = trial.run.spec.suite.name, (trial.run.spec.run, trial.repeat)
+    found: list[str] = []
+    for row in reversed(list_runs(around.store)):
+        if row.suite != suite or len(found) >= _OTHERS:
+            continue
+        found += [
+            f"{row.run}/{task}/{repeat}"
+            for task, repeat in around.store.open(row.run).spec.planned
+            if task == trial.task and (row.run, repeat) != own
+        ]
+    return found[:_OTHERS]

@@ -1,0 +1,234 @@
+"""An attempt at a trial as moments to step through, read from its event log."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from controller.service.web.drawing.graph import Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from controller.store.runs import Attempt
+    from provisioning.protocols import Json
+
+PHASES = ("agent", "act", "settle", "observe", "evaluate")
+"""What the time of a step is spent on, in order."""
+
+_KINDS = {"observation": "start", "step": "step", "refused": "refused", "end": "end"}
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What is shown at one place of the timeline.
+
+    Attributes:
+        kind: ``start``, ``step``, ``refused`` or ``end``.
+        number: of the last action carried out.
+        time_s: seconds since the epoch.
+        screens: digest of each role's picture.
+        action: what was done or refused; None without one.
+        note: the agent's own text.
+        why: why it was refused, or why the trial ended.
+        met: nodes newly met.
+        seconds: spent, by phase.
+        tokens: of the model, in both directions.
+        changes: state of each node that differs from the moment before.
+    """
+
+    kind: str
+    number: int
+    time_s: float
+    screens: Mapping[str, str]
+    action: Mapping[str, Any] | None = None
+    note: str = ""
+    why: str = ""
+    met: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    tokens: int = 0
+    changes: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return it as JSON for the page's script; what is empty is left out."""
+        row: dict[str, Any] = {"kind": self.kind, "n": self.number, "t": self.time_s}
+        for name in ("screens", "action", "note", "why", "met", "seconds", "tokens", "changes"):
+            if value := getattr(self, name):
+                row[name] = value
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """An attempt at a trial.
+
+    Attributes:
+        run: id of the run.
+        task: id of the task.
+        repeat: from 0.
+        attempt: from 1.
+        instruction: what the agent was told; empty in logs of old versions.
+        agent: its name.
+        moments: in order.
+        shapes: nodes of its graph.
+        start: state of each node before the first step.
+        videos: name of each role's recording.
+        video_s: when recording began, seconds since the epoch.
+        end: the line of type ``end``; None while there is none.
+    """
+
+    run: str
+    task: str
+    repeat: int
+    attempt: int
+    instruction: str
+    agent: str
+    moments: tuple[Moment, ...]
+    shapes: tuple[Shape, ...]
+    start: Mapping[str, str]
+    videos: Mapping[str, str]
+    video_s: float
+    end: Mapping[str, Any] | None
+
+    @property
+    def path(self) -> str:
+        """The address of its trial's page, without the attempt."""
+        return f"/runs/{self.run}/trials/{quote(self.task, safe='')}/{self.repeat}"
+
+    @property
+    def result(self) -> Mapping[str, Any] | None:
+        """How it ended; None when it did not."""
+        return None if self.end is None else self.end["result"]
+
+    @property
+    def has_edges(self) -> bool:
+        """Whether the log tells the order of the nodes; old logs do not."""
+        return any(shape.mode for shape in self.shapes)
+
+    @property
+    def roles(self) -> list[str]:
+        """The roles of which there are pictures."""
+        return sorted({role for moment in self.moments for role in moment.screens})
+
+    @property
+    def highlights(self) -> list[int]:
+        """Indexes of the moments at which a node was met or an action was refused."""
+        rows = enumerate(self.moments)
+        return [index for index, one in rows if one.met or one.kind in {"refused", "end"}]
+
+    def states_at(self, index: int) -> dict[str, str]:
+        """Return the state of each node at a moment."""
+        states = dict(self.start)
+        for moment in self.moments[: index + 1]:
+            states |= moment.changes
+        return states
+
+    def data(self, *, first: int = 0) -> dict[str, Json]:
+        """Return what the page's script steps through, as JSON.
+
+        Args:
+            first: moments before it are left out.
+        """
+        return {
+            "run": self.run,
+            "path": self.path,
+            "attempt": self.attempt,
+            "start": dict(self.start),
+            "first": first,
+            "moments": [moment.to_dict() for moment in self.moments[first:]],
+            "ended": self.end is not None,
+            "video_s": self.video_s,
+        }
+
+
+def read_timeline(run: str, task: str, repeat: int, attempt: Attempt) -> Timeline:
+    """Read an attempt at a trial.
+
+    Raises:
+        StoreError: its log is damaged.
+    """
+    events = attempt.events
+    by_type: dict[str, dict[str, Any]] = {event["type"]: event for event in events}
+    begin, recording = by_type.get("start", {}), by_type.get("recording", {})
+    shapes = _shapes(begin, events)
+    start = {shape.id: _first_state(shape) for shape in shapes}
+    return Timeline(
+        run=run,
+        task=task,
+        repeat=repeat,
+        attempt=attempt.number,
+        instruction=begin.get("instruction", ""),
+        agent=begin.get("agent", ""),
+        moments=tuple(_moments(events, start)),
+        shapes=shapes,
+        start=start,
+        videos=recording.get("videos", {}),
+        video_s=recording.get("t", 0.0),
+        end=by_type.get("end"),
+    )
+
+
+def embed(value: Json) -> Markup:
+    """Return a value for a ``<script type="application/json">``, which nothing in it can end."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))  # noqa: S704 - no markup is left in it
+
+
+def _moments(events: Sequence[dict[str, Any]], start: Mapping[str, str]) -> Iterable[Moment]:
+    states, number = dict(start), 0
+    screens: Mapping[str, str] = {}
+    for event in events:
+        kind = _KINDS.get(event["type"])
+        if kind is None:
+            continue
+        screens, number = event.get("screens", screens), event.get("n", number)
+        changes = _changes(event, states)
+        states |= changes
+        yield _moment(kind, event, number, screens, changes)
+
+
+def _moment(
+    kind: str,
+    event: Mapping[str, Any],
+    number: int,
+    screens: Mapping[str, str],
+    changes: Mapping[str, str],
+) -> Moment:
+    result, usage = event.get("result", {}), event.get("usage", {})
+    seconds = {"agent": event.get("agent_s", 0.0), **event.get("seconds", {})}
+    return Moment(
+        kind=kind,
+        number=number,
+        time_s=event["t"],
+        screens=screens,
+        action=event.get("action"),
+        note=event.get("note", ""),
+        why=event.get("why", "") or result.get("detail", ""),
+        met=tuple(event.get("met", ())),
+        seconds={phase: seconds[phase] for phase in PHASES if seconds.get(phase)},
+        tokens=usage.get("prompt", 0) + usage.get("completion", 0),
+        changes=changes,
+    )
+
+
+def _changes(event: Mapping[str, Any], states: Mapping[str, str]) -> dict[str, str]:
+    nodes = (event.get("graph") or {}).get("nodes", {})
+    return {name: row["state"] for name, row in nodes.items() if states.get(name) != row["state"]}
+
+
+def _shapes(begin: Mapping[str, Any], events: Iterable[Mapping[str, Any]]) -> tuple[Shape, ...]:
+    """Return the nodes as the log's first line has them, else their names alone."""
+    if nodes := begin.get("nodes"):
+        return tuple(Shape(name, tuple(row["after"]), row["mode"]) for name, row in nodes.items())
+    graphs = (event["graph"]["nodes"] for event in events if event.get("graph"))
+    return tuple(Shape(name) for name in next(graphs, {}))
+
+
+def _first_state(shape: Shape) -> str:
+    if shape.mode == "keep":
+        return "kept"
+    return "waiting" if shape.after or not shape.mode else "active"

@@ -1,0 +1,62 @@
+"""Runs to look at: an agent that thinks aloud, errs and learns, and a reference solution."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import FakeClock
+from controller.actions.space import Action
+from controller.agents.driver import AgentDriver
+from controller.agents.oracle import OracleDriver
+from controller.agents.protocol import Turn, Usage
+from controller.executors.local import LocalExecutor
+from controller.executors.protocol import Job
+from controller.planning import Plan, create_run
+from controller.store.agent_spec import CustomSpec, OracleSpec
+from controller.wiring import make_context, open_suite
+from provisioning.fake import FakeFleet
+from tests.unit.controller.lab import ignore
+
+if TYPE_CHECKING:
+    from controller.agents.protocol import AgentContext
+    from controller.episode.trial import Driver
+    from controller.observation.observer import Observation
+    from controller.store.agent_spec import AgentSpec
+
+TINY = Path(__file__).resolve().parents[1] / "suites/tiny"
+SCHEME = "gsettings set org.gnome.desktop.interface color-scheme"
+TURNS = (
+    Turn((Action("tap", "phone", {"x": 90, "y": 42}),), Usage(1840, 61, 0.0031), "The to-do is on the phone. I tap Tasks."),
+    Turn((Action("tap", "phone", {"x": 90, "y": 92}),), Usage(2210, 48, 0.0035), "I open the task to read it."),
+    Turn((Action("click", "desktop", {"x": 4000, "y": 12}),), Usage(2390, 52, 0.0037), "Dark style: the menu is at the top right."),
+    Turn((Action("open_app", "desktop", {"name": "Terminal"}),), Usage(2604, 40, 0.0038), "That was off the screen. A terminal does it, too."),
+    Turn((Action("type_text", "desktop", {"text": f"{SCHEME} prefer-light\n"}),), Usage(2650, 55, 0.0039), "I set the style."),
+    Turn((Action("type_text", "desktop", {"text": f"{SCHEME} prefer-dark\n"}),), Usage(2701, 58, 0.0041), "It is still light: I wrote the wrong word."),
+)  # fmt: skip
+
+
+class Thinker:
+    """Plays `TURNS`, whatever it sees."""
+
+    def __init__(self, _context: AgentContext) -> None:
+        self._turns = iter(TURNS)
+
+    def act(self, _observation: Observation) -> Turn:
+        """Return the next turn; at the end, that all is done."""
+        return next(self._turns, Turn((Action("complete"),), note="Done."))
+
+
+def record_demo(runs_dir: Path) -> tuple[str, str]:
+    """Record a run of the agent that thinks aloud, and one by the oracle; return their ids."""
+    thinker = _record(runs_dir, CustomSpec(name="thinker"), AgentDriver(Thinker))
+    return thinker, _record(runs_dir, OracleSpec(), OracleDriver())
+
+
+def _record(runs_dir: Path, agent: AgentSpec, driver: Driver) -> str:
+    plan = Plan(open_suite(str(TINY)), agent, driver, tasks=("dark-style", "write-file"))
+    clock = FakeClock()
+    folder = create_run(plan, runs_dir)
+    context = make_context(plan, FakeFleet(clock), clock=clock, take=ignore)
+    LocalExecutor(1).run(Job(plan.suite, context, driver), folder)
+    return folder.spec.run

@@ -1,0 +1,61 @@
+"""A whole service on machines in memory: API, pages, worker, schedules, with runs to look at."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from controller.service.api.server import Server, listen
+from controller.service.process import Scheduler, run_parts, work_on_queue
+from controller.service.state.database import Database
+from controller.service.state.tokens import Role
+from controller.service.web.app import make_app_with_pages
+from controller.service.worker.worker import Worker
+from tests.unit.controller.service.surroundings import make_surroundings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from controller.service.api.surroundings import Surroundings
+
+
+@dataclass(frozen=True)
+class Site:
+    """A service that runs.
+
+    Attributes:
+        around: what it is about.
+        address: of its pages.
+        token: of an operator.
+    """
+
+    around: Surroundings
+    address: str
+    token: str
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[Site]:
+    """Run a service for the length of a block; its state is in `folder`."""
+    database = Database(folder / "service/state.sqlite")
+    around = make_surroundings(database, folder)
+    listener = listen("127.0.0.1", 0)
+    host = f"127.0.0.1:{listener.getsockname()[1]}"
+    worker = Worker(database, around.settings, SYSTEM_CLOCK, preflight=lambda _: None)
+    parts = {
+        "api": Server(make_app_with_pages(around, {host}), listener),
+        "scheduler": Scheduler(database, around.settings, SYSTEM_CLOCK),
+        "worker": work_on_queue(worker, grace_s=0.0),
+    }
+    thread = threading.Thread(target=run_parts, args=(parts, around.stop))
+    thread.start()
+    try:
+        yield Site(around, f"http://{host}", around.tokens.add("pages", Role.OPERATE))
+    finally:
+        around.stop.set()
+        thread.join()
+        database.close()
