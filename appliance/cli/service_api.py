@@ -70,6 +70,7 @@ def _surroundings(
     from appliance.base.clock import SYSTEM_CLOCK
     from controller.planning import code_version
     from controller.service.api.surroundings import Surroundings
+    from controller.service.machine_desk import HostMachineDesk
     from controller.service.metrics import make_registry, render
 
     return Surroundings(
@@ -82,6 +83,7 @@ def _surroundings(
         doctor=partial(_findings, settings),
         metrics=partial(render, make_registry(database, SYSTEM_CLOCK)),
         episodes=sessions,
+        desk=HostMachineDesk(settings),
     )
 
 

@@ -10,6 +10,9 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from appliance.base.errors import (
+    LinkError,
+    MachineBusyError,
+    MachineError,
     MesocosmError,
     RequirementError,
     SpecError,
@@ -39,6 +42,9 @@ _STATUS: dict[type[MesocosmError], int] = {
     SpecError: 409,
     RequirementError: 503,
     StateError: 503,
+    MachineError: 503,
+    MachineBusyError: 409,
+    LinkError: 503,
     CapacityError: 429,
     DeadlineError: 504,
     InfrastructureError: 503,

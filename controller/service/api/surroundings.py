@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from controller.service.episodes.sessions import EpisodeSessions
+    from controller.service.machine_desk import MachineDesk
     from controller.service.state.database import Database
     from provisioning.protocols import Json
 
@@ -35,6 +36,7 @@ class Surroundings:
         doctor: returns the findings of `mesocosm doctor`.
         metrics: returns what Prometheus scrapes.
         episodes: those that programs elsewhere drive.
+        desk: where machines are looked at and handled one by one.
     """
 
     database: Database
@@ -46,6 +48,7 @@ class Surroundings:
     doctor: Callable[[], Sequence[dict[str, Json]]]
     metrics: Callable[[], bytes]
     episodes: EpisodeSessions
+    desk: MachineDesk
 
     @property
     def queue(self) -> RunQueue:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from controller.service.api.app import make_app
 from controller.service.api.errors import HANDLERS
-from controller.service.web import pages, session
+from controller.service.web import (
+    compare_pages,
+    doctor_pages,
+    fleet_pages,
+    pages,
+    session,
+    suite_pages,
+)
+from controller.service.web.human import routes as human
+from controller.service.web.human.session import HumanDesk
 from controller.service.web.templating import page
 from controller.service.web.trials import routes as trials
 
@@ -20,6 +29,10 @@ if TYPE_CHECKING:
     from controller.service.api.surroundings import Surroundings
 
 _FOR_PROGRAMS = ("/api/", "/healthz", "/metrics")
+_PAGES = (
+    *(session, pages, trials, fleet_pages, suite_pages),
+    *(compare_pages, doctor_pages, human),
+)
 
 
 def make_app_with_pages(around: Surroundings, hosts: Collection[str]) -> FastAPI:
@@ -29,7 +42,8 @@ def make_app_with_pages(around: Surroundings, hosts: Collection[str]) -> FastAPI
         around: what they are about.
         hosts: allowed values of ``Host``, in lower case.
     """
-    app = make_app(around, hosts, (session.router, pages.router, trials.router))
+    app = make_app(around, hosts, [module.router for module in _PAGES])
+    app.state.human_desk = HumanDesk(around.settings, around.stop)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, _for_people(handler))
     app.add_exception_handler(session.SignInNeededError, session.redirect_to_sign_in)
@@ -43,7 +57,8 @@ def _for_people(
 
     def reply(request: Request, exc: Exception) -> Response:
         answer = handler(request, exc)
-        if request.url.path.startswith(_FOR_PROGRAMS):
+        is_programs = request.headers.get("content-type", "").startswith("application/json")
+        if is_programs or request.url.path.startswith(_FOR_PROGRAMS):
             return answer
         error = json.loads(bytes(answer.body))["error"]
         return page("error", status=answer.status_code, error=error)

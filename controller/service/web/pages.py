@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Query
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from pydantic import BaseModel, Field
 
 from appliance.base.errors import UnknownNameError
 from controller.service.api.access import Around
@@ -29,6 +30,7 @@ _SLOTS = 10
 
 Page = Annotated[int, Query(ge=0, le=1_000_000)]
 Filter = Annotated[str, Query(max_length=100)]
+Fleet = Annotated[Literal["real", "fake"], Form()]
 
 
 @router.get("/static/{name}")
@@ -89,9 +91,10 @@ def queue_run(
     *,
     repeats: Annotated[int, Form()] = 1,
     priority: Annotated[int, Form(ge=-1000, le=1000)] = 0,
+    fleet: Fleet = "real",
 ) -> Response:
     """Queue a run."""
-    request = parse_request({"suite": suite, "agent": agent, "repeats": repeats})
+    request = parse_request({"suite": suite, "agent": agent, "repeats": repeats, "fleet": fleet})
     require_valid(request)
     added = around.queue.add(request, Asker("page", priority=priority))
     return RedirectResponse(f"/runs/{added.run}", status_code=303)
@@ -125,23 +128,33 @@ def all_schedules(around: Around, role: Viewer) -> HTMLResponse:
     )
 
 
+class ScheduleForm(BaseModel):
+    """What is filled in to add a schedule: a cron line, or seconds from slot to slot."""
+
+    name: str = Field(max_length=100)
+    suite: str = Field(max_length=200)
+    agent: str = Field(max_length=200)
+    line: str = Field(default="", max_length=500)
+    timezone: str = Field(default="UTC", max_length=100)
+    every_s: str = Field(default="", max_length=20)
+    repeats: int = 1
+    fleet: Literal["real", "fake"] = "real"
+
+    @property
+    def trigger(self) -> dict[str, str]:
+        """When it fires."""
+        if self.every_s:
+            return {"kind": "interval", "every_s": self.every_s}
+        return {"kind": "cron", "line": self.line, "timezone": self.timezone}
+
+
 @router.post("/schedules", dependencies=[Operating])
-def add_schedule(
-    around: Around,
-    name: Annotated[str, Form(max_length=100)],
-    suite: Annotated[str, Form(max_length=200)],
-    agent: Annotated[str, Form(max_length=200)],
-    line: Annotated[str, Form(max_length=500)],
-    *,
-    timezone: Annotated[str, Form(max_length=100)] = "UTC",
-    repeats: Annotated[int, Form()] = 1,
-) -> Response:
+def add_schedule(around: Around, form: Annotated[ScheduleForm, Form()]) -> Response:
     """Add a schedule."""
-    request = parse_request({"suite": suite, "agent": agent, "repeats": repeats})
+    request = parse_request(form.model_dump(include={"suite", "agent", "repeats", "fleet"}))
     require_valid(request)
-    trigger = {"kind": "cron", "line": line, "timezone": timezone}
-    schedule = {"name": name, "trigger": trigger, "request": request, "baseline": "previous"}
-    around.register.add(parse_schedule(schedule))
+    schedule = {"name": form.name, "trigger": form.trigger, "request": request}
+    around.register.add(parse_schedule({**schedule, "baseline": "previous"}))
     return RedirectResponse("/schedules", status_code=303)
 
 

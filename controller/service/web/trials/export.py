@@ -35,7 +35,7 @@ def export_html(view: Mapping[str, Any], blobs: Path) -> Iterator[bytes]:
     chosen, left_out = _choose(timeline, blobs)
     style, script = (_read(name) for name in ("style.css", "trial.js"))
     text = render(
-        "export",
+        "trials/export",
         view=view,
         style=Markup(style),  # noqa: S704 - a file of ours
         script=Markup(script),  # noqa: S704 - a file of ours

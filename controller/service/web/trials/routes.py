@@ -90,7 +90,7 @@ def one_trial(
     if beside:
         timelines.append(_find_reference(around, beside).read())
     return page(
-        "trial",
+        "trials/trial",
         role=role,
         around=around,
         trial=trial,

@@ -19,6 +19,7 @@ from controller.service.state.queued_run import Asker, State
 from controller.service.worker.work import Work
 from controller.wiring import open_suite
 from provisioning.fake import FakeFleet
+from tests.pages.fake_desk import FakeMachineDesk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,8 +73,12 @@ def make_surroundings(
         stop=threading.Event(),
         version="0",
         machines=lambda: [{"machine_id": "desktop-1", "in_use": False}],
-        doctor=lambda: [{"name": "disk", "state": "ok"}],
+        doctor=lambda: [
+            {"name": "disk", "state": "ok", "cause": "", "cure": ""},
+            {"name": "kvm", "state": "warn", "cause": "Guests are slow.", "cure": "Another host."},
+        ],
         metrics=lambda: render(make_registry(database, FakeClock())),
+        desk=FakeMachineDesk(3, SYSTEM_CLOCK),
         episodes=episodes or EpisodeSessions(FakeFactory(FakeFleet()), SYSTEM_CLOCK, max_open=4),
     )
 

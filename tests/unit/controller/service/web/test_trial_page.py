@@ -146,7 +146,9 @@ def test_five_thousand_steps_take_less_than_a_second(tmp_path: Path) -> None:
 
     begin = time.process_time()
     view = describe(read_timeline("run", "task", 0, Attempt(1, path)), None)
-    text = render("export", view=view, style="", script="", policy="", left_out=0, pictures="")
+    text = render(
+        "trials/export", view=view, style="", script="", policy="", left_out=0, pictures=""
+    )
     spent_s = time.process_time() - begin
     assert spent_s < 1.0
     assert view["states"] == {f"node-{number}": "met" for number in range(10)}

@@ -1,0 +1,76 @@
+"""The page Compare: two runs task by task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse
+
+from controller.service.api.access import Around
+from controller.service.web.session import Viewer
+from controller.service.web.templating import page
+from controller.store.comparison import compare_runs
+from controller.store.index import list_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from controller.episode.result import TrialResult
+    from controller.store.comparison import RunComparison
+    from controller.store.runs import RunFolder
+
+router = APIRouter(include_in_schema=False)
+
+_RUNS = 200
+
+Name = Annotated[str, Query(max_length=200)]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """A task in both runs: the results of its trials.
+
+    Attributes:
+        task: its id.
+        first: of the first run.
+        second: of the second run.
+    """
+
+    task: str
+    first: Sequence[TrialResult]
+    second: Sequence[TrialResult]
+
+
+@router.get("/compare")
+def compare(around: Around, role: Viewer, *, first: Name = "", second: Name = "") -> HTMLResponse:
+    """Show how two runs differ; a form to choose them where none are named."""
+    found: RunComparison | None = None
+    rows: list[TaskRow] = []
+    if first and second:
+        folders = around.store.open(first), around.store.open(second)
+        found = compare_runs(*folders)
+        rows = _rows(found, *folders)
+    names = [row.run for row in list_runs(around.store)[::-1][:_RUNS]]
+    return page(
+        "compare",
+        role=role,
+        around=around,
+        first=first,
+        second=second,
+        comparison=found,
+        rows=rows,
+        runs=names,
+    )
+
+
+def _rows(comparison: RunComparison, first: RunFolder, second: RunFolder) -> list[TaskRow]:
+    by_task: list[dict[str, list[TrialResult]]] = [{}, {}]
+    for results, folder in zip(by_task, (first, second), strict=True):
+        for result in folder.results():
+            results.setdefault(result.task, []).append(result)
+    return [
+        TaskRow(name, by_task[0].get(name, []), by_task[1].get(name, []))
+        for name in comparison.tasks
+    ]

@@ -1,0 +1,64 @@
+"""The page Fleet: machines with their screens, and what an operator does with them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from controller.service.api.access import Around
+from controller.service.web.session import Operating, Viewer
+from controller.service.web.templating import page
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/fleet")
+def fleet(
+    around: Around, role: Viewer, *, done: Annotated[str, Query(max_length=300)] = ""
+) -> HTMLResponse:
+    """Show all machines: state, use, screen."""
+    rows = around.desk.rows()
+    return page(
+        "fleet/fleet",
+        role=role,
+        around=around,
+        rows=rows,
+        lost=[row for row in rows if not row.is_well],
+        used=sum(row.in_use for row in rows),
+        done=done,
+    )
+
+
+@router.get("/fleet/{machine}/picture")
+def picture(machine: str, around: Around, _role: Viewer) -> Response:
+    """Return what a machine shows, small."""
+    return Response(around.desk.picture(machine), media_type="image/png")
+
+
+@router.get("/fleet/{machine}")
+def one_machine(machine: str, around: Around, role: Viewer) -> HTMLResponse:
+    """Show the screen of one machine as it changes; nothing can be done on it here."""
+    row = next((row for row in around.desk.rows() if row.machine_id == machine), None)
+    if row is None:
+        around.desk.picture(machine)
+    return page("fleet/machine", role=role, around=around, machine=machine, row=row)
+
+
+@router.post("/fleet", dependencies=[Operating])
+def fork(around: Around) -> Response:
+    """Start a fork of the desktop."""
+    return _back(around.desk.fork())
+
+
+@router.post("/fleet/{machine}/{action}", dependencies=[Operating])
+def handle(machine: str, action: Literal["rewind", "stop"], around: Around) -> Response:
+    """Rewind or stop a machine that nobody uses."""
+    desk = around.desk
+    return _back(desk.rewind(machine) if action == "rewind" else desk.stop(machine))
+
+
+def _back(done: str) -> Response:
+    return RedirectResponse(f"/fleet?{urlencode({'done': done})}", status_code=303)

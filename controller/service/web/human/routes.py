@@ -1,0 +1,86 @@
+"""The pages of human mode: choose a task, do it, see the verdict."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from appliance.base.errors import UnknownNameError
+from controller.actions.space import Action
+from controller.service.api.access import Around
+from controller.service.episodes.orders import ActionOrder
+from controller.service.web.human.session import HumanDesk
+from controller.service.web.session import Operating, Viewer
+from controller.service.web.templating import page
+from controller.wiring import open_suite
+from evaluators.model.suite import list_suites
+
+router = APIRouter(include_in_schema=False)
+
+Short = Annotated[str, Form(max_length=200)]
+
+
+def human_desk(request: Request) -> HumanDesk:
+    """Return the desk of the application."""
+    found = request.app.state.human_desk
+    assert isinstance(found, HumanDesk)  # noqa: S101 - set by `make_app_with_pages` alone
+    return found
+
+
+Desk = Annotated[HumanDesk, Depends(human_desk)]
+
+
+@router.get("/human")
+def choose_task(around: Around, role: Viewer, desk: Desk) -> HTMLResponse:
+    """Show the tasks that can be done by hand, and those that somebody does."""
+    suites = [open_suite(name) for name in list_suites()]
+    return page("human/human", role=role, around=around, suites=suites, sessions=desk.sessions())
+
+
+@router.post("/human", dependencies=[Operating])
+def begin(
+    desk: Desk, task: Short, *, fleet: Annotated[Literal["real", "fake"], Form()] = "real"
+) -> Response:
+    """Begin a task; `task` is SUITE/TASK."""
+    suite, _, name = task.partition("/")
+    if suite not in list_suites():
+        raise UnknownNameError.of("suite", suite, list_suites())
+    session = desk.open(suite, name, fleet=fleet)
+    return RedirectResponse(f"/human/{session.run}", status_code=303)
+
+
+@router.get("/human/{run}", dependencies=[Operating])
+def do_task(run: str, around: Around, role: Viewer, desk: Desk) -> HTMLResponse:
+    """Show the screens to act on."""
+    session = desk.get(run)
+    roles = {name: kind.value for name, kind in session.task.roles.items()}
+    return page("human/seat", role=role, around=around, session=session, roles=roles)
+
+
+@router.get("/human/{run}/state", dependencies=[Operating])
+def state(run: str, desk: Desk) -> dict[str, Any]:
+    """Return how the trial stands."""
+    return desk.get(run).describe()
+
+
+@router.get("/human/{run}/screen/{name}", dependencies=[Operating])
+def screen(run: str, name: str, desk: Desk) -> Response:
+    """Return what a machine shows now."""
+    return Response(desk.get(run).picture(name), media_type="image/jpeg")
+
+
+@router.post("/human/{run}/act", dependencies=[Operating])
+def act(run: str, order: ActionOrder, desk: Desk) -> dict[str, Any]:
+    """Carry out one action of the person's."""
+    session = desk.get(run)
+    step = session.act(Action(order.do, order.on, order.args))
+    return {"feedback": step.feedback, "done": step.done, **session.describe()}
+
+
+@router.post("/human/{run}/give-up", dependencies=[Operating])
+def give_up(run: str, desk: Desk) -> Response:
+    """End the trial as cancelled."""
+    desk.get(run).cancel("The person gave up.")
+    return RedirectResponse(f"/human/{run}", status_code=303)

@@ -1,0 +1,239 @@
+"""Trials whose actions come from a person in front of a page."""
+
+from __future__ import annotations
+
+import io
+import threading
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+from appliance.base.cancel import CancelToken
+from appliance.base.errors import MesocosmError, UnknownNameError, UsageError
+from controller.agents.human import HumanDriver
+from controller.episode.step import Step
+from controller.executors.local import LocalExecutor
+from controller.executors.protocol import Job
+from controller.planning import Plan, create_run
+from controller.service.episodes.errors import CapacityError, DeadlineError
+from controller.store.agent_spec import CustomSpec
+from controller.store.spec import trial_seed
+from controller.wiring import make_context, open_fleet, open_suite
+from evaluators.parameters.binding import bind_task
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from appliance.base.settings import Settings
+    from controller.actions.space import Action
+    from controller.episode.episode import Episode
+    from controller.episode.result import TrialResult
+    from controller.observation.observer import Observation
+    from controller.store.runs import RunFolder
+    from provisioning.protocols import Machine
+
+AGENT = "human"
+"""What results call a person."""
+
+MAX_SESSIONS = 4
+_STEP_TIMEOUT_S = 120.0
+_JPEG_QUALITY = 80
+
+
+class PersonDriver:
+    """Lets a person drive an episode, and shows the screens as they are meanwhile."""
+
+    def __init__(self) -> None:
+        self.turns = HumanDriver(poll_s=0.25)
+        self.machines: Mapping[str, Machine] = {}
+        self._episode: Episode | None = None
+
+    def drive(self, episode: Episode, observation: Observation) -> None:
+        """Carry out what the person does until the trial is over.
+
+        Raises:
+            StoreError: the log cannot be written.
+        """
+        # Of the context only the machines are used, and of these only the screens.
+        self.machines = dict(episode.oracle_context().machines)
+        self._episode = episode
+        self.turns.drive(episode, observation)
+
+    def left_s(self) -> float | None:
+        """Return what is left of the person's time; None before the start and after the end."""
+        if self._episode is None or self._episode.is_over:
+            return None
+        return max(0.0, self._episode.time_left_s()[0])
+
+
+class HumanSession:
+    """One task done by one person; the trial is a run of its own.
+
+    Args:
+        folder: of the run.
+        plan: what the run is made of.
+        driver: takes what the person does.
+        fleet: name of the fleet that lends the machines.
+        settings: where machines are.
+    """
+
+    def __init__(
+        self, folder: RunFolder, plan: Plan, driver: PersonDriver, fleet: str, settings: Settings
+    ) -> None:
+        self._folder = folder
+        self._driver = driver
+        self._lock = threading.Lock()
+        self._is_shown = False
+        self._cancel = CancelToken()
+        self._steps = 0
+        self.error: MesocosmError | None = None
+        self.run = folder.spec.run
+        self.task = plan.suite.task(plan.tasks[0])
+        seed = trial_seed(folder.spec.seed, self.task.id, 0)
+        self.instruction = bind_task(self.task, seed).task.instruction
+        self._thread = threading.Thread(target=self._work, args=(plan, fleet, settings))
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the trial has ended, and its machines are back."""
+        return not self._thread.is_alive()
+
+    @property
+    def phase(self) -> str:
+        """``preparing``, ``acting`` or ``over``."""
+        if self.is_over:
+            return "over"
+        return "acting" if self._driver.left_s() is not None else "preparing"
+
+    @property
+    def result(self) -> TrialResult | None:
+        """How the trial ended; None while it goes on, or where it could not be begun."""
+        return self._folder.result(self.task.id, 0) if self.is_over else None
+
+    def describe(self) -> dict[str, object]:
+        """Return how it stands, for the page."""
+        result = self.result
+        return {
+            "phase": self.phase,
+            "left_s": self._driver.left_s(),
+            "steps": self._steps if result is None else result.steps,
+            "verdict": None if result is None else result.verdict.value,
+            "error": "" if self.error is None else str(self.error),
+        }
+
+    def act(self, action: Action) -> Step:
+        """Carry out one action and return what came of it.
+
+        Raises:
+            UsageError: the trial has not begun, or is over.
+            DeadlineError: it takes too long; it will be carried out all the same.
+        """
+        with self._lock:
+            if self.phase != "acting":
+                raise UsageError(f"The trial of {self.task.id} is {self.phase}.")
+            try:
+                if not self._is_shown:
+                    self._driver.turns.receive(_STEP_TIMEOUT_S)
+                    self._is_shown = True
+                self._driver.turns.send([action])
+                step = self._driver.turns.receive(_STEP_TIMEOUT_S)
+            except TimeoutError as exc:
+                raise DeadlineError("The action is still being carried out.") from exc
+            assert isinstance(step, Step)  # noqa: S101 - the observation comes once, first
+            self._steps = step.observation.step
+            return step
+
+    def picture(self, role: str) -> bytes:
+        """Return what a machine shows now, as a JPEG.
+
+        Raises:
+            UnknownNameError: the trial has no such machine now.
+            MesocosmError: it cannot be asked.
+        """
+        machines = {} if self.is_over else self._driver.machines
+        if role not in machines:
+            raise UnknownNameError.of("screen", role, machines)
+        out = io.BytesIO()
+        image = Image.fromarray(machines[role].screen.capture())
+        image.save(out, format="JPEG", quality=_JPEG_QUALITY)
+        return out.getvalue()
+
+    def cancel(self, reason: str) -> None:
+        """End the trial as cancelled; its machines go back."""
+        self._cancel.cancel(reason)
+
+    def wait(self) -> None:
+        """Return when the trial is over."""
+        self._thread.join()
+
+    def _work(self, plan: Plan, fleet: str, settings: Settings) -> None:
+        try:
+            context = make_context(
+                plan, open_fleet(fleet, settings), baselines_dir=settings.baselines_dir
+            )
+            job = Job(plan.suite, context, self._driver)
+            LocalExecutor(1).run(job, self._folder, cancel=self._cancel)
+        except MesocosmError as exc:
+            self.error = exc
+
+
+class HumanDesk:
+    """The trials that people do now.
+
+    Args:
+        settings: where runs and machines are.
+        stop: set when the service ends; open trials are then cancelled.
+    """
+
+    def __init__(self, settings: Settings, stop: threading.Event) -> None:
+        self._settings = settings
+        self._stop = stop
+        self._lock = threading.Lock()
+        self._sessions: dict[str, HumanSession] = {}
+        self._watcher: threading.Thread | None = None
+
+    def open(self, suite: str, task: str, *, fleet: str, seed: int = 0) -> HumanSession:
+        """Begin a trial.
+
+        Raises:
+            UnknownNameError: there is no such suite or task.
+            CapacityError: too many people do tasks now.
+            StoreError: its run cannot be made.
+        """
+        driver = PersonDriver()
+        plan = Plan(open_suite(suite), CustomSpec(name=AGENT), driver, (task,), seed=seed)
+        plan.suite.task(task)
+        with self._lock:
+            if sum(not each.is_over for each in self._sessions.values()) >= MAX_SESSIONS:
+                raise CapacityError(
+                    f"{MAX_SESSIONS} people do tasks already.", queue_length=0, retry_after_s=60
+                )
+            folder = create_run(plan, self._settings.runs_dir)
+            session = HumanSession(folder, plan, driver, fleet, self._settings)
+            self._sessions[session.run] = session
+            if self._watcher is None:
+                self._watcher = threading.Thread(target=self._watch, daemon=True)
+                self._watcher.start()
+        return session
+
+    def get(self, run: str) -> HumanSession:
+        """Return the trial of a run.
+
+        Raises:
+            UnknownNameError: nobody does such a one since the service was started.
+        """
+        with self._lock:
+            if run not in self._sessions:
+                raise UnknownNameError.of("trial by hand", run, self._sessions)
+            return self._sessions[run]
+
+    def sessions(self) -> list[HumanSession]:
+        """Return the trials since the service was started, the latest first."""
+        with self._lock:
+            return list(self._sessions.values())[::-1]
+
+    def _watch(self) -> None:
+        self._stop.wait()
+        for session in self.sessions():
+            session.cancel("The service stops.")

@@ -1,0 +1,133 @@
+"""The pages of suites: tasks, their graphs, how complex they are, and what proves them sound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from appliance.base.errors import UnknownNameError
+from controller.planning import specify_task
+from controller.service.api.access import Around
+from controller.service.web.drawing.graph import Drawing, Shape, draw_graph
+from controller.service.web.session import Viewer
+from controller.service.web.templating import page
+from controller.store.index import list_runs
+from controller.wiring import open_suite
+from evaluators.graph.outcome import Verdict
+from evaluators.metrics.complexity import Dimension, measure_complexity
+from evaluators.metrics.structure import Structure
+from evaluators.model.suite import list_suites
+from evaluators.source_digest import SourceDigester
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from controller.episode.result import TrialResult
+    from controller.service.api.surroundings import Surroundings
+    from controller.store.runs import RunFolder
+    from evaluators.model.suite import Suite
+    from evaluators.model.task import Task
+
+router = APIRouter(include_in_schema=False)
+
+WITNESSES = ("oracle", "noop", "human")
+"""Agents whose trials say something of a task: it can be passed, not by idling, and by people."""
+_RUNS_EACH = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """The last trial of a task, as it is now, by an agent that says something of it."""
+
+    run: str
+    result: TrialResult
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """A task as its page shows it.
+
+    Attributes:
+        task: what it is.
+        drawing: its graph.
+        levels: measure and level by dimension; None for one that is not measured.
+        witnesses: by agent.
+    """
+
+    task: Task
+    drawing: Drawing
+    levels: Mapping[str, str | None]
+    witnesses: Mapping[str, Witness]
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether its reference solution passed and doing nothing did not."""
+        verdicts = {name: one.result.verdict for name, one in self.witnesses.items()}
+        is_passed = verdicts.get("oracle") is Verdict.PASS
+        return is_passed and verdicts.get("noop") is Verdict.FAIL
+
+
+@router.get("/suites")
+def suites(around: Around, role: Viewer) -> HTMLResponse:
+    """Show all suites that can be run."""
+    return page(
+        "suites/suites", role=role, around=around, suites=[open_suite(n) for n in list_suites()]
+    )
+
+
+@router.get("/suites/{name}")
+def one_suite(name: str, around: Around, role: Viewer) -> HTMLResponse:
+    """Show the tasks of a suite."""
+    if name not in list_suites():
+        raise UnknownNameError.of("suite", name, list_suites())
+    suite = open_suite(name)
+    witnesses = _witnesses(around, suite)
+    views = [_view(suite, task, witnesses.get(task.id, {})) for task in suite.tasks]
+    return page(
+        "suites/suite",
+        role=role,
+        around=around,
+        suite=suite,
+        views=views,
+        dimensions=list(Dimension),
+    )
+
+
+def _view(suite: Suite, task: Task, witnesses: Mapping[str, Witness]) -> TaskView:
+    shapes = [Shape(node.id, node.after, node.mode.value) for node in task.graph]
+    complexity = measure_complexity(Structure.of(task), suite.applications)
+    levels = {
+        dimension.value: f"{complexity.measures[dimension]} ({level})" if level else None
+        for dimension in Dimension
+        for level in (complexity.level(dimension),)
+    }
+    return TaskView(task, draw_graph(shapes), levels, witnesses)
+
+
+def _witnesses(around: Surroundings, suite: Suite) -> dict[str, dict[str, Witness]]:
+    """Return the last trials that say something, by task and agent.
+
+    Only those of the very same task count: text, machines, setup, graph, limits, evaluators.
+    """
+    digester = SourceDigester()
+    present = {task.id: specify_task(task, suite.vocabulary, digester) for task in suite.tasks}
+    found: dict[str, dict[str, Witness]] = {}
+    for folder in _runs(around, suite.name):
+        same = {task.id for task in folder.spec.tasks if present.get(task.id) == task}
+        for result in reversed(folder.results()):
+            if result.task in same:
+                witness = Witness(folder.spec.run, result)
+                found.setdefault(result.task, {}).setdefault(folder.spec.agent_name, witness)
+    return found
+
+
+def _runs(around: Surroundings, suite: str) -> Iterator[RunFolder]:
+    """Return the last runs of a suite by agents that say something, the latest first."""
+    rows = list_runs(around.store)[::-1]
+    for agent in WITNESSES:
+        names: Sequence[str] = [r.run for r in rows if r.suite == suite and r.agent == agent]
+        for name in names[:_RUNS_EACH]:
+            yield around.store.open(name)

@@ -1,0 +1,63 @@
+"""Machines in memory for the page Fleet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import MachineBusyError, UnknownNameError
+from controller.service.machine_desk import MachineRow, thumbnail
+from provisioning.fake import FakeDesktop, FakePhone
+from provisioning.protocols import READY
+
+if TYPE_CHECKING:
+    from appliance.base.clock import Clock
+
+
+class FakeMachineDesk:
+    """A desk of machines in memory; every tenth is a phone, the second one is in use."""
+
+    def __init__(self, count: int, clock: Clock) -> None:
+        self.machines: dict[str, FakeDesktop | FakePhone] = {}
+        self._clock = clock
+        self._add(count)
+
+    def _add(self, count: int) -> None:
+        for number in range(len(self.machines), len(self.machines) + count):
+            make = FakePhone if number % 10 == 9 else FakeDesktop
+            name = f"{'phone' if make is FakePhone else 'desktop'}-{number:04}"
+            self.machines[name] = machine = make(name, self._clock)
+            machine.save(READY)
+
+    def rows(self) -> list[MachineRow]:
+        rows = []
+        for number, (name, machine) in enumerate(self.machines.items()):
+            info = machine.info
+            state = "ready" if machine.is_running() else "stopped"
+            parts = (info.kind.value, info.backend, info.image, info.accelerator)
+            rows.append(MachineRow(name, *parts, state, in_use=number == 1))
+        return rows
+
+    def picture(self, machine_id: str) -> bytes:
+        return thumbnail(self._find(machine_id).capture())
+
+    def rewind(self, machine_id: str) -> str:
+        self._unused(machine_id).rewind(READY)
+        return f"{machine_id} was brought back."
+
+    def stop(self, machine_id: str) -> str:
+        self._unused(machine_id).stop()
+        return f"{machine_id} was stopped."
+
+    def fork(self) -> str:
+        self._add(1)
+        return f"{list(self.machines)[-1]} was forked."
+
+    def _find(self, machine_id: str) -> FakeDesktop | FakePhone:
+        if machine_id not in self.machines:
+            raise UnknownNameError.of("machine", machine_id, self.machines)
+        return self.machines[machine_id]
+
+    def _unused(self, machine_id: str) -> FakeDesktop | FakePhone:
+        if any(row.in_use for row in self.rows() if row.machine_id == machine_id):
+            raise MachineBusyError(f"{machine_id} is in use.")
+        return self._find(machine_id)

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from controller.service.state.tokens import Role
+from tests.unit.controller.service.test_pages import sign_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.testclient import TestClient
+
+    from controller.service.api.surroundings import Surroundings
+    from controller.service.web.human.session import HumanSession
+
+LONG_S = 120.0
+
+
+@pytest.fixture
+def session(browser: TestClient, around: Surroundings) -> Iterator[HumanSession]:
+    """Begin a task on machines in memory."""
+    sign_in(browser, around)
+    shown = browser.post("/human", data={"task": first_task(), "fleet": "fake"})
+    assert shown.status_code == 200, shown.text
+    run = shown.url.path.rpartition("/")[2]
+    found: HumanSession = browser.app.state.human_desk.get(run)  # type: ignore[attr-defined]
+    assert wait_until(lambda: found.phase != "preparing", timeout_s=LONG_S, clock=SYSTEM_CLOCK)
+    yield found
+    found.cancel("The test is over.")
+    found.wait()
+
+
+def first_task() -> str:
+    from controller.wiring import open_suite
+
+    task = next(each for each in open_suite("smoke").tasks if set(each.roles) == {"desktop"})
+    return f"smoke/{task.id}"
+
+
+def test_a_person_does_a_task_and_is_judged_and_kept(
+    browser: TestClient, around: Surroundings, session: HumanSession
+) -> None:
+    path = f"/human/{session.run}"
+    assert browser.get(f"{path}/screen/desktop").headers["content-type"] == "image/jpeg"
+    assert browser.get(f"{path}/screen/phone").status_code == 404
+    action = {"on": "desktop", "do": "click", "with": {"x": 20, "y": 8}}
+    done = browser.post(f"{path}/act", json=action).json()
+    assert (done["phase"], done["steps"], done["feedback"]) == ("acting", 1, "")
+    assert done["left_s"] > 0
+    wrong = browser.post(f"{path}/act", json={"on": "desktop", "do": "fly"}).json()
+    assert "fly" in wrong["feedback"]
+    end = browser.post(f"{path}/act", json={"do": "complete"}).json()
+    assert end["done"] is True
+    session.wait()
+    text = browser.get(path).text
+    assert "FAIL" in text
+    assert "false_completion" in text
+    report = around.store.open(session.run)
+    assert report.spec.agent_name == "human"
+    kinds = [event["type"] for event in report.events(session.task.id, 0)]
+    assert kinds[:4] == ["start", "lease", "observation", "step"]
+    suite = browser.get("/suites/smoke").text
+    assert f'/runs/{session.run}/trials/{session.task.id}/0">human</a>' in suite
+    late = browser.post(f"{path}/act", json=action)
+    assert late.status_code == 409
+    assert late.json()["error"]["brief"].endswith("is over.")
+
+
+def test_who_gives_up_is_inconclusive_and_machines_go_back(
+    browser: TestClient, session: HumanSession
+) -> None:
+    browser.post(f"/human/{session.run}/give-up")
+    session.wait()
+    assert session.result is not None
+    assert session.result.reason.value == "cancelled"
+    assert browser.get(f"/human/{session.run}/state").json()["phase"] == "over"
+
+
+def test_the_end_of_the_service_ends_trials(around: Surroundings, session: HumanSession) -> None:
+    around.stop.set()
+    session.wait()
+    assert session.is_over
+
+
+def test_readers_and_wrong_names_are_refused(browser: TestClient, around: Surroundings) -> None:
+    sign_in(browser, around, Role.READ)
+    assert "may look, not act" in browser.get("/human").text
+    assert browser.get("/human/x").status_code == 403
+    sign_in(browser, around, Role.OPERATE)
+    for task in ("smoke/nothing", "nothing/x", "x"):
+        assert browser.post("/human", data={"task": task}).status_code == 404
+    assert browser.get("/human/x").status_code == 404
