@@ -18,6 +18,7 @@ from controller.selection import with_limits
 from controller.store.agent_spec import agent_name
 from controller.store.runs import Store
 from controller.store.spec import (
+    BudgetSpec,
     CodeSpec,
     LimitsSpec,
     ObservationSpec,
@@ -70,6 +71,7 @@ class Plan:
         retries: further attempts at a trial whose machines or model failed.
         seed: everything random follows from it.
         order: in which trials are begun.
+        budget: of all attempts together.
         with_trees: observations hold accessibility trees too.
         feedback: what agents are told of how far they are.
         video_hz: frames a second recorded of each screen; 0 records none.
@@ -90,6 +92,7 @@ class Plan:
     images: Mapping[str, str] | None = None
     limits: LimitsSpec = field(default_factory=LimitsSpec)
     order: Order = "suite"
+    budget: BudgetSpec = field(default_factory=BudgetSpec)
 
     @property
     def agent_name(self) -> str:
@@ -149,6 +152,7 @@ def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK, run: str = "") -> Ru
         action_space=_action_space_digest(known.actions or {}),
         observation=ObservationSpec(trees=plan.with_trees, feedback=plan.feedback),
         limits=plan.limits,
+        budget=plan.budget,
         images=dict(plan.images or {}),
         code=code_version(),
         recording_hz=plan.video_hz,
@@ -221,6 +225,7 @@ def resume_plan(spec: RunSpec, suite: Suite, make_driver: Callable[[AgentSpec], 
         images=spec.images,
         limits=spec.limits,
         order=spec.order,
+        budget=spec.budget,
     )
 
 

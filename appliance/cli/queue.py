@@ -8,6 +8,7 @@ import typer
 
 from appliance.cli.moments import moment
 from appliance.cli.output import JsonOption, print_json, print_table, say
+from appliance.cli.run_options import BudgetSeconds, BudgetTokens, BudgetUsd
 from appliance.cli.run_request import takes_request
 from appliance.cli.service_database import open_database
 
@@ -121,9 +122,18 @@ def pause(run: Run, json: JsonOption = False) -> None:
     _print(_open().pause(run), json=json)
 
 
-def resume(run: Run, json: JsonOption = False) -> None:
-    """Let a paused run go on, or try a failed or cancelled one again."""
-    _print(_open().resume(run), json=json)
+def resume(
+    run: Run,
+    budget_tokens: BudgetTokens = None,
+    budget_usd: BudgetUsd = None,
+    budget_seconds: BudgetSeconds = None,
+    json: JsonOption = False,
+) -> None:
+    """Let a paused run go on, or try a failed or cancelled one again; a spent budget needs a larger one."""
+    from controller.store.spec import BudgetSpec
+
+    more = BudgetSpec(tokens=budget_tokens, usd=budget_usd, seconds=budget_seconds)
+    _print(_open().resume(run, more if more.is_set else None), json=json)
 
 
 def cancel(run: Run, json: JsonOption = False) -> None:

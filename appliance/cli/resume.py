@@ -9,7 +9,15 @@ import typer
 from appliance.cli.output import JsonOption, say
 from appliance.cli.results import SuiteOption, runs
 from appliance.cli.run import BuildOption, carry_out, check_machines
-from appliance.cli.run_options import BaseUrl, FleetOption, Model, Parallel
+from appliance.cli.run_options import (
+    BaseUrl,
+    BudgetSeconds,
+    BudgetTokens,
+    BudgetUsd,
+    FleetOption,
+    Model,
+    Parallel,
+)
 
 RetryOption = Annotated[
     list[str] | None,
@@ -46,6 +54,9 @@ def resume(
     base_url: BaseUrl = None,
     parallel: Parallel = 1,
     retry: RetryOption = None,
+    budget_tokens: BudgetTokens = None,
+    budget_usd: BudgetUsd = None,
+    budget_seconds: BudgetSeconds = None,
     build: BuildOption = False,
     fleet: FleetOption = "real",
     json: JsonOption = False,
@@ -55,13 +66,15 @@ def resume(
     What was judged stays, and so do the logs of earlier attempts. A trial that was cancelled gets
     another attempt, too, and with ``--retry inconclusive`` every one that says nothing about the
     agent. The agent is the one that the run began with: a model, an endpoint or
-    settings named now that differ from it are refused. The exit code is that of ``mesocosm run``.
+    settings named now that differ from it are refused. A budget that is spent needs a larger one. The exit code is that of ``mesocosm run``.
     """
     from appliance.base.settings import get_settings
     from controller.agents.registry import AgentOptions, make_driver, require_model
     from controller.episode.result import reasons_to_retry
     from controller.planning import resume_plan
     from controller.store.runs import Store
+    from controller.store.spec import BudgetSpec
+    from controller.store.spending import change_budget, read_budget
     from controller.wiring import make_job, open_suite
 
     reasons = reasons_to_retry(retry or ())
@@ -74,5 +87,7 @@ def resume(
     warn_of_other_code(folder.spec)
     if fleet == "real":
         check_machines(settings, plan.kinds, build=build)
+    more = BudgetSpec(tokens=budget_tokens, usd=budget_usd, seconds=budget_seconds)
+    change_budget(folder, read_budget(folder).replaced_by(more))
     job = make_job(plan, fleet, settings, say, retry=reasons)
     carry_out(job, folder, parallel=parallel, json=json)

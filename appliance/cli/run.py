@@ -41,7 +41,7 @@ def run(
     """Run an agent on a suite and report its results.
 
     The exit code is 0 when every trial was judged, whatever the verdicts, 1 when trials were
-    inconclusive because machines failed, and 3 when images are not current or the hypervisor does
+    inconclusive because machines failed or were not begun because the budget is spent, and 3 when images are not current or the hypervisor does
     not answer: nothing was begun then.
     """
     from appliance.base.settings import get_settings
@@ -92,15 +92,19 @@ def carry_out(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None
     """Run what is left of a run, and print its report whatever happens.
 
     Raises:
-        typer.Exit: with 1, when trials were inconclusive.
+        typer.Exit: with 1, when trials were inconclusive or the budget is spent.
     """
+    from dataclasses import replace
+
     from appliance.cli.watch import watching
     from controller.executors.local import LocalExecutor
     from controller.store.report import read_report
+    from controller.store.spending import BUDGET_SPENT, open_budget
 
     say(f"run {folder.spec.run}")
     try:
         with watching(len(folder.spec.planned)) as display:
+            job = replace(job, budget=open_budget(folder))
             LocalExecutor(parallel).run(job, folder, on_event=display)
     finally:
         report = read_report(folder, job.suite)
@@ -108,6 +112,9 @@ def carry_out(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None
             print_json(report.to_dict())
         else:
             print_report(report)
+    if report.ended == BUDGET_SPENT:
+        say(f"go on with a larger one: mesocosm resume {folder.spec.run} --budget-tokens N")
+        raise typer.Exit(1)
     if left := report.verdicts["INCONCLUSIVE"]:
         say(f"{left} inconclusive; again: mesocosm resume {folder.spec.run} --retry inconclusive")
         raise typer.Exit(1)

@@ -59,6 +59,18 @@ MaxUsd = Annotated[
     float | None,
     typer.Option("--max-usd-per-trial", min=0.000001, help="Their price, not the task's limit."),
 ]
+BudgetTokens = Annotated[
+    int | None,
+    typer.Option("--budget-tokens", min=1, help="Tokens of all attempts of the run together."),
+]
+BudgetUsd = Annotated[
+    float | None,
+    typer.Option("--budget-usd", min=0.000001, help="Price of all attempts of the run together."),
+]
+BudgetSeconds = Annotated[
+    float | None,
+    typer.Option("--budget-seconds", min=0.001, help="Wall time of all attempts, added up."),
+]
 ModelExtra = Annotated[
     str | None,
     typer.Option("--model-extra", help="Further fields of each request, as a JSON object."),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from appliance.cli.output import progress, say
 from controller.executors.protocol import (
     AttemptLost,
+    BudgetSpent,
     RunPaused,
     StepDone,
     TrialEnded,
@@ -47,7 +48,8 @@ class RunDisplay:
             case TrialEnded(_, _, result):
                 self._display.advance(self._bar)
                 say(_line(result))
-
+            case BudgetSpent(_, excess, left):
+                say(f"the budget is spent: {excess}; {left} were not begun")
             case RunPaused(run, left):
                 say(
                     "paused: three trials in a row could not reach their model; "

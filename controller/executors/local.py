@@ -16,6 +16,7 @@ from controller.episode.result import Reason
 from controller.episode.trial import run_trial
 from controller.executors.protocol import (
     AttemptLost,
+    BudgetSpent,
     RunPaused,
     StepDone,
     TrialEnded,
@@ -23,6 +24,7 @@ from controller.executors.protocol import (
     TrialStarted,
 )
 from controller.store.spec import trial_seed as trial_seed  # noqa: PLC0414 - known by this name
+from controller.store.spending import Spending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -113,6 +115,7 @@ class _Work:
         planned = (TrialId(task, repeat) for task, repeat in sink.spec.sequence)
         self._waiting = deque(trial for trial in planned if self._is_open(trial))
         self._unreached = 0
+        self._spent = Spending()
         self.cancel = cancel
         self.results: list[TrialResult] = []
 
@@ -143,8 +146,19 @@ class _Work:
         return self.cancel.is_cancelled or self._drain.is_set()
 
     def _next(self) -> TrialId | None:
+        """Take the next trial; none once the budget is spent, which is said of those left over."""
         with self._lock:
-            return self._waiting.popleft() if self._waiting else None
+            excess = self._excess if self._waiting else ""
+            if not excess:
+                return self._waiting.popleft() if self._waiting else None
+            left = len(self._waiting)
+            self._waiting.clear()
+        self._emit(BudgetSpent(self._sink.spec.run, excess, left))
+        return None
+
+    @property
+    def _excess(self) -> str:
+        return self._job.budget.excess(self._spent)
 
     def _is_open(self, trial: TrialId) -> bool:
         """Return whether a trial needs an attempt: it has none, or the last one does not count."""
@@ -166,7 +180,8 @@ class _Work:
         while True:
             number = len(self._sink.attempts(trial.task, trial.repeat)) + 1
             result = self._attempt(trial, number)
-            if self.cancel.is_cancelled or not self._may_retry(trial, result):
+            ends = self.cancel.is_cancelled or bool(self._excess)
+            if ends or not self._may_retry(trial, result):
                 self._finish(trial, number, result)
                 return
             _log.warning("attempt %d is lost (%s): %s", number, result.reason, result.detail)
@@ -190,6 +205,8 @@ class _Work:
                 result = run_trial(episode, task, self._job.driver, seed=seed)
             finally:
                 withdraw()
+        with self._lock:
+            self._spent += Spending.of(result)
         if result.reason is Reason.CANCELLED and not self.cancel.is_cancelled:
             self._finish(trial, number, result)
             raise KeyboardInterrupt

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, Self
 
 from controller.episode.context import EventSink
+from controller.store.spending import RunBudget
 
 if TYPE_CHECKING:
     import threading
@@ -86,7 +87,22 @@ class RunPaused:
     left: int
 
 
-TrialEvent = TrialStarted | StepDone | AttemptLost | TrialEnded | RunPaused
+@dataclass(frozen=True, slots=True)
+class BudgetSpent:
+    """No further trials are begun: the run has cost what it may.
+
+    Attributes:
+        run: its id.
+        excess: which parts of the budget are used up, for people.
+        left: trials that were not begun.
+    """
+
+    run: str
+    excess: str
+    left: int
+
+
+TrialEvent = TrialStarted | StepDone | AttemptLost | TrialEnded | RunPaused | BudgetSpent
 """What an executor reports, told apart by ``match``."""
 
 
@@ -158,12 +174,14 @@ class Job:
         context: what the trials share.
         driver: chooses the actions; used by several threads at once when trials run in parallel.
         retry: trials that ended so get another attempt, whatever the run's bounds.
+        budget: what all attempts may cost; once it is spent, no other one is begun.
     """
 
     suite: Suite
     context: RunContext
     driver: Driver
     retry: frozenset[Reason] = frozenset()
+    budget: RunBudget = field(default_factory=RunBudget)
 
 
 class Executor(Protocol):
@@ -180,7 +198,8 @@ class Executor(Protocol):
     ) -> list[TrialResult]:
         """Run all trials that have no final result; those that were cancelled are run anew.
 
-        A run in which three trials in a row could not reach their model begins no others.
+        A run in which three trials in a row could not reach their model begins no others, and
+        neither does one whose budget is spent; trials that run then may end.
 
         Args:
             job: what to run.

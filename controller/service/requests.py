@@ -11,8 +11,8 @@ from appliance.base.errors import UsageError
 from controller.agents.registry import AgentOptions, make_driver, specify_agent
 from controller.planning import Plan, recipes_of
 from controller.selection import choose_tasks, with_limits
-from controller.store.agent_spec import without_credentials
-from controller.store.spec import LimitsSpec, Order
+from controller.store.agent_spec import ModelSpec, without_credentials
+from controller.store.spec import BudgetSpec, LimitsSpec, Order
 from controller.wiring import open_suite
 from evaluators.model.suite import list_suites
 from provisioning.recording.recorder import check_recording
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from appliance.base.settings import Settings
+    from controller.store.agent_spec import AgentSpec
     from evaluators.model.suite import Suite
 
 _NAME_CHARS = 200
@@ -48,6 +49,7 @@ class RunRequest(BaseModel):
         tasks: ids, or patterns of ids; all by default.
         tags: of which a task must have one.
         limits: of every trial, instead of its task's own.
+        budget: of all attempts together; what it does not allow is not begun.
         repeats: trials of each task.
         retries: further attempts at a trial whose machines or model failed.
         seed: everything random follows from it.
@@ -74,6 +76,7 @@ class RunRequest(BaseModel):
     tasks: Annotated[tuple[_Name, ...], Field(max_length=_MAX_TASKS)] = ()
     tags: Annotated[tuple[_Name, ...], Field(max_length=_MAX_TASKS)] = ()
     limits: LimitsSpec = LimitsSpec()
+    budget: BudgetSpec = BudgetSpec()
     repeats: int = Field(default=1, ge=1, le=1000)
     retries: int = Field(default=1, ge=0, le=20)
     seed: int = Field(default=0, ge=0, le=2**63 - 1)
@@ -141,7 +144,7 @@ def check_request(request: RunRequest) -> None:
         )
     _check_recording(request)
     open_tasks(request)
-    specify_agent(request.agent, agent_options(request))
+    _specify(request)
 
 
 def _paths(request: RunRequest) -> list[str]:
@@ -196,12 +199,11 @@ def make_plan(request: RunRequest, settings: Settings) -> Plan:
     """
     _check_recording(request)
     suite, tasks = open_tasks(request)
-    options = agent_options(request)
-    agent = specify_agent(request.agent, options)
+    agent = _specify(request)
     return Plan(
         suite=suite,
         agent=agent,
-        driver=make_driver(agent, options),
+        driver=make_driver(agent, agent_options(request)),
         tasks=tasks,
         repeats=request.repeats,
         retries=request.retries,
@@ -212,7 +214,27 @@ def make_plan(request: RunRequest, settings: Settings) -> Plan:
         images=_recipes(suite, settings) if request.fleet == "real" else None,
         limits=request.limits,
         order=request.order,
+        budget=request.budget,
     )
+
+
+def _specify(request: RunRequest) -> AgentSpec:
+    """Return the agent that a request names.
+
+    Raises:
+        UsageError: there is none, an option is missing, or money is limited that nobody counts.
+        SpecError: its script or module cannot be read.
+        RequirementError: its model is not known.
+    """
+    agent = specify_agent(request.agent, agent_options(request))
+    limits_money = request.budget.usd is not None or request.limits.usd is not None
+    if limits_money and isinstance(agent, ModelSpec) and not agent.has_prices:
+        raise UsageError(
+            "Money is limited, but the model has no prices: nothing would count.",
+            resolution="Set MESOCOSM_MODEL_USD_PER_MTOK_PROMPT and "
+            "MESOCOSM_MODEL_USD_PER_MTOK_COMPLETION, or limit tokens.",
+        )
+    return agent
 
 
 def _check_recording(request: RunRequest) -> None:

@@ -111,6 +111,11 @@ class ModelSpec(Record):
     send_seed: bool | None = None
     prompt_digest: str = ""
 
+    @property
+    def has_prices(self) -> bool:
+        """Whether tokens cost anything that is known."""
+        return bool(self.usd_per_mtok_prompt or self.usd_per_mtok_completion)
+
     @field_validator("endpoint")
     @classmethod
     def _remove_credentials(cls, value: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import StoreError
+from controller.store.spending import BUDGET_SPENT, open_budget
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class RunRow:
         suite: name.
         agent: name.
         started_s: seconds since the epoch.
-        state: ``finished``, ``running``, ``unfinished`` (killed, interrupted or cancelled) or ``damaged``.
+        state: ``finished``, ``running``, ``unfinished`` (killed, interrupted or cancelled),
+            ``budget_spent`` or ``damaged``.
         planned: number of trials.
         passed: finished with PASS.
         failed: finished with FAIL.
@@ -179,4 +181,6 @@ def _summarise(store: Store, name: str) -> RunRow:
 def _state(folder: RunFolder) -> str:
     if folder.is_running():
         return RUNNING
-    return FINISHED if folder.is_complete() else UNFINISHED
+    if folder.is_complete():
+        return FINISHED
+    return BUDGET_SPENT if open_budget(folder).excess() else UNFINISHED

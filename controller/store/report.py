@@ -6,9 +6,10 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from controller.episode.result import FAILED
+from controller.episode.result import FAILED, Reason
 from controller.store.agent_spec import ModelSpec
 from controller.store.spec import trial_seed
+from controller.store.spending import BUDGET_SPENT, RunBudget, read_budget, spending_of
 from controller.store.unfinished import read_unfinished
 from evaluators.graph.outcome import Verdict
 from evaluators.metrics import Metrics, measure
@@ -38,12 +39,22 @@ class Report:
         trials: the finished ones, in the order planned.
         unfinished: the others.
         attempts: all at each trial, oldest first, by task and repeat; None for one that was lost.
+        budget: what all attempts may cost, and have cost.
     """
 
     spec: RunSpec
     trials: tuple[TrialResult, ...]
     unfinished: tuple[Unfinished, ...]
     attempts: Mapping[tuple[str, int], Sequence[TrialResult | None]] = field(default_factory=dict)
+    budget: RunBudget = field(default_factory=RunBudget)
+
+    @property
+    def ended(self) -> str:
+        """``complete``; or why trials are left: ``budget_spent``, or else ``unfinished``."""
+        is_judged = all(trial.reason is not Reason.CANCELLED for trial in self.trials)
+        if is_judged and not self.unfinished:
+            return "complete"
+        return BUDGET_SPENT if self.budget.excess() else "unfinished"
 
     @property
     def metrics(self) -> Metrics:
@@ -108,6 +119,9 @@ class Report:
             "side_effects": self.side_effects,
             "machines": [_machine(machine) for machine in self.machines],
             "spec": {"digest": self.spec.digest, **self.spec.model_dump(mode="json")},
+            "ended": self.ended,
+            "budget": self.budget.limits.model_dump(),
+            "spent": self.budget.spent.to_dict(),
             "unfinished": [{**asdict(row), "unmet": _reasons(row)} for row in self.unfinished],
         }
 
@@ -131,11 +145,11 @@ def read_report(folder: RunFolder, suite: Suite | None = None) -> Report:
         StoreError: a log is damaged.
     """
     unfinished = read_unfinished(folder, suite)
-    attempts = {
-        trial: [attempt.result for attempt in folder.attempts(*trial)]
-        for trial in folder.spec.planned
-    }
-    return Report(folder.spec, tuple(folder.results()), tuple(unfinished), attempts)
+    logs = {trial: folder.attempts(*trial) for trial in folder.spec.planned}
+    attempts = {trial: [attempt.result for attempt in each] for trial, each in logs.items()}
+    every = (attempt for each in logs.values() for attempt in each)
+    budget = RunBudget(read_budget(folder), spending_of(every, folder.spec.agent))
+    return Report(folder.spec, tuple(folder.results()), tuple(unfinished), attempts, budget)
 
 
 def _trial(trial: TrialResult) -> dict[str, Json]:
@@ -232,6 +246,9 @@ def _summary(report: Report) -> list[str]:
     weighted = [trial.weighted for trial in report.trials if trial.weighted is not None]
     if weighted:
         lines.append(f"weighted CR {sum(weighted) / len(weighted):.3g} over {len(weighted)} trials")
+    if report.ended == BUDGET_SPENT:
+        left = len(report.unfinished)
+        lines.append(f"the budget is spent ({report.budget.excess()}); {left} trials are left over")
     if effects := _side_effects_line(report):
         lines.append(effects)
     for machine in report.machines:

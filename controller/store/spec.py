@@ -101,6 +101,29 @@ class LimitsSpec(Record):
     usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
 
+class BudgetSpec(Record):
+    """What all attempts of a run may cost together, those that fail included; None is no limit.
+
+    Attributes:
+        tokens: of the model, in both directions.
+        usd: price of the model's tokens, US dollars.
+        seconds: wall time of the attempts, added up.
+    """
+
+    tokens: int | None = Field(default=None, ge=1)
+    usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it limits anything."""
+        return self != BudgetSpec()
+
+    def replaced_by(self, other: BudgetSpec) -> BudgetSpec:
+        """Return it with those limits of another that are set."""
+        return self.model_copy(update=other.model_dump(exclude_none=True))
+
+
 class CodeSpec(Record):
     """Which Mesocosm ran.
 
@@ -137,6 +160,7 @@ class RunSpec(Record):
         action_space: digest of the actions that agents are offered.
         observation: what agents are shown.
         limits: of every trial, instead of the tasks' own.
+        budget: of all attempts together, as it was asked for first.
         images: digest of the recipe behind each kind of machine, where there is one.
         code: which Mesocosm ran.
         recording_hz: frames a second of recordings; 0 records none.
@@ -156,6 +180,7 @@ class RunSpec(Record):
     action_space: str = ""
     observation: ObservationSpec = ObservationSpec()
     limits: LimitsSpec = LimitsSpec()
+    budget: BudgetSpec = BudgetSpec()
     images: dict[str, str] = Field(default={})
     code: CodeSpec
     recording_hz: float = 0.0
@@ -179,8 +204,9 @@ class RunSpec(Record):
 
     @property
     def digest(self) -> str:
-        """SHA-256 over everything that can change a score: not the id, the time, folders, recordings."""
-        left_out: Any = {"run": True, "started_s": True, "recording_hz": True, "agent": {"folder"}}
+        """SHA-256 over everything that can change a score: not the id, times, folders, budgets."""
+        names = ("run", "started_s", "recording_hz", "budget")
+        left_out: Any = {**dict.fromkeys(names, True), "agent": {"folder"}}
         kept = self.model_dump(mode="json", exclude=left_out)
         return digest_json(kept)
 

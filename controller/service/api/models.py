@@ -10,6 +10,7 @@ from controller.service.requests import RunRequest
 from controller.service.schedules.definition import Schedule
 from controller.service.schedules.register import Outcome, Registered
 from controller.service.state.queued_run import QueuedRun, State, Wish
+from controller.store.spec import BudgetSpec
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -45,6 +46,12 @@ class Priority(_Model):
     """A new priority."""
 
     priority: int = Field(ge=-1000, le=1000)
+
+
+class Resumption(_Model):
+    """What a run may cost from now on; what is left open stays as it is."""
+
+    budget: BudgetSpec | None = None
 
 
 class QueuedRunReply(_Model):

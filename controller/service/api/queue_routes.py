@@ -14,6 +14,7 @@ from controller.service.api.models import (
     Priority,
     Queue,
     QueuedRunReply,
+    Resumption,
     queued_run,
 )
 from controller.service.requests import RunRequest, check_request, require_shipped
@@ -79,9 +80,9 @@ def pause_run(run: str, around: Around) -> QueuedRunReply:
 
 
 @router.post("/{run}/resume", dependencies=[Operator])
-def resume_run(run: str, around: Around) -> QueuedRunReply:
-    """Let a paused run go on, or try a failed or cancelled one again."""
-    return queued_run(around.queue.resume(run))
+def resume_run(run: str, around: Around, new: Resumption | None = None) -> QueuedRunReply:
+    """Let a paused run go on, or try a failed or cancelled one again, with another budget perhaps."""
+    return queued_run(around.queue.resume(run, None if new is None else new.budget))
 
 
 @router.put("/{run}/priority", dependencies=[Operator])

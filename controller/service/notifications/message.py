@@ -54,7 +54,7 @@ def describe_end(
         "error": queued.brief,
     }
     events = {Event.END}
-    if queued.state is State.FAILED or counts.inconclusive:
+    if queued.state in {State.FAILED, State.BUDGET_SPENT} or counts.inconclusive:
         events.add(Event.FAILURE)
     store = Store(runs_dir)
     if queued.state is State.FINISHED and store.has(queued.run):

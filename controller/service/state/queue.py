@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from controller.service.requests import RunRequest
     from controller.service.state.database import Database
     from controller.service.state.queued_run import Asker, QueuedRun
+    from controller.store.spec import BudgetSpec
 
 
 class RunQueue:
@@ -120,22 +121,25 @@ class RunQueue:
         """
         return self._ask(run, Wish.PAUSE, State.PAUSED)
 
-    def resume(self, run: str) -> QueuedRun:
+    def resume(self, run: str, budget: BudgetSpec | None = None) -> QueuedRun:
         """Let a paused run go on, and a failed or cancelled one be tried again.
+
+        Args:
+            run: its id.
+            budget: what all its attempts may cost from now on; what it leaves open stays.
 
         Raises:
             UnknownNameError: there is none.
-            UsageError: it is finished.
+            UsageError: it is finished, or works, or its budget is spent and there is no other.
         """
         with self._database.write() as session:
             row = find(session, run)
             state = State(row.state)
-            if state is State.FINISHED:
-                raise UsageError(f"{run} is finished: nothing is left of it to run.")
-            if state is State.RUNNING and row.wish == Wish.CANCEL:
-                raise UsageError(
-                    f"{run} is being cancelled.", resolution="Resume it once it has ended."
-                )
+            _require_resumable(row, budget)
+            if budget is not None:
+                request = to_run(row).request
+                changed = {"budget": request.budget.replaced_by(budget)}
+                row.request = request.model_copy(update=changed).model_dump_json()
             if state is not State.RUNNING:
                 row.state, row.ended_s, row.starts, row.not_before_s = State.QUEUED, None, 0, 0.0
                 row.brief = row.details = row.resolution = ""
@@ -168,6 +172,31 @@ class RunQueue:
                 row.ended_s = self._clock.now_s() if at_once.is_over else None
             touch(session, row)
             return to_run(row)
+
+
+def _require_resumable(row: QueuedRunRow, budget: BudgetSpec | None) -> None:
+    """Check that a run can go on.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    state = State(row.state)
+    if state is State.FINISHED:
+        raise UsageError(f"{row.run} is finished: nothing is left of it to run.")
+    if state is State.RUNNING and row.wish == Wish.CANCEL:
+        raise UsageError(
+            f"{row.run} is being cancelled.", resolution="Resume it once it has ended."
+        )
+    if state is State.RUNNING and budget is not None:
+        raise UsageError(
+            f"{row.run} runs: its budget cannot be changed now.", resolution="Pause it first."
+        )
+    if state is State.BUDGET_SPENT and budget is None:
+        raise UsageError(
+            f"The budget of {row.run} is spent.",
+            details=row.details,
+            resolution=f"Give a larger one: mesocosm queue resume {row.run} --budget-tokens N",
+        )
 
 
 def _find_open(session: Session, run: str) -> QueuedRunRow:

@@ -32,11 +32,13 @@ class State(StrEnum):
     FAILED = "failed"
     """It could not be made or continued; its error says why."""
     CANCELLED = "cancelled"
+    BUDGET_SPENT = "budget_spent"
+    """It has cost what it may, and trials are left over; a larger budget lets it go on."""
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more happens to it."""
-        return self in {State.FINISHED, State.FAILED, State.CANCELLED}
+        return self not in {State.QUEUED, State.RUNNING, State.PAUSED}
 
 
 OVER = tuple(state for state in State if state.is_over)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from appliance.base.cancel import CancelToken
+from appliance.base.errors import MesocosmError
 from controller.agents.registry import make_driver
 from controller.episode.result import Reason
 from controller.executors.local import LocalExecutor
-from controller.executors.protocol import TrialEnded
+from controller.executors.protocol import BudgetSpent, TrialEnded
 from controller.planning import resume_plan, specify_run
 from controller.service.requests import agent_options, make_plan, open_tasks
-from controller.service.state.queued_run import Counts
+from controller.service.state.queued_run import Counts, State
 from controller.store.runs import Store
+from controller.store.spending import change_budget, open_budget
 from controller.wiring import make_job
 from evaluators.graph.outcome import Verdict
 
@@ -36,6 +39,19 @@ _log = logging.getLogger(__name__)
 
 Preflight = Callable[[set["Kind"]], None]
 """Raises a `MesocosmError` where machines of some kinds could not be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """How a run ended on which nothing more is done for now.
+
+    Attributes:
+        state: of the queued run.
+        error: why, where it is not complete.
+    """
+
+    state: State
+    error: MesocosmError | None = None
 
 
 class Work:
@@ -72,9 +88,10 @@ class Work:
         self._preflight = preflight
         self._verdicts: dict[tuple[str, int], Verdict] = {}
         self._planned = 0
+        self._finish: Finish | None = None
 
-    def run(self) -> bool:
-        """Run all trials that are left; return whether the run is complete.
+    def run(self) -> Finish | None:
+        """Run all trials that are left; return how the run ended, None where trials are left.
 
         Raises:
             MesocosmError: it cannot be made or continued, or a log cannot be written.
@@ -86,19 +103,21 @@ class Work:
         if request.fleet == "real":
             self._preflight(plan.kinds)
         folder = begun or self._create(plan, store)
+        change_budget(folder, request.budget)
         self._planned = len(folder.spec.planned)
         for result in folder.results():
             self._count(result)
         self._note(self._counts())
         say = lambda line: _log.info("%s: %s", self.queued.run, line)  # noqa: E731
+        job = make_job(plan, request.fleet, self._settings, say)
         LocalExecutor(request.parallel).run(
-            make_job(plan, request.fleet, self._settings, say),
+            replace(job, budget=open_budget(folder)),
             folder,
             cancel=self.cancel,
             drain=self.drain,
             on_event=self._on_event,
         )
-        return folder.is_complete()
+        return Finish(State.FINISHED) if folder.is_complete() else self._finish
 
     def _create(self, plan: Plan, store: Store) -> RunFolder:
         spec = specify_run(plan, clock=self._clock, run=self.queued.run)
@@ -112,6 +131,8 @@ class Work:
         return make_driver(spec, agent_options(self.queued.request))
 
     def _on_event(self, event: TrialEvent) -> None:
+        if isinstance(event, BudgetSpent):
+            self._finish = Finish(State.BUDGET_SPENT, _spent(event))
         if isinstance(event, TrialEnded):
             self._count(event.result)
             self._note(self._counts())
@@ -130,3 +151,11 @@ class Work:
             verdicts.count(Verdict.FAIL),
             verdicts.count(Verdict.INCONCLUSIVE),
         )
+
+
+def _spent(event: BudgetSpent) -> MesocosmError:
+    return MesocosmError(
+        "The run's budget is spent.",
+        details=f"{event.excess}; {event.left} trials were not begun.",
+        resolution=f"Give a larger one: mesocosm queue resume {event.run} --budget-tokens N",
+    )

@@ -162,12 +162,12 @@ class Worker:
         if queued.starts > MAX_STARTS:
             brief = f"It was started {MAX_STARTS} times, and no trial of it ended."
             raise UsageError(queued.brief or brief, details=queued.details or brief)
-        if active.work.run():
-            self._conclude(queued.run, State.FINISHED)
+        if finish := active.work.run():
+            self._conclude(queued.run, finish.state, finish.error)
         else:
             left = self._claims.give_back(queued.run, is_stopping=active.is_stopping.is_set())
             if left.state.is_over:
-                self._conclude(queued.run, left.state)
+                self._tell(left)
 
     def _fail(self, queued: QueuedRun, error: MesocosmError) -> None:
         """Give a run up when trying again is of no use; else try again later."""
@@ -178,12 +178,25 @@ class Worker:
         delay_s = min(_FIRST_DELAY_S * 2.0 ** (queued.starts - 1), _MAX_DELAY_S)
         self._claims.retry(queued.run, error, delay_s)
 
+    def _tell(self, ended: QueuedRun) -> None:
+        """Write what receivers are told of a run whose end was noted: it may have been resumed since."""
+        schedule = self._schedule_of(ended)
+        if schedule is None or not schedule.notify:
+            return
+        baseline = find_baseline(self._database, schedule, ended)
+        events, body = describe_end(ended, schedule, baseline, self._settings.runs_dir)
+        with self._database.write() as session:
+            write_messages(session, schedule, events, body, self._clock)
+
+    def _schedule_of(self, queued: QueuedRun) -> Schedule | None:
+        with self._database.read() as session:
+            row = session.get(ScheduleRow, queued.schedule) if queued.schedule else None
+            return None if row is None else Schedule.model_validate_json(row.definition)
+
     def _conclude(self, run: str, state: State, error: MesocosmError | None = None) -> None:
         """Note how a run ended, and write what its schedule's receivers are told, both or neither."""
-        with self._database.read() as session:
-            queued = self._queue.get(run)
-            row = session.get(ScheduleRow, queued.schedule) if queued.schedule else None
-            schedule = None if row is None else Schedule.model_validate_json(row.definition)
+        queued = self._queue.get(run)
+        schedule = self._schedule_of(queued)
         if schedule is None or not schedule.notify:
             with self._database.write() as session:
                 conclude(session, run, state, self._clock, error)

@@ -304,6 +304,24 @@ def test_a_dry_run_says_what_would_be_run_and_begins_nothing(
     assert cli.main([*words, "--model-extra", "[1]"]) == 2
 
 
+def test_a_spent_budget_ends_a_run_and_a_larger_one_continues_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main([*ANSWER, "oracle", "-k", "3", "--budget-seconds", "0.001", "--json"]) == 1
+    out, err = capsys.readouterr()
+    assert "2 were not begun" in err
+    assert "--budget-tokens N" in err
+    found = json.loads(out)
+    assert (found["ended"], len(found["unfinished"])) == ("budget_spent", 2)
+    assert found["budget"] == {"tokens": None, "usd": None, "seconds": 0.001}
+    assert cli.main(["results", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"][0]["state"] == "budget_spent"
+    words = ["resume", "latest", "--fleet", "fake", "--suite", str(TINY), "--json"]
+    assert cli.main([*words, "--budget-seconds", "9000"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["ended"], found["verdicts"]["PASS"]) == ("complete", 3)
+
+
 def test_a_comparison_is_printed_and_strictness_refuses(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,8 @@ from controller.executors.local import LocalExecutor
 from controller.executors.protocol import Job
 from controller.planning import Plan, create_run
 from controller.store.agent_spec import CustomSpec
+from controller.store.spec import BudgetSpec
+from controller.store.spending import open_budget
 from controller.wiring import make_context, open_suite
 from provisioning.fake import FakeFleet
 
@@ -40,8 +43,18 @@ class Lab:
         self.fleet = FakeFleet(self.clock)
         self.events: list[TrialEvent] = []
 
-    def begin(self, driver: Driver, *tasks: str, repeats: int = 1, retries: int = 0) -> RunFolder:
-        plan = Plan(self.suite, CustomSpec(name="test"), driver, tasks, repeats, retries)
+    def begin(
+        self,
+        driver: Driver,
+        *tasks: str,
+        repeats: int = 1,
+        retries: int = 0,
+        budget: BudgetSpec | None = None,
+    ) -> RunFolder:
+        agent = CustomSpec(name="test")
+        plan = Plan(
+            self.suite, agent, driver, tasks, repeats, retries, budget=budget or BudgetSpec()
+        )
         self.use(driver)
         return create_run(plan, self.folder, clock=self.clock)
 
@@ -52,7 +65,8 @@ class Lab:
 
     def go(self, run: RunFolder, parallel: int = 1) -> list[TrialResult]:
         self.events.clear()
-        return LocalExecutor(parallel).run(self.job, run, on_event=self.events.append)
+        job = replace(self.job, budget=open_budget(run))
+        return LocalExecutor(parallel).run(job, run, on_event=self.events.append)
 
 
 class Killed(BaseException):

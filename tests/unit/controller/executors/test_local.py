@@ -22,11 +22,13 @@ from appliance.base.logging import ContextFilter
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
+from controller.agents.protocol import Turn, Usage
 from controller.episode.context import NoLog
 from controller.episode.result import TRIAL_RESULT, Reason, reasons_to_retry
 from controller.executors.local import LocalExecutor
 from controller.executors.protocol import (
     AttemptLost,
+    BudgetSpent,
     RunPaused,
     StepDone,
     TrialEnded,
@@ -38,6 +40,8 @@ from controller.store.agent_spec import CustomSpec
 from controller.store.index import list_runs
 from controller.store.report import read_report
 from controller.store.runs import Store
+from controller.store.spec import BudgetSpec
+from controller.store.spending import change_budget
 from evaluators.graph.outcome import Verdict
 from evaluators.graph.state import NodeState
 from tests.unit.controller.lab import Lab, killed
@@ -187,6 +191,54 @@ def test_a_trial_whose_machine_failed_gets_another_attempt(lab: Lab) -> None:
     assert [attempt.number for attempt in run.attempts("answer", 0)] == [1, 2, 3]
     report = read_report(run)
     assert report.verdicts == {"PASS": 1, "FAIL": 0, "INCONCLUSIVE": 0}
+
+
+class Costly:
+    """Uses 100 tokens for 2 dollars before it plays the reference solution, or fails as told."""
+
+    def __init__(self, failures: int = 0) -> None:
+        self._fail = Failing(failures)
+
+    def drive(self, episode: Episode, observation: Observation) -> None:
+        episode.step(Turn((), usage=Usage(80, 20, 2.0), fault="It thinks."))
+        self._fail("a task")
+        OracleDriver().drive(episode, observation)
+
+
+@pytest.mark.parametrize("limit", [{"tokens": 250}, {"usd": 4.1}])
+def test_a_run_ends_when_its_budget_is_spent_and_goes_on_with_a_larger_one(
+    lab: Lab, limit: dict[str, Any]
+) -> None:
+    run = lab.begin(Costly(failures=1), retries=1, budget=BudgetSpec(**limit))
+    lab.go(run)
+    (spent,) = (event for event in lab.events if isinstance(event, BudgetSpent))
+    assert (spent.run, spent.left) == (run.spec.run, 2)
+    report = read_report(run)
+    # The attempt whose machine failed counts, and so does the trial that used the budget up.
+    assert (report.budget.spent.tokens, report.budget.spent.usd) == (300, 6.0)
+    assert report.verdicts == {"PASS": 2, "FAIL": 0, "INCONCLUSIVE": 0}
+    assert (report.ended, len(report.unfinished)) == ("budget_spent", 2)
+    assert "2 trials are left over" in report.summary()
+    assert [row.state for row in list_runs(Store(lab.folder))] == ["budget_spent"]
+    assert lab.go(run) == []
+    change_budget(run, BudgetSpec(tokens=1000))
+    assert [result.verdict for result in lab.go(run)] == [Verdict.PASS] * 2
+    report = read_report(run)
+    assert (report.ended, report.to_dict()["spent"]) == (
+        "complete",
+        {"tokens": 500, "usd": 10.0, "seconds": report.budget.spent.seconds},
+    )
+    assert run.spec.budget == BudgetSpec(**limit)
+
+
+def test_a_spent_budget_allows_no_further_attempt(lab: Lab) -> None:
+    run = lab.begin(Costly(failures=9), retries=5, budget=BudgetSpec(tokens=100))
+    (result,) = lab.go(run)
+    assert result.reason is Reason.ENVIRONMENT_ERROR
+    assert read_report(run).ended == "budget_spent"
+    change_budget(run, BudgetSpec(tokens=150))
+    lab.go(run)
+    assert len(run.attempts(result.task, 0)) == 2
 
 
 def test_attempts_are_bounded_also_over_a_resume(lab: Lab) -> None:

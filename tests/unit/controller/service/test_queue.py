@@ -132,6 +132,11 @@ def test_readers_see_what_changed_since_they_looked(
             UsageError,
             "credentials",
         ),
+        (
+            {"agent": "model", "model": "m", "base_url": "http://h/v1", "budget": {"usd": 1}},
+            UsageError,
+            "no prices",
+        ),
         ({"repeats": 0}, UsageError, "repeats: "),
         ({"priority": 1}, UsageError, "priority: "),
         ({"record_hz": float("nan")}, UsageError, "record_hz: "),

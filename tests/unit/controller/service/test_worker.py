@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import MachineBusyError
+from appliance.base.errors import MachineBusyError, UsageError
 from appliance.base.settings import Settings
 from controller.service.requests import RunRequest
 from controller.service.schedules.definition import Event, Interval, Schedule, Webhook
@@ -20,6 +20,7 @@ from controller.service.state.tables import NotificationRow
 from controller.service.worker import work as work_module
 from controller.service.worker.worker import Worker
 from controller.store.runs import Store
+from controller.store.spec import BudgetSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,6 +155,25 @@ def test_pause_lets_a_trial_finish_and_begins_no_other(
     assert len(results) == queue.get(run).counts.passed < 50
     assert [str(each.reason) for each in results if each.reason != "success"] == []
     assert len(list((folder.path / "trials").iterdir())) == len(results) > 0
+
+
+def test_a_run_whose_budget_is_spent_ends_and_goes_on_with_a_larger_one(
+    database: Database, settings: Settings, queue: RunQueue, request_of_tiny: RunRequest
+) -> None:
+    asked = {"repeats": 3, "budget": BudgetSpec(seconds=0.001, tokens=9)}
+    run = queue.add(request_of_tiny.model_copy(update=asked), Asker("api")).run
+    with working(database, settings):
+        wait_for(queue, run, State.BUDGET_SPENT)
+        ended = queue.get(run)
+        assert (ended.counts.ended, ended.brief) == (1, "The run's budget is spent.")
+        assert "2 trials were not begun" in ended.details
+        with pytest.raises(UsageError, match="is spent"):
+            queue.resume(run)
+        resumed = queue.resume(run, BudgetSpec(seconds=3600))
+        assert resumed.request.budget == BudgetSpec(seconds=3600, tokens=9)
+        wait_for(queue, run, State.FINISHED)
+    assert queue.get(run).counts.passed == 3
+    assert len(Store(settings.runs_dir).open(run).attempts("dark-style", 0)) == 1
 
 
 def test_what_cannot_be_run_fails_at_once_and_trouble_of_the_host_is_retried(

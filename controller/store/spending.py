@@ -1,0 +1,156 @@
+"""What the attempts of a run have cost, and whether its budget allows another one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from appliance.base.errors import StoreError
+from appliance.base.files import write_atomic
+from controller.store.agent_spec import ModelSpec
+from controller.store.spec import BudgetSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from controller.episode.result import TrialResult
+    from controller.store.agent_spec import AgentSpec
+    from controller.store.runs import Attempt, RunFolder
+    from provisioning.protocols import Json
+
+BUDGET_SPENT = "budget_spent"
+"""Why a run ended that has trials left over for which its budget is too small."""
+
+_RAISED = "budget.json"
+_PER_MTOK = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What attempts have cost together, those that failed or were lost included.
+
+    Attributes:
+        tokens: of models, in both directions.
+        usd: their price, US dollars.
+        seconds: wall time of each attempt, lease and setup included, added up.
+    """
+
+    tokens: int = 0
+    usd: float = 0.0
+    seconds: float = 0.0
+
+    def __add__(self, other: Spending) -> Spending:
+        return Spending(
+            self.tokens + other.tokens, self.usd + other.usd, self.seconds + other.seconds
+        )
+
+    @classmethod
+    def of(cls, result: TrialResult) -> Spending:
+        """Return what an attempt that ended has cost."""
+        return cls(result.usage.total, result.usage.usd, result.seconds)
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return it as JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class RunBudget:
+    """What a run may cost, and what it has cost before somebody goes on with it.
+
+    Attributes:
+        limits: of all attempts together.
+        spent: by the attempts so far.
+    """
+
+    limits: BudgetSpec = field(default_factory=BudgetSpec)
+    spent: Spending = field(default_factory=Spending)
+
+    def excess(self, more: Spending | None = None) -> str:
+        """Return which parts are used up, for people; empty when there is some left of each.
+
+        Args:
+            more: spent beside.
+        """
+        spent = self.spent + (more or Spending())
+        rows = (
+            ("tokens", spent.tokens, self.limits.tokens),
+            ("USD", spent.usd, self.limits.usd),
+            ("seconds", spent.seconds, self.limits.seconds),
+        )
+        used_up = [
+            f"{used:.6g} of {limit:g} {unit}"
+            for unit, used, limit in rows
+            if limit is not None and used >= limit
+        ]
+        return ", ".join(used_up)
+
+
+def read_budget(folder: RunFolder) -> BudgetSpec:
+    """Return what a run may cost: as it was asked for, or raised since.
+
+    Raises:
+        StoreError: the file of a raised budget is damaged.
+    """
+    path = folder.path / _RAISED
+    try:
+        return BudgetSpec.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return folder.spec.budget
+    except ValidationError as exc:
+        raise StoreError(f"{path} is damaged.", details=str(exc)) from exc
+
+
+def change_budget(folder: RunFolder, budget: BudgetSpec) -> None:
+    """Let a run cost something else from now on; its specification stays as it is."""
+    if budget != read_budget(folder):
+        write_atomic(folder.path / _RAISED, budget.model_dump_json() + "\n")
+
+
+def open_budget(folder: RunFolder) -> RunBudget:
+    """Return the budget of a run, with what its attempts have cost so far.
+
+    Raises:
+        StoreError: a log is damaged.
+    """
+    limits = read_budget(folder)
+    return RunBudget(limits, read_spending(folder) if limits.is_set else Spending())
+
+
+def read_spending(folder: RunFolder) -> Spending:
+    """Return what all attempts of a run have cost.
+
+    Raises:
+        StoreError: a log is damaged.
+    """
+    trials = (folder.attempts(*trial) for trial in folder.spec.planned)
+    return spending_of((attempt for each in trials for attempt in each), folder.spec.agent)
+
+
+def spending_of(attempts: Iterable[Attempt], agent: AgentSpec) -> Spending:
+    """Return what attempts have cost; of those that were lost, what their logs say.
+
+    Raises:
+        StoreError: a log is damaged.
+    """
+    spent = Spending()
+    for attempt in attempts:
+        result = attempt.result
+        spent += _lost(attempt, agent) if result is None else Spending.of(result)
+    return spent
+
+
+def _lost(attempt: Attempt, agent: AgentSpec) -> Spending:
+    """Return what the log of an attempt without an end says; the price is that of its model."""
+    events = attempt.events
+    usages = [event["usage"] for event in events if "usage" in event]
+    prompt = sum(usage.get("prompt", 0) for usage in usages)
+    completion = sum(usage.get("completion", 0) for usage in usages)
+    usd = 0.0
+    if isinstance(agent, ModelSpec):
+        usd += prompt * (agent.usd_per_mtok_prompt or 0.0) * _PER_MTOK
+        usd += completion * (agent.usd_per_mtok_completion or 0.0) * _PER_MTOK
+    seconds = events[-1]["t"] - events[0]["t"] if events else 0.0
+    return Spending(prompt + completion, usd, max(0.0, seconds))
