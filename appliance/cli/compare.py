@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from appliance.cli.output import JsonOption, console_out, print_json, print_table
-from appliance.cli.results import runs
+from appliance.cli.output import JsonOption, console_out, print_json, print_table, say
+from appliance.cli.results import SuiteOption, runs
 
 if TYPE_CHECKING:
     from controller.store.comparison import RunComparison
+    from controller.store.comparison_lines import Breakdown
+    from controller.store.runs import RunFolder
     from evaluators.metrics.intervals import Comparison
+    from evaluators.model.suite import Suite
 
 First = Annotated[
     str, typer.Argument(help="Id of a run, latest, or latest:SUITE,AGENT.", autocompletion=runs)
@@ -21,6 +25,13 @@ StrictOption = Annotated[
     bool,
     typer.Option("--strict", help="Refuse runs of different recipes, accelerators or code."),
 ]
+FormatOption = Annotated[
+    Literal["table", "md", "csv", "json", "html"],
+    typer.Option("--format", help="html is one file with charts, for a browser."),
+]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", dir_okay=False, help="File to write instead.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -29,32 +40,99 @@ def register(app: typer.Typer) -> None:
 
 
 def compare(
-    first: First, second: Second, strict: StrictOption = False, json: JsonOption = False
+    first: First,
+    second: Second,
+    strict: StrictOption = False,
+    suite: SuiteOption = "",
+    format: FormatOption = "table",  # noqa: A002 - the option's name
+    output: OutputOption = None,
+    json: JsonOption = False,
 ) -> None:
-    """Compare two runs on the tasks that are the same in both; figures are second less first."""
+    """Compare two runs on the tasks that are the same in both; figures are second less first.
+
+    Over all of them, and by task, application, complexity, capability, reason and cost.
+    """
+    from appliance.base.errors import UsageError
     from appliance.base.settings import get_settings
     from controller.store.comparison import compare_runs
+    from controller.store.comparison_lines import break_down
     from controller.store.runs import Store
 
+    chosen = "json" if json else format
+    if output is not None and chosen == "table":
+        raise UsageError("A table is for terminals.", resolution="Give --format with --output.")
     store = Store(get_settings().runs_dir)
-    comparison = compare_runs(store.open(first), store.open(second), strict=strict)
-    if json:
-        print_json(comparison.to_dict())
+    ours, theirs = store.open(first), store.open(second)
+    comparison = compare_runs(ours, theirs, strict=strict)
+    breakdown = break_down(ours, theirs, comparison, _suite_of(ours, suite))
+    if chosen == "table":
+        _print(comparison, breakdown)
+    elif output is not None:
+        _write(output, _text(comparison, breakdown, chosen))
+    elif chosen == "json":
+        print_json(comparison.to_dict() | breakdown.to_dict())
     else:
-        _print(comparison)
+        typer.echo(_text(comparison, breakdown, chosen), nl=False)
 
 
-def _print(comparison: RunComparison) -> None:
+def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
+    """Return the suite of a run; None where none was named and it is no shipped one."""
+    from controller.wiring import open_suite
+    from evaluators.model.suite import list_suites
+
+    name = folder.spec.suite.name
+    if not reference and name not in list_suites():
+        return None
+    return open_suite(reference or name)
+
+
+def _text(comparison: RunComparison, breakdown: Breakdown, chosen: str) -> str:
+    import json
+
+    from controller.store.comparison_page import to_html
+    from controller.store.comparison_text import to_csv, to_markdown
+
+    if chosen == "json":
+        return json.dumps(comparison.to_dict() | breakdown.to_dict(), indent=2) + "\n"
+    writers = {"md": to_markdown, "csv": to_csv, "html": to_html}
+    return writers[chosen](comparison, breakdown)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    from appliance.base.errors import UsageError
+    from appliance.base.files import write_atomic
+
+    try:
+        write_atomic(path, text)
+    except OSError as exc:
+        raise UsageError(f"{path} cannot be written.", details=str(exc)) from exc
+    say(f"{path} is written.")
+
+
+def _print(comparison: RunComparison, breakdown: Breakdown) -> None:
     from rich.table import Table
+
+    from controller.store.comparison_text import HEADER, cells
 
     title = f"{comparison.first} against {comparison.second}"
     table = Table("compared", "first", "second", title=title)
     for difference in comparison.differences:
         table.add_row(difference.name, _shown(difference.first), _shown(difference.second))
     print_table(table)
+    for name, rows in breakdown.sections():
+        table = Table(*HEADER, title=name)
+        for row in rows:
+            table.add_row(*cells(row))
+        print_table(table)
     lines = [f"warning: {warning}" for warning in comparison.warnings]
     lines += [f"left out: {task}: {reason}" for task, reason in comparison.left_out.items()]
-    lines.append(f"tasks compared: {', '.join(comparison.tasks) or 'none'}")
+    lines += breakdown.notes
+    lines.append(f"tasks compared: {', '.join(comparison.tasks)}")
     lines.append(f"SR {_figure(comparison.success_rate)}")
     lines.append(f"CR {_figure(comparison.completion_ratio)}")
     for line in lines:

@@ -8,7 +8,7 @@ import typer
 
 from appliance.cli.output import JsonOption, say
 from appliance.cli.results import SuiteOption, runs
-from appliance.cli.run import BuildOption, carry_out, check_machines
+from appliance.cli.run import BuildOption, carry_out, check_ready
 from appliance.cli.run_options import (
     BaseUrl,
     BudgetSeconds,
@@ -17,6 +17,7 @@ from appliance.cli.run_options import (
     FleetOption,
     Model,
     Parallel,
+    PreflightOption,
 )
 
 RetryOption = Annotated[
@@ -58,6 +59,7 @@ def resume(
     budget_usd: BudgetUsd = None,
     budget_seconds: BudgetSeconds = None,
     build: BuildOption = False,
+    preflight: PreflightOption = True,
     fleet: FleetOption = "real",
     json: JsonOption = False,
 ) -> None:
@@ -69,7 +71,7 @@ def resume(
     settings named now that differ from it are refused. A budget that is spent needs a larger one. The exit code is that of ``mesocosm run``.
     """
     from appliance.base.settings import get_settings
-    from controller.agents.registry import AgentOptions, make_driver, require_model
+    from controller.agents.registry import AgentOptions, make_driver
     from controller.episode.result import reasons_to_retry
     from controller.planning import resume_plan
     from controller.store.runs import Store
@@ -83,10 +85,8 @@ def resume(
     chosen = open_suite(suite or folder.spec.suite.name)
     options = AgentOptions(model=model, base_url=base_url)
     plan = resume_plan(folder.spec, chosen, lambda spec: make_driver(spec, options))
-    require_model(folder.spec.agent, options)
     warn_of_other_code(folder.spec)
-    if fleet == "real":
-        check_machines(settings, plan.kinds, build=build)
+    check_ready(plan, options, is_real=fleet == "real", is_whole=preflight, build=build)
     more = BudgetSpec(tokens=budget_tokens, usd=budget_usd, seconds=budget_seconds)
     change_budget(folder, read_budget(folder).replaced_by(more))
     job = make_job(plan, fleet, settings, say, retry=reasons)

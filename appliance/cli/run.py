@@ -10,7 +10,10 @@ from appliance.cli.output import JsonOption, console_err, console_out, print_jso
 from appliance.cli.run_request import takes_request
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from appliance.base.settings import Settings
+    from controller.agents.registry import AgentOptions
     from controller.executors.protocol import Job
     from controller.planning import Plan
     from controller.service.requests import RunRequest
@@ -40,12 +43,14 @@ def run(
 ) -> None:
     """Run an agent on a suite and report its results.
 
+    Before any machine is leased, the model is asked for one call of a tool about one picture, the
+    agent's command started, and images, hypervisor, disk and memory are looked at.
+
     The exit code is 0 when every trial was judged, whatever the verdicts, 1 when trials were
     inconclusive because machines failed or were not begun because the budget is spent, and 3 when images are not current or the hypervisor does
     not answer: nothing was begun then.
     """
     from appliance.base.settings import get_settings
-    from controller.agents.registry import require_model
     from controller.planning import create_run
     from controller.service.requests import agent_options, make_plan
     from controller.wiring import make_job
@@ -55,27 +60,33 @@ def run(
     for name, why in plan.suite.left_out.items():
         say(f"{name} is left out: {why}")
     if dry_run:
-        show_estimate(plan, settings, parallel=request.parallel, json=json)
+        show_estimate(plan, request, settings, json=json)
         return
-    if request.fleet == "real":
-        check_machines(settings, plan.kinds, build=build)
-    require_model(plan.agent, agent_options(request))
+    is_real = request.fleet == "real"
+    check_ready(
+        plan, agent_options(request), is_real=is_real, is_whole=request.preflight, build=build
+    )
     job = make_job(plan, request.fleet, settings, say)
     carry_out(job, create_run(plan, settings.runs_dir), parallel=request.parallel, json=json)
 
 
-def show_estimate(plan: Plan, settings: Settings, *, parallel: int, json: bool) -> None:
-    """Print what a run would do, and what it may take."""
+def show_estimate(plan: Plan, request: RunRequest, settings: Settings, *, json: bool) -> None:
+    """Print what a run would do, what it may take, and whether it could begin."""
     from controller.planning import specify_run
+    from controller.preflight import examine
+    from controller.service.requests import agent_options
     from controller.store.estimate import estimate
     from controller.store.runs import Store
 
     store = Store(settings.runs_dir)
-    figures = estimate(specify_run(plan), plan.suite, store, parallel=parallel)
+    figures = estimate(specify_run(plan), plan.suite, store, parallel=request.parallel)
+    machines = _machines_of(plan, settings, build=False) if request.fleet == "real" else None
+    checks = examine(plan, agent_options(request), settings, machines)
+    findings = list(checks) if request.preflight else []
     if json:
-        print_json(figures.to_dict())
+        print_json(figures.to_dict() | {"preflight": [each.to_dict() for each in findings]})
         return
-    for line in figures.lines():
+    for line in (*figures.lines(), *map(str, findings)):
         console_out().print(line, markup=False, soft_wrap=True)
 
 
@@ -86,6 +97,33 @@ def check_machines(settings: Settings, kinds: set[Kind], *, build: bool) -> None
 
     backends = host_backends(settings)
     require_ready(settings, kinds, backends, build=build, console=console_err())
+
+
+def check_ready(
+    plan: Plan, options: AgentOptions, *, is_real: bool, is_whole: bool, build: bool
+) -> None:
+    """Refuse to begin or continue a run that could not go on.
+
+    Args:
+        plan: of the run.
+        options: that its agent was specified with.
+        is_real: it needs machines of this appliance.
+        is_whole: check not only machines.
+        build: build images that are not current.
+    """
+    from appliance.base.settings import get_settings
+    from controller.preflight import require_ready
+
+    settings = get_settings()
+    machines = _machines_of(plan, settings, build=build) if is_real else None
+    if is_whole:
+        require_ready(plan, options, settings, machines)
+    elif machines is not None:
+        machines()
+
+
+def _machines_of(plan: Plan, settings: Settings, *, build: bool) -> Callable[[], None]:
+    return lambda: check_machines(settings, plan.kinds, build=build)
 
 
 def carry_out(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None:

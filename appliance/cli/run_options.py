@@ -111,4 +111,11 @@ Retries = Annotated[
         "--retries", min=0, help="More attempts at a trial whose machines or model failed."
     ),
 ]
+PreflightOption = Annotated[
+    bool,
+    typer.Option(
+        "--preflight/--no-preflight",
+        help="Check model, agent, disk and memory before any machine is leased.",
+    ),
+]
 FleetOption = Annotated[str, typer.Option("--fleet", hidden=True, help="real or fake.")]

@@ -24,6 +24,7 @@ from appliance.cli.run_options import (
     ModelExtra,
     Order,
     Parallel,
+    PreflightOption,
     Record,
     RecordRate,
     Repeats,
@@ -100,6 +101,7 @@ def make_request(
     record_rate: RecordRate = 5.0,
     parallel: Parallel = 1,
     retries: Retries = 1,
+    preflight: PreflightOption = True,
     fleet: FleetOption = "real",
 ) -> RunRequest:
     """Return a request; folders and files are named from the root, as the service has a folder of its own.
@@ -151,6 +153,7 @@ def make_request(
             "feedback": feedback,
             "record_hz": record_rate if record else 0.0,
             "parallel": parallel,
+            "preflight": preflight,
             "fleet": fleet,
         }
     )

@@ -155,20 +155,6 @@ def _own_agent(spec: PythonSpec | CommandSpec) -> MakeAgent:
     return python_class.make_class_agent(spec)
 
 
-def require_model(spec: AgentSpec, options: AgentOptions | None = None) -> None:
-    """Make sure that an agent's model is where it shall be, if it has one.
-
-    Raises:
-        RequirementError: nothing listens there.
-    """
-    if isinstance(spec, ModelSpec):
-        from controller.models.preflight import require_listening  # noqa: PLC0415
-        from controller.models.specification import read_settings, settings_of  # noqa: PLC0415
-
-        chosen = read_settings(**(options or AgentOptions()).model_settings)
-        require_listening(settings_of(spec, chosen))
-
-
 def _specify_script(options: AgentOptions) -> ScriptSpec:
     if options.script is None:
         raise UsageError("The script agent needs a file of actions.", resolution="Give --script.")

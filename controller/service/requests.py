@@ -58,6 +58,7 @@ class RunRequest(BaseModel):
         feedback: what agents are told of how far they are.
         record_hz: frames a second of recordings; 0 records none.
         parallel: trials at a time, as memory allows.
+        preflight: model, agent, disk and memory are checked before any machine is leased.
         fleet: ``fake`` lends machines in memory.
     """
 
@@ -85,6 +86,7 @@ class RunRequest(BaseModel):
     feedback: Literal["none", "hints", "nodes"] = "none"
     record_hz: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     parallel: int = Field(default=1, ge=1, le=1024)
+    preflight: bool = True
     fleet: Literal["real", "fake"] = "real"
 
     @property

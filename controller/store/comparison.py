@@ -87,8 +87,8 @@ def compare_runs(first: RunFolder, second: RunFolder, *, strict: bool = False) -
         strict: refuse runs that differ in more than what is compared.
 
     Raises:
-        UsageError: they are of different suites, or something that is warned of differs and
-            `strict` is set.
+        UsageError: they are of different suites, have no task in common that is the same and was
+            judged in both, or differ in something that is warned of and `strict` is set.
         StoreError: a log is damaged.
     """
     ours, theirs = first.spec, second.spec
@@ -109,6 +109,11 @@ def compare_runs(first: RunFolder, second: RunFolder, *, strict: bool = False) -
         )
     left_out = _left_out(ours, theirs, *({track.result.task for track in each} for each in tracks))
     kept = tuple(task.id for task in ours.tasks if task.id not in left_out)
+    if not kept:
+        raise UsageError(
+            f"{ours.run} and {theirs.run} have no task that can be compared.",
+            details="\n".join(f"{name}: {reason}" for name, reason in left_out.items()),
+        )
     return RunComparison(
         first=ours.run,
         second=theirs.run,

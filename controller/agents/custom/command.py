@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import shlex
 import subprocess
+import sys
+import termios
 import threading
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from appliance.base.errors import AgentError, UsageError
+from appliance.base.errors import AgentError, RequirementError, UsageError
 from appliance.base.masking import mask
 from appliance.base.process import ending_with_us, find_tool, kill_group, start
 from controller.agents.custom.messages import (
     MAX_LINE_BYTES,
+    PROTOCOL_VERSION,
     observation_message,
     read_line,
     start_message,
@@ -31,6 +35,16 @@ if TYPE_CHECKING:
 _KEPT_CHARS = 100_000
 _TAIL_CHARS = 4000
 _END_S = 2.0
+_START_S = 10.0
+_POLL_S = 0.02
+_INT_BYTES = 4
+_FIRST_LINE = {
+    "type": "start",
+    "protocol": PROTOCOL_VERSION,
+    "instruction": "",
+    "seed": 0,
+    "actions": [],
+}
 
 
 def specify_command(command: str, folder: Path | None = None) -> CommandSpec:
@@ -55,6 +69,66 @@ def make_command_agent(spec: CommandSpec) -> MakeAgent:
     Raises:
         UsageError: the command's program is not there, or a file that it names has changed.
     """
+    argv = _argv_of(spec)
+    return lambda context: CommandAgent(context, argv, Path(spec.folder))
+
+
+def require_starting(spec: CommandSpec) -> str:
+    """Start a command, wait until it reads its first line, and end it; return what was seen.
+
+    Raises:
+        UsageError: the program is not there, or a file that the command names has changed.
+        RequirementError: it ended before it read anything.
+    """
+    argv = _argv_of(spec)
+    with ending_with_us():
+        process = start(argv, cwd=Path(spec.folder), stdin=subprocess.PIPE, merge=True)
+    try:
+        if _has_read(process, write_line(_FIRST_LINE)):
+            return f"{argv[0]} starts, and reads"
+        if process.poll() is None:
+            return f"{argv[0]} starts; it has read nothing in {_START_S:g} s"
+        raise RequirementError(
+            f"The agent's command ended at once, with exit code {process.returncode}.",
+            details=mask(_stream(process.stdout).read()[-_TAIL_CHARS:].decode(errors="replace")),
+            resolution="It must wait for JSON lines on its standard input; see docs/agents.md.",
+        )
+    finally:
+        kill_group(process)
+        for stream in (process.stdin, process.stdout):
+            with contextlib.suppress(OSError):
+                _stream(stream).close()
+
+
+def _has_read(process: subprocess.Popen[bytes], line: bytes) -> bool:  # noqa: TID251 - as a type
+    """Return whether a process took a line from its standard input, before it ended or time passed.
+
+    Source: ioctl_tty(2), FIONREAD; pipe(7): the bytes that nobody has read, at either end.
+    """
+    stream = _stream(process.stdin)
+    try:
+        stream.write(line)
+        stream.flush()
+    except OSError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_END_S)
+        return False
+    for _ in range(round(_START_S / _POLL_S)):
+        unread = fcntl.ioctl(stream.fileno(), termios.FIONREAD, bytes(_INT_BYTES))
+        if int.from_bytes(unread, sys.byteorder) == 0:
+            return True
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_POLL_S)
+            break
+    return False
+
+
+def _argv_of(spec: CommandSpec) -> list[str]:
+    """Return program and arguments of a command that is as it was specified.
+
+    Raises:
+        UsageError: the program is not there, or a file that it names has changed.
+    """
     folder = Path(spec.folder)
     argv = _split(spec.command, folder)
     if _digest(argv, folder) != spec.digest:
@@ -62,7 +136,7 @@ def make_command_agent(spec: CommandSpec) -> MakeAgent:
             f"The files of the agent {spec.command!r} are not as they were when the run began.",
             resolution="Begin a new run, or bring its files back.",
         )
-    return lambda context: CommandAgent(context, argv, folder)
+    return argv
 
 
 class CommandAgent:

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from appliance.base.cancel import CancelToken
@@ -15,6 +16,7 @@ from controller.episode.result import Reason
 from controller.executors.local import LocalExecutor
 from controller.executors.protocol import BudgetSpent, TrialEnded
 from controller.planning import resume_plan, specify_run
+from controller.preflight import require_ready
 from controller.service.requests import agent_options, make_plan, open_tasks
 from controller.service.state.queued_run import Counts, State
 from controller.store.runs import Store
@@ -100,8 +102,7 @@ class Work:
         request, store = self.queued.request, Store(self._settings.runs_dir)
         begun = store.open(self.queued.run) if store.has(self.queued.run) else None
         plan = make_plan(request, self._settings) if begun is None else self._resume(begun)
-        if request.fleet == "real":
-            self._preflight(plan.kinds)
+        self._check(plan)
         folder = begun or self._create(plan, store)
         change_budget(folder, request.budget)
         self._planned = len(folder.spec.planned)
@@ -118,6 +119,20 @@ class Work:
             on_event=self._on_event,
         )
         return Finish(State.FINISHED) if folder.is_complete() else self._finish
+
+    def _check(self, plan: Plan) -> None:
+        """Refuse to begin where the run could not go on.
+
+        Raises:
+            MesocosmError: it could not.
+        """
+        request = self.queued.request
+        is_real = request.fleet == "real"
+        machines = partial(self._preflight, plan.kinds) if is_real else None
+        if request.preflight:
+            require_ready(plan, agent_options(request), self._settings, machines)
+        elif machines is not None:
+            machines()
 
     def _create(self, plan: Plan, store: Store) -> RunFolder:
         spec = specify_run(plan, clock=self._clock, run=self.queued.run)

@@ -300,6 +300,14 @@ def test_a_dry_run_says_what_would_be_run_and_begins_nothing(
     estimate = json.loads(capsys.readouterr().out)
     assert (estimate["trials"], estimate["trials_known"]) == (6, 6)
     assert estimate["runs"] == [found["run"]]
+    assert [each["name"] for each in estimate["preflight"]] == ["suite", "disk"]
+    nowhere = ["--agent", "model", "--model", "m", "--base-url", "http://127.0.0.1:1/v1"]
+    capsys.readouterr()
+    assert cli.main([*words, *nowhere, "--dry-run", "--json"]) == 0
+    refused = json.loads(capsys.readouterr().out)["preflight"][-1]
+    assert (refused["name"], refused["ok"]) == ("model", False)
+    assert cli.main([*words, *nowhere]) == 3
+    assert "Nothing answers" in capsys.readouterr().err
     assert cli.main([*words, "--tag", "hard"]) == 2
     assert cli.main([*words, "--model-extra", "[1]"]) == 2
 
@@ -334,6 +342,15 @@ def test_a_comparison_is_printed_and_strictness_refuses(
     assert re.search(r"agent\.kind .* oracle .* noop", shown)
     assert "tasks compared: answer" in shown
     assert "SR -1.000" in shown
+    target = get_settings().runs_dir / "compared.html"
+    assert cli.main(["compare", *names, "--format", "html", "-o", str(target)]) == 0
+    assert "<svg" in target.read_text()
+    assert cli.main(["compare", *names, "-o", str(target)]) == 2
+    capsys.readouterr()
+    assert cli.main(["compare", *names, "--json", "--suite", str(TINY)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["lines"][0]["difference"] == found["SR"]["difference"] == -1.0
+    assert found["notes"] == []
     spec = get_settings().runs_dir / names[1] / "run.json"
     spec.write_text(spec.read_text().replace('"images": {}', '"images": {"phone": "0"}'))
     assert cli.main(["compare", *names]) == 0

@@ -108,11 +108,15 @@ def test_tasks_of_one_run_only_are_left_out_by_name(tmp_path: Path) -> None:
     assert comparison.left_out == {"a": "only in first", "e": "only in second"}
 
 
-def test_tasks_without_a_conclusive_trial_are_left_out_by_name(tmp_path: Path) -> None:
+def test_runs_without_a_task_to_compare_are_refused_with_the_reason_of_each(
+    tmp_path: Path,
+) -> None:
     second = Store(tmp_path).create(other())
-    comparison = compare_runs(record(tmp_path, SPEC, "a"), second)
-    assert set(comparison.left_out.values()) == {"no conclusive trial in second"}
-    assert comparison.success_rate.difference is None
+    with pytest.raises(UsageError, match="no task that can be compared") as caught:
+        compare_runs(record(tmp_path, SPEC, "a"), second)
+    assert caught.value.details.splitlines() == [
+        f"{name}: no conclusive trial in second" for name in "abcd"
+    ]
 
 
 def test_recipes_accelerators_and_code_are_warned_of_and_refused_when_strict(

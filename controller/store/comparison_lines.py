@@ -1,0 +1,186 @@
+"""Break a comparison of two runs down: by task, application, complexity, capability, reason, cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from controller.store.run_metrics import completed, passed, read_tracks, values_by_task
+from evaluators.metrics.capabilities import AMENDED
+from evaluators.metrics.complexity import Dimension, measure_complexity
+from evaluators.metrics.intervals import compare, mean_of_tasks
+from evaluators.metrics.structure import Structure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from controller.store.comparison import RunComparison
+    from controller.store.run_metrics import Track
+    from controller.store.runs import RunFolder
+    from evaluators.model.suite import Suite
+    from provisioning.protocols import Json
+
+Values = dict[str, list[float]]
+
+RATES, TASKS, APPS = "rates", "success rate by task", "success rate by application"
+COMPLEXITY, CAPABILITIES = "success rate by complexity", "success rate by capability"
+REASONS, COST = "trials by reason", "cost of a trial"
+SECTIONS = (RATES, TASKS, APPS, COMPLEXITY, CAPABILITIES, REASONS, COST)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One figure of both runs.
+
+    Attributes:
+        section: one of `SECTIONS`.
+        name: of the figure, task, application, reason.
+        tasks: how many it is over; None where it counts trials.
+        first: of the first run; None where it has none.
+        second: of the second run.
+        difference: second less first, task by task; None where they cannot be paired.
+        low: of its 95 % interval over tasks; None with fewer than two tasks.
+        high: of that interval.
+        p: of no difference, by the sign-flip test.
+    """
+
+    section: str
+    name: str
+    tasks: int | None
+    first: float | None
+    second: float | None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return it as JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """A comparison line by line.
+
+    Attributes:
+        lines: in the order of `SECTIONS`.
+        notes: what is missing, and why.
+    """
+
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...] = ()
+
+    def sections(self) -> Iterator[tuple[str, list[Line]]]:
+        """Return the sections that have lines."""
+        for name in SECTIONS:
+            if lines := [line for line in self.lines if line.section == name]:
+                yield name, lines
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return it as JSON."""
+        return {"lines": [line.to_dict() for line in self.lines], "notes": list(self.notes)}
+
+
+def break_down(
+    first: RunFolder, second: RunFolder, comparison: RunComparison, suite: Suite | None
+) -> Breakdown:
+    """Return the figures of a comparison's tasks, line by line.
+
+    Args:
+        first: what is compared with.
+        second: what is compared.
+        comparison: of the two; says which tasks are the same.
+        suite: what they are of, for applications and complexity; None leaves these out.
+
+    Raises:
+        StoreError: a log is damaged.
+    """
+    kept = frozenset(comparison.tasks)
+    sides = [[track for track in read_tracks(each) if track.result.task in kept]
+             for each in (first, second)]  # fmt: skip
+    conclusive = [[track for track in side if track.is_conclusive] for side in sides]
+    success = [values_by_task(side, passed) for side in conclusive]
+    complete = [values_by_task(side, completed) for side in conclusive]
+    lines = [_paired(RATES, "SR", *success), _paired(RATES, "CR", *complete)]
+    lines += [_paired(TASKS, name, *_only(success, {name})) for name in comparison.tasks]
+    notes: tuple[str, ...] = ()
+    digests = {first.spec.suite.digest, second.spec.suite.digest}
+    if suite is None or suite.digest not in digests:
+        notes = (f"Applications and complexity are left out: {_why(suite, first)}",)
+    else:
+        lines += _grouped(success, suite, comparison.tasks)
+    lines += _reasons(*sides)
+    lines += [_cost(name, value, conclusive) for name, value in _COSTS.items()]
+    return Breakdown(tuple(lines), notes)
+
+
+_COSTS: Mapping[str, Callable[[Track], float]] = {
+    "tokens": lambda track: float(track.result.usage.total),
+    "USD": lambda track: track.result.usage.usd,
+    "steps": lambda track: float(track.result.steps),
+    "agent's seconds": lambda track: track.result.agent_seconds,
+    "wall seconds": lambda track: track.result.seconds,
+}
+
+
+def _why(suite: Suite | None, folder: RunFolder) -> str:
+    name = folder.spec.suite.name
+    if suite is None:
+        return f"the suite {name} is not available; name its folder by --suite."
+    return f"the suite {suite.name} is not as it was in either run; name it as it was by --suite."
+
+
+def _only(sides: Sequence[Values], tasks: Collection[str]) -> list[Values]:
+    return [{name: values for name, values in side.items() if name in tasks} for side in sides]
+
+
+def _paired(section: str, name: str, first: Values, second: Values) -> Line:
+    """Return the mean of both runs over tasks, and their difference task by task."""
+    result = compare(first, second)
+    low, high = result.interval or (None, None)
+    return Line(
+        section,
+        name,
+        result.tasks,
+        mean_of_tasks(first.values()),
+        mean_of_tasks(second.values()),
+        result.difference,
+        low,
+        high,
+        result.p_value,
+    )
+
+
+def _grouped(success: Sequence[Values], suite: Suite, tasks: Sequence[str]) -> Iterator[Line]:
+    """Return success by application, by level of complexity and by capability."""
+    structures = {name: Structure.of(suite.task(name)) for name in tasks}
+    apps: dict[str, set[str]] = {}
+    levels: dict[str, set[str]] = {}
+    capabilities: dict[str, set[str]] = {}
+    for name, structure in structures.items():
+        for app in filter(None, structure.apps.values()):
+            apps.setdefault(app, set()).add(name)
+        complexity = measure_complexity(structure, suite.applications)
+        for dimension in Dimension:
+            if level := complexity.level(dimension):
+                levels.setdefault(f"{dimension.value}: {level.value}", set()).add(name)
+        for title, capability in AMENDED.items():
+            if capability.fits(complexity):
+                capabilities.setdefault(title, set()).add(name)
+    groups = ((APPS, apps), (COMPLEXITY, levels), (CAPABILITIES, capabilities))
+    for section, members in groups:
+        for title in sorted(members):
+            yield _paired(section, title, *_only(success, members[title]))
+
+
+def _reasons(first: list[Track], second: list[Track]) -> Iterator[Line]:
+    """Return how many trials ended by each reason, inconclusive ones included."""
+    counts = [Counter(track.result.reason.value for track in side) for side in (first, second)]
+    for name in sorted({*counts[0], *counts[1]}):
+        yield Line(REASONS, name, None, counts[0][name], counts[1][name])
+
+
+def _cost(name: str, value: Callable[[Track], float], sides: Sequence[list[Track]]) -> Line:
+    return _paired(COST, name, *(values_by_task(side, value) for side in sides))

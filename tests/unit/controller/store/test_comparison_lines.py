@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import csv
+import io
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import pytest
+
+from controller.agents.driver import AgentDriver
+from controller.agents.noop import NoopAgent
+from controller.agents.oracle import OracleDriver
+from controller.store.comparison import compare_runs
+from controller.store.comparison_lines import COMPLEXITY, Line, break_down
+from controller.store.comparison_page import to_html
+from controller.store.comparison_text import to_csv, to_markdown
+from tests.unit.controller.store.test_comparison import SPEC, other, record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from controller.store.comparison import RunComparison
+    from controller.store.comparison_lines import Breakdown
+    from tests.unit.controller.lab import Lab
+
+HOSTILE = "<script>alert(1)</script>|x"
+
+
+def compared(tmp_path: Path) -> tuple[RunComparison, Breakdown]:
+    """Return a comparison in which a fails and becomes right, b is right in both, the rest fails."""
+    agent = SPEC.agent.model_copy(update={"model": HOSTILE})
+    first, second = record(tmp_path, SPEC, "b"), record(tmp_path, other(agent=agent), "ab")
+    comparison = compare_runs(first, second)
+    return comparison, break_down(first, second, comparison, None)
+
+
+def test_lines_pair_the_tasks_and_say_what_is_missing(tmp_path: Path) -> None:
+    _, breakdown = compared(tmp_path)
+    sections = dict(breakdown.sections())
+    assert list(sections) == [
+        "rates",
+        "success rate by task",
+        "trials by reason",
+        "cost of a trial",
+    ]
+    rate = sections["rates"][0]
+    assert (rate.tasks, rate.first, rate.second, rate.difference) == (4, 0.25, 0.5, 0.25)
+    assert (rate.low, rate.p) == (0.0, 1.0)
+    assert rate.high == pytest.approx(0.75)
+    assert [line.difference for line in sections["success rate by task"]] == [1.0, 0, 0, 0]
+    assert sections["trials by reason"] == [Line("trials by reason", "success", None, 4, 4)]
+    costs = {line.name: (line.first, line.difference) for line in sections["cost of a trial"]}
+    assert costs["wall seconds"] == (1.0, 0.0)
+    assert "the suite tiny is not available" in breakdown.notes[0]
+
+
+def test_csv_has_a_row_a_line_and_markdown_a_table_a_section(tmp_path: Path) -> None:
+    comparison, breakdown = compared(tmp_path)
+    rows = list(csv.DictReader(io.StringIO(to_csv(comparison, breakdown))))
+    assert len(rows) == len(breakdown.lines)
+    assert (rows[0]["name"], rows[0]["difference"], rows[0]["second_run"]) == (
+        "SR",
+        "0.25",
+        "second",
+    )
+    text = to_markdown(comparison, breakdown)
+    assert "| SR | 4 | 0.25 | 0.5 | +0.25 | +0 to +0.75 | 1 |" in text
+    assert "<script" not in text
+    widths = [line.replace("\\|", "").count("|") for line in text.splitlines() if line[:1] == "|"]
+    assert set(widths) == {4, 8}
+
+
+class Page(HTMLParser):
+    """Counts elements; notes whatever a page would fetch or run."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.active: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag not in {"meta", "line", "circle", "rect"}:
+            self.open.append(tag)
+        self.active += [name for name, _ in attrs if name in {"src", "href"} or name[:2] == "on"]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_has_charts_and_fetches_and_runs_nothing(tmp_path: Path) -> None:
+    page = Page(to_html(*compared(tmp_path)))
+    assert page.open == []
+    assert page.active == []
+    assert not {"script", "link", "img", "iframe"} & set(page.tags)
+    # Rates and tasks have two charts each, reasons one, each of five costs one.
+    assert page.tags.count("svg") == 10
+    assert page.tags.count("circle") == 2 + 4
+
+
+def test_applications_and_complexity_are_of_the_suite_that_was_run(lab: Lab) -> None:
+    first, second = lab.begin(OracleDriver()), lab.begin(AgentDriver(NoopAgent))
+    lab.use(OracleDriver())
+    lab.go(first)
+    lab.use(AgentDriver(NoopAgent))
+    lab.go(second)
+    comparison = compare_runs(first, second)
+    breakdown = break_down(first, second, comparison, lab.suite)
+    levels = dict(breakdown.sections())[COMPLEXITY]
+    assert {line.name for line in levels} >= {"dependency: easy", "instruction: easy"}
+    assert {line.difference for line in levels} == {-1.0}
+    assert breakdown.notes == ()

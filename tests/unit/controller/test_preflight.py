@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections import namedtuple
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import EngineError, RequirementError
+from appliance.base.settings import Settings
+from controller import preflight
+from controller.agents.oracle import OracleDriver
+from controller.agents.registry import AgentOptions, specify_agent
+from controller.planning import Plan
+from controller.preflight import examine, require_ready
+from controller.store.agent_spec import OracleSpec
+from tests.unit.controller.stand_in import completion, stand_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from controller.store.agent_spec import AgentSpec
+    from tests.unit.controller.lab import Lab
+
+Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
+SEES = completion(("report_colour", '{"colour": "red"}'))
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(state_dir=tmp_path / "state")
+
+
+def plan_of(lab: Lab, agent: AgentSpec) -> Plan:
+    return Plan(lab.suite, agent, OracleDriver(), repeats=2)
+
+
+def asked(lab: Lab, settings: Settings, base_url: str) -> str:
+    """Return what is found of the model at an address."""
+    options = AgentOptions(model="m", base_url=base_url)
+    plan = plan_of(lab, specify_agent("model", options))
+    require_ready(plan, options, settings)
+    findings = {each.name: each.detail for each in examine(plan, options, settings)}
+    assert findings["suite"] == "tiny 1, 8 trials"
+    return findings["model"]
+
+
+def test_a_model_is_asked_for_a_tool_with_a_picture(lab: Lab, settings: Settings) -> None:
+    with stand_in((200, SEES)) as server:
+        assert 'report_colour({"colour": "red"}) for a red picture' in asked(
+            lab, settings, server.base_url
+        )
+        (tool,) = server.requests[0]["tools"]
+        kinds = [part["type"] for part in server.requests[0]["messages"][0]["content"]]
+    assert (tool["function"]["name"], kinds) == ("report_colour", ["text", "image_url"])
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "message"),
+    [
+        (200, completion(content="It is red."), "called none.*It is red"),
+        (200, completion(("click", "{}")), "called none"),
+        (400, {"error": {"message": "images are not supported"}}, "no picture.*not supported"),
+        (404, {"error": {"message": "no such model"}}, "does not answer.*no such model"),
+    ],
+)
+def test_a_model_that_is_blind_has_no_tools_or_is_not_there_is_refused(
+    lab: Lab, settings: Settings, status: int, body: dict[str, object], message: str
+) -> None:
+    with stand_in((status, body)) as server, pytest.raises(RequirementError) as caught:
+        asked(lab, settings, server.base_url)
+    shown = f"{caught.value.brief} {caught.value.details}".replace("\n", " ")
+    assert re.search(message, shown), shown
+
+
+def test_a_command_that_ends_at_once_is_refused_and_one_that_waits_is_not(
+    lab: Lab, settings: Settings, tmp_path: Path
+) -> None:
+    broken, waiting = tmp_path / "broken.py", tmp_path / "waiting.py"
+    broken.write_text("import no_such_module\n")
+    waiting.write_text("for line in iter(input, None): pass\n")
+    options = AgentOptions(command=f"{sys.executable} waiting.py", folder=tmp_path)
+    plan = plan_of(lab, specify_agent("", options))
+    require_ready(plan, options, settings)
+    assert "starts, and reads" in [*examine(plan, options, settings)][-1].detail
+    options = AgentOptions(command=f"{sys.executable} broken.py", folder=tmp_path)
+    with pytest.raises(RequirementError, match="exit code 1") as caught:
+        require_ready(plan_of(lab, specify_agent("", options)), options, settings)
+    assert "no_such_module" in caught.value.details
+
+
+def test_all_that_is_wrong_is_one_error(
+    lab: Lab, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def silent() -> None:
+        raise EngineError("The engine does not answer.", resolution="Start it.")
+
+    plan, options = plan_of(lab, OracleSpec()), AgentOptions()
+    require_ready(plan, options, settings, lambda: None)
+    with pytest.raises(EngineError, match="does not answer"):
+        require_ready(plan, options, settings, silent)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: Usage(9, 9, 1000 << 20))
+    monkeypatch.setattr(preflight, "memory_mib", lambda: (4096, 100))
+    with pytest.raises(RequirementError, match="cannot begin: disk, machines, memory") as caught:
+        require_ready(plan, options, settings, silent)
+    assert "1000 MiB free, 1056 MiB needed" in caught.value.details
+    assert "100 of 4096 MiB available" in caught.value.details
+    assert "Start it." in caught.value.resolution
