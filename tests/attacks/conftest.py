@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.attacks.arenas import ARENAS
-from tests.attacks.model import Attack, Group
+from tests.attacks.model import Group, ShellAttack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark an attack's test as the attack declares for the machine it is played on."""
     params = item.callspec.params if hasattr(item, "callspec") else {}
     attack = params.get("attack")
-    if isinstance(attack, Attack | Group):
+    if isinstance(attack, ShellAttack | Group):
         for mark in attack.marks(params["arena"]):
             item.add_marker(mark)
 

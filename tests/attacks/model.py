@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from evaluators.graph.outcome import Call
     from tests.attacks.arenas import Arena
+    from tests.standins.phone_user import User
 
 STAND_IN, VM, CONTAINER = "stand-in", "libvirt-desktop", "container-desktop"
 MACHINES = frozenset({VM, CONTAINER})
@@ -33,18 +34,61 @@ def none_needed(_arena: Arena, _output: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """What the agent does, as its own user, to be judged better than it is.
+    """What the agent does to be judged better than it is.
 
     Attributes:
         name: unique.
         family: of the evaluators it is aimed at: the name of its folder.
-        script: of its shell, in its home folder.
         defence: what stops it, one clause; for docs/red-team.md.
         calls: evaluators that must stay unmet.
+        only_nightly: why a landing plays it nowhere; empty: it does.
         differs_on: machines on which something else stands against it than on the stand-in: another
             session, kernel, disk or capability.
         represents: whether it stands for its kind on those machines in a landing; all others are
             left to the nightly there.
+    """
+
+    name: str
+    family: str
+    defence: str
+    calls: tuple[Call, ...]
+    only_nightly: str = ""
+    differs_on: frozenset[str] = frozenset()
+    represents: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerAttack(Attack):
+    """What the agent hands in as its answer.
+
+    Attributes:
+        tries: an evaluator each, and the answers that are handed in to it one after the other.
+    """
+
+    tries: tuple[tuple[Call, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhoneAttack(Attack):
+    """What the agent does in front of a phone: it taps and types.
+
+    Attributes:
+        moves: its taps and keys.
+        effect: asserts that they had the effect that the attack relies on.
+        honest: asserted to be met afterwards: what really happened.
+    """
+
+    moves: Callable[[User], None]
+    effect: Callable[[User], None] = lambda _user: None
+    honest: tuple[Call, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShellAttack(Attack):
+    """What the agent does in a shell of a desktop, as its own user.
+
+    Attributes:
+        script: of its shell, in its home folder.
         slow_on: machines on which it takes more than ten seconds.
         prepare: script that is run before.
         goes_on: the script runs beside the judging.
@@ -57,16 +101,9 @@ class Attack:
         is_apart: whether it touches nothing but its own folder, so that it is played together with
             others of its family.
         wave_timeout_s: of the evaluators; short where some must time out.
-        only_nightly: why a landing plays it nowhere; empty: it does.
     """
 
-    name: str
-    family: str
     script: str
-    defence: str
-    calls: tuple[Call, ...]
-    differs_on: frozenset[str] = frozenset()
-    represents: bool = False
     slow_on: frozenset[str] = frozenset()
     prepare: str = ":"
     goes_on: bool = False
@@ -77,7 +114,6 @@ class Attack:
     root: str = ""
     is_apart: bool = False
     wave_timeout_s: float = 20.0
-    only_nightly: str = ""
 
     def marks(self, place: str) -> Iterator[pytest.MarkDecorator]:
         """Yield the marks of its test at a place."""
@@ -102,7 +138,7 @@ class Group:
     """
 
     family: str
-    attacks: tuple[Attack, ...]
+    attacks: tuple[ShellAttack, ...]
     wave_timeout_s: float = 60.0
 
     @property

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 
-from tests.attacks.model import Attack, Group
+from tests.attacks.model import Attack, Group, ShellAttack
 
 FOLDER = Path(__file__).parent
 
@@ -28,24 +28,25 @@ def all_attacks() -> tuple[Attack, ...]:
 
 
 @cache
-def honest_ways() -> tuple[Attack, ...]:
+def honest_ways() -> tuple[ShellAttack, ...]:
     """Return the honest ways to the targets of every family, which must be met."""
-    found: list[Attack] = []
+    found: list[ShellAttack] = []
     for family in families():
         found += getattr(importlib.import_module(f"tests.attacks.{family}.attacks"), "HONEST", ())
     return tuple(found)
 
 
 @cache
-def rounds() -> tuple[Attack | Group, ...]:
-    """Return what is played at a time: an attack alone, or those of a family that stay apart.
+def rounds() -> tuple[ShellAttack | Group, ...]:
+    """Return what is played in shells at a time: an attack alone, or those of a family that stay apart.
 
     Those that a landing plays on machines are a group of their own, so that it plays no others there.
     """
-    apart = [attack for attack in all_attacks() if attack.is_apart]
+    shells = [attack for attack in all_attacks() if isinstance(attack, ShellAttack)]
+    apart = [attack for attack in shells if attack.is_apart]
     ordered = sorted(apart, key=lambda one: (one.family, one.represents))
     groups = [
         Group(family, tuple(attacks))
         for (family, _), attacks in groupby(ordered, lambda one: (one.family, one.represents))
     ]
-    return (*groups, *(attack for attack in all_attacks() if not attack.is_apart))
+    return (*groups, *(attack for attack in shells if not attack.is_apart))

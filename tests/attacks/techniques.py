@@ -13,7 +13,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.attacks.model import MACHINES, NO_TOOL, VM, Attack
+from tests.attacks.model import MACHINES, NO_TOOL, VM, ShellAttack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,8 +57,8 @@ class Technique:
         defence: what stops it.
         is_for_folders: whether it can be played on a folder.
         differs_on: machines on which something else stands against it.
-        root: what root does before, see `Attack`.
-        represents: see `Attack`.
+        root: what root does before, see `ShellAttack`.
+        represents: see `ShellAttack`.
     """
 
     name: str
@@ -330,7 +330,7 @@ def contents(data: bytes | str) -> str:
     return f'base64 -d > "$1" << END\n{text}\nEND'
 
 
-def generate(model: ThreatModel) -> tuple[Attack, ...]:
+def generate(model: ThreatModel) -> tuple[ShellAttack, ...]:
     """Return the attacks of a threat model: each technique on each target it can be played on."""
     return tuple(
         _attack(model.family, target, technique)
@@ -340,13 +340,13 @@ def generate(model: ThreatModel) -> tuple[Attack, ...]:
     )
 
 
-def honest(family: str, target: Target) -> Attack:
+def honest(family: str, target: Target) -> ShellAttack:
     """Return the honest way to a target, in the form of an attack: it must be met."""
     technique = Technique("honest", 'put "$right" "$at"; see', "")
     return _attack(family, target, technique)
 
 
-def hostile(family: str, target: Target, what: str, content: str, defence: str) -> Attack:
+def hostile(family: str, target: Target, what: str, content: str, defence: str) -> ShellAttack:
     """Return an attack that puts hostile content at a target.
 
     Args:
@@ -360,7 +360,7 @@ def hostile(family: str, target: Target, what: str, content: str, defence: str) 
     return _attack(family, target, Technique(what, script, defence))
 
 
-def _attack(family: str, target: Target, technique: Technique) -> Attack:
+def _attack(family: str, target: Target, technique: Technique) -> ShellAttack:
     name = f"{technique.name} for {target.name}"
     tag = "".join(letter if letter.isalnum() else "-" for letter in name)
     call = target.check(f"~/attacks/{tag}/{target.file}")
@@ -382,7 +382,7 @@ def _attack(family: str, target: Target, technique: Technique) -> Attack:
         tries=_TRIES,
         script=technique.script,
     )
-    return Attack(
+    return ShellAttack(
         name=name,
         family=family,
         script=frame,

@@ -14,10 +14,10 @@ import pytest
 
 from evaluators.graph.outcome import Verdict
 from tests.attacks.calls import REPORT
-from tests.attacks.model import NO_TOOL, Attack, Group
+from tests.attacks.model import NO_TOOL, Group, ShellAttack
 from tests.attacks.registry import honest_ways, rounds
 from tests.attacks.techniques import FUSE
-from tests.attacks.trial import PlayedTrial
+from tests.attacks.trial import desktop_trial
 from tests.attacks.windows.scripts import PRELOAD_RIGHT, library
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("attack", rounds(), ids=lambda attack: attack.name)
 def test_no_attack_meets_a_node_or_leaves_the_denominator(
-    field: Arena, attack: Attack | Group
+    field: Arena, attack: ShellAttack | Group
 ) -> None:
     arena = field
     attacks = attack.attacks if isinstance(attack, Group) else (attack,)
@@ -36,7 +36,7 @@ def test_no_attack_meets_a_node_or_leaves_the_denominator(
     for one in attacks:
         arena.play(one.prepare)
     calls = tuple(call for one in attacks for call in one.calls)
-    trial = PlayedTrial(arena.machine, calls, wave_timeout_s=attack.wave_timeout_s)
+    trial = desktop_trial(arena.machine, calls, wave_timeout_s=attack.wave_timeout_s)
     trial.begin()
     outputs = [play(arena, one) for one in attacks]
     if all(NO_TOOL in output for output in outputs):
@@ -60,7 +60,7 @@ def test_no_attack_meets_a_node_or_leaves_the_denominator(
     assert again.met is False, again
 
 
-def play(arena: Arena, attack: Attack) -> str:
+def play(arena: Arena, attack: ShellAttack) -> str:
     """Play an attack; return what it printed."""
     script = attack.script
     if script is PRELOAD_RIGHT:
@@ -91,7 +91,7 @@ def test_the_honest_way_to_what_is_attacked_is_met(field: Arena) -> None:
     for way in ways:
         arena.play(way.prepare)
     calls = tuple(call for way in ways for call in way.calls)
-    trial = PlayedTrial(arena.machine, calls, wave_timeout_s=60.0)
+    trial = desktop_trial(arena.machine, calls, wave_timeout_s=60.0)
     trial.begin()
     for way in ways:
         way.evidence(arena, arena.play(way.script))

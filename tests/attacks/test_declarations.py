@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from tests.attacks.arenas import ARENAS
 from tests.attacks.conftest import pytest_itemcollected
-from tests.attacks.model import CONTAINER, STAND_IN, VM, Attack, Group
+from tests.attacks.model import CONTAINER, STAND_IN, VM, Group, ShellAttack
 from tests.attacks.page import PAGE, render
 from tests.attacks.registry import all_attacks, families, rounds
 
@@ -49,7 +49,7 @@ def test_each_family_says_what_an_agent_can_do_and_what_stands_against_it() -> N
 
 
 def test_the_stand_in_plays_nearly_all_and_vms_a_few() -> None:
-    left = {one.name for one in rounds() if isinstance(one, Attack) and one.only_nightly}
+    left = {one.name for one in rounds() if isinstance(one, ShellAttack) and one.only_nightly}
     assert nightly_on(STAND_IN) == left
     assert len(left) < len(all_attacks()) / 10
     played = [one for one in rounds() if one.name not in nightly_on(VM)]
@@ -58,7 +58,7 @@ def test_the_stand_in_plays_nearly_all_and_vms_a_few() -> None:
 
 def test_an_attack_is_left_out_with_a_reason() -> None:
     vm = frozenset({VM})
-    attack = Attack(
+    attack = ShellAttack(
         name="some", family="x", script=":", defence="", calls=(), differs_on=vm, slow_on=vm
     )
     assert [mark.name for mark in attack.marks(VM)] == ["slow", "nightly"]
@@ -69,8 +69,8 @@ def test_an_attack_is_left_out_with_a_reason() -> None:
 
 def test_a_group_is_played_where_one_of_it_must_be() -> None:
     vm = frozenset({VM})
-    usual = Attack(name="a", family="x", script=":", defence="", calls=())
-    other = Attack(
+    usual = ShellAttack(name="a", family="x", script=":", defence="", calls=())
+    other = ShellAttack(
         name="b", family="x", script=":", defence="", calls=(), differs_on=vm, represents=True
     )
     assert [mark.name for mark in Group("x", (usual,)).marks(VM)] == ["nightly"]
@@ -82,21 +82,21 @@ def test_the_page_is_up_to_date() -> None:
 
 
 def test_the_marks_reach_pytest() -> None:
-    attack = next(one for one in rounds() if isinstance(one, Attack) and one.represents)
+    attack = next(one for one in rounds() if isinstance(one, ShellAttack) and one.represents)
     other = next(
         one
         for one in rounds()
-        if isinstance(one, Attack) and not one.differs_on and not one.only_nightly
+        if isinstance(one, ShellAttack) and not one.differs_on and not one.only_nightly
     )
     assert (marks_of(attack, VM), marks_of(other, VM)) == (set(attack_marks(attack)), {"nightly"})
     assert marks_of(other, STAND_IN) == set()
 
 
-def attack_marks(attack: Attack) -> list[str]:
+def attack_marks(attack: ShellAttack) -> list[str]:
     return [mark.name for mark in attack.marks(VM)]
 
 
-def marks_of(attack: Attack, place: str) -> set[str]:
+def marks_of(attack: ShellAttack, place: str) -> set[str]:
     """Return the names of the marks that the hook of this folder adds to a test of an attack."""
     marks: set[str] = set()
     item = SimpleNamespace(

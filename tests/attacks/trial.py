@@ -9,17 +9,19 @@ from controller.episode.judging import Judgement, judge
 from controller.episode.result import Ending, Reason
 from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.state import NodeState
+from evaluators.model.base import SESSION
 from evaluators.model.task import Task
-from evaluators.runners import machine_runner
+from evaluators.runners import machine_runner, phone_runner, session_runner
+from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from controller.actions.session import SessionState
     from controller.episode.live import LiveTrial
-    from evaluators.graph.outcome import Call
-    from provisioning.protocols import Machine
+    from evaluators.graph.outcome import Call, WaveRunner
+    from provisioning.protocols import Commands, Machine
 
-_ROLE = "desktop"
 _PATIENT_S = 60.0
 """Of the check at the start, when nothing keeps evaluators from answering but a busy host."""
 
@@ -28,8 +30,10 @@ class PlayedTrial:
     """The part of a `LiveTrial` that its judge needs.
 
     Args:
-        machine: the desktop.
+        runner: of the evaluators.
         calls: evaluators, one a node.
+        on: role that they look at.
+        machines: by role; those that the judge may ask.
         wave_timeout_s: bound of one round trip.
 
     Attributes:
@@ -38,11 +42,19 @@ class PlayedTrial:
         graph: as far as it is met.
     """
 
-    def __init__(self, machine: Machine, calls: tuple[Call, ...], *, wave_timeout_s: float) -> None:
+    def __init__(
+        self,
+        runner: WaveRunner,
+        calls: tuple[Call, ...],
+        *,
+        on: str,
+        machines: Mapping[str, Machine],
+        wave_timeout_s: float = _PATIENT_S,
+    ) -> None:
         self._calls = {f"n{number}": call for number, call in enumerate(calls)}
-        self.task = _task_of(self._calls)
-        self.machines = {_ROLE: machine}
-        self._runners = {_ROLE: machine_runner(machine, vocabulary())}
+        self.task = _task_of(self._calls, on)
+        self.machines = machines
+        self._runners = {on: runner}
         self._timeout_s = wave_timeout_s
         self.graph = self._fresh(wave_timeout_s)
 
@@ -79,16 +91,41 @@ class PlayedTrial:
         return GraphEvaluator(self.task.graph, self._runners, wave_timeout_s=timeout_s)
 
 
-def _task_of(calls: Mapping[str, Call]) -> Task:
+def desktop_trial(
+    machine: Machine, calls: tuple[Call, ...], *, wave_timeout_s: float
+) -> PlayedTrial:
+    """Make a trial on a desktop."""
+    return PlayedTrial(
+        machine_runner(machine, vocabulary()),
+        calls,
+        on=Kind.DESKTOP,
+        machines={Kind.DESKTOP: machine},
+        wave_timeout_s=wave_timeout_s,
+    )
+
+
+def session_trial(state: SessionState, calls: tuple[Call, ...]) -> PlayedTrial:
+    """Make a trial of what an agent hands in."""
+    runner = session_runner(state, vocabulary().evaluators[SESSION])
+    return PlayedTrial(runner, calls, on=SESSION, machines={})
+
+
+def phone_trial(phone: Commands, calls: tuple[Call, ...]) -> PlayedTrial:
+    """Make a trial on a phone."""
+    runner = phone_runner(phone, vocabulary().evaluators[Kind.PHONE])
+    return PlayedTrial(runner, calls, on=Kind.PHONE, machines={})
+
+
+def _task_of(calls: Mapping[str, Call], on: str) -> Task:
     nodes = [
-        {"id": name, "on": _ROLE, "check": call.check, "with": dict(call.args)}
+        {"id": name, "on": on, "check": call.check, "with": dict(call.args)}
         for name, call in calls.items()
     ]
     return Task.model_validate(
         {
             "id": "attacked",
             "instruction": "Do what you are told.",
-            "roles": {_ROLE: "desktop"},
+            "roles": {"phone": "phone"} if on == "phone" else {"desktop": "desktop"},
             "graph": nodes,
             "oracle": [{"do": "complete"}],
         }

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evaluators.graph.outcome import Call
-from tests.attacks.model import NO_TOOL, WAITS, Attack
+from tests.attacks.model import NO_TOOL, WAITS, ShellAttack
 from tests.attacks.windows.wire import WIRE
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def _was_asked(arena: Arena, _output: str) -> None:
     assert arena.shell("cat asked").strip(), arena.shell("cat owner.log")
 
 
-def _attack(name: str, how: str, defence: str, *, is_slow: bool = False) -> Attack:
-    return Attack(
+def _attack(name: str, how: str, defence: str, *, is_slow: bool = False) -> ShellAttack:
+    return ShellAttack(
         name=name,
         family=FAMILY,
         script=_OWNER.replace("HOW", how),

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluators.graph.outcome import Call
-from tests.attacks.model import NO_TOOL, Attack
+from tests.attacks.model import NO_TOOL, ShellAttack
 from tests.attacks.techniques import (
     MOUNTS,
     TIMES,
@@ -120,5 +120,5 @@ HOSTILE = (
         "rows are compared as SQLite reads them",
     ),
 )
-ATTACKS: tuple[Attack, ...] = (*generate(_MODEL), *HOSTILE)
+ATTACKS: tuple[ShellAttack, ...] = (*generate(_MODEL), *HOSTILE)
 HONEST = (honest(FAMILY, DATABASE),)

@@ -26,7 +26,7 @@ from tests.attacks.techniques import (
 from tests.evaluator_cases.file_builders import bombed, docx, with_entities, xlsx
 
 if TYPE_CHECKING:
-    from tests.attacks.model import Attack
+    from tests.attacks.model import ShellAttack
 
 FAMILY = "documents"
 WORDS = "The lake froze in 1963."
@@ -64,7 +64,7 @@ LETTER = Target(
 SHEET = Target("a workbook", "pay.xlsx", contents(_sheet(12)), contents(_sheet(7)), _cell)
 _MODEL = ThreatModel(FAMILY, (LETTER, SHEET), WRITES, MOUNTS, TIMES)
 
-ATTACKS: tuple[Attack, ...] = (
+ATTACKS: tuple[ShellAttack, ...] = (
     *generate(_MODEL),
     hostile(FAMILY, LETTER, "hidden text", contents(_hidden()), "hidden text is no paragraph"),
     hostile(

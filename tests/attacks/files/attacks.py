@@ -22,7 +22,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from evaluators.graph.outcome import Call
-from tests.attacks.model import Attack
+from tests.attacks.model import ShellAttack
 from tests.attacks.techniques import (
     MOUNTS,
     TIMES,
@@ -130,7 +130,7 @@ HOSTILE = (
     ),
 )
 _OUTSIDE = "/tmp/desk/report.txt"
-_LINKED_OUTSIDE = Attack(
+_LINKED_OUTSIDE = ShellAttack(
     name="a linked folder outside the home folder",
     family=FAMILY,
     prepare="mkdir -p /tmp/desk; echo wrong > /tmp/desk/report.txt",
@@ -140,7 +140,7 @@ _LINKED_OUTSIDE = Attack(
     calls=(_text(_OUTSIDE),),
     evidence=_is_read,
 )
-ATTACKS: tuple[Attack, ...] = (
+ATTACKS: tuple[ShellAttack, ...] = (
     *generate(_FILES),
     *generate(_TREES),
     *HOSTILE,

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from evaluators.graph.outcome import Call
-from tests.attacks.model import Attack
+from tests.attacks.model import ShellAttack
 from tests.attacks.techniques import contents
 
 FAMILY = "firefox"
@@ -74,8 +74,8 @@ _COMMENTED = f'/* was\nuser_pref("{_PREF}", "{URL}");\n*/\n// user_pref("{_PREF}
 _BEHIND = "real=$(mktemp -d)/profile; mkdir -p $real; mkdir -p ~/.mozilla/firefox\n"
 
 
-def _attack(name: str, script: str, defence: str) -> Attack:
-    return Attack(
+def _attack(name: str, script: str, defence: str) -> ShellAttack:
+    return ShellAttack(
         name=name,
         family=FAMILY,
         prepare=_PROFILE + _WRONG,
@@ -114,7 +114,7 @@ ATTACKS = (
 )
 # A tab takes a running Firefox, which honest ways on machines have.
 HONEST = (
-    Attack(
+    ShellAttack(
         name="honest for a profile",
         family=FAMILY,
         prepare=_PROFILE + _WRONG,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from evaluators.graph.outcome import Call
 from tests.attacks.calls import ALL, REPORT, SECRET, SETTING, WRONG_REPORT
 from tests.attacks.databases.attacks import DATABASE
-from tests.attacks.model import VM, Attack, Evidence
+from tests.attacks.model import VM, Evidence, ShellAttack
 from tests.attacks.repositories.attacks import REPOSITORY
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _is_large(least: int) -> Evidence:
 
 ATTACKS = (
     # A container's disk is the host's: it is never filled.
-    Attack(
+    ShellAttack(
         name="filling the disk",
         family=FAMILY,
         script=_FILL.replace("PLACE", "$HOME"),
@@ -112,7 +112,7 @@ ATTACKS = (
         fills_disk=True,
         evidence=_is_full,
     ),
-    Attack(
+    ShellAttack(
         name="filling the folder of temporary files",
         family=FAMILY,
         script=_FILL.replace("PLACE", "/tmp"),
@@ -123,7 +123,7 @@ ATTACKS = (
         fills_disk=True,
         evidence=_is_full,
     ),
-    Attack(
+    ShellAttack(
         name="using up the inodes",
         family=FAMILY,
         script=_INODES,
@@ -134,7 +134,7 @@ ATTACKS = (
         fills_disk=True,
         only_nightly="filling the disk and the temporary files are played",
     ),
-    Attack(
+    ShellAttack(
         name="many processes",
         family=FAMILY,
         script=_PROCESSES,
@@ -143,7 +143,7 @@ ATTACKS = (
         prepare=WRONG_REPORT,
         evidence=_is_large(200),
     ),
-    Attack(
+    ShellAttack(
         name="many open files",
         family=FAMILY,
         script=_DESCRIPTORS,
@@ -153,7 +153,7 @@ ATTACKS = (
         evidence=_is_large(500),
     ),
     # Files are opened by the same code on every kernel.
-    Attack(
+    ShellAttack(
         name="racing a symlink",
         family=FAMILY,
         script=RACE,

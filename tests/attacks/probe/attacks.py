@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.attacks.calls import ALL, REPORT, SECRET, SETTING, WRONG_REPORT
-from tests.attacks.model import CONTAINER, MACHINES, VM, Attack
+from tests.attacks.model import CONTAINER, MACHINES, VM, ShellAttack
 from tests.attacks.probe.scripts import (
     CLOCK,
     ENVIRONMENT,
@@ -55,7 +55,7 @@ def _is_refused(_arena: Arena, output: str) -> None:
 
 ATTACKS = (
     # A real login session reads more files than the stand-in's.
-    Attack(
+    ShellAttack(
         name="fake programs on PATH",
         family=FAMILY,
         script=ENVIRONMENT + FAKE_PROGRAMS,
@@ -65,7 +65,7 @@ ATTACKS = (
         differs_on=MACHINES,
         represents=True,
     ),
-    Attack(
+    ShellAttack(
         name="sitecustomize and shadowed modules",
         family=FAMILY,
         script=ENVIRONMENT + FAKE_MODULES,
@@ -74,7 +74,7 @@ ATTACKS = (
         prepare=WRONG_REPORT,
         differs_on=MACHINES,
     ),
-    Attack(
+    ShellAttack(
         name="LD_PRELOAD, LD_AUDIT, GSETTINGS_BACKEND",
         family=FAMILY,
         script=ENVIRONMENT + PRELOAD,
@@ -83,7 +83,7 @@ ATTACKS = (
         prepare=WRONG_REPORT,
         differs_on=MACHINES,
     ),
-    Attack(
+    ShellAttack(
         name="time zones and locales of one's own",
         family=FAMILY,
         script=ENVIRONMENT + LOCALE,
@@ -93,7 +93,7 @@ ATTACKS = (
         differs_on=MACHINES,
     ),
     # The probe is a daemon on a VM and a child of `docker exec` in a container.
-    Attack(
+    ShellAttack(
         name="killing the probe",
         family=FAMILY,
         script=KILL,
@@ -103,7 +103,7 @@ ATTACKS = (
         differs_on=MACHINES,
         represents=True,
     ),
-    Attack(
+    ShellAttack(
         name="reading the bundle",
         family=FAMILY,
         script=LOOT,
@@ -116,7 +116,7 @@ ATTACKS = (
         evidence=_was_read,
     ),
     # A pipe, or a virtio port.
-    Attack(
+    ShellAttack(
         name="writing to the link",
         family=FAMILY,
         script=FORGE,
@@ -126,7 +126,7 @@ ATTACKS = (
         differs_on=frozenset({VM, CONTAINER}),
         represents=True,
     ),
-    Attack(
+    ShellAttack(
         name="setting the clock",
         family=FAMILY,
         script=CLOCK,
@@ -136,7 +136,7 @@ ATTACKS = (
         differs_on=MACHINES,
         evidence=_is_refused,
     ),
-    Attack(
+    ShellAttack(
         name="becoming root",
         family=FAMILY,
         script=ROOT,

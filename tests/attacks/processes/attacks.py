@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evaluators.graph.outcome import Call
-from tests.attacks.model import MACHINES, NO_TOOL, Attack
+from tests.attacks.model import MACHINES, NO_TOOL, ShellAttack
 
 if TYPE_CHECKING:
     from tests.attacks.arenas import Arena
@@ -38,8 +38,8 @@ def _runs(arena: Arena, output: str) -> None:
 
 def _attack(
     name: str, script: str, defence: str, *, differs_on: frozenset[str] = frozenset()
-) -> Attack:
-    return Attack(
+) -> ShellAttack:
+    return ShellAttack(
         name=name,
         family=FAMILY,
         script=script,

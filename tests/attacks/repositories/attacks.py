@@ -11,7 +11,7 @@ to, git verifies the copy, and runs there with a configuration of its own.
 from __future__ import annotations
 
 from evaluators.graph.outcome import Call
-from tests.attacks.model import NO_TOOL, Attack
+from tests.attacks.model import NO_TOOL, ShellAttack
 from tests.attacks.techniques import (
     MOUNTS,
     TIMES,
@@ -108,5 +108,5 @@ HOSTILE = (
         "files are counted",
     ),
 )
-ATTACKS: tuple[Attack, ...] = (*generate(_MODEL), *HOSTILE)
+ATTACKS: tuple[ShellAttack, ...] = (*generate(_MODEL), *HOSTILE)
 HONEST = (honest(FAMILY, REPOSITORY),)

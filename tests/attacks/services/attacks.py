@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evaluators.graph.outcome import Call
-from tests.attacks.model import NO_TOOL, WAITS, Attack
+from tests.attacks.model import NO_TOOL, WAITS, ShellAttack
 
 if TYPE_CHECKING:
     from provisioning.protocols import Json
@@ -153,7 +153,9 @@ def _calls(protocol: str, port: int) -> tuple[Call, ...]:
     )
 
 
-def _attack(number: int, protocol: str, how: str, defence: str, *, is_slow: bool = False) -> Attack:
+def _attack(
+    number: int, protocol: str, how: str, defence: str, *, is_slow: bool = False
+) -> ShellAttack:
     port = _FIRST_PORT + number
 
     def was_asked(arena: Arena, _output: str) -> None:
@@ -162,7 +164,7 @@ def _attack(number: int, protocol: str, how: str, defence: str, *, is_slow: bool
         assert "Traceback" not in log, log
 
     start = _SERVER.replace("PROTOCOL", protocol).replace("HOW", how).replace("PORT", str(port))
-    return Attack(
+    return ShellAttack(
         name=f"a server of {protocol} that is {how}",
         family=FAMILY,
         prepare=start,
@@ -244,7 +246,7 @@ ATTACKS = (
         _attack(number, protocol, how, defence, is_slow=is_slow)
         for number, (protocol, how, defence, is_slow) in enumerate(_KINDS)
     ),
-    Attack(
+    ShellAttack(
         name="taking the port of a running server",
         family=FAMILY,
         root="mkdir -p /tmp/served && cd /tmp/served && (setsid python3 -m http.server "

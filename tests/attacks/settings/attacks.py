@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from evaluators.graph.outcome import Call
 from tests.attacks.calls import SETTING
-from tests.attacks.model import MACHINES, Attack
+from tests.attacks.model import MACHINES, ShellAttack
 from tests.attacks.settings.scripts import ANSWER_FIRST, ENDLESS, PROFILE, SCHEMAS, WRECK
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _saw_a_helper(arena: Arena, _output: str) -> None:
 
 ATTACKS = (
     # The stand-in lacks the schemas' compiler or the user's runtime folder.
-    Attack(
+    ShellAttack(
         name="a schema with another default",
         family=FAMILY,
         script=SCHEMAS,
@@ -48,7 +48,7 @@ ATTACKS = (
         represents=True,
         evidence=_own_settings_changed,
     ),
-    Attack(
+    ShellAttack(
         name="a dconf profile in the runtime folder",
         family=FAMILY,
         script=PROFILE,
@@ -58,7 +58,7 @@ ATTACKS = (
         evidence=_own_settings_changed,
     ),
     # Who may trace whom is the kernel's setting.
-    Attack(
+    ShellAttack(
         name="answering in a helper's place",
         family=FAMILY,
         script=ANSWER_FIRST,
@@ -70,7 +70,7 @@ ATTACKS = (
         represents=True,
         evidence=_saw_a_helper,
     ),
-    Attack(
+    ShellAttack(
         name="ending helpers",
         family=FAMILY,
         script=ENDLESS.format(signal="KILL"),
@@ -79,7 +79,7 @@ ATTACKS = (
         goes_on=True,
         evidence=_saw_a_helper,
     ),
-    Attack(
+    ShellAttack(
         name="stopping helpers",
         family=FAMILY,
         script=ENDLESS.format(signal="STOP"),
@@ -90,14 +90,14 @@ ATTACKS = (
         wave_timeout_s=4.0,
         evidence=_saw_a_helper,
     ),
-    Attack(
+    ShellAttack(
         name="a wrecked dconf database",
         family=FAMILY,
         script=WRECK,
         defence="what cannot be read as a setting is not the setting",
         calls=(SETTING,),
     ),
-    Attack(
+    ShellAttack(
         name="an autostart entry that starts nothing",
         family=FAMILY,
         script="mkdir -p .config/autostart; cd .config/autostart; "

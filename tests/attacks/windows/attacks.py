@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, cast
 from appliance.base.clock import wait_until
 from evaluators.graph.outcome import Call
 from tests.attacks.calls import CALCULATOR, RUNNING
-from tests.attacks.model import CONTAINER, MACHINES, VM, WAITS, Attack, Evidence
+from tests.attacks.model import CONTAINER, MACHINES, VM, WAITS, Evidence, ShellAttack
 from tests.attacks.windows.scripts import (
     CROWD,
     DISGUISE,
@@ -92,7 +92,7 @@ def _left(name: str) -> Evidence:
 
 ATTACKS = (
     # Another window manager, other terminals, another accessibility bus.
-    Attack(
+    ShellAttack(
         name="faking a window's title and class",
         family=FAMILY,
         script=WINDOWS,
@@ -102,7 +102,7 @@ ATTACKS = (
         represents=True,
         effect=_shows("Calculator"),
     ),
-    Attack(
+    ShellAttack(
         name="renaming a right program's window",
         family=FAMILY,
         script=RENAME,
@@ -112,7 +112,7 @@ ATTACKS = (
         effect=_shows(TITLE),
         slow_on=_ON_VM,
     ),
-    Attack(
+    ShellAttack(
         name="ending the bus that tells titles",
         family=FAMILY,
         script=speaking("end"),
@@ -125,7 +125,7 @@ ATTACKS = (
     ),
     # The same daemon, connections and questions to the kernel everywhere; root in a container has
     # fewer capabilities to ask with.
-    Attack(
+    ShellAttack(
         name="telling titles as another program",
         family=FAMILY,
         script=speaking("program"),
@@ -135,7 +135,7 @@ ATTACKS = (
         effect=_shown_at_least,
         slow_on=_ON_VM,
     ),
-    Attack(
+    ShellAttack(
         name="telling titles as a bus",
         family=FAMILY,
         script=speaking("bus"),
@@ -146,7 +146,7 @@ ATTACKS = (
         evidence=_spoke,
         slow_on=_ON_VM,
     ),
-    Attack(
+    ShellAttack(
         name="telling titles as a bus handed down",
         family=FAMILY,
         script=speaking("handed"),
@@ -158,7 +158,7 @@ ATTACKS = (
         evidence=_spoke,
         slow_on=_ON_VM,
     ),
-    Attack(
+    ShellAttack(
         name="telling titles by a connection kept",
         family=FAMILY,
         script=speaking("kept", starts=False),
@@ -170,7 +170,7 @@ ATTACKS = (
         evidence=_spoke,
         slow_on=_ON_VM,
     ),
-    Attack(
+    ShellAttack(
         name="telling titles by a connection left",
         family=FAMILY,
         script=speaking("left", starts=False),
@@ -182,7 +182,7 @@ ATTACKS = (
         evidence=_spoke,
         slow_on=_ON_VM,
     ),
-    Attack(
+    ShellAttack(
         name="a right program's path in mounts of one's own",
         family=FAMILY,
         script=DISGUISE,
@@ -192,7 +192,7 @@ ATTACKS = (
         effect=_shows(TITLE),
         slow_on=_ON_VM,
     ),
-    Attack(
+    ShellAttack(
         name="a connection handed down to a right program",
         family=FAMILY,
         script=HANDED_DOWN,
@@ -203,7 +203,7 @@ ATTACKS = (
         slow_on=_ON_VM,
     ),
     # Files behind a process' code are known by the kernel on a VM, by their paths in a container.
-    Attack(
+    ShellAttack(
         name="code preloaded into a right program",
         family=FAMILY,
         script=PRELOAD_RIGHT,
@@ -216,7 +216,7 @@ ATTACKS = (
         slow_on=_ON_VM,
     ),
     # GNOME's terminal is on machines only.
-    Attack(
+    ShellAttack(
         name="a terminal's title",
         family=FAMILY,
         script=TERMINAL,
@@ -226,7 +226,7 @@ ATTACKS = (
         effect=_shows(TITLE),
         slow_on=_ON_VM,
     ),
-    Attack(
+    ShellAttack(
         name="taking all connections of the X server",
         family=FAMILY,
         script=CROWD,
@@ -236,7 +236,7 @@ ATTACKS = (
         rounds=1,
         effect=_left("crowded"),
     ),
-    Attack(
+    ShellAttack(
         name="grabbing the X server",
         family=FAMILY,
         script=GRAB,
