@@ -12,6 +12,7 @@ from controller.episode.baselines import Baselines
 from controller.episode.context import RunContext
 from controller.executors.protocol import Job
 from controller.planning import code_version
+from controller.store.agent_spec import model_name
 from evaluators.model.suite import load_suite
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def make_context(
         fleet,
         suite=plan.suite.name,
         agent=plan.agent_name,
+        model=model_name(plan.agent),
         code=str(code_version()),
         vocabulary=plan.suite.vocabulary,
         record=take,

@@ -100,8 +100,10 @@ class Aggregate:
             metric = CATALOG.get(name)
             if metric is None or list(metric.buckets or ()) != buckets:
                 continue
-            if len(key) == len(metric.labels):
-                made._series[name][tuple(key)] = Series(float(total), [int(n) for n in counts])
+            missing = len(metric.labels) - len(key)
+            if missing >= 0:  # labels that were added since read as empty, as in lines without them
+                whole = (*key, *[""] * missing)
+                made._series[name][whole] = Series(float(total), [int(n) for n in counts])
         return made
 
 

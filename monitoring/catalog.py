@@ -14,6 +14,8 @@ PREFIX = "mesocosm_"
 
 # Dense around the targets: rewind p50 1.0 s and p99 1.5 s, libvirt's revert 2.5-8.9 s.
 _RESET_BUCKETS_S = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.8, 2.0, 3.0, 5.0, 10.0)
+# A machine that stands by takes 0.3 s, a boot minutes, a queue for memory half an hour.
+_ACQUIRE_BUCKETS_S = (0.1, 0.25, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 1800.0)
 _BOOT_BUCKETS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 300.0)
 _STEP_BUCKETS_S = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 _TRIAL_BUCKETS_S = (5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0)
@@ -63,6 +65,11 @@ _KINDS = ("desktop", "phone")
 
 
 CATALOG: Mapping[Name, Metric] = {
+    "acquire_seconds": Metric(
+        "From the request for machines to a lease with all of them, verified.",
+        ("kinds",),
+        _ACQUIRE_BUCKETS_S,
+    ),
     "rewind_seconds": Metric(
         "From the request to verified ready, for each successful reset.",
         ("kind", "path"),
@@ -78,12 +85,19 @@ CATALOG: Mapping[Name, Metric] = {
     ),
     "trial_seconds": Metric("Whole trials, setup included.", ("suite",), _TRIAL_BUCKETS_S),
     "steps_total": Metric("Steps that agents took.", ("suite", "agent")),
-    "tokens_total": Metric("Tokens that models read and wrote.", ("agent", "direction")),
+    "tokens_total": Metric("Tokens that models read and wrote.", ("agent", "direction", "model")),
+    "money_usd_total": Metric(
+        "What models cost, in US dollars, where their prices are known.", ("agent", "model")
+    ),
     "verdicts_total": Metric("Trials by verdict.", ("suite", "verdict")),
     "trials_ended_total": Metric(
         "Attempts at trials by the reason they ended.",
         ("reason",),
         zeros=tuple((reason,) for reason in REASONS),
+    ),
+    "evaluator_errors_total": Metric(
+        "Checks at the end of trials that their evaluators left undecided, by evaluator.",
+        ("suite", "evaluator"),
     ),
     "resets_total": Metric(
         "Resets by way back and outcome.",

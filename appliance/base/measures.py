@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Name = Literal[
+    "acquire_seconds",
     "boot_seconds",
     "errors_total",
+    "evaluator_errors_total",
     "link_errors_total",
+    "money_usd_total",
     "resets_total",
     "rewind_seconds",
     "step_seconds",

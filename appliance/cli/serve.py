@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from appliance.base.settings import Settings
+    from appliance.exporter.gauges import ApplianceGauges
     from monitoring.page import RunRow
     from monitoring.server import Pages
-    from provisioning.fleet.liveness import LivenessWatch
 
 HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
 PortOption = Annotated[int | None, typer.Option(help="Port; MESOCOSM_CONTROLLER_PORT by default.")]
@@ -40,6 +40,8 @@ def serve(
     from appliance.base.files import locked
     from appliance.base.settings import get_settings
     from appliance.bringup.upkeep import Upkeep
+    from appliance.exporter.gauges import ApplianceGauges
+    from appliance.exporter.store import StoreSizes
     from monitoring.server import PageServer
     from provisioning.fleet.liveness import LivenessWatch, open_liveness
 
@@ -53,8 +55,12 @@ def serve(
         with (
             Upkeep(settings),
             LivenessWatch(open_liveness(settings)) as watch,
+            StoreSizes(settings) as sizes,
             PageServer(
-                _pages(settings, prometheus, watch), host=host, port=chosen, hosts=_hosts(settings)
+                _pages(settings, prometheus, ApplianceGauges(settings, watch, sizes)),
+                host=host,
+                port=chosen,
+                hosts=_hosts(settings),
             ) as server,
         ):
             console_err().print(f"Serving on port {server.port} of {host}.")
@@ -82,11 +88,10 @@ def _hosts(settings: Settings) -> set[str]:
     return set_by_user | allowed_hosts(LOOPBACK[0], [settings.controller_port])
 
 
-def _pages(settings: Settings, prometheus: str, watch: LivenessWatch) -> Pages:
+def _pages(settings: Settings, prometheus: str, gauges: ApplianceGauges) -> Pages:
     import importlib.metadata
 
     from appliance.base.clock import SYSTEM_CLOCK
-    from appliance.bringup.gauges import ApplianceGauges
     from monitoring.collector import ApplianceCollector, make_registry
     from monitoring.measures import MeasureReader
     from monitoring.page import Surroundings
@@ -96,7 +101,6 @@ def _pages(settings: Settings, prometheus: str, watch: LivenessWatch) -> Pages:
 
     accelerator = find_accelerator(settings).name
     reader = MeasureReader(settings.metrics_dir)
-    gauges = ApplianceGauges(settings, watch)
     collector = ApplianceCollector(
         reader, gauges.count_machines, accelerator=accelerator, gauges=gauges
     )

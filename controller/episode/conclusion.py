@@ -11,7 +11,8 @@ from controller.episode.judging import Judgement, judge
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.episode.side_effects import side_effects
 from evaluators.graph.feedback import explain
-from evaluators.graph.outcome import Verdict
+from evaluators.graph.outcome import Cause, Verdict
+from evaluators.graph.state import GraphRecord, NodeState
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -90,6 +91,8 @@ class Conclusion:
             **({"egress": asked} if asked else {}),
         )
         _measure(result, context)
+        if live is not None:
+            _measure_evaluators(live, context)
         return result
 
     def _disagreements(
@@ -159,4 +162,24 @@ def _measure(result: TrialResult, context: RunContext) -> None:
     context.record("trials_ended_total", reason=result.reason)
     for direction, tokens in result.usage.to_dict().items():
         if tokens:
-            context.record("tokens_total", tokens, agent=context.agent, direction=direction)
+            context.record("tokens_total", tokens, direction=direction, **_who(context))
+    if result.usage.usd:
+        context.record("money_usd_total", result.usage.usd, **_who(context))
+
+
+def _who(context: RunContext) -> dict[str, str]:
+    return {"agent": context.agent, "model": context.model}
+
+
+def _measure_evaluators(live: LiveTrial, context: RunContext) -> None:
+    """Count the checks of each node that its evaluators left undecided."""
+    if not live.graph.inconclusive:
+        return
+    records = GraphRecord.model_validate(live.graph.to_dict()).nodes
+    for node in live.task.graph:
+        record = records[node.id]
+        # No cause stands for the evaluator.
+        is_evaluators = record.cause in {None, Cause.EVALUATOR}
+        if record.state is NodeState.INCONCLUSIVE and is_evaluators:
+            for name in sorted({check.check for check in node.checks}):
+                context.record("evaluator_errors_total", suite=context.suite, evaluator=name)

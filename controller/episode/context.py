@@ -78,6 +78,7 @@ class RunContext:
         fleet: lends the machines.
         suite: its name, a label of metrics.
         agent: its name, a label of metrics.
+        model: name of the model that it asks, a label of metrics; empty for none.
         code: which Mesocosm runs them; logs say it.
         make_runners: makes the runners of a trial's evaluators.
         vocabulary: evaluators, actions and setup operations that tasks may name.
@@ -94,6 +95,7 @@ class RunContext:
     fleet: Fleet
     suite: str = ""
     agent: str = ""
+    model: str = ""
     code: str = ""
     make_runners: MakeRunners = make_runners
     vocabulary: Vocabulary = field(default_factory=vocabulary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -9,7 +10,7 @@ from prometheus_client.registry import Collector
 from sqlalchemy import func, select
 
 from controller.service.schedules.register import Outcome
-from controller.service.state.queued_run import State
+from controller.service.state.queued_run import OVER, State
 from controller.service.state.tables import NotificationRow, QueuedRunRow, ScheduleRow, SlotRow
 from monitoring.gauges import Gauge
 
@@ -55,11 +56,30 @@ def read_gauges(database: Database, clock: Clock) -> list[Gauge]:
         slots = _count(session, SlotRow.outcome)
         messages = _count(session, NotificationRow.state)
         late_s = _late_s(session, clock)
+        wait_s = _longest_wait_s(session, clock)
+        trials = _open_trials(session)
+        schedules = Counter(session.scalars(select(ScheduleRow.is_paused)).all())
     return [
         Gauge(
             "queue_runs",
             "Runs of the queue by state.",
             {(state.value,): runs.get(state.value, 0) for state in State},
+            ("state",),
+        ),
+        Gauge(
+            "queue_open_trials",
+            "Trials that have not ended, of runs that have begun and are not over.",
+            {(): trials},
+        ),
+        Gauge(
+            "queue_longest_wait_seconds",
+            "How long the run that waits longest has waited to begin; 0 when none does.",
+            {(): wait_s},
+        ),
+        Gauge(
+            "schedules",
+            "Schedules by state.",
+            {("active",): schedules[False], ("paused",): schedules[True]},
             ("state",),
         ),
         Gauge(
@@ -97,6 +117,19 @@ def render(registry: CollectorRegistry) -> bytes:
 def _late_s(session: Session, clock: Clock) -> float:
     due_s = session.scalar(select(ScheduleRow.next_s).order_by(ScheduleRow.next_s.nulls_last()))
     return 0.0 if due_s is None else max(0.0, clock.now_s() - due_s)
+
+
+def _longest_wait_s(session: Session, clock: Clock) -> float:
+    waiting = QueuedRunRow.state == State.QUEUED.value
+    asked_s = session.scalar(select(func.min(QueuedRunRow.requested_s)).where(waiting))
+    return 0.0 if asked_s is None else max(0.0, clock.now_s() - asked_s)
+
+
+def _open_trials(session: Session) -> int:
+    row = QueuedRunRow
+    ended = row.passed + row.failed + row.inconclusive
+    is_open = row.state.not_in([state.value for state in OVER]) & (row.planned > ended)
+    return session.scalar(select(func.sum(row.planned - ended)).where(is_open)) or 0
 
 
 def _count(session: Session, column: InstrumentedAttribute[str]) -> dict[str, int]:

@@ -181,6 +181,11 @@ def agent_name(agent: AgentSpec) -> str:
             return agent.kind
 
 
+def model_name(agent: AgentSpec) -> str:
+    """Return the name of the model that an agent asks; empty where nobody knows one."""
+    return agent.model if isinstance(agent, ModelSpec) else ""
+
+
 def without_credentials(address: str) -> str:
     """Return an address without user, password, query and fragment, where secrets may be."""
     parts = urlsplit(address)

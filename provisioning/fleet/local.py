@@ -10,6 +10,7 @@ import secrets
 import threading
 from typing import TYPE_CHECKING
 
+from appliance.base import measures
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MesocosmError, RequirementError
 from appliance.base.files import FileLock
@@ -95,6 +96,7 @@ class LocalFleet:
             MachineError: a machine cannot be had, or there is no memory for it in time.
             RequirementError: the hypervisor or the Docker engine does not answer.
         """
+        start_s = self._clock.monotonic_s()
         lease_id, lock = self._register(roles.values())
         try:
             acquisition = Acquisition(self._parts(), lease_id)
@@ -111,6 +113,8 @@ class LocalFleet:
         except BaseException:
             self._unregister(lease_id, lock)
             raise
+        kinds = " ".join(sorted(kind.value for kind in roles.values()))
+        measures.record("acquire_seconds", self._clock.monotonic_s() - start_s, kinds=kinds)
         self._guard.start()
         for kind in {one.kind for one in taken if one.is_fork}:
             self.fill(kind)

@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
+def pool_size(settings: Settings) -> int:
+    """Return how many forks of a kind shall stand by, memory allowing."""
+    if settings.desktop_pool == "auto":
+        return os.cpu_count() or 1
+    return int(settings.desktop_pool)
+
+
 class WarmPool:
     """Starts forks, those that are asked for and those that stand by.
 
@@ -54,9 +61,7 @@ class WarmPool:
     @property
     def size(self) -> int:
         """How many forks of a kind stand by: what the settings say, or one a core."""
-        if self._settings.desktop_pool == "auto":
-            return os.cpu_count() or 1
-        return int(self._settings.desktop_pool)
+        return pool_size(self._settings)
 
     def forking(self, kind: Kind) -> ForkingBackend | None:
         """Return who makes forks of a kind; None where there is no template to start them from."""

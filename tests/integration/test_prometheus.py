@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
-import urllib.request
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
-from urllib.parse import quote
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 import yaml
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.measures import MeasureLog, Name
-from appliance.base.process import find_tool, kill_group, run, start
+from appliance.base.process import find_tool, run
 from appliance.base.settings import Settings
-from appliance.bringup.gauges import ApplianceGauges
+from appliance.exporter.gauges import ApplianceGauges
+from appliance.exporter.store import StoreSizes
 from controller.service.state.database import Database, state_path
 from controller.store.index import FINISHED, RunRow
 from monitoring.aggregate import quantile
@@ -31,21 +28,20 @@ from monitoring.server import Pages, PageServer
 from provisioning.fleet.liveness import Host, Liveness, LivenessWatch
 from provisioning.machine_folder import MachineFolder
 from provisioning.machine_state import MachineState
+from tests.standins.prometheus import CONFIG, Prometheus, running_prometheus
 from tests.standins.records import desktop_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = [
     pytest.mark.prometheus,
     pytest.mark.skipif(not find_tool("prometheus"), reason="the prometheus package is missing"),
 ]
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-CONFIG = REPOSITORY / "monitoring" / "prometheus"
 # What rules and panels choose by; everything else may have any label.
 LABELS = {"kind": "desktop"}
-DASHBOARD = REPOSITORY / "monitoring" / "grafana" / "dashboards" / "mesocosm.json"
 
 
 @pytest.mark.parametrize(
@@ -80,66 +76,6 @@ def test_a_wrong_rule_would_be_found(tmp_path: Path) -> None:
     assert run(["promtool", "check", "rules", str(tmp_path / "rules.yml")]).exit_code == 1
 
 
-class Prometheus:
-    """A Prometheus process of the test's own."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-    def get(self, path: str) -> Any:  # noqa: ANN401 - JSON
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        try:
-            with opener.open(f"{self.url}{path}", timeout=5) as reply:
-                body = reply.read()
-        except OSError:
-            return None
-        return json.loads(body) if body.startswith(b"{") else body
-
-    def query(self, expression: str) -> list[dict[str, Any]]:
-        reply = self.get(f"/api/v1/query?query={quote(expression)}")
-        assert reply is not None, f"Prometheus refuses {expression}"
-        assert reply["status"] == "success"
-        return list(reply["data"]["result"])
-
-
-@contextmanager
-def running_prometheus(folder: Path, target: str) -> Iterator[Prometheus]:
-    config = yaml.safe_load((CONFIG / "prometheus.yml").read_text())
-    config["global"] |= {"scrape_interval": "500ms", "scrape_timeout": "400ms"}
-    config["global"]["evaluation_interval"] = "500ms"
-    config["rule_files"] = [str(CONFIG / "rules.yml")]
-    (job,) = [one for one in config["scrape_configs"] if one["job_name"] == "controller"]
-    job["static_configs"] = [{"targets": [target]}]
-    config["scrape_configs"] = [job]
-    (folder / "prometheus.yml").write_text(yaml.safe_dump(config))
-    port = _free_port()
-    process = start(
-        [
-            "prometheus",
-            f"--config.file={folder}/prometheus.yml",
-            f"--storage.tsdb.path={folder}/data",
-            f"--web.listen-address=127.0.0.1:{port}",
-            "--web.external-url=/prometheus/",
-            "--log.level=error",
-        ]
-    )
-    server = Prometheus(f"http://127.0.0.1:{port}/prometheus")
-    try:
-        assert wait_until(lambda: server.get("/-/ready"), timeout_s=30)
-        yield server
-    finally:
-        kill_group(process)
-        process.communicate()
-
-
-def _free_port() -> int:
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> MeasureLog:
     return MeasureLog(tmp_path_factory.mktemp("metrics"))
@@ -157,9 +93,9 @@ def gauges_of_everything(state_dir: Path) -> Iterator[ApplianceGauges]:
     hosts = {name: Host(frozenset, frozenset({"libvirt"})) for name in ("hypervisor", "docker")}
     good = RunRow("run", "smoke", "oracle", SYSTEM_CLOCK.now_s(), FINISHED, 1, 1, 0, 0)
     with pytest.MonkeyPatch.context() as patch, LivenessWatch(Liveness(settings, hosts)) as watch:
-        patch.setattr("appliance.bringup.gauges.list_runs", lambda _store: [good])
+        patch.setattr("appliance.exporter.gauges.list_runs", lambda _store: [good])
         Database(state_path(settings)).close()
-        yield ApplianceGauges(settings, watch)
+        yield ApplianceGauges(settings, watch, StoreSizes(settings))
     watch.join()
 
 
@@ -248,15 +184,7 @@ def rules(kind: str) -> dict[str, str]:
     return {rule[kind]: rule["expr"] for rule in found if kind in rule}
 
 
-def expressions() -> list[str]:
-    """Return every expression of the page, the recording rules and the dashboard."""
-    panels = json.loads(DASHBOARD.read_text())["panels"]
-    found = [*QUERIES.values(), *rules("record").values()]
-    found += [target["expr"] for panel in panels for target in panel.get("targets", [])]
-    return [one.replace("$__rate_interval", "5m") for one in found]
-
-
-@pytest.mark.parametrize("expression", expressions())
+@pytest.mark.parametrize("expression", [*QUERIES.values(), *rules("record").values()])
 def test_every_expression_finds_series(prometheus: Prometheus, expression: str) -> None:
     # Recorded series come with the next evaluation.
     assert wait_until(lambda: prometheus.query(expression), timeout_s=20), expression

@@ -12,7 +12,7 @@ import pytest
 from appliance.base.clock import FakeClock
 from appliance.base.measures import LABEL_CHARS, MeasureLog, Name
 from appliance.base.process import start
-from monitoring.aggregate import MAX_SERIES, Aggregate, quantile
+from monitoring.aggregate import MAX_SERIES, Aggregate, Series, quantile
 from monitoring.catalog import CATALOG
 from monitoring.measures import MeasureReader
 
@@ -129,6 +129,17 @@ def test_label_sets_are_bounded(tmp_path: Path) -> None:
         totals.add("verdicts_total", 1, {"suite": str(number), "verdict": "PASS"})
     assert totals.sums("verdicts_total", "verdict") == {"PASS": MAX_SERIES}
     assert totals.dropped == 7
+
+
+def test_totals_kept_before_a_label_was_added_stay() -> None:
+    old = {
+        "damaged": 0,
+        "dropped": 0,
+        "series": [["tokens_total", [], ["oracle", "prompt"], 7, []]],
+    }
+    assert list(Aggregate.from_json(old).items("tokens_total")) == [
+        (("oracle", "prompt", ""), Series(7.0))
+    ]
 
 
 def test_folding_bounds_the_log_and_keeps_every_count(tmp_path: Path) -> None:

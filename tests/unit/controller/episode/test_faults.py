@@ -158,6 +158,8 @@ def test_an_evaluator_that_raises_although_its_machine_answers(
     result = bench.run(dark_task, Scripted(OPEN, spoil(desktop_of(bench), "")))
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.EVALUATOR_ERROR)
     assert not result.reason.is_retried
+    counted = [labels for name, _, labels in bench.measures if name == "evaluator_errors_total"]
+    assert counted == [{"suite": "tiny", "evaluator": "gsetting_equals"}]
 
 
 def answer(machine: FakeDesktop | FakePhone, reason: str) -> Callable[[], None]:
@@ -197,6 +199,8 @@ def test_faults_that_are_not_the_agents_stay_inconclusive(
 ) -> None:
     result = bench.run(dark_task, Scripted(OPEN, answer(desktop_of(bench), reason)))
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, ending)
+    counted = [name for name, _, _ in bench.measures if name == "evaluator_errors_total"]
+    assert len(counted) == (ending is Reason.EVALUATOR_ERROR)
 
 
 def test_a_slow_machine_excuses_what_is_late(bench: Bench, dark_task: Task) -> None:

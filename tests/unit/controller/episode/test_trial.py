@@ -208,12 +208,15 @@ def test_an_undone_hold_node_can_be_done_again(bench: Bench) -> None:
 
 
 def test_tokens_are_added_up(bench: Bench, dark_task: Task) -> None:
-    result = bench.run(dark_task, Scripted(Turn((OPEN,), Usage(10, 2)), Turn((OPEN,), Usage(5, 1))))
-    assert result.usage == Usage(15, 3)
+    result = bench.run(
+        dark_task, Scripted(Turn((OPEN,), Usage(10, 2, 0.5)), Turn((OPEN,), Usage(5, 1)))
+    )
+    assert result.usage == Usage(15, 3, 0.5)
     tokens = {
         labels["direction"]: v for name, v, labels in bench.measures if name == "tokens_total"
     }
     assert tokens == {"prompt": 15, "completion": 3}
+    assert ("money_usd_total", 0.5, {"agent": "test", "model": ""}) in bench.measures
 
 
 def test_trouble_when_machines_go_back_does_not_change_the_verdict(

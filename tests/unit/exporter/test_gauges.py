@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 from appliance.base.clock import FakeClock
 from appliance.base.settings import Settings
-from appliance.bringup import gauges as module
-from appliance.bringup.gauges import ApplianceGauges
+from appliance.exporter import gauges as module
+from appliance.exporter.gauges import ApplianceGauges
+from appliance.exporter.store import StoreSizes
 from controller.service.requests import RunRequest
 from controller.service.schedules.definition import Interval, Schedule
 from controller.service.schedules.register import Register
@@ -46,7 +47,7 @@ def test_hosts_disk_images_and_the_last_good_run_are_told(
     monkeypatch.setattr(module, "list_runs", lambda _store: runs)
     liveness = Liveness(settings, {"docker": Host(frozenset, frozenset())})
     with LivenessWatch(liveness) as watch:
-        gauges = ApplianceGauges(settings, watch, clock=FakeClock(NOW_S))
+        gauges = ApplianceGauges(settings, watch, StoreSizes(settings), clock=FakeClock(NOW_S))
         found = {gauge.name: gauge.values for gauge in gauges()}
         assert gauges.silent() == []
     watch.join()
@@ -55,6 +56,8 @@ def test_hosts_disk_images_and_the_last_good_run_are_told(
     assert found["last_good_run_timestamp_seconds"] == {(): NOW_S - day_s}
     assert found["last_run_timestamp_seconds"] == {(): NOW_S - 10}
     assert found["good_run_days"] == {(): 2}
+    states = {"finished": 5, "running": 0, "unfinished": 1, "damaged": 0}
+    assert found["store_runs"] == {(state,): count for state, count in states.items()}
     assert found["host_load_ratio"][()] >= 0
     assert found["disk_free_bytes"][()] <= found["disk_size_bytes"][()]
 
@@ -62,7 +65,10 @@ def test_hosts_disk_images_and_the_last_good_run_are_told(
 def test_what_is_not_known_is_absent(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     with LivenessWatch(Liveness(settings, {})) as watch:
-        found = {gauge.name: gauge.values for gauge in ApplianceGauges(settings, watch)()}
+        found = {
+            gauge.name: gauge.values
+            for gauge in ApplianceGauges(settings, watch, StoreSizes(settings))()
+        }
     watch.join()
     assert found["image_stale"] == found["last_good_run_timestamp_seconds"] == {}
     assert found["last_run_timestamp_seconds"] == {}
@@ -72,7 +78,7 @@ def test_what_is_not_known_is_absent(tmp_path: Path) -> None:
 def test_queue_and_schedules_are_told_where_there_is_a_service(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     with LivenessWatch(Liveness(settings, {})) as watch:
-        gauges = ApplianceGauges(settings, watch, clock=FakeClock(NOW_S))
+        gauges = ApplianceGauges(settings, watch, StoreSizes(settings), clock=FakeClock(NOW_S))
         assert "queue_runs" not in {gauge.name for gauge in gauges()}
         database = Database(state_path(settings))
         clock = FakeClock(NOW_S - 100)
@@ -88,4 +94,7 @@ def test_queue_and_schedules_are_told_where_there_is_a_service(tmp_path: Path) -
     watch.join()
     assert found["queue_runs"]["queued",] == 1
     assert found["queue_runs"]["failed",] == 0
+    assert found["queue_longest_wait_seconds"] == {(): 100.0}
+    assert found["queue_open_trials"] == {(): 0}
+    assert found["schedules"] == {("active",): 1, ("paused",): 0}
     assert found["schedule_late_seconds"] == {(): 90.0}

@@ -1,4 +1,4 @@
-"""What the controller tells Prometheus beside measures: hosts, disk, images, the last good run."""
+"""What the controller tells Prometheus beside measures: hosts, fleet, disk, images, runs, queue."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import logging
 import math
 import os
 import shutil
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import StateError
 from appliance.bringup.currency import kept_currency
-from controller.store.index import FINISHED, list_runs
+from appliance.exporter.fleet import fleet_gauges
+from controller.store.index import DAMAGED, FINISHED, RUNNING, UNFINISHED, list_runs
 from controller.store.runs import Store
 from images.currency import Currency
 from monitoring.gauges import Gauge
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
+    from appliance.exporter.store import StoreSizes
     from controller.service.state.database import Database
     from controller.store.index import RunRow
     from provisioning.fleet.liveness import LivenessWatch
@@ -38,14 +41,21 @@ class ApplianceGauges:
     Args:
         settings: of the appliance.
         watch: looks at machines.
+        sizes: measures the state folder.
         clock: bounds how often runs are read, as those that go on have no place in the index.
     """
 
     def __init__(
-        self, settings: Settings, watch: LivenessWatch, *, clock: Clock = SYSTEM_CLOCK
+        self,
+        settings: Settings,
+        watch: LivenessWatch,
+        sizes: StoreSizes,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._settings = settings
         self._watch = watch
+        self._sizes = sizes
         self._clock = clock
         self._known_runs: list[RunRow] = []
         self._read_runs_s = -math.inf
@@ -53,8 +63,9 @@ class ApplianceGauges:
 
     def __call__(self) -> list[Gauge]:
         """Return all gauges as they are now."""
-        own = [self._hosts(), *self._disk(), self._load(), self._images(), *self._runs()]
-        return [*own, *self._service()]
+        host = [self._hosts(), *self._disk(), self._sizes.gauge(), self._load(), self._images()]
+        fleet = fleet_gauges(self._settings, self.count_machines(), self._clock)
+        return [*host, *fleet, *self._runs(), *self._service()]
 
     def count_machines(self) -> Mapping[tuple[str, str], int]:
         """Count machines by kind and state, as they really are."""
@@ -119,11 +130,22 @@ class ApplianceGauges:
                 good,
             ),
             Gauge(
+                "store_runs",
+                "Recorded runs by state.",
+                {(state,): float(count) for state, count in sorted(self._run_states().items())},
+                ("state",),
+            ),
+            Gauge(
                 "good_run_days",
                 "Days of the last seven on which a run began whose trials were all judged.",
                 {(): len(days)},
             ),
         ]
+
+    def _run_states(self) -> Counter[str]:
+        counts = Counter(dict.fromkeys((FINISHED, RUNNING, UNFINISHED, DAMAGED), 0))
+        counts.update(row.state for row in self._known_runs)
+        return counts
 
     def _load(self) -> Gauge:
         ratio = os.getloadavg()[0] / (os.cpu_count() or 1)

@@ -1,0 +1,1 @@
+"""What the controller tells Prometheus beside measures, read when it asks."""

@@ -1,0 +1,113 @@
+"""Gauges of the fleet: leases, who waits, memory that is promised, forks that stand by."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import MesocosmError
+from monitoring.gauges import Gauge
+from provisioning.desktop.qemu.template import templates_dir
+from provisioning.fleet.allocation import memory_mib
+from provisioning.fleet.ledger import FILE, Ledger
+from provisioning.fleet.warm_pool import pool_size
+from provisioning.machine_state import MachineState
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from provisioning.fleet.ledger import LeaseRow
+
+_MIB = 1 << 20
+_log = logging.getLogger(__name__)
+
+
+def fleet_gauges(
+    settings: Settings, machines: Mapping[tuple[str, str], int], clock: Clock
+) -> list[Gauge]:
+    """Return the gauges of leases, memory and pool.
+
+    Args:
+        settings: of the appliance.
+        machines: how many there are by kind and state.
+        clock: says how long leases have been waited for.
+    """
+    return [*_leases(settings, clock), *_memory(), *_pool(settings, machines)]
+
+
+def _leases(settings: Settings, clock: Clock) -> list[Gauge]:
+    """Return what the ledger says; nothing where there is none yet, or it cannot be read."""
+    path = settings.state_dir / FILE
+    if not path.exists():
+        return []
+    try:
+        ledger = Ledger(path)
+        leases, promises = ledger.leases(), ledger.machines()
+    except MesocosmError as exc:
+        _log.warning("leases have no metrics: %s", exc)
+        return []
+    asked = [row for row in leases if row.kinds]  # those without machines fill the pool
+    waiting = [row for row in asked if row.is_waiting]
+    counts: dict[tuple[str, ...], float] = {
+        ("held",): len(asked) - len(waiting),
+        ("waiting",): len(waiting),
+    }
+    reserved = sum(row.reserved_mib for row in promises) * _MIB
+    return [
+        Gauge("leases", "Leases by state: held or waiting for machines.", counts, ("state",)),
+        Gauge(
+            "lease_longest_wait_seconds",
+            "How long the lease that waits longest has been waited for; 0 when none is.",
+            {(): _longest_wait_s(waiting, clock)},
+        ),
+        Gauge("memory_reserved_bytes", "Memory that machines may use.", {(): reserved}),
+    ]
+
+
+def _longest_wait_s(waiting: list[LeaseRow], clock: Clock) -> float:
+    first_s = min((row.created_s for row in waiting), default=clock.now_s())
+    return max(0.0, clock.now_s() - first_s)
+
+
+def _memory() -> list[Gauge]:
+    total_mib, available_mib = memory_mib()
+    return [
+        Gauge("memory_total_bytes", "Memory of the host.", {(): total_mib * _MIB}),
+        Gauge(
+            "memory_available_bytes",
+            "Memory of the host that is available without swapping.",
+            {(): available_mib * _MIB},
+        ),
+    ]
+
+
+def _pool(settings: Settings, machines: Mapping[tuple[str, str], int]) -> list[Gauge]:
+    """Return how many forks stand by and should; nothing where none can be made."""
+    kind = Kind.DESKTOP.value
+    has_desktop = any(machine_kind == kind for machine_kind, _state in machines)
+    if not _can_fork(settings, has_desktop=has_desktop):
+        return []
+    standing_by = machines.get((kind, MachineState.WAITING.value), 0)
+    return [
+        Gauge(
+            "pool_wanted",
+            "Forks that shall stand by, memory allowing.",
+            {(kind,): pool_size(settings)},
+            ("kind",),
+        ),
+        Gauge("pool_standing_by", "Forks that stand by.", {(kind,): standing_by}, ("kind",)),
+    ]
+
+
+def _can_fork(settings: Settings, *, has_desktop: bool) -> bool:
+    match settings.desktop:
+        case "vm":
+            folder = templates_dir(settings)
+            return folder.is_dir() and any(path.is_dir() for path in folder.iterdir())
+        case "container":
+            return has_desktop
+        case "remote":
+            return False

@@ -1,0 +1,172 @@
+"""Every expression of every dashboard finds series in a real Prometheus after real runs."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.process import find_tool
+from appliance.base.settings import Settings, get_settings
+from appliance.exporter.gauges import ApplianceGauges
+from appliance.exporter.store import StoreSizes
+from controller.agents.registry import AgentOptions, make_driver, specify_agent
+from controller.executors.local import LocalExecutor
+from controller.executors.protocol import Job
+from controller.planning import Plan, create_run
+from controller.service.state.database import Database, state_path
+from controller.wiring import make_context, open_suite
+from evaluators.graph.outcome import Verdict
+from monitoring.collector import ApplianceCollector, make_registry
+from monitoring.dashboards.catalog import DASHBOARDS
+from monitoring.dashboards.model import at_range
+from monitoring.measures import MeasureReader
+from monitoring.page import Surroundings
+from monitoring.server import Pages, PageServer
+from provisioning.fleet.liveness import Host, Liveness, LivenessWatch
+from provisioning.fleet.local import LocalFleet
+from provisioning.protocols import Kind
+from tests.standins.prometheus import running_prometheus
+from tests.unit.controller.stand_in import completion, stand_in
+from tests.unit.provisioning.fleet.test_local import ForkingFake
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from controller.agents.registry import AgentOptions as Options
+    from tests.standins.prometheus import Prometheus
+
+pytestmark = [
+    pytest.mark.prometheus,
+    pytest.mark.skipif(not find_tool("prometheus"), reason="the prometheus package is missing"),
+]
+
+TINY = Path(__file__).resolve().parents[1] / "suites" / "tiny"
+EXPECTED_EMPTY = {
+    "boot": "machines in memory are not booted",
+    "mesocosm_image_stale": "`mesocosm up` judges images, and there are none here",
+    "mesocosm_errors_total": "no command failed",
+    "mesocosm_evaluator_errors_total": "no evaluator failed",
+}
+"""Which expressions find nothing after these runs, by a part of them, and why."""
+
+
+class Appliance:
+    """Machines in memory behind the real fleet, run store, log of measures and exporter."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        # What the backend in memory says that it has.
+        (settings.state_dir / "templates" / "fake").mkdir(parents=True)
+        self.fleet = LocalFleet(settings, {Kind.DESKTOP: ForkingFake(settings)})
+
+    def run(self, agent: str, options: Options) -> list[Verdict]:
+        suite, spec = open_suite(str(TINY)), specify_agent(agent, options)
+        plan = Plan(suite, spec, make_driver(spec, options), ("write-file",))
+        job = Job(suite, make_context(plan, self.fleet), plan.driver)
+        run = create_run(plan, self.settings.runs_dir)
+        return [result.verdict for result in LocalExecutor(1).run(job, run)]
+
+    @contextmanager
+    def served(self) -> Iterator[str]:
+        reader = MeasureReader(self.settings.metrics_dir)
+        hosts = {"hypervisor": Host(frozenset, frozenset())}
+        sizes = StoreSizes(self.settings)
+        sizes.measure()
+        with LivenessWatch(Liveness(self.settings, hosts)) as watch:
+            gauges = ApplianceGauges(self.settings, watch, sizes)
+            collector = ApplianceCollector(reader, gauges.count_machines, gauges=gauges)
+            pages = Pages(
+                registry=make_registry(collector),
+                reader=reader,
+                count_machines=gauges.count_machines,
+                last_runs=list,
+                around=Surroundings("0", "tcg", ""),
+                clock=SYSTEM_CLOCK,
+            )
+            with PageServer(pages) as server:
+                yield f"127.0.0.1:{server.port}"
+        watch.join()
+
+
+@pytest.fixture(scope="module")
+def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    """Return a Prometheus that has scraped while the oracle and a model did a task."""
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        patch.setenv("MESOCOSM_STATE_DIR", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("MESOCOSM_MODEL_USD_PER_MTOK_PROMPT", "2.5")
+        get_settings.cache_clear()
+        stack.callback(get_settings.cache_clear)
+        appliance = Appliance(get_settings())
+        Database(state_path(appliance.settings)).close()
+        # The first runs are there when Prometheus comes; the others let its rates have values.
+        _run_both(appliance)
+        target = stack.enter_context(appliance.served())
+        folder = tmp_path_factory.mktemp("prometheus")
+        running = stack.enter_context(running_prometheus(folder, target))
+        assert wait_until(lambda: running.query("mesocosm_verdicts_total") or None, timeout_s=20)
+        _run_both(appliance)
+        assert wait_until(
+            lambda: running.query("sum(rate(mesocosm_steps_total[5m])) > 0"), timeout_s=20
+        )
+        appliance.fleet.settle()
+        yield running
+        patch.undo()
+
+
+def _run_both(appliance: Appliance) -> None:
+    assert appliance.run("oracle", AgentOptions()) == [Verdict.PASS]
+    moves = (
+        ("desktop__open_app", '{"name": "Terminal"}'),
+        ("desktop__type_text", '{"text": "echo hello > note.txt\\n"}'),
+        ("session__complete", "{}"),
+    )
+    with stand_in(*((200, completion(move)) for move in moves)) as server:
+        options = AgentOptions(model="stand-in", base_url=server.base_url)
+        assert appliance.run("model", options) == [Verdict.PASS]
+
+
+def expressions() -> list[str]:
+    return [
+        at_range(query.expression, "5m")
+        for dashboard in DASHBOARDS
+        for panel in dashboard.panels
+        for query in panel.queries
+    ]
+
+
+def is_expected_empty(expression: str) -> bool:
+    return any(part in expression for part in EXPECTED_EMPTY)
+
+
+def test_every_expression_of_every_panel_finds_series(prometheus: Prometheus) -> None:
+    wanted = {one for one in expressions() if not is_expected_empty(one)}
+    empty = set(wanted)
+
+    def ask() -> bool:  # recorded series come with the next evaluation
+        empty.intersection_update({one for one in empty if not prometheus.query(one)})
+        return not empty
+
+    assert len(wanted) > 50
+    assert wait_until(ask, timeout_s=30), empty
+
+
+def test_what_is_expected_to_be_empty_is(prometheus: Prometheus) -> None:
+    """An entry that is no longer true goes, and each names an expression that there is."""
+    assert [one for one in expressions() if is_expected_empty(one) and prometheus.query(one)] == []
+    unused = {part for part in EXPECTED_EMPTY if not any(part in one for one in expressions())}
+    assert unused == set()
+
+
+def test_tokens_and_money_carry_the_model(prometheus: Prometheus) -> None:
+    # Twice two requests with a hundred tokens sent, at 2.5 USD a million, and ten received.
+    money = "round(sum by (model) (mesocosm_money_usd_total), 1e-6) == 0.001"
+    tokens = 'sum by (model) (mesocosm_tokens_total{direction="completion"}) == 40'
+    for expression in (money, tokens):
+        found = wait_until(partial(prometheus.query, expression), timeout_s=20)
+        assert found, expression
+        assert [row["metric"] for row in found] == [{"model": "stand-in"}]

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import FakeClock
+from appliance.base.settings import Settings
+from appliance.exporter.fleet import fleet_gauges
+from provisioning.fleet.ledger import FILE, LeaseRow, Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+NOW_S = 1_800_000_000.0
+MACHINES = {("desktop", "ready"): 1, ("desktop", "waiting"): 1}
+
+
+def read(
+    folder: Path, machines: Mapping[tuple[str, str], int] = MACHINES, **changes: object
+) -> dict[str, Mapping[tuple[str, ...], float]]:
+    settings = Settings(state_dir=folder, desktop_pool="2").model_copy(update=changes)
+    gauges = fleet_gauges(settings, machines, FakeClock(NOW_S))
+    return {gauge.name: gauge.values for gauge in gauges}
+
+
+def lease(name: str, age_s: float, *kinds: str) -> LeaseRow:
+    return LeaseRow(name, "1@host", kinds, NOW_S - age_s, NOW_S + 60)
+
+
+def test_leases_are_counted_with_who_waits_and_memory(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / FILE)
+    ledger.add_lease(lease("held", 900, "desktop", "phone"))
+    ledger.add_lease(lease("late", 40, "desktop"))
+    ledger.add_lease(lease("later", 20, "desktop"))
+    ledger.add_lease(lease("fills-the-pool", 500))
+    for name in ("late", "later"):
+        ledger.set_waiting(name, is_waiting=True)
+    ledger.note("desktop-1", "desktop", 768)
+    found = read(tmp_path)
+    assert found["leases"] == {("held",): 1, ("waiting",): 2}
+    assert found["lease_longest_wait_seconds"] == {(): 40}
+    assert found["memory_reserved_bytes"] == {(): 768 << 20}
+    assert 0 < found["memory_available_bytes"][()] < found["memory_total_bytes"][()]
+
+
+def test_without_a_ledger_nothing_is_said_of_leases(tmp_path: Path) -> None:
+    assert "leases" not in read(tmp_path)
+    assert not (tmp_path / FILE).exists()
+    (tmp_path / FILE).write_bytes(b"damaged" * 1000)
+    assert "leases" not in read(tmp_path)
+
+
+@pytest.mark.parametrize("backend", ["vm", "container", "remote"])
+def test_a_pool_is_wanted_only_where_forks_can_be_made(tmp_path: Path, backend: str) -> None:
+    assert "pool_wanted" not in read(tmp_path, {}, desktop=backend)
+    (tmp_path / "templates" / "stamp").mkdir(parents=True)
+    found = read(tmp_path, desktop=backend)
+    if backend == "remote":
+        assert "pool_wanted" not in found
+        return
+    assert found["pool_wanted"] == {("desktop",): 2}
+    assert found["pool_standing_by"] == {("desktop",): 1}
