@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import UnknownNameError
 from appliance.base.measures import record
+from appliance.base.settings import get_settings
 from controller.actions.vocabulary import vocabulary
 from controller.episode.baselines import Baselines
 from controller.episode.context import RunContext
 from controller.executors.protocol import Job
 from controller.planning import code_version
+from controller.registered.suites import locate_suite
 from controller.store.agent_spec import model_name
 from evaluators.model.suite import load_suite
 
@@ -34,14 +36,14 @@ def open_suite(reference: str, wanted: Collection[str] = ()) -> Suite:
     """Read a suite and verify everything that its tasks name.
 
     Args:
-        reference: name or folder of the suite.
+        reference: name of a suite that ships or is registered, or its folder.
         wanted: ids or patterns of tasks; mistakes in files of others leave these out.
 
     Raises:
         UnknownNameError: there is no such suite.
         SpecError: a file of it is wrong.
     """
-    return load_suite(reference, vocabulary(), wanted)
+    return load_suite(locate_suite(reference, get_settings()), vocabulary(), wanted)
 
 
 def open_fleet(name: str, settings: Settings, say: Callable[[str], None] = lambda _: None) -> Fleet:

@@ -44,6 +44,8 @@ class Settings(EnvironmentSettings):
         service_port: loopback port of the service's API and pages.
         service_hosts: further values of ``Host`` under which the service is reached, with commas.
         service_episodes: how many episodes programs may have open at the service at once.
+        service_rate: how many requests a second one token may make of the service; all callers of
+            one address together, four times as many.
         publish_prometheus: whether Prometheus has a loopback port of its own. Any web site that its
             user's browser visits could read it there; the controller serves it safely.
         prometheus_port: loopback port of Prometheus, where it has one.
@@ -73,6 +75,7 @@ class Settings(EnvironmentSettings):
     controller_hosts: str = ""
     service_port: int = Field(default=9465, ge=1, le=65535)
     service_hosts: str = ""
+    service_rate: float = Field(default=500.0, ge=1, le=1e6)
     service_episodes: int = Field(default=8, ge=0, le=1000)
     publish_prometheus: bool = False
     prometheus_port: int = Field(default=9490, ge=1, le=65535)
@@ -132,6 +135,11 @@ class Settings(EnvironmentSettings):
     def service_dir(self) -> Path:
         """The service's own state: queue, schedules, tokens; not rebuildable."""
         return self.state_dir / "service"
+
+    @property
+    def registered_dir(self) -> Path:
+        """Copies of users' suites and agents."""
+        return self.state_dir / "registered"
 
     @property
     def metrics_dir(self) -> Path:

@@ -26,6 +26,7 @@ _COMMANDS = (
     "settings",
     "image",
     "machine",
+    "agent",
     "suite",
     "evaluators",
     "run",

@@ -77,10 +77,13 @@ def add(
 ) -> None:
     """Queue a run; the service carries it out. Suite and agent are checked now."""
     queue = _open()
+    from appliance.base.settings import get_settings
+    from controller.registered.use import pin
     from controller.service.requests import check_request
     from controller.service.state.queued_run import Asker
 
     check_request(request)
+    request = pin(request, get_settings())
     _print(queue.add(request, Asker("cli", priority=priority, key=key)), json=json)
 
 

@@ -1,8 +1,9 @@
-"""``mesocosm suite``: list, show and validate suites."""
+"""``mesocosm suite``: list, show, validate and register suites."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from evaluators.model.task import Task
 
 
+Folder = Annotated[Path, typer.Argument(help="Folder of a suite.")]
+Name = Annotated[str, typer.Argument(help="Name of a registered suite.")]
 SeedOption = Annotated[
     int | None,
     typer.Option("--seed", help="Show the values of the first trials of a run with this seed."),
@@ -24,28 +27,68 @@ SeedOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(no_args_is_help=True, help="List, show and validate suites of tasks.")
+    group = typer.Typer(no_args_is_help=True, help="List, validate and register suites of tasks.")
     group.command("list")(list_)
     group.command("show")(show)
     group.command("validate")(validate)
+    group.command("add")(add)
+    group.command("remove")(remove)
     app.add_typer(group, name="suite")
 
 
 def list_(json: JsonOption = False) -> None:
-    """List the suites that come with Mesocosm."""
+    """List the suites that come with Mesocosm, and those that are registered."""
     from rich.table import Table
 
+    from appliance.base.settings import get_settings
+    from controller.registered.suites import known_suites
     from controller.wiring import open_suite
     from evaluators.model.suite import list_suites
 
-    suites = [open_suite(name) for name in list_suites()]
+    shipped = list_suites()
+    suites = [open_suite(name) for name in known_suites(get_settings())]
     if json:
-        print_json({"suites": [_brief(suite) for suite in suites]})
+        rows = [{**_brief(suite), "shipped": suite.name in shipped} for suite in suites]
+        print_json({"suites": rows})
         return
-    table = Table("suite", "version", "tasks", "description")
+    table = Table("suite", "version", "tasks", "by", "description")
     for suite in suites:
-        table.add_row(suite.name, suite.version, str(len(suite.tasks)), suite.description)
+        by = "Mesocosm" if suite.name in shipped else "you"
+        table.add_row(suite.name, suite.version, str(len(suite.tasks)), by, suite.description)
     print_table(table)
+
+
+def add(folder: Folder, json: JsonOption = False) -> None:
+    """Register a copy of a suite, so that queue, schedules and API can name it.
+
+    The same one twice changes nothing; another one of its name is its next version.
+    """
+    from appliance.base.settings import get_settings
+    from controller.registered.suites import add_suite
+
+    entry = add_suite(folder, get_settings())
+    if json:
+        print_json(entry.model_dump(mode="json"))
+    else:
+        say(f"suite {entry.reference} is registered: mesocosm run {entry.name}")
+
+
+def remove(name: Name, json: JsonOption = False) -> None:
+    """Remove all versions of a registered suite, unless a queued run or a schedule names it."""
+    from appliance.base.clock import SYSTEM_CLOCK
+    from appliance.base.settings import get_settings
+    from appliance.cli.service_database import open_database
+    from controller.registered.suites import suite_copies
+    from controller.registered.use import require_unused
+
+    copies = suite_copies(get_settings())
+    copies.get(name)
+    require_unused(name, lambda request: request.suite, open_database(), SYSTEM_CLOCK)
+    removed = copies.remove(name)
+    if json:
+        print_json({"removed": [entry.reference for entry in removed]})
+    else:
+        say(f"suite {name} is removed")
 
 
 def show(suite: Suite, seed: SeedOption = None, json: JsonOption = False) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from appliance.base.errors import SpecError, UnknownNameError, UsageError
 from appliance.base.files import digest_file
+from appliance.base.settings import get_settings
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver, named_steps
@@ -21,6 +22,7 @@ from controller.store.agent_spec import (
     OracleSpec,
     PythonSpec,
     RandomSpec,
+    RegisteredSpec,
     ScriptSpec,
 )
 
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
     from controller.store.agent_spec import AgentSpec
 
 AGENTS = ("model", "noop", "oracle", "random", "script")
-"""Names; a class of the user is named ``module:Class``, a command has no name."""
+"""Names; a class of the user is named ``module:Class``, a command has no name, registered agents
+have names of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +96,14 @@ def specify_agent(name: str, options: AgentOptions | None = None) -> AgentSpec:
     match name:
         case "oracle":
             return OracleSpec(solution=options.solution)
-        case "noop":
-            return NoopSpec()
-        case "random":
-            return RandomSpec()
+        case "noop" | "random":
+            return NoopSpec() if name == "noop" else RandomSpec()
         case "script":
             return _specify_script(options)
         case "model":
             return _specify_model(options)
         case _:
-            if not name:
-                raise UsageError(
-                    "No agent was named.", resolution="Give --agent or --agent-command."
-                )
-            raise UnknownNameError.of("agent", name, AGENTS)
+            return _specify_registered(name)
 
 
 def make_driver(spec: AgentSpec, options: AgentOptions | None = None) -> Driver:
@@ -135,6 +132,10 @@ def make_driver(spec: AgentSpec, options: AgentOptions | None = None) -> Driver:
             return _model_driver(spec, options or AgentOptions())
         case PythonSpec() | CommandSpec():
             return AgentDriver(_own_agent(spec))
+        case RegisteredSpec():
+            from controller.agents.custom.container import make_container_agent  # noqa: PLC0415
+
+            return AgentDriver(make_container_agent(spec, get_settings()))
         case CustomSpec():
             raise UsageError(f"The agent {spec.name!r} was handed in by a program.")
 
@@ -145,6 +146,19 @@ def _specify_command(name: str, command: str, folder: Path | None) -> CommandSpe
     if name:
         raise UsageError(f"An agent is {name!r} or a command, not both.")
     return specify_command(command, folder)
+
+
+def _specify_registered(name: str) -> RegisteredSpec:
+    if not name:
+        raise UsageError("No agent was named.", resolution="Give --agent or --agent-command.")
+    from controller.agents.custom.container import specify_container  # noqa: PLC0415
+    from controller.registered.agents import agent_copies  # noqa: PLC0415
+
+    copies = agent_copies(get_settings())
+    entry = copies.find(name)
+    if entry is None:
+        raise UnknownNameError.of("agent", name, [*AGENTS, *copies.names()])
+    return specify_container(entry, get_settings())
 
 
 def _own_agent(spec: PythonSpec | CommandSpec) -> MakeAgent:

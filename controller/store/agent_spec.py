@@ -152,6 +152,21 @@ class CommandSpec(Record):
     digest: str
 
 
+class RegisteredSpec(Record):
+    """An agent of a user's own that is registered; it runs in a container of its own.
+
+    Attributes:
+        name: that it is registered under.
+        digest: SHA-256 over all its files.
+        image: digest of the image of its container, as Docker names it.
+    """
+
+    kind: Literal["registered"] = "registered"
+    name: str
+    digest: str
+    image: str = ""
+
+
 AgentSpec = Annotated[
     OracleSpec
     | NoopSpec
@@ -160,6 +175,7 @@ AgentSpec = Annotated[
     | ModelSpec
     | PythonSpec
     | CommandSpec
+    | RegisteredSpec
     | CustomSpec,
     Field(discriminator="kind"),
 ]
@@ -169,7 +185,7 @@ AgentSpec = Annotated[
 def agent_name(agent: AgentSpec) -> str:
     """Return what results call an agent; a model's name is part of it, as ``model:NAME``."""
     match agent:
-        case CustomSpec():
+        case CustomSpec() | RegisteredSpec():
             return agent.name
         case ModelSpec():
             return f"{agent.kind}:{agent.model}"

@@ -8,6 +8,7 @@ from fastapi import Depends, Request
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
 
 from appliance.base.errors import MesocosmError
+from appliance.base.files import digest_bytes
 from controller.service.api.gate import COOKIE
 from controller.service.api.surroundings import Surroundings
 from controller.service.state.tokens import Role
@@ -22,13 +23,15 @@ class AccessError(MesocosmError):
     Args:
         status: 401 without a token, 403 with one that does not suffice, 429 when there are too many.
         brief: one line.
+        retry_after_s: with 429, when to ask again.
     """
 
     code = "access"
 
-    def __init__(self, status: int, brief: str) -> None:
+    def __init__(self, status: int, brief: str, *, retry_after_s: int = 0) -> None:
         super().__init__(brief)
         self.status = status
+        self.retry_after_s = retry_after_s
 
 
 def surroundings(request: Request) -> Surroundings:
@@ -42,6 +45,7 @@ Around = Annotated[Surroundings, Depends(surroundings)]
 
 
 def role(
+    request: Request,
     around: Around,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
     cookie: Annotated[str | None, Depends(_COOKIE)],
@@ -49,12 +53,14 @@ def role(
     """Return the role of a request's token.
 
     Raises:
-        AccessError: it has none, or an unknown one.
+        AccessError: it has none, or an unknown one; or asks too often.
     """
     token = bearer.credentials if bearer is not None else cookie
     found = around.tokens.role_of(token) if token else None
-    if found is None:
+    if token is None or found is None:
         raise AccessError(401, "A token of the service is needed.")
+    if retry_after_s := request.app.state.rates.tokens.take(digest_bytes(token.encode())):
+        raise AccessError(429, "This token asks too often.", retry_after_s=retry_after_s)
     return found
 
 

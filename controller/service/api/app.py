@@ -17,6 +17,7 @@ from controller.service.api import (
 )
 from controller.service.api.access import Reader
 from controller.service.api.gate import Gate
+from controller.service.api.rates import Rates
 from controller.service.episodes import routes as episode_routes
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def make_app(
         redirect_slashes=False,
     )
     app.state.surroundings = around
+    app.state.rates = rates = Rates(around.settings.service_rate, around.clock)
     errors.install(app)
     for module in (
         queue_routes,
@@ -70,5 +72,5 @@ def make_app(
         dependencies=[Reader],
         include_in_schema=False,
     )
-    app.add_middleware(Gate, hosts=frozenset(hosts))
+    app.add_middleware(Gate, hosts=frozenset(hosts), peers=rates.peers)
     return app

@@ -6,10 +6,12 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from appliance.base.errors import UnknownNameError
+from controller.agents.registry import AGENTS
+from controller.registered.agents import agent_copies
+from controller.registered.suites import known_suites
 from controller.service.api.access import Around, Reader
-from controller.service.api.models import Health, Records, SuiteReply, Suites, TaskReply
+from controller.service.api.models import Agents, Health, Records, SuiteReply, Suites, TaskReply
 from controller.wiring import open_suite
-from evaluators.model.suite import list_suites
 
 open_router = APIRouter(tags=["appliance"])
 router = APIRouter(prefix="/api/v1", tags=["appliance"], dependencies=[Reader])
@@ -44,16 +46,23 @@ def examine(around: Around) -> Records:
 
 
 @router.get("/suites")
-def list_shipped_suites() -> Suites:
-    """List the suites that ship with the appliance."""
-    return Suites(suites=list_suites())
+def list_named_suites(around: Around) -> Suites:
+    """List the suites that can be named: those that ship, and those that are registered."""
+    return Suites(suites=known_suites(around.settings))
+
+
+@router.get("/agents")
+def list_agents(around: Around) -> Agents:
+    """List the agents that can be named: those that come with Mesocosm, and registered ones."""
+    return Agents(agents=[*AGENTS, *agent_copies(around.settings).names()])
 
 
 @router.get("/suites/{name}")
-def get_suite(name: str) -> SuiteReply:
-    """Return a shipped suite."""
-    if name not in list_suites():
-        raise UnknownNameError.of("suite", name, list_suites())
+def get_suite(name: str, around: Around) -> SuiteReply:
+    """Return a suite."""
+    known = known_suites(around.settings)
+    if name.partition("@")[0] not in known:
+        raise UnknownNameError.of("suite", name, known)
     suite = open_suite(name)
     tasks = [
         TaskReply(

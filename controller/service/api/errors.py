@@ -108,7 +108,7 @@ def _on_error(_request: Request, exc: Exception) -> JSONResponse:
     answer = reply(
         status, exc.code, exc.brief, exc.details, exc.resolution, **_more_of_episodes(exc)
     )
-    if isinstance(exc, CapacityError):
+    if isinstance(exc, CapacityError | AccessError) and exc.retry_after_s:
         answer.headers["Retry-After"] = str(exc.retry_after_s)
     return answer
 

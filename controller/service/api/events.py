@@ -30,7 +30,7 @@ async def follow(
 ) -> AsyncIterator[ServerSentEvent]:
     """Follow the queue: one event ``run`` for each change after `since`, or after the last event's id."""
     if not _streams.acquire(blocking=False):
-        raise AccessError(429, f"{MAX_STREAMS} streams are open already.")
+        raise AccessError(429, f"{MAX_STREAMS} streams are open already.", retry_after_s=10)
     try:
         seen = int(last_event_id) if last_event_id.isdecimal() else since
         idle = 0

@@ -1,4 +1,4 @@
-"""What is refused before a route sees it: foreign names, foreign pages, large and slow bodies.
+"""What is refused before a route sees it: foreign names and pages, large and slow bodies, floods.
 
 A page of any site can have its own name resolve to a loopback address; the browser then sends that
 name as ``Host``. A page of any site can also post a form here; the browser then sends that site as
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from controller.service.api.rates import RateLimit
 
 MAX_BODY_BYTES = 1 << 20
 _BODY_TIMEOUT_S = 30.0
@@ -42,9 +44,10 @@ class _RefusedError(MesocosmError):
 
     code = "refused"
 
-    def __init__(self, status: int, brief: str) -> None:
+    def __init__(self, status: int, brief: str, retry_after_s: int = 0) -> None:
         super().__init__(brief)
         self.status = status
+        self.retry_after_s = retry_after_s
 
 
 class Gate:
@@ -53,11 +56,13 @@ class Gate:
     Args:
         app: gets what is let through.
         hosts: allowed values of ``Host``, in lower case.
+        peers: bounds how often each address may ask.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str], peers: RateLimit) -> None:
         self._app = app
         self._hosts = frozenset(hosts)
+        self._peers = peers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -65,12 +70,18 @@ class Gate:
             return
         send = _with_safety(send)
         try:
+            self._check_rate(scope)
             self._check_names(scope)
             replay = await _read_body(scope, receive)
         except _RefusedError as exc:
             await _refuse(send, exc)
             return
         await self._app(scope, replay, send)
+
+    def _check_rate(self, scope: Scope) -> None:
+        client = scope.get("client")
+        if retry_after_s := self._peers.take(client[0] if client else ""):
+            raise _RefusedError(429, "This address asks too often.", retry_after_s)
 
     def _check_names(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
@@ -147,5 +158,7 @@ async def _refuse(send: Send, refused: _RefusedError) -> None:
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
     ]
+    if refused.retry_after_s:
+        headers.append((b"retry-after", str(refused.retry_after_s).encode()))
     await send({"type": "http.response.start", "status": refused.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -155,7 +155,7 @@ class TaskReply(_Model):
 
 
 class SuiteReply(_Model):
-    """A shipped suite."""
+    """A suite."""
 
     name: str
     version: str
@@ -164,9 +164,15 @@ class SuiteReply(_Model):
 
 
 class Suites(_Model):
-    """The names of the shipped suites."""
+    """The names of suites."""
 
     suites: list[str]
+
+
+class Agents(_Model):
+    """The names of agents."""
+
+    agents: list[str]
 
 
 class Records(_Model):

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from appliance.base.errors import MesocosmError, StateError
+from controller.registered.use import pin
 from controller.service.api.access import Around, Operator, Reader
 from controller.service.api.errors import WrongValueError
 from controller.service.api.models import (
@@ -58,7 +59,7 @@ def add_run(new: NewRun, around: Around) -> QueuedRunReply:
     """Queue a run. A second request with the same key returns the first one's run."""
     require_valid(new.request)
     asker = Asker("api", priority=new.priority, key=new.key)
-    return queued_run(around.queue.add(new.request, asker))
+    return queued_run(around.queue.add(pin(new.request, around.settings), asker))
 
 
 @router.get("/{run}", dependencies=[Reader])

@@ -10,8 +10,8 @@ from appliance.base.measures import record
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.planning import code_version
+from controller.registered.suites import known_suites, pin_suite
 from controller.wiring import open_fleet, open_suite
-from evaluators.model.suite import list_suites
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,12 +74,14 @@ class EpisodeFactory:
         return Episode(context, cancel=cancel), task
 
     def _suite(self, name: str) -> Suite:
-        if name not in list_suites():  # a path would be taken, too
-            raise UnknownNameError.of("suite", name, list_suites())
+        known = known_suites(self._settings)
+        if name.partition("@")[0] not in known:  # a path would be taken, too
+            raise UnknownNameError.of("suite", name, known)
         with self._lock:
-            if name not in self._suites:
-                self._suites[name] = open_suite(name)
-            return self._suites[name]
+            reference = pin_suite(name, self._settings)
+            if reference not in self._suites:
+                self._suites[reference] = open_suite(reference)
+            return self._suites[reference]
 
     def _fleet(self, name: str) -> Fleet:
         with self._lock:

@@ -64,12 +64,19 @@ class FakeFactory:
 
 
 def make_surroundings(
-    database: Database, folder: Path, episodes: EpisodeSessions | None = None
+    database: Database,
+    folder: Path,
+    episodes: EpisodeSessions | None = None,
+    *,
+    rate: float = 100_000.0,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> Surroundings:
+    episodes_clock = FakeClock()
+    factory = FakeFactory(FakeFleet(episodes_clock), episodes_clock)
     return Surroundings(
         database=database,
-        settings=Settings(state_dir=folder),
-        clock=SYSTEM_CLOCK,
+        settings=Settings(state_dir=folder, service_rate=rate),
+        clock=clock,
         stop=threading.Event(),
         version="0",
         machines=lambda: [{"machine_id": "desktop-1", "in_use": False}],
@@ -79,7 +86,7 @@ def make_surroundings(
         ],
         metrics=lambda: render(make_registry(database, FakeClock())),
         desk=FakeMachineDesk(3, SYSTEM_CLOCK),
-        episodes=episodes or EpisodeSessions(FakeFactory(FakeFleet()), SYSTEM_CLOCK, max_open=4),
+        episodes=episodes or EpisodeSessions(factory, episodes_clock, max_open=4),
     )
 
 

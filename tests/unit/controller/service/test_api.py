@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, settings, strategies
 from hypothesis.errors import Unsatisfiable
 from schemathesis.core.result import Ok
 from starlette.testclient import TestClient
@@ -18,6 +18,7 @@ from appliance.base.errors import RequirementError
 from controller.service.api.app import make_app
 from controller.service.api.gate import COOKIE, MAX_BODY_BYTES
 from controller.service.api.server import Server, listen
+from controller.service.episodes.orders import EpisodeRequest
 from controller.service.state.queued_run import Asker, Counts
 from controller.service.state.tokens import Role, Tokens
 from tests.tiers import IS_NIGHTLY
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fastapi import FastAPI
+    from httpx import Response
 
     from controller.service.api.surroundings import Surroundings
+    from controller.service.episodes.session import EpisodeSession
     from controller.service.requests import RunRequest
     from controller.service.state.database import Database
     from controller.service.state.queue import RunQueue
@@ -254,6 +257,31 @@ def test_the_own_token_survives_restarts_and_is_made_anew_when_lost(
     assert tokens.role_of(token) is None
 
 
+def test_who_asks_too_often_is_told_when_to_ask_again(
+    database: Database, tmp_path: Path, clock: FakeClock
+) -> None:
+    around = make_surroundings(database, tmp_path, rate=1, clock=clock)
+    one, other = (around.tokens.add(name, Role.READ) for name in ("one", "other"))
+    client = TestClient(make_app(around, {HOST}), f"http://{HOST}")
+
+    def ask(token: str) -> Response:
+        return client.get("/api/v1/episodes", headers={"Authorization": f"Bearer {token}"})
+
+    assert [ask(one).status_code for _ in range(6)] == [200] * 5 + [429]
+    refused = ask(one)
+    assert refused.headers["Retry-After"] == "1"
+    assert refused.json()["error"]["brief"] == "This token asks too often."
+    assert ask(other).status_code == 200
+    clock.advance(1)
+    assert [ask(one).status_code for _ in range(2)] == [200, 429]
+    statuses = [ask("guess").status_code for _ in range(20)]
+    assert set(statuses) == {401, 429}  # whoever guesses tokens is bounded by address
+    assert ask(other).json()["error"]["brief"] == "This address asks too often."
+    assert int(ask(other).headers["Retry-After"]) == 1
+    clock.advance(10)
+    assert ask(other).status_code == 200
+
+
 @pytest.fixture
 def port(app: FastAPI, around: Surroundings) -> Iterator[int]:
     """Serve for real; return the port."""
@@ -291,6 +319,14 @@ def test_a_real_server_streams_events_and_bounds_what_it_reads(
     assert upload.getresponse().status == 413
     upload.close()
 
+    declared = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    declared.putrequest("POST", "/api/v1/episodes")
+    declared.putheader("Content-Length", str(100 << 20))
+    declared.endheaders()
+    refused = declared.getresponse()  # before a byte of the body is sent
+    assert (refused.status, refused.headers["Connection"]) == (413, "close")
+    declared.close()
+
 
 def read_event(reply: http.client.HTTPResponse) -> tuple[str, str]:
     fields = {}
@@ -302,8 +338,13 @@ def read_event(reply: http.client.HTTPResponse) -> tuple[str, str]:
 
 
 def test_the_document_tells_the_truth_whatever_is_asked(
-    port: int, tokens: dict[str, dict[str, str]]
+    port: int,
+    tokens: dict[str, dict[str, str]],
+    around: Surroundings,
+    request_of_tiny: RunRequest,
 ) -> None:
+    known = {"run": around.queue.add(request_of_tiny, Asker("cli")).run}
+    known["episode"] = open_episode(around).episode_id
     address = f"http://127.0.0.1:{port}/api/v1/openapi.json"
     schema = schemathesis.openapi.from_url(address, headers=tokens["operate"])
     results = list(schema.get_all_operations())
@@ -313,15 +354,31 @@ def test_the_document_tells_the_truth_whatever_is_asked(
     assert len(tried) == len(operations) - 1 > 20
     for operation in tried:
         for mode in MODES:
-            ask_at_random(operation.as_strategy(generation_mode=mode), tokens["operate"])
+            cases = operation.as_strategy(generation_mode=mode)
+            ask_at_random(cases, tokens["operate"], known)
+    around.episodes.close_all(60)
 
 
-def ask_at_random(cases: Any, headers: dict[str, str]) -> None:  # noqa: ANN401 - schemathesis'
+def open_episode(around: Surroundings) -> EpisodeSession:
+    request = EpisodeRequest(suite="smoke", task="desktop-editor", ttl_s=3600)
+    session = around.episodes.open(request)
+    session.opening.result(60)
+    return session
+
+
+def ask_at_random(
+    cases: Any,  # noqa: ANN401 - schemathesis'
+    headers: dict[str, str],
+    known: dict[str, str],
+) -> None:
     """Ask one operation many things: the reply is what the document says, and no server error."""
 
     @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), database=None)
-    @given(case=cases)
-    def ask(case: Any) -> None:  # noqa: ANN401 - schemathesis'
+    @given(case=cases, is_unknown=strategies.booleans())
+    def ask(case: Any, is_unknown: bool) -> None:  # noqa: ANN401 - schemathesis'
+        if not is_unknown:
+            names = case.path_parameters or {}
+            case.path_parameters = {**names, **{key: known[key] for key in names if key in known}}
         case.call_and_validate(headers=headers, checks=CHECKS)
 
     # An operation that takes nothing cannot be asked wrongly.

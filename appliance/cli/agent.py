@@ -1,0 +1,76 @@
+"""``mesocosm agent``: agents of one's own that queue, schedules and API can name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from appliance.cli.moments import moment
+from appliance.cli.output import JsonOption, print_json, print_table, say
+
+Folder = Annotated[Path, typer.Argument(help="Folder with the agent's agent.yaml.")]
+Name = Annotated[str, typer.Argument(help="Name of a registered agent.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(no_args_is_help=True, help="Register agents of your own.")
+    group.command("add")(add)
+    group.command("list")(list_agents)
+    group.command("remove")(remove)
+    app.add_typer(group, name="agent")
+
+
+def add(folder: Folder, json: JsonOption = False) -> None:
+    """Register a copy of an agent; the same one twice changes nothing, another one is its next version."""
+    from appliance.base.settings import get_settings
+    from controller.registered.agents import add_agent
+
+    entry = add_agent(folder, get_settings())
+    if json:
+        print_json(entry.model_dump(mode="json"))
+    else:
+        say(f"agent {entry.reference} is registered: --agent {entry.name}")
+
+
+def list_agents(json: JsonOption = False) -> None:
+    """List the agents that can be named, and each version of registered ones."""
+    from rich.table import Table
+
+    from appliance.base.settings import get_settings
+    from controller.agents.registry import AGENTS
+    from controller.registered.agents import agent_copies
+
+    entries = agent_copies(get_settings()).entries()
+    if json:
+        registered = [entry.model_dump(mode="json") for entry in entries]
+        print_json({"shipped": list(AGENTS), "registered": registered})
+        return
+    table = Table()
+    for title in ("agent", "version", "added (UTC)", "description"):
+        table.add_column(title, no_wrap=title != "description")
+    for name in AGENTS:
+        table.add_row(name, "ships with Mesocosm", "", "")
+    for entry in entries:
+        table.add_row(entry.name, entry.reference, moment(entry.added_s), entry.description)
+    print_table(table)
+
+
+def remove(name: Name, json: JsonOption = False) -> None:
+    """Remove all versions of a registered agent, unless a queued run or a schedule names it."""
+    from appliance.base.clock import SYSTEM_CLOCK
+    from appliance.base.settings import get_settings
+    from appliance.cli.service_database import open_database
+    from controller.registered.agents import agent_copies
+    from controller.registered.use import require_unused
+
+    copies = agent_copies(get_settings())
+    copies.get(name)
+    require_unused(name, lambda request: request.agent, open_database(), SYSTEM_CLOCK)
+    removed = copies.remove(name)
+    if json:
+        print_json({"removed": [entry.reference for entry in removed]})
+    else:
+        say(f"agent {name} is removed")

@@ -1,0 +1,99 @@
+"""Agents of users that can be named like those that come with the appliance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, model_validator
+
+from appliance.base.errors import SpecError
+from controller.agents.custom.source import digest_files
+from controller.registered.copies import Copies
+from evaluators.model.base import Name, Strict
+from evaluators.model.codecs import parse
+from evaluators.model.yaml_source import read_yaml
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Self
+
+    from appliance.base.settings import Settings
+    from controller.registered.copies import Entry
+
+INDEX = "agent.yaml"
+RESERVED = frozenset({"custom", "command", "human", "model", "noop", "oracle", "random", "script"})
+"""Names of agents that come with Mesocosm, and words that results use."""
+
+_Word = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00]*$")]
+
+
+class AgentDefinition(Strict):
+    """The content of ``agent.yaml``.
+
+    Attributes:
+        name: what the agent is called.
+        command: program and arguments; it starts in the agent's folder, with no shell.
+        description: one or two sentences.
+        image: of Docker; that of the appliance's controller by default, which has Python.
+        memory_mib: what it may use.
+        pids: processes and threads that it may have.
+        environment: further variables; no secrets, for they are copied.
+    """
+
+    name: Name
+    command: tuple[_Word, ...] = Field(min_length=1, strict=False)
+    description: str = ""
+    image: str = Field(default="", max_length=300, pattern=r"^([A-Za-z0-9][\w.:/@-]*)?$")
+    memory_mib: int = Field(default=1024, ge=32, le=262_144)
+    pids: int = Field(default=256, ge=4, le=32_768)
+    environment: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        if self.name in RESERVED:
+            message = f"an agent called {self.name!r} comes with Mesocosm; choose another name."
+            raise ValueError(message)
+        for name in self.environment:
+            if not name.isidentifier():
+                message = f"{name!r} is no name of a variable."
+                raise ValueError(message)
+        return self
+
+
+def agent_copies(settings: Settings) -> Copies:
+    """Return the registered agents of an appliance."""
+    return Copies(settings.registered_dir / "agents", "agent")
+
+
+def read_definition(folder: Path) -> AgentDefinition:
+    """Return what an agent's folder says of it.
+
+    Raises:
+        SpecError: its ``agent.yaml`` cannot be read or is wrong.
+    """
+    return parse(read_yaml(folder / INDEX), AgentDefinition)
+
+
+def add_agent(folder: Path, settings: Settings) -> Entry:
+    """Check an agent and register a copy of it; the same one twice is no error.
+
+    Args:
+        folder: with its ``agent.yaml`` and all files that it needs.
+        settings: where registered agents are.
+
+    Raises:
+        SpecError: its ``agent.yaml`` is missing or wrong.
+    """
+    if not (folder / INDEX).is_file():
+        raise SpecError(
+            f"{folder} is no agent: it has no {INDEX}.",
+            resolution="docs/agents.md shows what an agent's folder holds.",
+        )
+    read_definition(folder)
+    return agent_copies(settings).add(folder, _examine)
+
+
+def _examine(folder: Path) -> tuple[str, str, str]:
+    definition = read_definition(folder)
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return definition.name, digest_files(files, folder), definition.description

@@ -1,0 +1,65 @@
+"""What of the queue names registered suites and agents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import UsageError
+from controller.registered.agents import agent_copies
+from controller.registered.suites import pin_suite
+from controller.service.schedules.register import Register
+from controller.service.state.queue import RunQueue
+from controller.service.state.queued_run import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from appliance.base.clock import Clock
+    from appliance.base.settings import Settings
+    from controller.service.requests import RunRequest
+    from controller.service.state.database import Database
+
+_SHOWN = 10
+_MOST = 10_000
+
+
+def pin(request: RunRequest, settings: Settings) -> RunRequest:
+    """Return a request that means the suite and the agent as they are now, whatever is added later."""
+    agent = agent_copies(settings).find(request.agent) if request.agent else None
+    return request.model_copy(
+        update={
+            "suite": pin_suite(request.suite, settings),
+            "agent": request.agent if agent is None else agent.reference,
+        }
+    )
+
+
+def require_unused(
+    name: str, named_by: Callable[[RunRequest], str], database: Database, clock: Clock
+) -> None:
+    """Refuse to remove what a run of the queue that is not over, or a schedule, names.
+
+    Args:
+        name: of a registered suite or agent.
+        named_by: returns what a request names of that kind.
+        database: the service's state.
+        clock: of the queue.
+
+    Raises:
+        UsageError: something names it.
+    """
+
+    def names_it(request: RunRequest) -> bool:
+        return named_by(request).partition("@")[0] == name
+
+    waiting = [state for state in State if not state.is_over]
+    rows = RunQueue(database, clock).entries(waiting, limit=_MOST)
+    users = [f"run {row.run}" for row in rows if names_it(row.request)]
+    schedules = [entry.schedule for entry in Register(database, clock).entries()]
+    users += [f"schedule {each.name}" for each in schedules if names_it(each.request)]
+    if users:
+        raise UsageError(
+            f"{name} is in use.",
+            details=", ".join(users[:_SHOWN]),
+            resolution="Cancel these runs and remove these schedules first.",
+        )
