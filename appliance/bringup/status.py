@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import RequirementError
 from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.currency import read_currency
 from appliance.bringup.health import QUESTIONS, controller_url, prometheus_url
 from appliance.bringup.service import find_service, service_url
-from images.currency import Currency
+from images.currency import Currency, ImageState
 from provisioning.accelerator.detection import find_accelerator
 from provisioning.fleet.allocation import Allocation
 from provisioning.fleet.ledger import FILE, Ledger
 from provisioning.fleet.liveness import open_liveness
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from appliance.base.settings import Settings
-    from images.currency import ImageState
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,24 @@ class Status:
     waiting: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     images: list[ImageState] = field(default_factory=list)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Status:
+        """Return what `to_dict` described, here or elsewhere."""
+        return cls(
+            engine=values["engine"],
+            services={row["name"]: (row["state"], row["answers"]) for row in values["services"]},
+            machines={(row["kind"], row["state"]): row["count"] for row in values["machines"]},
+            accelerator=values["accelerator"],
+            addresses=values["addresses"],
+            service=values["service"],
+            waiting=values["waiting"],
+            lost=values["lost"],
+            images=[
+                ImageState(row["name"], row["variant"], Currency(row["currency"]), row["reason"])
+                for row in values["images_not_current"]
+            ],
+        )
 
     @property
     def is_healthy(self) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.base.errors import MesocosmError, RequirementError
+from appliance.base.errors import MesocosmError, RequirementError, UsageError
 from appliance.base.logging import configure_logging
 from appliance.cli.output import print_error
 from appliance.cli.signals import interruptible
@@ -48,11 +48,27 @@ _HELP = frozenset({"--help", "-h", "--version"})
 _ANYWHERE = ("--debug", "--verbose")
 """Options that may stand anywhere on the command line."""
 
+_SERVER = "--server"
+_REMOTE = ("queue", "schedule", "results", "status")
+"""Commands that can ask the service of another host, and those of them that cannot."""
+_NOT_REMOTE = (["results", "export"], ["results", "prune"])
+
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
 VerboseOption = Annotated[
     bool, typer.Option("--verbose", help="Log every host command and QMP exchange.")
+]
+
+
+ServerOption = Annotated[
+    str,
+    typer.Option(
+        _SERVER,
+        metavar="URL",
+        help="Ask the service at this address instead of this host: queue, schedule, results, "
+        "status. Its token is in MESOCOSM_TOKEN.",
+    ),
 ]
 
 
@@ -71,7 +87,10 @@ VersionOption = Annotated[
 
 
 def _root(
-    debug: DebugOption = False, verbose: VerboseOption = False, version: VersionOption = False
+    debug: DebugOption = False,
+    verbose: VerboseOption = False,
+    server: ServerOption = "",
+    version: VersionOption = False,
 ) -> None:
     """Benchmark computer-use agents on real desktops and phones."""
 
@@ -107,6 +126,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with interruptible():
             _check_environment(rest)
+            rest = _choose_server(rest)
             build_app()(args=rest, prog_name="mesocosm")
     except SystemExit as exc:
         return exc.code if isinstance(exc.code, int) else int(exc.code is not None)
@@ -126,6 +146,35 @@ def main(argv: Sequence[str] | None = None) -> int:
         print_error(error)
         return error.exit_code
     return 0
+
+
+def _choose_server(arguments: list[str]) -> list[str]:
+    """Take the option ``--server`` from wherever it stands, and return the other arguments.
+
+    Raises:
+        UsageError: it has no value, or the command works on this host alone.
+    """
+    from appliance.cli.remote.client import choose_server
+
+    choose_server("")
+    rest = [word for word in arguments if word != _SERVER and not word.startswith(f"{_SERVER}=")]
+    if len(rest) == len(arguments) or _HELP.intersection(arguments):
+        return arguments
+    place = next(number for number, word in enumerate(arguments) if word.startswith(_SERVER))
+    _, is_joined, address = arguments[place].partition("=")
+    if not is_joined:
+        address = "".join(arguments[place + 1 : place + 2])
+        rest = arguments[:place] + arguments[place + 2 :]
+    words = [word for word in rest if not word.startswith("-")][:2]
+    if not words or words[0] not in _REMOTE or words in _NOT_REMOTE:
+        raise UsageError(
+            f"`mesocosm {' '.join(words)}` works on this host alone.",
+            details=f"{_SERVER} goes with {', '.join(_REMOTE)}.",
+        )
+    if not address or address.startswith("-"):
+        raise UsageError(f"{_SERVER} needs the address of a service.")
+    choose_server(address)
+    return rest
 
 
 def _check_environment(arguments: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from appliance.cli.run_request import takes_request
 from appliance.cli.service_database import open_database
 
 if TYPE_CHECKING:
+    from appliance.cli.remote.queue import RemoteQueue
     from controller.service.requests import RunRequest
     from controller.service.state.queue import RunQueue
     from controller.service.state.queued_run import QueuedRun
@@ -78,12 +79,14 @@ def add(
     """Queue a run; the service carries it out. Suite and agent are checked now."""
     queue = _open()
     from appliance.base.settings import get_settings
+    from appliance.cli.remote.client import chosen_server
     from controller.registered.use import pin
     from controller.service.requests import check_request
     from controller.service.state.queued_run import Asker
 
-    check_request(request)
-    request = pin(request, get_settings())
+    if chosen_server() is None:
+        check_request(request)
+        request = pin(request, get_settings())
     _print(queue.add(request, Asker("cli", priority=priority, key=key)), json=json)
 
 
@@ -149,7 +152,13 @@ def set_priority(run: Run, priority: Priority, json: JsonOption = False) -> None
     _print(_open().set_priority(run, priority), json=json)
 
 
-def _open() -> RunQueue:
+def _open() -> RunQueue | RemoteQueue:
+    from appliance.cli.remote.client import chosen_server
+
+    if server := chosen_server():
+        from appliance.cli.remote.queue import RemoteQueue
+
+        return RemoteQueue(server)
     database = open_database()
     from appliance.base.clock import SYSTEM_CLOCK
     from controller.service.state.queue import RunQueue

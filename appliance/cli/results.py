@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 from typer.core import TyperGroup
@@ -12,6 +13,8 @@ from typer.core import TyperGroup
 from appliance.cli.output import JsonOption, console_out, print_json, print_report, print_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from controller.store.index import RunRow
     from controller.store.runs import RunFolder, Store
     from evaluators.model.suite import Suite
@@ -82,30 +85,75 @@ def results(
 ) -> None:
     """Show the results of a run, or list all runs."""
     from appliance.base.errors import UsageError
-    from appliance.base.settings import get_settings
-    from controller.store.index import list_runs
     from controller.store.report import read_report
-    from controller.store.runs import Store
 
-    store = Store(get_settings().runs_dir)
-    if run is None:
-        if metrics or compare:
-            raise UsageError("Metrics are of one run.", resolution="Name its id, or latest.")
-        rows = list_runs(store)
-        if json:
-            print_json({"runs": [asdict(row) for row in rows]})
-        else:
-            _print_runs(rows)
-        return
-    folder = store.open(run)
-    report = read_report(folder, _suite_of(folder, suite))
-    more = _compute(store, run, metrics, compare, suite)
+    if run is None and (metrics or compare):
+        raise UsageError("Metrics are of one run.", resolution="Name its id, or latest.")
+    with _opened() as store:
+        if run is None:
+            _show_runs(store.rows(), json=json)
+            return
+        folder = store.open(run)
+        report = read_report(folder, _suite_of(folder, suite))
+        more = _compute(store, run, metrics, compare, suite)
     if json:
         print_json({**report.to_dict(), **more})
     else:
         print_report(report)
         for name, value in more.items():
             _print_section(name, value)
+
+
+@contextlib.contextmanager
+def _opened() -> Iterator[RecordedRuns]:
+    """Return the runs of this host, or those of the service that the command line names."""
+    from appliance.base.settings import get_settings
+    from appliance.cli.remote.client import chosen_server
+    from controller.store.runs import Store
+
+    if server := chosen_server():
+        from appliance.cli.remote.runs import RemoteRuns
+
+        with RemoteRuns(server) as fetched:
+            yield fetched
+    else:
+        yield _LocalRuns(Store(get_settings().runs_dir))
+
+
+class RecordedRuns(Protocol):
+    """Runs, here or elsewhere."""
+
+    def rows(self) -> list[RunRow]:
+        """Return all runs, the latest last."""
+        ...
+
+    def open(self, name: str) -> RunFolder:
+        """Return one run."""
+        ...
+
+
+class _LocalRuns:
+    """The runs of this host."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def rows(self) -> list[RunRow]:
+        """Return all runs, the latest last."""
+        from controller.store.index import list_runs
+
+        return list_runs(self._store)
+
+    def open(self, name: str) -> RunFolder:
+        """Return one run."""
+        return self._store.open(name)
+
+
+def _show_runs(rows: list[RunRow], *, json: bool) -> None:
+    if json:
+        print_json({"runs": [asdict(row) for row in rows]})
+    else:
+        _print_runs(rows)
 
 
 def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
@@ -122,7 +170,7 @@ def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
 
 
 def _compute(
-    store: Store, run: str, metrics: str, against: str, reference: str
+    store: RecordedRuns, run: str, metrics: str, against: str, reference: str
 ) -> dict[str, dict[str, Json]]:
     """Compute what was asked for beyond the report: ``measured`` and ``comparison``."""
     from controller.store.comparison import compare_runs

@@ -15,6 +15,7 @@ from appliance.cli.run_request import takes_request
 from appliance.cli.service_database import open_database
 
 if TYPE_CHECKING:
+    from appliance.cli.remote.schedules import RemoteRegister
     from controller.service.requests import RunRequest
     from controller.service.schedules.register import Register, Registered
     from provisioning.protocols import Json
@@ -96,10 +97,13 @@ def add(
 
     A slot that comes while the schedule's last run is not over is recorded, and fires nothing.
     """
+    from appliance.cli.remote.client import chosen_server
     from controller.service.requests import check_request
     from controller.service.schedules.definition import PREVIOUS, parse_schedule
 
-    check_request(request)
+    is_here = chosen_server() is None
+    if is_here:
+        check_request(request)
     schedule = parse_schedule(
         {
             "name": name,
@@ -112,7 +116,7 @@ def add(
             "notify": _targets(webhook, mail, on),
         }
     )
-    if baseline and baseline != PREVIOUS:
+    if baseline and baseline != PREVIOUS and is_here:
         _require_run(baseline)
     _print(_open().add(schedule), json=json)
 
@@ -198,7 +202,13 @@ def when(registered: Registered) -> str:
     return f"every {trigger.every_s:g} s"
 
 
-def _open() -> Register:
+def _open() -> Register | RemoteRegister:
+    from appliance.cli.remote.client import chosen_server
+
+    if server := chosen_server():
+        from appliance.cli.remote.schedules import RemoteRegister
+
+        return RemoteRegister(server)
     database = open_database()
     from appliance.base.clock import SYSTEM_CLOCK
     from controller.service.schedules.register import Register

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from appliance.cli.output import JsonOption, print_json, say
 from appliance.cli.service_database import open_database, own_token_path
 from appliance.cli.service_token import token_app
+
+if TYPE_CHECKING:
+    from controller.service.api.server import Certificate
 
 GraceOption = Annotated[
     float,
@@ -27,6 +30,15 @@ ApiOption = Annotated[
     bool, typer.Option("--api/--no-api", help="Whether this process serves the API.")
 ]
 HostOption = Annotated[str, typer.Option(help="Address that the API listens on.")]
+CertOption = Annotated[
+    Path | None, typer.Option("--tls-cert", help="PEM file of the certificate that the API shows.")
+]
+KeyFileOption = Annotated[
+    Path | None, typer.Option("--tls-key", help="PEM file of the certificate's private key.")
+]
+InsecureOption = Annotated[
+    bool, typer.Option("--insecure", help="Let --host be reached over a network without TLS.")
+]
 PortOption = Annotated[int | None, typer.Option(help="Its port; MESOCOSM_SERVICE_PORT by default.")]
 Target = Annotated[Path, typer.Argument(help="File to write; it must not exist.")]
 
@@ -48,6 +60,9 @@ def run(
     api: ApiOption = True,
     host: HostOption = "127.0.0.1",
     port: PortOption = None,
+    tls_cert: CertOption = None,
+    tls_key: KeyFileOption = None,
+    insecure: InsecureOption = False,
     runs: RunsOption = 1,
     grace: GraceOption = 60.0,
 ) -> None:
@@ -72,6 +87,7 @@ def run(
     )
     from controller.service.worker.worker import Worker
 
+    certificate = _certificate(tls_cert, tls_key, host, is_insecure=insecure) if api else None
     database, settings, stop = open_database(), get_settings(), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -93,7 +109,13 @@ def run(
 
         parts["episodes"] = sessions = make_sessions(settings)
         parts["api"], address = make_server(
-            database, settings, stop, host=host, port=port, sessions=sessions
+            database,
+            settings,
+            stop,
+            host=host,
+            port=port,
+            sessions=sessions,
+            certificate=certificate,
         )
         say(
             f"The API listens at {address}; the token of this host is in {own_token_path(settings)}."
@@ -108,6 +130,23 @@ def run(
         say(f"The service runs: {', '.join(parts)}.")
         run_parts(parts, stop)
     say("The service has stopped.")
+
+
+def _certificate(
+    cert: Path | None, key: Path | None, host: str, *, is_insecure: bool
+) -> Certificate | None:
+    """Return the certificate that the API shows.
+
+    Raises:
+        UsageError: it is none, or one is needed.
+    """
+    from appliance.base.errors import UsageError
+    from controller.service.api.server import Certificate, require_protected
+
+    if (cert is None) != (key is None):
+        raise UsageError("--tls-cert and --tls-key go together.")
+    require_protected(host, has_tls=cert is not None, is_insecure=is_insecure)
+    return None if cert is None or key is None else Certificate(cert, key)
 
 
 def start(json: JsonOption = False) -> None:

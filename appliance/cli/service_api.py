@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import threading
 
     from appliance.base.settings import Settings
+    from controller.service.api.server import Certificate
     from controller.service.api.surroundings import Surroundings
     from controller.service.episodes.sessions import EpisodeSessions
     from controller.service.process import Part
@@ -35,6 +36,7 @@ def make_server(
     host: str,
     port: int | None,
     sessions: EpisodeSessions,
+    certificate: Certificate | None = None,
 ) -> tuple[Part, str]:
     """Return the part that serves API and pages, and its address.
 
@@ -45,6 +47,7 @@ def make_server(
         host: address to listen on.
         port: 0 lets the kernel choose; the settings' by default.
         sessions: of the episodes that programs drive.
+        certificate: of TLS, if it is used.
 
     Raises:
         RequirementError: the port is taken.
@@ -61,13 +64,16 @@ def make_server(
     by_user = {part.strip().lower() for part in settings.service_hosts.split(",")} - {""}
     hosts = allowed_hosts(host, [chosen, settings.service_port]) | by_user
     shown = f"[{host}]" if ":" in host else host
-    return Server(make_app_with_pages(around, hosts), listener), f"http://{shown}:{chosen}"
+    scheme = "http" if certificate is None else "https"
+    part = Server(make_app_with_pages(around, hosts), listener, certificate)
+    return part, f"{scheme}://{shown}:{chosen}"
 
 
 def _surroundings(
     database: Database, settings: Settings, stop: threading.Event, sessions: EpisodeSessions
 ) -> Surroundings:
     from appliance.base.clock import SYSTEM_CLOCK
+    from appliance.bringup.status import read_status
     from controller.planning import code_version
     from controller.service.api.surroundings import Surroundings
     from controller.service.machine_desk import HostMachineDesk
@@ -81,6 +87,7 @@ def _surroundings(
         version=str(code_version()),
         machines=partial(_machines, settings),
         doctor=partial(_findings, settings),
+        status=lambda: read_status(settings).to_dict(),
         metrics=partial(render, make_registry(database, SYSTEM_CLOCK)),
         episodes=sessions,
         desk=HostMachineDesk(settings),

@@ -20,6 +20,9 @@ OTHERS = {
         "MESOCOSM_GRAFANA_IMAGE": "Image of the compose file's profile `grafana`, for who starts it by hand.",
         "MESOCOSM_GRAFANA_PORT": "Loopback port of that Grafana; 9491 by default.",
     },
+    "Services on other hosts": {
+        "MESOCOSM_TOKEN": "Token that `mesocosm --server URL` shows to the service at that address.",
+    },
     "Set by Mesocosm itself": {
         "MESOCOSM_REMOTE_NAME": "For the reset command of a remote desktop: its name.",
         "MESOCOSM_REMOTE_HOST": "For the same: its host.",

@@ -33,9 +33,11 @@ def status(json: JsonOption = False, quiet: QuietOption = False) -> None:
     the Docker engine does not answer. The exit code is 0 unless -q asks for it.
     """
     from appliance.base.settings import get_settings
-    from appliance.bringup.status import read_status
+    from appliance.bringup.status import Status, read_status
+    from appliance.cli.remote.client import chosen_server
 
-    found = read_status(get_settings())
+    server = chosen_server()
+    found = Status.from_dict(server.get("/status")) if server else read_status(get_settings())
     if json:
         print_json(found.to_dict())
     elif not quiet:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter
 from fastapi.responses import Response
 
@@ -43,6 +45,12 @@ def list_machines(around: Around) -> Records:
 def examine(around: Around) -> Records:
     """Examine the host, as `mesocosm doctor --json` does."""
     return Records(records=list(around.doctor()))
+
+
+@router.get("/status")
+def get_status(around: Around) -> dict[str, Any]:
+    """Return how the appliance is, as `mesocosm status --json` prints it."""
+    return dict(around.status())
 
 
 @router.get("/suites")

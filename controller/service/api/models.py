@@ -127,6 +127,7 @@ class RunRowReply(_Model):
     passed: int
     failed: int
     inconclusive: int
+    stamp: int
 
 
 class Runs(_Model):

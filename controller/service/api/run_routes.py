@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import tarfile
+from functools import partial
+from pathlib import Path as FilePath
+from tempfile import SpooledTemporaryFile
+from typing import IO, Annotated, Any
 
 from fastapi import APIRouter, Path, Query
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, Response, StreamingResponse
+from starlette.background import BackgroundTask
 
 from appliance.base.errors import UnknownNameError
 from controller.service.api.access import Around, Reader
@@ -15,6 +20,10 @@ from controller.store.report import read_report
 from controller.store.runs import Attempt, RunFolder
 
 router = APIRouter(prefix="/api/v1/runs", tags=["runs"], dependencies=[Reader])
+
+_TEXTS = frozenset({".json", ".jsonl"})
+_IN_MEMORY_BYTES = 8 << 20
+_PART_BYTES = 1 << 16
 
 Repeat = Annotated[int, Path(ge=0, le=1_000_000)]
 Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
@@ -31,6 +40,21 @@ def list_recorded_runs(around: Around, limit: Annotated[int, Query(ge=1, le=10_0
 def get_report(run: str, around: Around) -> dict[str, Any]:
     """Return the report of a run, as `mesocosm results RUN --json` prints it."""
     return read_report(around.store.open(run)).to_dict()
+
+
+@router.get(
+    "/{run}/logs",
+    response_class=Response,
+    responses={200: {"content": {"application/gzip": {}}}},
+)
+def get_logs(run: str, around: Around) -> Response:
+    """Return the folder of a run without pictures and videos: a compressed tar archive."""
+    archive = _archive(around.store.open(run).path)
+    return StreamingResponse(
+        iter(partial(archive.read, _PART_BYTES), b""),
+        media_type="application/gzip",
+        background=BackgroundTask(archive.close),
+    )
 
 
 @router.get("/{run}/trials/{task}/{repeat}")
@@ -86,6 +110,17 @@ def find_attempts(folder: RunFolder, task: str, repeat: int) -> list[Attempt]:
     if not attempts:
         raise UnknownNameError(f"The trial {task}/{repeat} was not begun yet.")
     return attempts
+
+
+def _archive(folder: FilePath) -> IO[bytes]:
+    """Return a file with what a run's folder says in text; whoever gets it closes it."""
+    archive = SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 - see above
+    with tarfile.open(fileobj=archive, mode="w:gz", compresslevel=1) as tar:
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in _TEXTS and path.is_file():
+                tar.add(path, f"{folder.name}/{path.relative_to(folder)}")
+    archive.seek(0)
+    return archive
 
 
 def _choose(attempts: list[Attempt], number: int | None) -> Attempt:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
+import ssl
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import uvicorn
 
-from appliance.base.errors import RequirementError
+from appliance.base.errors import RequirementError, UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fastapi import FastAPI
 
 _MAX_CONNECTIONS = 500
@@ -19,15 +24,67 @@ _KEEP_ALIVE_S = 900
 _STOP_S = 5
 
 
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A certificate that a server shows.
+
+    Attributes:
+        path: PEM file with it, and with those between it and its root.
+        key_path: PEM file with its private key, without a password.
+
+    Raises:
+        UsageError: they cannot be read, or do not belong together.
+    """
+
+    path: Path
+    key_path: Path
+
+    def __post_init__(self) -> None:
+        """Try it, so that a wrong one is named before anything is served."""
+        try:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(self.path, self.key_path, password=lambda: b"")
+        except (OSError, ValueError) as exc:
+            raise UsageError(
+                f"{self.path} and {self.key_path} are no certificate and its key.",
+                details=str(exc),
+                resolution="Both are PEM files, and the key has no password.",
+            ) from exc
+
+
+def require_protected(host: str, *, has_tls: bool, is_insecure: bool) -> None:
+    """Refuse to serve a network without encryption, unless that is asked for.
+
+    Raises:
+        UsageError: tokens would go over the network in the clear.
+    """
+    if has_tls or is_insecure or _is_loopback(host):
+        return
+    raise UsageError(
+        f"Whoever listens at {host} without TLS lets others on the network read its tokens.",
+        resolution="Give --tls-cert and --tls-key, or --insecure where something else encrypts.",
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 class Server:
     """An HTTP server for one application; a part of the service.
 
     Args:
         app: the application.
         listener: the socket that it takes connections from.
+        certificate: of TLS; without one, requests and replies are not encrypted.
     """
 
-    def __init__(self, app: FastAPI, listener: socket.socket) -> None:
+    def __init__(
+        self, app: FastAPI, listener: socket.socket, certificate: Certificate | None = None
+    ) -> None:
         self._listener = listener
         self._server = uvicorn.Server(
             uvicorn.Config(
@@ -40,6 +97,8 @@ class Server:
                 limit_concurrency=_MAX_CONNECTIONS,
                 timeout_keep_alive=_KEEP_ALIVE_S,
                 timeout_graceful_shutdown=_STOP_S,
+                ssl_certfile=None if certificate is None else certificate.path,
+                ssl_keyfile=None if certificate is None else certificate.key_path,
             )
         )
 

@@ -34,6 +34,7 @@ class Surroundings:
         version: of Mesocosm.
         machines: returns the machines as their records say.
         doctor: returns the findings of `mesocosm doctor`.
+        status: returns what `mesocosm status` prints.
         metrics: returns what Prometheus scrapes.
         episodes: those that programs elsewhere drive.
         desk: where machines are looked at and handled one by one.
@@ -46,6 +47,7 @@ class Surroundings:
     version: str
     machines: Callable[[], Sequence[dict[str, Json]]]
     doctor: Callable[[], Sequence[dict[str, Json]]]
+    status: Callable[[], dict[str, object]]
     metrics: Callable[[], bytes]
     episodes: EpisodeSessions
     desk: MachineDesk

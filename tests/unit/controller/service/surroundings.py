@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import SYSTEM_CLOCK, FakeClock
 from appliance.base.errors import UnknownNameError
 from appliance.base.settings import REPOSITORY, Settings
+from appliance.bringup.status import Status
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.service.api.surroundings import Surroundings
@@ -18,6 +19,7 @@ from controller.service.state.claims import Claims
 from controller.service.state.queued_run import Asker, State
 from controller.service.worker.work import Work
 from controller.wiring import open_suite
+from images.currency import Currency, ImageState
 from provisioning.fake import FakeFleet
 from tests.pages.fake_desk import FakeMachineDesk
 
@@ -33,6 +35,17 @@ if TYPE_CHECKING:
     from evaluators.model.task import Task
 
 TINY = REPOSITORY / "tests/suites/tiny"
+STATUS = Status(
+    engine=True,
+    services={"controller": ("running", True), "prometheus": ("exited", False)},
+    machines={("desktop", "ready"): 2, ("phone", "ended"): 1},
+    accelerator="tcg",
+    addresses={"page": "http://127.0.0.1:9464"},
+    service=True,
+    waiting=["desktop"],
+    lost=["phone-1"],
+    images=[ImageState("desktop", "debian-12", Currency.STALE, "its recipe changed")],
+)
 HOST = "127.0.0.1:9465"
 
 
@@ -84,6 +97,7 @@ def make_surroundings(
             {"name": "disk", "state": "ok", "cause": "", "cure": ""},
             {"name": "kvm", "state": "warn", "cause": "Guests are slow.", "cure": "Another host."},
         ],
+        status=STATUS.to_dict,
         metrics=lambda: render(make_registry(database, FakeClock())),
         desk=FakeMachineDesk(3, SYSTEM_CLOCK),
         episodes=episodes or EpisodeSessions(factory, episodes_clock, max_open=4),

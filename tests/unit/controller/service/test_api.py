@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fastapi import FastAPI
-    from httpx import Response
+    from httpx2 import Response
 
     from controller.service.api.surroundings import Surroundings
     from controller.service.episodes.session import EpisodeSession

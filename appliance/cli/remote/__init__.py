@@ -1,0 +1,1 @@
+"""Commands against the service of another host: the same output, over HTTP."""
