@@ -129,7 +129,8 @@ def firefox_tab_open(guest: Guest, url: str) -> bool:
     """Return whether a running Firefox has an open tab at exactly this address.
 
     The tab's history is ignored. The system's Firefox must run with the profile; its tabs are those
-    of the session that is stored there. Proves the state, not who made it.
+    of the session that is stored there, which the agent may write as well: ask for a visit, too. Proves
+    the state, not who made it.
 
     Example:
         ``{on: desktop, check: firefox_tab_open, with: {url: "http://news.test/today"}}``

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 def notification_posted(phone: PhoneView, package: str, title: str, text: str = "") -> bool:
     """Return whether a notification of an application is posted and not dismissed.
 
-    Proves the state, not who made it.
+    A text may look like a notification of another application: since Android 11 one counts only where the
+    phone lists as many of its application by their keys. Proves the state, not who made it.
 
     Args:
         phone: the phone.
@@ -49,7 +50,10 @@ def notifications_cleared(phone: PhoneView, package: str) -> bool:
     """
     installed = phone.read("pm", "list", "packages").split()
     is_there = f"package:{package}" in installed
-    return is_there and all(each.package != package for each in phone.notifications())
+    has_key = package in (phone.notifying_packages() or ())
+    return (
+        is_there and not has_key and all(each.package != package for each in phone.notifications())
+    )
 
 
 @evaluator(on="phone")

@@ -22,6 +22,7 @@ _TOAST = re.compile(
     r"^ +TextToastRecord\{\S+ \d+:([\w.]+)/\S+ .*?\btext=(.*?) duration=\d+\}$",
     re.MULTILINE | re.DOTALL,
 )
+_KEY_BARS = 4
 _KEPT = re.compile(r"package=([\w.]*)\ntext=(.*)", re.DOTALL)
 # Headings and fields of the service itself; records are indented further.
 _NEXT_SECTION = re.compile(r"^ {2}(?:[A-Z][\w ]*:$|m[A-Z]\w*=)", re.MULTILINE)
@@ -71,6 +72,14 @@ def parse_notifications(output: str) -> list[Notification]:
         values = _extras(block[head.end() : end])
         found.append(Notification(head[1], channel[1] if channel else "", **values))
     return found
+
+
+def parse_key_packages(output: str) -> list[str]:
+    """Parse ``cmd notification list``; return the package of each posted notification.
+
+    Source: AOSP ``StatusBarNotification.key()``: user, package, id, tag and uid between bars.
+    """
+    return [key.split("|")[1] for key in output.splitlines() if key.count("|") >= _KEY_BARS]
 
 
 def parse_toasts(output: str) -> list[Toast]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
@@ -12,6 +13,7 @@ from evaluators.phone.notices import (
     Notification,
     Toast,
     parse_kept_toast,
+    parse_key_packages,
     parse_notifications,
     parse_toasts,
 )
@@ -205,10 +207,26 @@ class PhoneView:
     def notifications(self) -> Sequence[Notification]:
         """Return the notifications that have not been dismissed.
 
+        Where the phone lists their keys, an application has as many records as keys, or none is
+        returned: a text may look like a record.
+
         Raises:
             EvaluationError: the phone's output has another form.
         """
-        return parse_notifications(self.read("dumpsys", "notification", "--noredact"))
+        found = parse_notifications(self.read("dumpsys", "notification", "--noredact"))
+        keys = self.notifying_packages()
+        if keys is None:
+            return found
+        number = Counter(each.package for each in found)
+        return [each for each in found if number[each.package] == keys.count(each.package)]
+
+    def notifying_packages(self) -> list[str] | None:
+        """Return the application of each posted notification, by its key; None before Android 11.
+
+        Source: ``cmd notification list``.
+        """
+        listed = self._run("cmd", "notification", "list")
+        return parse_key_packages(_text(listed)) if listed.exit_code == 0 else None
 
     def last_toast(self) -> Toast | None:
         """Return the last toast; None when there was none.

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 PATH = "/sdcard/Download/a.txt"
 _FOLDER = "/sdcard/Download"
 _NOTES = "dumpsys notification --noredact"
+_KEYS = "cmd notification list"
 _KEPT = "dumpsys reference_phone toast"
 _PACKAGES = "pm list packages"
 _STATE = "dumpsys telephony.registry"
@@ -72,10 +73,19 @@ def note(package: str, title: str, text: str = "") -> str:
     )
 
 
-def notes(*records: str, more: str = "") -> State:
-    """Create notifications, the application org.a installed."""
+def notes(*records: str, more: str = "", keys: tuple[str, ...] | None = None) -> State:
+    """Create notifications, the application org.a installed.
+
+    Args:
+        records: as the service prints them.
+        more: what it prints after them.
+        keys: packages of the notifications, as their keys are listed; None on an older phone.
+    """
 
     def act(fixture: PhoneFixture) -> None:
+        if keys is not None:
+            listed = "".join(f"0|{package}|1|null|10001\n" for package in keys)
+            fixture.shell.answers[_KEYS] = listed
         said = f"Current Notification Manager state:\n  Notification List:\n{''.join(records)}  \n{more}"
         fixture.shell.answers[_NOTES] = said
         fixture.shell.answers[_PACKAGES] = "package:org.a\npackage:org.b\n"
@@ -374,6 +384,16 @@ TABLES = (
             positive("with a text", notes(note("org.a", "Alarm", "07:00")), **_NOTE, text=" 07:00"),
             positive("blanks around what is asked for", _FULL_NOTE, **{**_NOTE, "title": " Alarm"}),
             positive("any text", _FULL_NOTE, **_NOTE),
+            positive(
+                "with its key",
+                notes(note("org.b", "x"), note("org.a", "Alarm"), keys=("org.b", "org.a")),
+                **_NOTE,
+            ),
+            near_miss(
+                "gone, its key with it",
+                notes(note("org.b", "x"), keys=("org.b",)),
+                **_NOTE,
+            ),
             positive("with blanks around its text", _FULL_NOTE, **_NOTE, text="07:00"),
             negative("another", notes(note("org.a", "Mail")), **_NOTE),
             near_miss("of another application", notes(note("org.b", "Alarm")), **_NOTE),
@@ -410,6 +430,15 @@ TABLES = (
                             ")\n      }", "", 1
                         )
                     ),
+                    "a record within another's text, its brackets closed": notes(
+                        note("org.b", "x", f"y)\n      }}\n{note('org.a', 'Alarm')}"),
+                        keys=("org.b",),
+                    ),
+                    "a second record within another's text": notes(
+                        note("org.b", "x", f"y)\n      }}\n{note('org.a', 'Alarm')}"),
+                        note("org.a", "Mail"),
+                        keys=("org.b", "org.a"),
+                    ),
                     "another application of that title": notes(note("org.a.copy", "Alarm")),
                     "as a line of another's text": notes(
                         note("org.b", "x", "y\n        android.title=String (Alarm")
@@ -433,7 +462,11 @@ TABLES = (
             ),
             *_of_notes(**_NOTE),
         ),
-        equivalent={"*: args.text: empty": "any text", "*pm list*": "it is not asked"},
+        equivalent={
+            "*: args.text: empty": "any text",
+            "*pm list*": "it is not asked",
+            f"*{_KEYS}: fails": "older phones list no keys",
+        },
     ),
     CaseTable(
         alerts.notifications_cleared,
@@ -466,17 +499,29 @@ TABLES = (
                         note("org.b", "x", "a\nb"), note("org.a", "y")
                     ),
                     "one that shows nothing": notes(note("org.a", "", "")),
+                    "behind the end of a list within another's text": notes(
+                        note("org.b", "x", "y)\n      }\n  Archive:\n"),
+                        note("org.a", "x"),
+                        keys=("org.b", "org.a"),
+                    ),
                 },
                 {
                     "dismissed": notes(
                         more="  mArchive=Archive (1 notification)\n" + note("org.a", "x")
                     ),
                     "named in another's text": notes(note("org.b", "pkg=org.a", "org.a")),
+                    "a record of it in another's text, and no key": notes(
+                        note("org.b", "x", f"y)\n      }}\n{note('org.a', 'Alarm')}"),
+                        keys=("org.b",),
+                    ),
                 },
             ),
             hostile("a title as long as a page", notes(note("org.a", "x" * 9999)), package="org.a"),
         ),
-        equivalent={"*dumpsys notification*: prints*": "none of it is of that application either"},
+        equivalent={
+            "*dumpsys notification*: prints*": "none of it is of that application either",
+            f"*{_KEYS}: prints*": "none of it is of that application either",
+        },
     ),
     CaseTable(
         alerts.toast_shown,

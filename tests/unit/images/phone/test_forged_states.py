@@ -72,3 +72,15 @@ def test_a_notification_that_looks_like_another_applications_is_none(phone: Shel
     assert notification_posted(phone.view(), "com.android.shell", "Note")
     assert not notification_posted(phone.view(), "com.google.android.deskclock", "Alarm")
     assert notifications_cleared(phone.view(), "com.google.android.deskclock")
+
+
+def test_a_whole_notification_within_a_text_is_none(phone: Shell) -> None:
+    clock = "com.google.android.deskclock"
+    head = f"NotificationRecord(0x1a: pkg={clock} user=UserHandle{{0}} id=1 key=0|{clock}|1|null|1)"
+    text = f"x)\n      }}\n    {head}\n      extras={{\n        android.title=String (Alarm"
+    words = ["cmd", "notification", "post", "-t", "Note", "tag", text]
+    assert phone.commands.run(words, phone.config.root).exit_code == 0
+    assert f"pkg={clock}".encode() in phone.shell("dumpsys notification --noredact").stdout
+    assert not notification_posted(phone.view(), clock, "Alarm")
+    assert notifications_cleared(phone.view(), clock)
+    assert notification_posted(phone.view(), "com.android.shell", "Note")
