@@ -44,16 +44,17 @@ def sources() -> tuple[Path, ...]:
     return tuple(path for name in PACKAGES for path in sorted((REPOSITORY / name).rglob("*.py")))
 
 
-def imports(path: Path) -> list[tuple[int, str]]:
+@cache
+def imports(path: Path) -> tuple[tuple[int, str], ...]:
     """Return line and module of every import of a file, also those in functions and for types."""
-    found = []
+    found: list[tuple[int, str]] = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             found += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno} imports relatively"
             found += [(node.lineno, f"{node.module}.{alias.name}") for alias in node.names]
-    return found
+    return tuple(found)
 
 
 def test_the_walk_sees_the_project() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from appliance.base.clock import SYSTEM_CLOCK, Clock
 from provisioning.protocols import Load, Stillness
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from provisioning.protocols import Machine, Screen
@@ -131,4 +132,7 @@ def changed_ratio(before: Frame, after: Frame) -> float:
         return 0.0
     if before.shape != after.shape:
         return 1.0
-    return float((before != after).any(axis=2).mean())
+    if np.array_equal(before, after):  # as most are; a tenth of the time of counting pixels
+        return 0.0
+    red, green, blue = np.moveaxis(before != after, 2, 0)
+    return float((red | green | blue).mean())

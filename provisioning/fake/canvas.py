@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from PIL import Image, ImageDraw
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from provisioning.protocols import Element
+    from provisioning.protocols import Bounds, Element
 
 _POINTER_PX = 3
 
@@ -33,15 +34,26 @@ def draw(
     Returns:
         A uint8 array (H, W, 3), RGB.
     """
+    boxes = tuple((element.name, element.bounds) for element in elements)
+    return _drawn(size, boxes, dark, pointer).copy()
+
+
+@lru_cache(64)
+def _drawn(
+    size: tuple[int, int],
+    boxes: tuple[tuple[str, Bounds], ...],
+    dark: bool,  # noqa: FBT001
+    pointer: tuple[int, int] | None,
+) -> npt.NDArray[np.uint8]:
+    """Return a picture for all who ask for the same: most captures wait for a screen to settle."""
     ink, paper = ("white", "black") if dark else ("black", "white")
     image = Image.new("RGB", size, paper)
     pen = ImageDraw.Draw(image)
-    for element in elements:
-        box = element.bounds
+    for name, box in boxes:
         pen.rectangle((box.left, box.top, box.right - 1, box.bottom - 1), fill=paper, outline=ink)
-        pen.multiline_text((box.left + 2, box.top + 1), element.name, fill=ink)
+        pen.multiline_text((box.left + 2, box.top + 1), name, fill=ink)
     if pointer is not None:
         x, y = pointer
         pen.line((x - _POINTER_PX, y, x + _POINTER_PX, y), fill="red")
         pen.line((x, y - _POINTER_PX, x, y + _POINTER_PX), fill="red")
-    return np.asarray(image, dtype=np.uint8).copy()
+    return np.asarray(image, dtype=np.uint8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,25 +40,39 @@ def parsed(folder: Path, *, kvm: bool = False, **settings: Any) -> dict[str, Any
     return config
 
 
-def test_each_service_that_always_runs_has_an_image_of_ours(tmp_path: Path) -> None:
-    services = parsed(tmp_path)["services"]
+@cache
+def _parsed_once(folder: Path) -> dict[str, Any]:
+    folder.mkdir()
+    return parsed(folder)
+
+
+@pytest.fixture
+def standard(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return what compose reads where nothing is set; tests change nothing of it."""
+    return _parsed_once(tmp_path_factory.getbasetemp() / "compose")
+
+
+def test_each_service_that_always_runs_has_an_image_of_ours(standard: dict[str, Any]) -> None:
+    services = standard["services"]
     assert set(SERVICES) <= set(NAMES)
     for name in SERVICES:
         assert services[name]["image"] == IMAGES[name]
 
 
-def test_ports_are_bound_to_loopback_only(tmp_path: Path) -> None:
+def test_ports_are_bound_to_loopback_only(standard: dict[str, Any]) -> None:
     text = REPOSITORY.joinpath("docker-compose.yml").read_text()
     ports = [
         port for one in yaml.safe_load(text)["services"].values() for port in one.get("ports", [])
     ]
     assert len(ports) == 2
     assert all(port.startswith("127.0.0.1:") for port in ports)
-    assert "1234" in str(parsed(tmp_path)["services"]["controller"]["ports"])
+    assert "1234" in str(standard["services"]["controller"]["ports"])
 
 
-def test_prometheus_has_a_port_only_where_it_is_asked_for(tmp_path: Path) -> None:
-    assert "ports" not in parsed(tmp_path)["services"]["prometheus"]
+def test_prometheus_has_a_port_only_where_it_is_asked_for(
+    standard: dict[str, Any], tmp_path: Path
+) -> None:
+    assert "ports" not in standard["services"]["prometheus"]
     asked = parsed(tmp_path, publish_prometheus=True, prometheus_port=4321)
     assert "127.0.0.1" in str(asked["services"]["prometheus"]["ports"])
     assert "4321" in str(asked["services"]["prometheus"]["ports"])
@@ -70,8 +85,8 @@ def test_the_controller_knows_the_names_it_is_reached_at(tmp_path: Path) -> None
     assert env["MESOCOSM_CONTROLLER_PORT"] == "1234"
 
 
-def test_nothing_is_privileged_and_rights_are_given_one_by_one(tmp_path: Path) -> None:
-    for name, service in parsed(tmp_path)["services"].items():
+def test_nothing_is_privileged_and_rights_are_given_one_by_one(standard: dict[str, Any]) -> None:
+    for name, service in standard["services"].items():
         assert not service.get("privileged"), name
         assert service["cap_drop"] == ["ALL"], name
         assert "no-new-privileges:true" in service["security_opt"], name
@@ -79,8 +94,8 @@ def test_nothing_is_privileged_and_rights_are_given_one_by_one(tmp_path: Path) -
         assert "SYS_ADMIN" not in service.get("cap_add", []), name
 
 
-def test_the_docker_socket_is_in_the_controller_alone(tmp_path: Path) -> None:
-    services = parsed(tmp_path)["services"]
+def test_the_docker_socket_is_in_the_controller_alone(standard: dict[str, Any]) -> None:
+    services = standard["services"]
     holders = [name for name, one in services.items() if "docker.sock" in str(one.get("volumes"))]
     assert holders == ["controller"]
 
@@ -109,8 +124,8 @@ def test_the_hypervisor_is_bounded_in_memory_and_ends_first(tmp_path: Path) -> N
         assert hypervisor_memory_mib(meminfo) == limit_mib
 
 
-def test_guests_network_has_no_way_out(tmp_path: Path) -> None:
-    config = parsed(tmp_path)
+def test_guests_network_has_no_way_out(standard: dict[str, Any]) -> None:
+    config = standard
     assert config["networks"]["guests"]["internal"] is True
     assert list(config["services"]["hypervisor"]["networks"]) == ["guests"]
 
