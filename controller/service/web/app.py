@@ -17,6 +17,7 @@ from controller.service.web import (
 )
 from controller.service.web.human import routes as human
 from controller.service.web.human.session import HumanDesk
+from controller.service.web.metrics import routes as metrics
 from controller.service.web.templating import page
 from controller.service.web.trials import routes as trials
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _FOR_PROGRAMS = ("/api/", "/healthz", "/metrics")
 _PAGES = (
     *(session, pages, trials, fleet_pages, suite_pages),
-    *(compare_pages, doctor_pages, human),
+    *(compare_pages, doctor_pages, metrics, human),
 )
 
 

@@ -12,6 +12,8 @@ from controller.service.api.access import Around
 from controller.service.web.session import Viewer
 from controller.service.web.templating import page
 from controller.store.comparison import compare_runs
+from controller.store.comparison_lines import break_down
+from controller.store.comparison_page import to_html
 from controller.store.index import list_runs
 
 if TYPE_CHECKING:
@@ -63,6 +65,16 @@ def compare(around: Around, role: Viewer, *, first: Name = "", second: Name = ""
         rows=rows,
         runs=names,
     )
+
+
+@router.get("/compare/export")
+def download(around: Around, _role: Viewer, *, first: Name, second: Name) -> HTMLResponse:
+    """Return the comparison as one file with charts, as ``mesocosm compare --format html``."""
+    folders = around.store.open(first), around.store.open(second)
+    found = compare_runs(*folders)
+    text = to_html(found, break_down(*folders, found, suite=None))
+    headers = {"Content-Disposition": f'attachment; filename="{first}-{second}.html"'}
+    return HTMLResponse(text, headers=headers)
 
 
 def _rows(comparison: RunComparison, first: RunFolder, second: RunFolder) -> list[TaskRow]:

@@ -86,6 +86,9 @@ def test_two_runs_are_compared(
     assert "+1.000" in text
     assert re.search(r"agent\.kind</th><td>noop</td><td>oracle</td>", text)
     assert f"beside={second}/dark-style/0" in text
+    saved = browser.get(f"/compare/export?first={first}&second={second}")
+    assert saved.headers["content-disposition"].startswith("attachment;")
+    assert "<svg" in saved.text
     assert browser.get(f"/compare?first={first}&second=nothing").status_code == 404
 
 

@@ -1,0 +1,128 @@
+"""Lay series over time out as lines."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+WIDTH_PX, HEIGHT_PX = 520, 190
+COLOURS = 8
+"""How many classes ``c0`` … the style sheet has."""
+_LEFT_PX, _RIGHT_PX, _TOP_PX, _BOTTOM_PX = 62, 8, 10, 24
+_TICKS = 4
+_DAY_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Values of one thing over time.
+
+    Attributes:
+        label: what it is called.
+        points: seconds since the epoch and value, in order; gaps are where none are.
+    """
+
+    label: str
+    points: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A series as drawn: the ``d`` of an SVG path, the class of its colour, its last value."""
+
+    label: str
+    colour: int
+    path: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A place on an axis, px, and what stands there."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart with places, px."""
+
+    lines: tuple[Line, ...]
+    rows: tuple[Tick, ...]
+    columns: tuple[Tick, ...]
+    left: float = _LEFT_PX
+    right: float = WIDTH_PX - _RIGHT_PX
+    bottom: float = HEIGHT_PX - _BOTTOM_PX
+    width: float = WIDTH_PX
+    height: float = HEIGHT_PX
+
+
+def draw_chart(
+    series: Sequence[Series], start_s: float, end_s: float, shown: Callable[[float], str]
+) -> Chart:
+    """Return where series are drawn; values that are no numbers are gaps.
+
+    Args:
+        series: what is drawn.
+        start_s: the left end, seconds since the epoch.
+        end_s: the right end; later than `start_s`.
+        shown: returns a value as people read it.
+    """
+    values = [value for one in series for _, value in one.points if math.isfinite(value)]
+    low, high = min([0.0, *values]), max(values, default=1.0)
+    high = high if high > low else low + 1.0
+    step = _step(high - low)
+    low, high = math.floor(low / step) * step, max(step, math.ceil(high / step) * step)
+
+    def place(time_s: float, value: float) -> tuple[float, float]:
+        x = _LEFT_PX + (time_s - start_s) / (end_s - start_s) * (WIDTH_PX - _LEFT_PX - _RIGHT_PX)
+        y = _TOP_PX + (high - value) / (high - low) * (HEIGHT_PX - _TOP_PX - _BOTTOM_PX)
+        return x, y
+
+    lines = tuple(
+        Line(one.label, number % COLOURS, _path(one, place), _last(one, shown))
+        for number, one in enumerate(series)
+    )
+    count = round((high - low) / step)
+    rows = [low + step * number for number in range(count + 1)]
+    columns = [start_s + (end_s - start_s) * number / _TICKS for number in range(_TICKS + 1)]
+    pattern = "%d %b" if end_s - start_s > 2 * _DAY_S else "%H:%M"
+    return Chart(
+        lines,
+        tuple(Tick(place(start_s, value)[1], shown(value)) for value in rows),
+        tuple(
+            Tick(place(at, low)[0], datetime.fromtimestamp(at, tz=UTC).strftime(pattern))
+            for at in columns
+        ),
+    )
+
+
+def _step(span: float) -> float:
+    """Return 1, 2 or 5 times a power of ten, so that a span has about `_TICKS` of them."""
+    raw = span / _TICKS
+    power = 10.0 ** math.floor(math.log10(raw))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
+
+
+def _path(series: Series, place: Callable[[float, float], tuple[float, float]]) -> str:
+    parts, is_down = [], False
+    for time_s, value in series.points:
+        if not math.isfinite(value):
+            is_down = False
+            continue
+        x, y = place(time_s, value)
+        # A point by itself is a dot: a line of no length has round ends.
+        parts.append(f"{'L' if is_down else f'M{x:.1f} {y:.1f}L'}{x:.1f} {y:.1f}")
+        is_down = True
+    return "".join(parts)
+
+
+def _last(series: Series, shown: Callable[[float], str]) -> str:
+    values = [value for _, value in series.points if math.isfinite(value)]
+    return shown(values[-1]) if values else "-"

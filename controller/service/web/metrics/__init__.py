@@ -1,0 +1,1 @@
+"""The page Metrics: the dashboards' panels, drawn from what Prometheus answers."""

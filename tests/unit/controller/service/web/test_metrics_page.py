@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+import math
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from starlette.testclient import TestClient
+
+from controller.service.web.app import make_app_with_pages
+from controller.service.web.drawing.chart import Series, draw_chart
+from controller.service.web.metrics.units import shown_as
+from monitoring.dashboards.catalog import DASHBOARDS
+from tests.unit.controller.service.surroundings import HOST
+from tests.unit.controller.service.test_pages import sign_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from controller.service.api.surroundings import Surroundings
+
+
+def test_lines_stay_inside_and_gaps_are_gaps() -> None:
+    points = ((0.0, 1.0), (10.0, math.nan), (20.0, 3.0), (30.0, 4.5), (40.0, math.inf))
+    chart = draw_chart([Series("a", points), Series("b", ())], 0.0, 40.0, str)
+    first, second = chart.lines
+    assert first.path.count("M") == 2
+    assert (first.last, second.last, second.path) == ("4.5", "-", "")
+    assert [tick.label for tick in chart.rows] == ["0.0", "2.0", "4.0", "6.0"]
+    numbers = [float(each) for each in first.path.replace("M", " ").replace("L", " ").split()]
+    assert all(chart.left <= x <= chart.right for x in numbers[::2])
+    assert all(0 <= y <= chart.bottom for y in numbers[1::2])
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"), [([], 0, 1), ([-3.0, 5.0], -4, 6), ([0.0], 0, 1), ([1e-9], 0, 1e-9)]
+)
+def test_axes_hold_all_values(values: list[float], low: float, high: float) -> None:
+    series = [Series("a", tuple((float(at), value) for at, value in enumerate(values)))]
+    rows = [float(tick.label) for tick in draw_chart(series, 0.0, 9.0, str).rows]
+    assert [rows[0], rows[-1]] == pytest.approx([low, high])
+
+
+def test_values_have_units() -> None:
+    shown = [
+        shown_as("seconds", 0.25),
+        shown_as("seconds", 1200.0),
+        shown_as("bytes", 3 * 1024**2),
+        shown_as("ratio", 0.031),
+        shown_as("usd", 1.5),
+        shown_as("count", 3.0),
+        shown_as("count", math.nan),
+    ]
+    assert shown == ["250 ms", "20 min", "3 MiB", "3.1 %", "1.50 USD", "3", "-"]
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Answers as Prometheus does: one series for each question, none for quantiles."""
+
+    asked: list[str]
+
+    def do_GET(self) -> None:
+        address = urlsplit(self.path)
+        query = parse_qs(address.query)["query"][0]
+        self.asked.append(query)
+        labels = {"kind": "<b>desktop</b>"}
+        row = {"metric": labels, "value": [100.0, "7"], "values": [[100.0, "7"], [130.0, "NaN"]]}
+        reply = {"status": "success", "data": {"result": [] if "quantile" in query else [row]}}
+        if "memory" in query:
+            reply = {"status": "error", "error": "too many samples"}
+        body = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def prometheus() -> Iterator[tuple[int, list[str]]]:
+    asked: list[str] = []
+    handler = type("Handler", (Answers,), {"asked": asked})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_port, asked
+        server.shutdown()
+        thread.join()
+
+
+def test_panels_are_drawn_from_what_prometheus_answers(
+    around: Surroundings, prometheus: tuple[int, list[str]]
+) -> None:
+    port, asked = prometheus
+    object.__setattr__(
+        around, "settings", around.settings.model_copy(update={"controller_port": port})
+    )
+    app = make_app_with_pages(around, {HOST})
+    browser = TestClient(app, base_url=f"http://{HOST}", headers={"Origin": f"http://{HOST}"})
+    sign_in(browser, around)
+    for board in DASHBOARDS:
+        asked.clear()
+        text = browser.get(f"/dashboards?name={board.name}&window=1d").text
+        assert len(asked) >= len(board.panels)
+        assert all("$__rate_interval" not in query for query in asked)
+        assert "<b>desktop" not in text
+        assert text.count("<section") == len(board.panels)
+    text = browser.get("/dashboards?name=fleet").text
+    assert "&lt;b&gt;desktop&lt;/b&gt;" in text
+    assert "too many samples" in text
+    assert "Nothing was counted" in text
+    assert '<path class="line c0" d="M' in text
+    assert browser.get("/dashboards?name=nothing").status_code == 404
+
+
+def test_a_prometheus_that_is_down_is_said(around: Surroundings) -> None:
+    object.__setattr__(
+        around, "settings", around.settings.model_copy(update={"controller_port": 1})
+    )
+    app = make_app_with_pages(around, {HOST})
+    browser = TestClient(app, base_url=f"http://{HOST}", headers={"Origin": f"http://{HOST}"})
+    sign_in(browser, around)
+    answer = browser.get("/dashboards")
+    assert answer.status_code == 200
+    assert "Prometheus does not answer" in answer.text
