@@ -41,13 +41,14 @@ def log_context(**names: str) -> Iterator[None]:
 
 
 class ContextFilter(logging.Filter):
-    """Adds `log_context` to records, as ``context``, and takes secrets out of their messages."""
+    """Adds `log_context` to records, as ``context`` and ``names``, and takes secrets out of messages."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Complete a record; never drop it."""
         names = _context.get() or {}
         text = " ".join(f"{name}={value}" for name, value in names.items())
         record.context = f" [{text}]" if text else ""
+        record.names = dict(names)
         record.msg, record.args = mask(record.getMessage()), ()
         return True
 
@@ -63,10 +64,20 @@ class _Formatter(logging.Formatter):
 
 
 class _StderrHandler(logging.StreamHandler[TextIO]):
-    """Writes to whatever standard error is when a record comes."""
+    """Writes to whatever standard error is when a record comes.
+
+    Args:
+        level: of the records that it takes.
+    """
+
+    def __init__(self, level: int) -> None:
+        super().__init__()
+        self.setLevel(level)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one record."""
+        """Write one record, unless people were told in another form."""
+        if getattr(record, "is_printed", False):
+            return
         self.stream = sys.stderr
         super().emit(record)
 
@@ -77,7 +88,7 @@ def configure_logging(*, verbose: bool = False) -> None:
     Args:
         verbose: include every host command and QMP exchange; else warnings and errors only.
     """
-    handler = _StderrHandler()
+    handler = _StderrHandler(level=logging.DEBUG if verbose else logging.WARNING)
     handler.addFilter(ContextFilter())
     handler.setFormatter(_Formatter(_FORMAT if verbose else _BRIEF_FORMAT, "%H:%M:%S"))
     for name in _PACKAGES:
@@ -87,3 +98,26 @@ def configure_logging(*, verbose: bool = False) -> None:
                 logger.removeHandler(previous)
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG if verbose else logging.NOTSET)
+
+
+@contextlib.contextmanager
+def logging_to(handler: logging.Handler, *, level: str) -> Iterator[None]:
+    """Send this program's logs to a handler, too, for the length of a block.
+
+    Args:
+        handler: takes records that have their context, and no secrets.
+        level: ``debug``, ``info`` or ``warning``; standard error gets what it gets without.
+    """
+    handler.setLevel(level.upper())
+    handler.addFilter(ContextFilter())
+    loggers = [logging.getLogger(name) for name in _PACKAGES]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(min(logger.getEffectiveLevel(), handler.level))
+    try:
+        yield
+    finally:
+        for logger, before in zip(loggers, levels, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(before)

@@ -6,15 +6,14 @@ the only coupling between those who measure and Prometheus, so nothing that meas
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 import math
-import os
 from typing import TYPE_CHECKING, Literal
 
 from appliance.base.clock import SYSTEM_CLOCK, Clock
 from appliance.base.settings import get_settings
+from appliance.base.shared_lines import append_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +66,7 @@ class MeasureLog:
         cut = {key: str(text)[:LABEL_CHARS] for key, text in labels.items()}
         row = {"t": round(self._clock.now_s(), 3), "m": name, "v": value, "l": cut}
         try:
-            _append(self.path, (json.dumps(row, separators=(",", ":")) + "\n").encode())
+            append_line(self.path, (json.dumps(row, separators=(",", ":")) + "\n").encode())
         except OSError as exc:
             _log.warning("measure %s could not be written: %s", name, exc)
             return False
@@ -77,25 +76,3 @@ class MeasureLog:
 def record(name: Name, value: float = 1.0, **labels: str) -> bool:
     """Append one measure to this appliance's log; see `MeasureLog.record`."""
     return MeasureLog(get_settings().metrics_dir).record(name, value, **labels)
-
-
-def _append(path: Path, line: bytes) -> None:
-    """Write a line to the file that has the name now; the reader may rename it away meanwhile."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    while True:
-        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_SH)
-            if _is_at(path, fd):
-                os.write(fd, line)
-                return
-        finally:
-            os.close(fd)
-
-
-def _is_at(path: Path, fd: int) -> bool:
-    """Return whether an open file still has this name."""
-    try:
-        return os.path.samestat(path.stat(), os.fstat(fd))
-    except FileNotFoundError:
-        return False

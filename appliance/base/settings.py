@@ -49,6 +49,7 @@ class Settings(EnvironmentSettings):
         publish_prometheus: whether Prometheus has a loopback port of its own. Any web site that its
             user's browser visits could read it there; the controller serves it safely.
         prometheus_port: loopback port of Prometheus, where it has one.
+        log_level: what the log of the state folder takes; ``mesocosm logs`` shows it.
         phone: what phones are: the ``reference`` phone, or Google's ``emulator``, once its image is
             built.
         accept_android_sdk_licence: whether who builds the emulator's image accepts its licence.
@@ -79,6 +80,7 @@ class Settings(EnvironmentSettings):
     service_episodes: int = Field(default=8, ge=0, le=1000)
     publish_prometheus: bool = False
     prometheus_port: int = Field(default=9490, ge=1, le=65535)
+    log_level: Literal["debug", "info", "warning"] = "info"
     phone: Literal["reference", "emulator"] = "reference"
     accept_android_sdk_licence: bool = False
     android_apks_dir: Path | None = None
@@ -145,6 +147,11 @@ class Settings(EnvironmentSettings):
     def metrics_dir(self) -> Path:
         """The log of measures and what was folded out of it."""
         return self.state_dir / "metrics"
+
+    @property
+    def logs_dir(self) -> Path:
+        """The log of all processes; see `appliance.base.log_file`."""
+        return self.state_dir / "logs"
 
     @property
     def libvirt_uri(self) -> str:

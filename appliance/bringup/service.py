@@ -14,17 +14,21 @@ from appliance.base.files import FileLock
 from appliance.base.process import start_detached
 from appliance.bringup.health import fetch
 from appliance.bringup.ports import require_free
+from appliance.bringup.upkeep import cut_log
 from controller.planning import code_version
 
 if TYPE_CHECKING:
+    import threading
     from pathlib import Path
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
+    from controller.service.process import Part
 
 _START_TIMEOUT_S = 120.0
 _STOP_TIMEOUT_S = 120.0
 _TAIL_CHARS = 3000
+_CUT_EVERY_S = 60.0
 
 
 def service_lock(settings: Settings) -> FileLock:
@@ -40,6 +44,17 @@ def service_url(settings: Settings) -> str:
 def log_path(settings: Settings) -> Path:
     """Return the file that a service in the background writes its log to."""
     return settings.service_dir / "service.log"
+
+
+def keep_log_small(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> Part:
+    """Return the part of the service that cuts the log of its standard error when it has grown."""
+
+    def work(stop: threading.Event) -> None:
+        while not stop.is_set():
+            cut_log(log_path(settings))
+            clock.wait(stop, _CUT_EVERY_S)
+
+    return work
 
 
 def find_service(settings: Settings) -> int | None:

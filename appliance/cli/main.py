@@ -13,6 +13,7 @@ import typer
 
 from appliance.base.errors import MesocosmError, RequirementError, UsageError
 from appliance.base.logging import configure_logging
+from appliance.cli.log_commands import HELP, log_error, logged
 from appliance.cli.output import print_error
 from appliance.cli.signals import interruptible
 
@@ -35,6 +36,7 @@ _COMMANDS = (
     "schedule",
     "service",
     "results",
+    "logs",
     "compare",
     "bench",
     "serve",
@@ -44,7 +46,6 @@ _COMMANDS = (
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 
-_HELP = frozenset({"--help", "-h", "--version"})
 _ANYWHERE = ("--debug", "--verbose")
 """Options that may stand anywhere on the command line."""
 
@@ -121,13 +122,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     options = {name for name in _ANYWHERE if name in arguments}
     rest = [argument for argument in arguments if argument not in options]
-    debug = "--debug" in options
-    configure_logging(verbose="--verbose" in options)
+    verbose = "--verbose" in options
+    configure_logging(verbose=verbose)
+    with logged(rest, verbose=verbose) as log_end:
+        code = _run(rest, debug="--debug" in options)
+        log_end(code)
+    return code
+
+
+def _run(arguments: Sequence[str], *, debug: bool) -> int:
+    """Run one command, print its error, and return its exit code."""
     try:
         with interruptible():
-            _check_environment(rest)
-            rest = _choose_server(rest)
-            build_app()(args=rest, prog_name="mesocosm")
+            _check_environment(arguments)
+            words = _choose_server(arguments)
+            build_app()(args=words, prog_name="mesocosm")
     except SystemExit as exc:
         return exc.code if isinstance(exc.code, int) else int(exc.code is not None)
     except KeyboardInterrupt:
@@ -136,6 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             traceback.print_exc()
         print_error(exc)
+        log_error(exc, with_traceback=debug)
         if exc.exit_code == MesocosmError.exit_code:
             _count(exc)
         return exc.exit_code
@@ -144,6 +154,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         error = _as_refusal(exc) or _as_bug(exc)
         print_error(error)
+        log_error(error, with_traceback=True)
         return error.exit_code
     return 0
 
@@ -184,7 +195,7 @@ def _check_environment(arguments: Sequence[str]) -> None:
         SettingsError: the environment holds one.
     """
     is_completing = "_MESOCOSM_COMPLETE" in os.environ
-    if is_completing or _HELP.intersection(arguments):
+    if is_completing or HELP.intersection(arguments):
         return
     if any(name.upper().startswith("MESOCOSM_") for name in os.environ):
         from appliance.cli.settings import check_environment

@@ -76,7 +76,7 @@ def run(
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.base.files import locked
     from appliance.base.settings import get_settings
-    from appliance.bringup.service import service_lock
+    from appliance.bringup.service import keep_log_small, service_lock
     from appliance.cli.run import check_machines
     from controller.service.process import (
         Part,
@@ -91,7 +91,7 @@ def run(
     database, settings, stop = open_database(), get_settings(), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    parts: dict[str, Part] = {}
+    parts: dict[str, Part] = {"log": keep_log_small(settings)}
     if schedules:
         parts["scheduler"] = Scheduler(database, settings, SYSTEM_CLOCK)
         parts["messages"] = deliver_messages(database, SYSTEM_CLOCK)

@@ -122,7 +122,7 @@ class _Work:
     def run_all(self) -> None:
         """Run trials until none is left, or the work is cancelled or drained."""
         while not self._is_ending and (trial := self._next()):
-            with log_context(trial=str(trial)):
+            with log_context(run=self._sink.spec.run, trial=str(trial)):
                 self._run(trial)
 
     def run_all_in_thread(self) -> None:
@@ -189,6 +189,7 @@ class _Work:
 
     def _attempt(self, trial: TrialId, number: int) -> TrialResult:
         context = self._job.context
+        _log.info("attempt %d begins", number)
         self._emit(TrialStarted(trial, number))
         with self._sink.begin_attempt(trial.task, trial.repeat, context.clock) as log:
             episode = Episode(
@@ -215,6 +216,7 @@ class _Work:
     def _finish(self, trial: TrialId, number: int, result: TrialResult) -> None:
         with self._lock:
             self.results.append(result)
+        _log.info("attempt %d ended: %s", number, _summary(result))
         self._emit(TrialEnded(trial, number, result))
         if result.reason is not Reason.CANCELLED:
             self._count_unreached(is_unreached=result.reason is Reason.MODEL_UNAVAILABLE)
@@ -233,6 +235,12 @@ class _Work:
         _log.debug("%s", event)
         with self._lock:
             self._on_event(event)
+
+
+def _summary(result: TrialResult) -> str:
+    met = f"{result.nodes_met}/{result.nodes} nodes"
+    took = f"{result.steps} steps, {result.seconds:.1f} s"
+    return f"{result.verdict} ({result.reason}), {met}, {took}"
 
 
 def _run_in_threads(work: _Work, count: int) -> None:

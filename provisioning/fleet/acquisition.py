@@ -282,7 +282,8 @@ class Acquisition:
                 _log.debug("%s", source.way.value)
                 handle.machine.power.start()
                 report = reset(handle.machine)
-                _log.debug("verified in %.3f s by %s", report.seconds, report.path)
+                lease, seconds, path = self._lease_id, report.seconds, report.path
+                _log.info("lent to %s: verified in %.3f s by %s", lease, seconds, path)
         except MesocosmError as exc:
             if self._is_hosts_fault(source, exc, handle):
                 self._leave(handle)

@@ -401,10 +401,11 @@ def test_lines_of_a_trial_name_it(lab: Lab, caplog: pytest.LogCaptureFixture) ->
     log.addHandler(handler)
     try:
         with caplog.at_level(logging.DEBUG, logger="controller.executors.local"):
-            lab.go(lab.begin(OracleDriver(), "answer"), parallel=2)
+            run = lab.begin(OracleDriver(), "answer")
+            lab.go(run, parallel=2)
     finally:
         log.removeHandler(handler)
-    assert set(names) == {" [trial=answer.0]"}
+    assert set(names) == {f" [run={run.spec.run} trial=answer.0]"}
 
 
 class MemoryLog(NoLog):

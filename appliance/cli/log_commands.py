@@ -1,0 +1,84 @@
+"""Write down in the log which commands were run, how they ended, and their errors."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.log_file import LogFileHandler
+from appliance.base.logging import logging_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from appliance.base.errors import MesocosmError
+    from appliance.base.settings import Settings
+
+HELP = frozenset({"--help", "-h", "--version"})
+"""Arguments with which a command only says what it is."""
+
+_log = logging.getLogger(__name__)
+
+
+@contextlib.contextmanager
+def logged(arguments: Sequence[str], *, verbose: bool) -> Iterator[Callable[[int], None]]:
+    """Send what a command logs to the log of the appliance; gives what is told its exit code.
+
+    Nothing is written where there is no appliance yet, nor by the command that shows the log.
+
+    Args:
+        arguments: of the program.
+        verbose: whether every host command and QMP exchange goes to the log, whatever the settings.
+    """
+    settings = _settings(arguments)
+    if settings is None:
+        yield lambda _code: None
+        return
+    words = _words(arguments)
+    handler = LogFileHandler(settings.logs_dir, words[0])
+    start_s = SYSTEM_CLOCK.monotonic_s()
+
+    def log_end(code: int) -> None:
+        seconds = SYSTEM_CLOCK.monotonic_s() - start_s
+        _log.info(
+            "mesocosm %s ended with exit code %d after %.1f s", " ".join(words), code, seconds
+        )
+
+    with logging_to(handler, level="debug" if verbose else settings.log_level):
+        _log.info("mesocosm %s began", " ".join(words))
+        yield log_end
+
+
+def log_error(error: MesocosmError, *, with_traceback: bool) -> None:
+    """Write down an error that was printed.
+
+    Args:
+        error: of the command.
+        with_traceback: of the exception that is handled now.
+    """
+    text = " ".join(part for part in (error.brief, error.details) if part)
+    _log.error("%s: %s", error.code, text, exc_info=with_traceback, extra={"is_printed": True})
+
+
+def _settings(arguments: Sequence[str]) -> Settings | None:
+    """Return the settings of the appliance whose log is written; None where none is to be."""
+    is_help = "_MESOCOSM_COMPLETE" in os.environ or HELP.intersection(arguments)
+    if is_help or not arguments or arguments[0].startswith("-") or arguments[0] == "logs":
+        return None
+    from appliance.base.settings import get_settings
+
+    try:
+        settings = get_settings()
+    except ValueError:  # the command says what is wrong with the environment
+        return None
+    is_writable = os.access(settings.state_dir, os.W_OK | os.X_OK)
+    return settings if is_writable else None
+
+
+def _words(arguments: Sequence[str]) -> list[str]:
+    """Return the words before the first option: options may hold secrets."""
+    first = next((at for at, word in enumerate(arguments) if word.startswith("-")), None)
+    return list(arguments[:first])

@@ -1,0 +1,127 @@
+"""`mesocosm logs` over what real commands logged."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from appliance.base.log_file import FILE
+from appliance.base.process import kill_group, start
+from appliance.base.settings import REPOSITORY, get_settings
+from appliance.cli.main import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TINY = REPOSITORY / "tests/suites/tiny"
+KEY = "sk-a-very-secret-key"
+
+
+@pytest.fixture(autouse=True)
+def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("MESOCOSM_MODEL_API_KEY", KEY)
+    get_settings.cache_clear()
+    yield tmp_path
+    get_settings.cache_clear()
+
+
+def shown(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+    capsys.readouterr()
+    assert main(["logs", "--json", *words]) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def run_tiny(*words: str) -> int:
+    return main(["run", str(TINY), "--fleet", "fake", "--agent", "noop", *words])
+
+
+def test_a_run_is_found_by_its_name_and_trial_and_errors_by_level(
+    state_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_tiny("--task", "answer") == 0
+    assert run_tiny("--task", "answer", "--task", "write-file", "--parallel", "2") == 0
+    assert main(["run", "nowhere", "--agent", "noop"]) == 2
+    (run,) = {row["run"] for row in shown(capsys, "--run", "latest")}
+    rows = shown(capsys, "--run", run)
+    assert {row["trial"] for row in rows} == {"answer.0", "write-file.0"}
+    (begin, end) = shown(capsys, "--run", run, "--trial", "answer.0")
+    assert begin["message"] == "attempt 1 begins"
+    assert end["message"].startswith("attempt 1 ended: FAIL (false_completion), 0/1 nodes")
+    assert begin["program"] == "run"
+    (error,) = shown(capsys, "--level", "error")
+    assert "nowhere" in error["message"]
+    ended = [row["message"] for row in shown(capsys) if "ended with exit code" in row["message"]]
+    assert [text.split(" after")[0] for text in ended] == [
+        f"mesocosm run {TINY} ended with exit code 0",
+        f"mesocosm run {TINY} ended with exit code 0",
+        "mesocosm run nowhere ended with exit code 2",
+    ]
+    assert len(shown(capsys, "-n", "1")) == 1
+
+
+def test_nothing_of_a_secret_is_logged(state_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--agent", "model", "--model", "m", "--base-url", f"http://u:{KEY}@127.0.0.1:9/v1"]
+    assert main(["run", str(TINY), "--fleet", "fake", *options, "--debug"]) != 0
+    text = (state_dir / "logs" / FILE).read_text()
+    assert '"level":"error"' in text
+    assert KEY not in text
+    assert KEY not in capsys.readouterr().err
+
+
+def test_lines_for_people_name_machine_and_level_and_control_no_terminal(
+    state_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = state_dir / "logs"
+    folder.mkdir()
+    row = {
+        "t": "2026-11-22T10:00:00.250+00:00",
+        "level": "warning",
+        "logger": "provisioning.fleet",
+        "program": "serve",
+        "pid": 7,
+        "message": "title \x1b]0;gone\x07",
+        "machine": "desktop-1",
+    }
+    about = {**row, "machine": "", "message": "desktop-1 is thrown away"}
+    other = {**row, "machine": "desktop-10"}
+    lines = [json.dumps(one) for one in (row, about, other)]
+    (folder / FILE).write_text("\n".join([*lines, "torn"]) + "\n")
+    assert main(["logs", "--machine", "desktop-1"]) == 0
+    out = capsys.readouterr().out
+    head = "2026-11-22 10:00:00.250 WARNING serve[7] provisioning.fleet"
+    assert out.splitlines() == [
+        f"{head} machine=desktop-1: title \\x1b]0;gone\\x07",
+        f"{head} machine=: desktop-1 is thrown away",
+    ]
+
+
+def test_where_nothing_is_logged_it_says_so_and_makes_nothing(
+    state_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["logs"]) == 0
+    assert "Nothing is logged" in capsys.readouterr().err
+    assert list(state_dir.iterdir()) == []
+    assert main(["logs", "--run", "latest"]) == 2
+
+
+def test_following_shows_new_lines_until_it_is_interrupted(state_dir: Path) -> None:
+    import signal
+
+    argv = [sys.executable, "-m", "appliance.cli.main", "logs", "--follow", "--json"]
+    process = start(argv, env={"PYTHONUNBUFFERED": "1"}, cwd=REPOSITORY)
+    try:
+        assert run_tiny("--task", "answer") == 0
+        assert process.stdout is not None
+        lines = iter(process.stdout.readline, b"")
+        messages = (json.loads(line)["message"] for line in lines)
+        assert next(text for text in messages if "attempt 1 ended" in text)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+    finally:
+        kill_group(process)
+        process.communicate()
