@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import UsageError
 from appliance.base.log_file import LogFileHandler
 from appliance.base.logging import logging_to
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 HELP = frozenset({"--help", "-h", "--version"})
 """Arguments with which a command only says what it is."""
+
+_ACTING = frozenset({"up", "down", "run", "resume", "service", "serve"})
+"""Commands whose end is worth a line also where all went well."""
 
 _log = logging.getLogger(__name__)
 
@@ -42,23 +46,27 @@ def logged(arguments: Sequence[str], *, verbose: bool) -> Iterator[Callable[[int
     start_s = SYSTEM_CLOCK.monotonic_s()
 
     def log_end(code: int) -> None:
+        if code == UsageError.exit_code:  # says nothing about the appliance
+            return
         seconds = SYSTEM_CLOCK.monotonic_s() - start_s
-        _log.info(
-            "mesocosm %s ended with exit code %d after %.1f s", " ".join(words), code, seconds
-        )
+        level = logging.INFO if code or words[0] in _ACTING else logging.DEBUG
+        text = "mesocosm %s ended with exit code %d after %.1f s"
+        _log.log(level, text, " ".join(words), code, seconds)
 
     with logging_to(handler, level="debug" if verbose else settings.log_level):
-        _log.info("mesocosm %s began", " ".join(words))
+        _log.debug("mesocosm %s began", " ".join(words))
         yield log_end
 
 
 def log_error(error: MesocosmError, *, with_traceback: bool) -> None:
-    """Write down an error that was printed.
+    """Write down an error that was printed, unless the command was used wrongly.
 
     Args:
         error: of the command.
         with_traceback: of the exception that is handled now.
     """
+    if error.exit_code == UsageError.exit_code:
+        return
     text = " ".join(part for part in (error.brief, error.details) if part)
     _log.error("%s: %s", error.code, text, exc_info=with_traceback, extra={"is_printed": True})
 

@@ -95,6 +95,7 @@ def gauges_of_everything(state_dir: Path) -> Iterator[ApplianceGauges]:
     with pytest.MonkeyPatch.context() as patch, LivenessWatch(Liveness(settings, hosts)) as watch:
         patch.setattr("appliance.exporter.gauges.list_runs", lambda _store: [good])
         Database(state_path(settings)).close()
+        (state_dir / "templates" / "stamp").mkdir(parents=True)  # forks can be made
         yield ApplianceGauges(settings, watch, StoreSizes(settings))
     watch.join()
 

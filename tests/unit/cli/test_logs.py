@@ -45,7 +45,8 @@ def test_a_run_is_found_by_its_name_and_trial_and_errors_by_level(
 ) -> None:
     assert run_tiny("--task", "answer") == 0
     assert run_tiny("--task", "answer", "--task", "write-file", "--parallel", "2") == 0
-    assert main(["run", "nowhere", "--agent", "noop"]) == 2
+    assert main(["run", "nowhere", "--agent", "noop"]) == 2  # wrong usage is not logged
+    assert run_tiny("--agent", "model", "--model", "m", "--base-url", "http://127.0.0.1:9/v1") == 3
     (run,) = {row["run"] for row in shown(capsys, "--run", "latest")}
     rows = shown(capsys, "--run", run)
     assert {row["trial"] for row in rows} == {"answer.0", "write-file.0"}
@@ -54,12 +55,12 @@ def test_a_run_is_found_by_its_name_and_trial_and_errors_by_level(
     assert end["message"].startswith("attempt 1 ended: FAIL (false_completion), 0/1 nodes")
     assert begin["program"] == "run"
     (error,) = shown(capsys, "--level", "error")
-    assert "nowhere" in error["message"]
+    assert error["message"].startswith("requirement: ")
     ended = [row["message"] for row in shown(capsys) if "ended with exit code" in row["message"]]
     assert [text.split(" after")[0] for text in ended] == [
         f"mesocosm run {TINY} ended with exit code 0",
         f"mesocosm run {TINY} ended with exit code 0",
-        "mesocosm run nowhere ended with exit code 2",
+        f"mesocosm run {TINY} ended with exit code 3",
     ]
     assert len(shown(capsys, "-n", "1")) == 1
 
