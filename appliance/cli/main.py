@@ -135,7 +135,7 @@ def _run(arguments: Sequence[str], *, debug: bool) -> int:
     try:
         with interruptible():
             _check_environment(arguments)
-            words = _choose_server(arguments)
+            words = _choose_server(list(arguments))
             build_app()(args=words, prog_name="mesocosm")
     except SystemExit as exc:
         return exc.code if isinstance(exc.code, int) else int(exc.code is not None)
@@ -169,7 +169,7 @@ def _choose_server(arguments: list[str]) -> list[str]:
 
     choose_server("")
     rest = [word for word in arguments if word != _SERVER and not word.startswith(f"{_SERVER}=")]
-    if len(rest) == len(arguments) or _HELP.intersection(arguments):
+    if len(rest) == len(arguments) or HELP.intersection(arguments):
         return arguments
     place = next(number for number, word in enumerate(arguments) if word.startswith(_SERVER))
     _, is_joined, address = arguments[place].partition("=")

@@ -272,7 +272,9 @@ def test_verbose_logs_host_commands_with_the_trial(
     finally:
         configure_logging()
     assert re.search(r"DEBUG appliance\.base\.process: \$ git .* rev-parse HEAD", err)
-    assert re.search(r"DEBUG controller\.executors\.local \[trial=answer\.0\]: TrialStarted", err)
+    assert re.search(
+        r"DEBUG controller\.executors\.local \[run=\S+ trial=answer\.0\]: TrialStarted", err
+    )
     assert cli.main([*ANSWER, "oracle"]) == 0
     assert "DEBUG" not in capsys.readouterr().err
 
