@@ -42,6 +42,7 @@ def register(app: typer.Typer) -> None:
     group.command("ocr")(ocr)
     group.command("phone")(phone)
     group.command("screen")(screen)
+    group.command("schedule")(schedule)
     app.add_typer(group, name="bench")
 
 
@@ -99,6 +100,37 @@ def leases(
     fleet = LocalFleet(get_settings())
     name = f"leases --seconds {seconds:g}"
     _measure(name, None, page, lambda tick: bench_leases(fleet, seconds, tick), json=json)
+
+
+def schedule(
+    count: Annotated[int, typer.Option("-n", "--count", min=50, help="Queued trials.")] = 10_000,
+    machines: Annotated[int, typer.Option(min=10, help="In memory, held at once.")] = 1000,
+    page: PageOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure what a trial costs beside itself in CPU time, with many machines in memory.
+
+    Ten queued runs share trials and machines, so both must be multiples of ten.
+    """
+    from tempfile import TemporaryDirectory
+
+    from appliance.base.errors import UsageError
+    from appliance.bench.schedule import RUNS, bench_schedule
+
+    if count % RUNS or machines % RUNS or machines > count:
+        raise UsageError(
+            f"{count} trials cannot be shared out among {RUNS} runs on {machines} machines.",
+            resolution=f"Give multiples of {RUNS}, and no more machines than trials.",
+        )
+    name = f"schedule -n {count} --machines {machines}"
+    with TemporaryDirectory(prefix="mesocosm-bench-") as folder:
+        _measure(
+            name,
+            None,
+            page,
+            lambda tick: bench_schedule(machines, count, Path(folder), tick),
+            json=json,
+        )
 
 
 def _forking_fleet(*, standing_by: int) -> LocalFleet:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from controller.episode.result import TrialResult
-    from controller.executors.protocol import Job, TrialEvent, TrialSink
+    from controller.executors.protocol import Job, PlayTrial, TrialEvent, TrialSink
 
 _log = logging.getLogger(__name__)
 
@@ -54,15 +54,17 @@ class LocalExecutor:
     Args:
         parallel: trials at a time. One runs in the calling thread, where an interrupt ends it at
             once; several end at their next step.
+        play: runs one attempt.
 
     Raises:
         ValueError: `parallel` is below 1.
     """
 
-    def __init__(self, parallel: int = 1) -> None:
+    def __init__(self, parallel: int = 1, *, play: PlayTrial = run_trial) -> None:
         if parallel < 1:
             raise ValueError(f"parallel must be at least 1, got {parallel}")
         self._parallel = parallel
+        self._play = play
 
     def run(
         self,
@@ -87,7 +89,8 @@ class LocalExecutor:
             StoreError: a log cannot be written.
         """
         with sink.working():
-            work = _Work(job, sink, cancel or CancelToken(), drain or threading.Event(), on_event)
+            stop = cancel or CancelToken()
+            work = _Work(job, sink, stop, drain or threading.Event(), on_event, play=self._play)
             if self._parallel == 1:
                 work.run_all()
             else:
@@ -105,8 +108,11 @@ class _Work:
         cancel: CancelToken,
         drain: threading.Event,
         on_event: Callable[[TrialEvent], None],
+        *,
+        play: PlayTrial,
     ) -> None:
         self._drain = drain
+        self._play = play
         self._job = job
         self._sink = sink
         self._on_event = on_event
@@ -203,7 +209,7 @@ class _Work:
             # A token of its own: an episode cancels it when it is interrupted.
             withdraw = self.cancel.on_cancel(lambda: episode.cancel.cancel(self.cancel.reason))
             try:
-                result = run_trial(episode, task, self._job.driver, seed=seed)
+                result = self._play(episode, task, self._job.driver, seed=seed)
             finally:
                 withdraw()
         with self._lock:

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from appliance.base.cancel import CancelToken
     from appliance.base.clock import Clock
     from controller.episode.context import RunContext
+    from controller.episode.episode import Episode
     from controller.episode.result import Reason, TrialResult
     from controller.episode.trial import Driver
     from controller.store.spec import RunSpec
     from evaluators.model.suite import Suite
+    from evaluators.model.task import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,14 @@ class BudgetSpent:
 
 TrialEvent = TrialStarted | StepDone | AttemptLost | TrialEnded | RunPaused | BudgetSpent
 """What an executor reports, told apart by ``match``."""
+
+
+class PlayTrial(Protocol):
+    """Runs one attempt, as `controller.episode.trial.run_trial`."""
+
+    def __call__(self, episode: Episode, task: Task, driver: Driver, *, seed: int) -> TrialResult:
+        """Run it to its end."""
+        ...
 
 
 class PastAttempt(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from controller.episode.result import TrialResult
     from controller.episode.trial import Driver
-    from controller.executors.protocol import TrialEvent
+    from controller.executors.protocol import Executor, TrialEvent
     from controller.planning import Plan
     from controller.service.state.queued_run import QueuedRun
     from controller.store.agent_spec import AgentSpec
@@ -41,6 +42,9 @@ _log = logging.getLogger(__name__)
 
 Preflight = Callable[[set["Kind"]], None]
 """Raises a `MesocosmError` where machines of some kinds could not be had."""
+
+MakeExecutor = Callable[[int], "Executor"]
+"""Makes what runs so many trials at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class Work:
         clock: stamps a new run.
         note: receives how far the run is, whenever a trial ended.
         preflight: refuses kinds of machines that could not be had now.
+        executor: makes what runs so many trials at a time.
 
     Attributes:
         queued: the run.
@@ -80,6 +85,7 @@ class Work:
         *,
         note: Callable[[Counts], None],
         preflight: Preflight,
+        executor: MakeExecutor = LocalExecutor,
     ) -> None:
         self.queued = queued
         self.cancel = CancelToken()
@@ -88,7 +94,9 @@ class Work:
         self._clock = clock
         self._note = note
         self._preflight = preflight
+        self._executor = executor
         self._verdicts: dict[tuple[str, int], Verdict] = {}
+        self._numbers: Counter[Verdict] = Counter()
         self._planned = 0
         self._finish: Finish | None = None
 
@@ -111,7 +119,7 @@ class Work:
         self._note(self._counts())
         say = lambda line: _log.info("%s: %s", self.queued.run, line)  # noqa: E731
         job = make_job(plan, request.fleet, self._settings, say)
-        LocalExecutor(request.parallel).run(
+        self._executor(request.parallel).run(
             replace(job, budget=open_budget(folder)),
             folder,
             cancel=self.cancel,
@@ -153,18 +161,21 @@ class Work:
             self._note(self._counts())
 
     def _count(self, result: TrialResult) -> None:
-        if result.reason is Reason.CANCELLED:
-            self._verdicts.pop((result.task, result.repeat), None)
-        else:
-            self._verdicts[result.task, result.repeat] = result.verdict
+        """Count a trial by its last verdict: nothing here may grow with the number of trials."""
+        trial = (result.task, result.repeat)
+        if (earlier := self._verdicts.pop(trial, None)) is not None:
+            self._numbers[earlier] -= 1
+        if result.reason is not Reason.CANCELLED:
+            self._verdicts[trial] = result.verdict
+            self._numbers[result.verdict] += 1
 
     def _counts(self) -> Counts:
-        verdicts = list(self._verdicts.values())
+        numbers = self._numbers
         return Counts(
             self._planned,
-            verdicts.count(Verdict.PASS),
-            verdicts.count(Verdict.FAIL),
-            verdicts.count(Verdict.INCONCLUSIVE),
+            numbers[Verdict.PASS],
+            numbers[Verdict.FAIL],
+            numbers[Verdict.INCONCLUSIVE],
         )
 
 

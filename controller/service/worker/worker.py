@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from appliance.base.errors import MesocosmError, SpecError, UsageError
 from appliance.base.files import locked
 from appliance.base.logging import log_context
+from controller.executors.local import LocalExecutor
 from controller.service.notifications.message import describe_end, find_baseline
 from controller.service.notifications.outbox import write_messages
 from controller.service.schedules.definition import Schedule
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from controller.service.state.database import Database
     from controller.service.state.queued_run import QueuedRun
-    from controller.service.worker.work import Preflight
+    from controller.service.worker.work import MakeExecutor, Preflight
 
 _log = logging.getLogger(__name__)
 
@@ -56,6 +57,7 @@ class Worker:
         clock: measures delays.
         preflight: refuses kinds of machines that could not be had now.
         runs_at_once: how many runs are worked on at a time.
+        executor: makes what runs the trials of a run.
     """
 
     def __init__(
@@ -66,12 +68,14 @@ class Worker:
         *,
         preflight: Preflight,
         runs_at_once: int = 1,
+        executor: MakeExecutor = LocalExecutor,
     ) -> None:
         self._database = database
         self._settings = settings
         self._clock = clock
         self._preflight = preflight
         self._runs_at_once = runs_at_once
+        self._executor = executor
         self._claims = Claims(database, clock)
         self._queue = RunQueue(database, clock)
         self._active: dict[str, _Active] = {}
@@ -125,6 +129,7 @@ class Worker:
                 self._clock,
                 note=partial(self._claims.note, queued.run),
                 preflight=self._preflight,
+                executor=self._executor,
             )
             thread = threading.Thread(target=self._carry_out, name=queued.run, args=(queued.run,))
             self._active[queued.run] = _Active(work, thread)

@@ -1,0 +1,213 @@
+"""What a trial costs beside its machines: the queue, threads, logs and results, and its lease."""
+
+from __future__ import annotations
+
+import resource
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.errors import MesocosmError
+from appliance.base.settings import Settings
+from appliance.bench.rows import Row
+from controller.actions.space import Action
+from controller.episode.trial import run_trial
+from controller.executors.local import LocalExecutor
+from controller.service.requests import RunRequest
+from controller.service.state.database import Database, state_path
+from controller.service.state.queue import RunQueue
+from controller.service.state.queued_run import Asker, State
+from controller.service.worker.worker import Worker
+from provisioning.fake import FakeFleet
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+    from pathlib import Path
+
+    from controller.episode.episode import Episode
+    from controller.episode.result import TrialResult
+    from controller.episode.trial import Driver
+    from controller.observation.observer import Observation
+    from evaluators.model.task import Task
+
+TARGET_S = 0.005
+TARGET_MIB = 600
+RUNS = 10
+"""Queued runs that are worked on at a time; trials and machines are shared out among them."""
+
+_SUITE, _TASK, _AGENT = "smoke", "phone-tick-off", "noop"
+_WINDOW = 50
+_PATIENCE_S = 900.0
+_KIB = 1024
+
+
+class Meter:
+    """Plays trials and knows how much of the process' time is not theirs.
+
+    Args:
+        machines: the first trials go on once so many hold their machines at once.
+        tick: called with each trial that ended.
+
+    Attributes:
+        samples_s: CPU seconds a trial beside the trial, one sample for every 50 trials.
+        ended: trials so far.
+        trials_s: CPU seconds of the trials themselves.
+        most_held: machines that were held at once.
+    """
+
+    def __init__(self, machines: int, tick: Callable[[str], None]) -> None:
+        self._machines = machines
+        self._tick = tick
+        self._changed = threading.Condition()
+        self._has_met = False
+        self._held = 0
+        self._last_s = time.process_time()
+        self.samples_s: list[float] = []
+        self.ended = 0
+        self.trials_s = 0.0
+        self.most_held = 0
+
+    def play(self, episode: Episode, task: Task, driver: Driver, *, seed: int) -> TrialResult:
+        """Run a trial whose agent says at once that it is done, and count what it takes."""
+        start_s = time.thread_time()
+        del driver
+        result = run_trial(episode, task, _Holding(self), seed=seed)
+        spent_s = time.thread_time() - start_s
+        with self._changed:
+            self.trials_s += spent_s
+            self.ended += 1
+            if self.ended % _WINDOW == 0:
+                other_s = time.process_time() - self.trials_s
+                self.samples_s.append((other_s - self._last_s) / _WINDOW)
+                self._last_s = other_s
+        self._tick("trials")
+        return result
+
+    def hold(self) -> None:
+        """Note that machines are held; wait until as many are as shall be at once."""
+        with self._changed:
+            self._held += 1
+            self.most_held = max(self.most_held, self._held)
+            self._has_met = self._has_met or self._held >= self._machines
+            if self._has_met:
+                self._changed.notify_all()
+            elif not self._changed.wait_for(lambda: self._has_met, _PATIENCE_S):
+                self._has_met = True
+
+    def let_go(self) -> None:
+        """Note that machines go back."""
+        with self._changed:
+            self._held -= 1
+
+
+class _Holding:
+    """Drives a trial while its machines are counted as held."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+
+    def drive(self, episode: Episode, observation: Observation) -> None:
+        """Wait until enough machines are held, then declare the task done."""
+        del observation
+        self._meter.hold()
+        try:
+            episode.step((Action("complete"),))
+        finally:
+            self._meter.let_go()
+
+
+def bench_schedule(
+    machines: int, trials: int, folder: Path, tick: Callable[[str], None], *, runs: int = RUNS
+) -> Generator[Row]:
+    """Measure what a trial costs beside itself, in CPU seconds.
+
+    Args:
+        machines: in memory, held at once; a multiple of `runs`, and no more than `trials`.
+        trials: in the queue, a multiple of `runs`.
+        folder: for the state; an empty one.
+        tick: called with each trial that ended.
+        runs: that are queued and worked on at a time.
+
+    Raises:
+        MesocosmError: a run did not end, or trials could not be judged.
+    """
+    row = Row("schedule", f"CPU a trial: queue, threads, logs, results; {machines} machines held")
+    yield row
+    meter = Meter(machines, tick)
+    settings = Settings(state_dir=folder)
+    shares = [(machines // runs, trials // runs)] * runs
+    row.failures = _work_through(settings, shares, meter)
+    row.samples_s = meter.samples_s
+    row.extra = {
+        "trials": meter.ended,
+        "machines_at_once": meter.most_held,
+        "trial_itself_mean_s": meter.trials_s / max(1, meter.ended),
+        "rss_peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _KIB,
+    }
+    lease = Row("lease", f"CPU a lease of a machine in memory while {machines - 1} others are lent")
+    yield lease
+    lease.samples_s = _lease(machines, min(trials, 1000))
+
+
+def _work_through(settings: Settings, shares: Sequence[tuple[int, int]], meter: Meter) -> int:
+    """Queue a run for each share of machines and trials; return how many trials were not judged."""
+    database = Database(state_path(settings))
+    queue, stop = RunQueue(database, SYSTEM_CLOCK), threading.Event()
+    runs = [
+        queue.add(_request(machines, trials), Asker("bench")).run for machines, trials in shares
+    ]
+    worker = Worker(
+        database,
+        settings,
+        SYSTEM_CLOCK,
+        preflight=lambda _kinds: None,
+        runs_at_once=len(runs),
+        executor=lambda parallel: LocalExecutor(parallel, play=meter.play),
+    )
+    thread = threading.Thread(target=worker.run, args=(stop,), kwargs={"grace_s": 0.0})
+    thread.start()
+    try:
+        wait_until(
+            lambda: not thread.is_alive() or all(queue.get(run).state.is_over for run in runs),
+            timeout_s=4 * _PATIENCE_S,
+            every_s=0.5,
+        )
+    finally:
+        stop.set()
+        thread.join()
+    ended = [queue.get(run) for run in runs]
+    database.close()
+    if bad := [each for each in ended if each.state is not State.FINISHED]:
+        raise MesocosmError(
+            f"{len(bad)} of {len(runs)} runs did not finish.",
+            details=f"{bad[0].state}: {bad[0].brief}",
+        )
+    return sum(each.counts.inconclusive for each in ended)
+
+
+def _request(machines: int, trials: int) -> RunRequest:
+    return RunRequest(
+        suite=_SUITE,
+        agent=_AGENT,
+        tasks=(_TASK,),
+        repeats=trials,
+        parallel=machines,
+        fleet="fake",
+        preflight=False,
+    )
+
+
+def _lease(machines: int, count: int) -> list[float]:
+    """Return the CPU seconds of leases of one machine while all others are lent."""
+    fleet, roles = FakeFleet(), {"phone": Kind.PHONE}
+    others = [fleet.acquire(roles) for _ in range(machines - 1)]
+    samples = []
+    for _ in range(count):
+        start_s = time.thread_time()
+        fleet.acquire(roles).release()
+        samples.append(time.thread_time() - start_s)
+    for lease in others:
+        lease.release()
+    return samples
