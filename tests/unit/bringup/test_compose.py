@@ -42,7 +42,7 @@ def parsed(folder: Path, *, kvm: bool = False, **settings: Any) -> dict[str, Any
 
 @cache
 def _parsed_once(folder: Path) -> dict[str, Any]:
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     return parsed(folder)
 
 
