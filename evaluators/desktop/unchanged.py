@@ -34,8 +34,9 @@ def nothing_else_changed(guest: Guest, path: str, but: list[str]) -> bool:
     Args:
         guest: the desktop.
         path: of the folder, as the setup names it.
-        but: entries that may be added, changed or removed, as patterns of the shell below the folder;
-            one that names a folder covers all in it. None for a folder that must not change at all.
+        but: entries that may be added, changed or removed, as patterns of the shell below the folder
+            (``*`` is within one name: ``*.jpg`` is in the folder itself, ``*/*.jpg`` one below); one that
+            names a folder covers all in it. None for a folder that must not change at all.
     """
     reference = tree_of(guest, reference_of(path, guest.home))
     if reference is None:
@@ -62,5 +63,9 @@ def reference_of(path: str, home: str) -> str:
 
 def _is_covered(name: str, patterns: Sequence[str]) -> bool:
     parts = name.split("/")
-    above = ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
-    return any(fnmatch.fnmatchcase(each, pattern) for each in above for pattern in patterns)
+    return any(_names(pattern.strip("/").split("/"), parts) for pattern in patterns)
+
+
+def _names(pattern: Sequence[str], parts: Sequence[str]) -> bool:
+    """Return whether a pattern names an entry or a folder above it, name by name."""
+    return len(pattern) <= len(parts) and all(map(fnmatch.fnmatchcase, parts, pattern))

@@ -100,8 +100,8 @@ def http_text_contains(guest: Guest, url: str, text: str) -> bool:
 def http_title_is(guest: Guest, url: str, title: str) -> bool:
     """Return whether a service replies to a GET with status 200 and a page of exactly this title.
 
-    The page's first ``title`` element outside of comments, scripts and pictures counts; runs of white
-    space count as one blank. Proves the state, not who made it.
+    The page's first ``title`` element counts, outside of comments, scripts, pictures, formulas, templates,
+    text fields and other frames; runs of white space count as one blank. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: http_title_is, with: {url: "http://localhost:8080/", title: My garden}}``
@@ -145,6 +145,23 @@ def http_json_equals(guest: Guest, url: str, pointer: str, value: object) -> boo
     return exactly(resolve(document, pointer), value)
 
 
+_APART = frozenset(
+    {
+        "svg",
+        "math",
+        "template",
+        "textarea",
+        "iframe",
+        "noembed",
+        "noframes",
+        "noscript",
+        "xmp",
+        "select",
+    }
+)
+"""Elements in which a title is a text, or another thing's title."""
+
+
 class _Title(html.parser.HTMLParser):
     """Reads the first title of a page.
 
@@ -156,17 +173,17 @@ class _Title(html.parser.HTMLParser):
         super().__init__()
         self.title: str | None = None
         self._parts: list[str] | None = None
-        self._pictures = 0
+        self._apart = 0
 
     def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser's
-        if tag == "svg":
-            self._pictures += 1
-        elif tag == "title" and self.title is None and not self._pictures:
+        if tag in _APART:
+            self._apart += 1
+        elif tag == "title" and self.title is None and not self._apart:
             self._parts = []
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "svg":
-            self._pictures = max(0, self._pictures - 1)
+        if tag in _APART:
+            self._apart = max(0, self._apart - 1)
         elif tag == "title" and self._parts is not None:
             self.title, self._parts = "".join(self._parts), None
 

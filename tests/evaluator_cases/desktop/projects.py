@@ -132,6 +132,15 @@ TABLES = (
                 url=URL,
                 title="My garden",
             ),
+            *(
+                forged(
+                    f"within {tag}",
+                    page(f"<{tag}><title>My garden</title></{tag}><title>Shop</title>"),
+                    url=URL,
+                    title="My garden",
+                )
+                for tag in ("template", "textarea", "math", "noscript")
+            ),
             forged(
                 "in a script",
                 page("<script>'<title>My garden</title>'</script>"),
@@ -251,6 +260,16 @@ TABLES = (
             forged(
                 "a program that calls itself so",
                 _script("/bin/bash", "-c", "exec -a sh sleep 60 # {s}"),
+                script="~/serve.sh",
+            ),
+            forged(
+                "shown by another program",
+                _script("/usr/bin/tail", "-f", "{s}"),
+                script="~/serve.sh",
+            ),
+            forged(
+                "as the value of an option",
+                _script("/usr/bin/python3", "-X", "{s}", "-c", "import time; time.sleep(60)"),
                 script="~/serve.sh",
             ),
             forged(

@@ -86,6 +86,18 @@ TABLES = (
                 but=["*.jpg"],
             ),
             near_miss(
+                "a name that may change, in a folder below",
+                _kept("d/a.jpg", then=lambda f: f.at("~/p/d/a.jpg").unlink()),
+                path="~/p",
+                but=["*.jpg"],
+            ),
+            positive(
+                "one below that may change",
+                _kept("d/a.jpg", then=lambda f: f.at("~/p/d/a.jpg").unlink()),
+                path="~/p",
+                but=["*/*.jpg"],
+            ),
+            near_miss(
                 "one less",
                 _kept("a", "b", then=lambda f: f.at("~/p/a").unlink()),
                 path="~/p",
