@@ -105,7 +105,8 @@ def show(
 def try_(
     name: NameArgument,
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[ARGUMENT=VALUE]...", help="Its arguments.")
+        list[str] | None,
+        typer.Argument(metavar="[ARGUMENT=VALUE]...", help="Its arguments; quote paths in ~."),
     ] = None,
     machine: Annotated[str, typer.Option("--machine", "-m", help="Id or kind of a machine.")] = "",
     on: OnOption = "",

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from appliance.base.errors import MachineError
     from provisioning.fleet.handle import HostMachine
     from provisioning.machine_folder import MachineFolder, MachineRecord
+
+_USABLE = ("ready", "kept")
+"""States of machines that run and wait for whoever asks."""
 
 
 def complete(incomplete: str) -> list[str]:
@@ -32,18 +36,79 @@ def find_machine(machine: str) -> tuple[MachineFolder, MachineRecord]:
     """Return the machine of an id, or the only one of a kind.
 
     Raises:
-        UnknownNameError: there is none, with the nearest match.
+        UnknownNameError: there is none, with the nearest match; or there are several of the kind.
+        MachineError: there is none of the kind.
     """
     from appliance.base.errors import UnknownNameError
+
+    known = _known()
+    for folder, record in known:
+        if folder.machine_id == machine:
+            return folder, record
+    if not _is_kind(machine):
+        raise UnknownNameError.of("machine", machine, [folder.machine_id for folder, _ in known])
+    of_kind = [row for row in known if row[1].kind == machine]
+    if len(of_kind) == 1:
+        return of_kind[0]
+    if not of_kind:
+        raise _none_of(machine, known)
+    raise UnknownNameError(
+        f"There are {len(of_kind)} machines of the kind {machine}.",
+        details=_listed(of_kind),
+        resolution="Give the id of one.",
+    )
+
+
+def find_free_machine(machine: str) -> tuple[MachineFolder, MachineRecord]:
+    """Return the machine of an id, or one of a kind that nobody uses.
+
+    Raises:
+        UnknownNameError: there is no such machine, with the nearest match.
+        MachineError: none of the kind is free, or there is none of it.
+    """
+    from appliance.base.errors import MachineBusyError
+
+    known = _known()
+    of_kind = [row for row in known if row[1].kind == machine]
+    if len(of_kind) <= 1 or any(folder.machine_id == machine for folder, _ in known):
+        return find_machine(machine)
+    for folder, record in of_kind:
+        if record.state in _USABLE and not folder.is_claimed():
+            return folder, record
+    raise MachineBusyError(
+        f"No {machine} is ready and free.",
+        details=_listed(known),
+        resolution="Wait until the run that uses it ends (`mesocosm machine list`).",
+    )
+
+
+def _known() -> list[tuple[MachineFolder, MachineRecord]]:
     from appliance.base.settings import get_settings
     from provisioning.machine_folder import iter_folders
 
-    known = [(folder, folder.read()) for folder in iter_folders(get_settings())]
-    of_kind = [(one, record) for one, record in known if record and record.kind == machine]
-    by_id = [(one, record) for one, record in known if record and one.machine_id == machine]
-    for folder, record in by_id or (of_kind if len(of_kind) == 1 else []):
-        return folder, record
-    raise UnknownNameError.of("machine", machine, [folder.machine_id for folder, _ in known])
+    read = [(folder, folder.read()) for folder in iter_folders(get_settings())]
+    return [(folder, record) for folder, record in read if record is not None]
+
+
+def _is_kind(name: str) -> bool:
+    from provisioning.protocols import Kind
+
+    return name in set(Kind)
+
+
+def _none_of(kind: str, known: Sequence[tuple[MachineFolder, MachineRecord]]) -> MachineError:
+    from appliance.base.errors import MachineError
+
+    return MachineError(
+        f"There is no {kind} on this host.",
+        details=_listed(known),
+        resolution="`mesocosm up` makes the machines that the settings ask for.",
+    )
+
+
+def _listed(machines: Sequence[tuple[MachineFolder, MachineRecord]]) -> str:
+    shown = [f"{folder.machine_id} ({record.kind}, {record.state})" for folder, record in machines]
+    return f"Machines: {', '.join(shown) or 'none'}."
 
 
 @contextlib.contextmanager
@@ -66,12 +131,13 @@ def attached(machine: str) -> Iterator[HostMachine]:
 
     Raises:
         UnknownNameError: there is no such machine.
-        MachineBusyError: somebody uses it.
+        MachineError: there is none of that kind.
+        MachineBusyError: somebody uses it, or all of that kind.
     """
     from appliance.base.settings import get_settings
     from provisioning.fleet.host_backends import host_backends
 
-    folder, record = find_machine(machine)
+    folder, record = find_free_machine(machine)
     with held(folder):
         found = host_backends(get_settings())[record.kind].attach(folder, record)
         found.power.start()

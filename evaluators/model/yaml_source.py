@@ -125,20 +125,19 @@ def join_errors(errors: Sequence[SpecError]) -> SpecError:
         errors: at least one, each with file and line at the beginning of its brief.
 
     Returns:
-        The first of them, the lines of all in its details.
+        The mistake itself where there is one; else their number, and in the details a line for
+        each: file, line, what is wrong, and what to do about it.
     """
     single = [part for error in errors for part in (error.parts or (error,))]
     ordered = sorted({error.brief: error for error in single}.values(), key=_place_of)
-    first = ordered[0]
     if len(ordered) == 1:
-        return first
-    path = _place_of(first)[0]
+        return ordered[0]
     lines = [
-        " ".join(f"{brief} {error.resolution} {error.details}".split())
-        for error in ordered
-        for brief in (error.brief.replace(f"{path}:", "line ", 1),)
+        " ".join(f"{error.brief} {error.resolution} {error.details}".split()) for error in ordered
     ]
-    joined = SpecError(first.brief, details="\n".join(lines), resolution=first.resolution)
+    files = {_place_of(error)[0] for error in ordered}
+    where = f"{len(files)} files" if len(files) > 1 else files.pop()
+    joined = SpecError(f"{len(ordered)} mistakes in {where}.", details="\n".join(lines))
     joined.parts = tuple(ordered)
     return joined
 

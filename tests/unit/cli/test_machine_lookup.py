@@ -1,0 +1,64 @@
+"""Which machine a command line means, and what is said where there is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.errors import MachineBusyError, MachineError, UnknownNameError
+from appliance.base.settings import get_settings
+from appliance.cli.machine_lookup import find_free_machine, find_machine
+from provisioning.fake.record import FakeRecord
+from provisioning.machine_folder import MachineClaim, create_folder
+from provisioning.machine_state import MachineState
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path))
+    get_settings.cache_clear()
+    yield
+    get_settings.cache_clear()
+
+
+def add(machine_id: str, state: MachineState, kind: Kind = Kind.DESKTOP) -> MachineClaim:
+    claim = create_folder(get_settings(), machine_id)
+    claim.folder.write(
+        FakeRecord(
+            machine_id=machine_id, kind=kind, image="fake", image_digest="0", accelerator="none",
+            state=state,
+        )
+    )  # fmt: skip
+    return claim
+
+
+def test_a_kind_means_the_machine_of_it_that_is_free() -> None:
+    add("phone-1", MachineState.READY, Kind.PHONE).release()
+    assert find_machine("phone")[0].machine_id == "phone-1"
+    taken = add("desktop-1", MachineState.LEASED)
+    add("desktop-2", MachineState.WAITING).release()
+    free = add("desktop-3", MachineState.READY)
+    with pytest.raises(MachineBusyError, match="No desktop is ready and free") as caught:
+        find_free_machine("desktop")
+    assert "desktop-2 (desktop, waiting)" in caught.value.details
+    free.release()
+    assert find_free_machine("desktop")[0].machine_id == "desktop-3"
+    assert find_free_machine("desktop-1")[0].machine_id == "desktop-1"
+    with pytest.raises(UnknownNameError, match="There are 3 machines of the kind desktop"):
+        find_machine("desktop")
+    taken.release()
+
+
+def test_a_kind_without_machines_is_called_that() -> None:
+    add("desktop-1", MachineState.READY).release()
+    with pytest.raises(MachineError, match="There is no phone on this host") as caught:
+        find_free_machine("phone")
+    assert "desktop-1 (desktop, ready)" in caught.value.details
+    with pytest.raises(UnknownNameError, match="no machine called 'desktop-2'"):
+        find_free_machine("desktop-2")
