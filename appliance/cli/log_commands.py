@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import UsageError
+from appliance.base.errors import SettingsError, UsageError
 from appliance.base.log_file import LogFileHandler
 from appliance.base.logging import logging_to
 
@@ -80,7 +80,7 @@ def _settings(arguments: Sequence[str]) -> Settings | None:
 
     try:
         settings = get_settings()
-    except ValueError:  # the command says what is wrong with the environment
+    except SettingsError:  # the command says what is wrong with the environment
         return None
     is_writable = os.access(settings.state_dir, os.W_OK | os.X_OK)
     return settings if is_writable else None
