@@ -16,7 +16,7 @@ from appliance.base.errors import MachineBusyError
 from appliance.base.files import FileLock, write_atomic
 from provisioning.desktop.registry import DesktopRecord
 from provisioning.fake.record import FakeRecord
-from provisioning.machine_record import SCHEMA_VERSION, BaseRecord
+from provisioning.machine_record import META, SCHEMA_VERSION, BaseRecord
 from provisioning.machine_state import MachineState
 from provisioning.phone.reference.record import PhoneRecord
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=BaseRecord)
 
-META = "meta.json"
 LOCK = "lock"
 
 

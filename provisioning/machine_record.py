@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 2
 
+META = "meta.json"
+"""Name of the file that a record is kept in."""
+
 
 class BaseRecord(BaseModel):
     """What a machine is.

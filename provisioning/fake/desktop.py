@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from appliance.base.clock import SYSTEM_CLOCK, Clock
 from appliance.base.errors import GuestCallError, InvalidActionError
 from provisioning.fake.canvas import draw
+from provisioning.fake.end_state import keep_fake
 from provisioning.fake.judge import Judge
 from provisioning.fake.machine import FakeFile, FakeMachine, FakeState
 from provisioning.fake.shell import HOME, obey
@@ -27,6 +28,7 @@ from provisioning.protocols import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     import numpy as np
     import numpy.typing as npt
@@ -282,6 +284,10 @@ class FakeDesktop(FakeMachine[DesktopState]):
             },
             StateKind.PROCESS: dict.fromkeys(self.process_names(), "1"),
         }
+
+    def keep_state(self, folder: Path) -> None:
+        """Keep its state in a folder; see `keep_fake`."""
+        keep_fake(self, folder)
 
     def process_names(self) -> list[str]:
         """Return the names of all processes."""

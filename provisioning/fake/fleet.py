@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import SYSTEM_CLOCK, Clock
 from appliance.base.errors import LeaseExpiredError
 from provisioning.fake.desktop import FakeDesktop
+from provisioning.fake.end_state import kind_of_kept, load_fake
 from provisioning.fake.phone import FakePhone
 from provisioning.fleet.protocol import LEASE_S, Environment
 from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
     from types import TracebackType
     from typing import Self
 
@@ -123,6 +125,7 @@ class FakeFleet:
     Attributes:
         leased: how many leases are open.
         machines: all that were made, by kind and number.
+        unkept: why machines of a kind cannot be kept, where they cannot.
     """
 
     def __init__(
@@ -137,6 +140,7 @@ class FakeFleet:
         self._in_use: set[tuple[Kind, int]] = set()
         self.leased = 0
         self.deadline_s = 0.0
+        self.unkept: dict[Kind, str] = {}
         self.machines: dict[tuple[Kind, int], FakeDesktop | FakePhone] = {}
 
     def acquire(self, roles: Mapping[str, Kind], ttl_s: float = LEASE_S) -> FakeLease:
@@ -158,6 +162,29 @@ class FakeFleet:
         except BaseException:
             give_back()
             raise
+
+    def why_unkept(self, kind: Kind) -> str:
+        """Return why machines of a kind cannot be kept; a test may have said so."""
+        return self.unkept.get(kind, "")
+
+    def start_kept(self, folders: Mapping[str, Path]) -> FakeLease:
+        """Lend new machines that are as those were which were kept.
+
+        Raises:
+            SnapshotError: nothing was kept there, or it is damaged.
+        """
+        machines: FakeMachines = {}
+        for role, folder in folders.items():
+            kind = kind_of_kept(folder)
+            make = FakeDesktop if kind is Kind.DESKTOP else FakePhone
+            machine = make(f"{kind}-kept", self._clock)
+            load_fake(machine, folder)
+            machine.save(READY)  # the lease begins from there
+            machines[role] = machine
+        with self._lock:
+            self.leased += 1
+        give_back = partial(self._take_back, frozenset())
+        return FakeLease(f"lease-{next(self._numbers)}", machines, LEASE_S, self._clock, give_back)
 
     def _take_back(self, keys: frozenset[tuple[Kind, int]]) -> None:
         with self._lock:

@@ -9,11 +9,13 @@ from xml.sax.saxutils import quoteattr
 from appliance.base.clock import SYSTEM_CLOCK, Clock
 from appliance.base.errors import GuestCallError, InvalidActionError
 from provisioning.fake.canvas import draw
+from provisioning.fake.end_state import keep_fake
 from provisioning.fake.machine import FakeMachine, FakeState
 from provisioning.protocols import Bounds, Button, Element, Json, Kind, MachineInfo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     import numpy as np
     import numpy.typing as npt
@@ -115,6 +117,10 @@ class FakePhone(FakeMachine[PhoneState]):
         self.faults.check("capture")
         self.require_running()
         return draw(SIZE, self._elements())
+
+    def keep_state(self, folder: Path) -> None:
+        """Keep its state in a folder; see `keep_fake`."""
+        keep_fake(self, folder)
 
     def elements(self) -> Sequence[Element]:
         """Return the title and the rows of what is in front."""

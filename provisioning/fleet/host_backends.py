@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MachineError, RequirementError
+from appliance.base.errors import MachineError, RequirementError, UnsupportedError
 from provisioning.desktop.registry import DESKTOPS
+from provisioning.end_state import EndStateBackend
 from provisioning.fleet.backend import ForkingBackend, SelectiveBackend
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
+    from pathlib import Path
 
     from appliance.base.settings import Settings
     from provisioning.fleet.backend import Backend
@@ -103,6 +105,25 @@ class BackendSwitch:
     def require_host(self) -> None:
         """Make sure that who runs the chosen sort answers; raises as its backend does."""
         self._backend(self._chosen).require_host()
+
+    def why_unkept(self) -> str:
+        """Return why desktops of the chosen sort cannot be kept; empty when they can."""
+        backend = self._backend(self._chosen)
+        if isinstance(backend, EndStateBackend):
+            return backend.why_unkept()
+        return f"desktops of the backend {self._chosen!r} cannot be saved"
+
+    def start_kept(self, folder: Path, record: MachineRecord) -> MachineHandle[HostMachine]:
+        """Start a copy of a kept desktop as its own backend does.
+
+        Raises:
+            UnsupportedError: that backend keeps none.
+            MesocosmError: as it does.
+        """
+        backend = self._backend(_RECORDED.get(record.backend, record.backend))
+        if not isinstance(backend, EndStateBackend):
+            raise UnsupportedError(f"Desktops of the backend {record.backend!r} are not kept.")
+        return backend.start_kept(folder, record)
 
     def _backend(self, name: str) -> Backend:
         if name not in self._backends:

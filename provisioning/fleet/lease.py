@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from appliance.base.files import FileLock
     from provisioning.fleet.ledger import Ledger
     from provisioning.fleet.sources import Taken
+    from provisioning.protocols import Kind
 
 
 class Keeper(Protocol):
@@ -96,6 +97,11 @@ class LocalLease:
                 {role: taken.handle.machine for role, taken in self._taken.items()},
                 {role: taken.report for role, taken in self._taken.items()},
             )
+
+    @property
+    def forked(self) -> set[Kind]:
+        """The kinds of its machines that end with it."""
+        return {taken.kind for taken in self._taken.values() if taken.is_fork}
 
     def renew(self, ttl_s: float | None = None) -> None:
         """Let it last longer, from now.

@@ -14,9 +14,11 @@ from appliance.base import measures
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MesocosmError, RequirementError
 from appliance.base.files import FileLock
+from provisioning.end_state import read_kept
 from provisioning.fleet.acquisition import Acquisition
 from provisioning.fleet.allocation import Allocation
 from provisioning.fleet.backend import ForkingBackend, Pausable
+from provisioning.fleet.end_states import start_kept, why_unkept
 from provisioning.fleet.host_backends import host_backends
 from provisioning.fleet.inventory import Inventory
 from provisioning.fleet.lease import LocalLease
@@ -30,6 +32,7 @@ from provisioning.machine_state import MachineState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
@@ -97,13 +100,50 @@ class LocalFleet:
             RequirementError: the hypervisor or the Docker engine does not answer.
         """
         start_s = self._clock.monotonic_s()
-        lease_id, lock = self._register(roles.values())
+        lease = self._lend(
+            roles.values(),
+            ttl_s,
+            lambda lease_id: dict(
+                zip(
+                    roles,
+                    Acquisition(self._parts(), lease_id).take(list(roles.values())),
+                    strict=True,
+                )
+            ),
+        )
+        kinds = " ".join(sorted(kind.value for kind in roles.values()))
+        measures.record("acquire_seconds", self._clock.monotonic_s() - start_s, kinds=kinds)
+        for kind in lease.forked:
+            self.fill(kind)
+        return lease
+
+    def why_unkept(self, kind: Kind) -> str:
+        """Return why machines of a kind cannot be kept, in one sentence; empty when they can."""
+        return why_unkept(self._backends.get(kind), kind)
+
+    def start_kept(self, folders: Mapping[str, Path]) -> LocalLease:
+        """Start copies of kept machines, not reset, and lend them; they end with the lease.
+
+        Args:
+            folders: where each role's machine was kept.
+
+        Raises:
+            MachineError: one cannot be started, or there is no memory for it.
+        """
+        kinds = [record.kind for folder in folders.values() if (record := read_kept(folder))]
+        return self._lend(
+            kinds, LEASE_S, lambda lease_id: start_kept(self._parts(), lease_id, folders)
+        )
+
+    def _lend(
+        self, kinds: Iterable[Kind], ttl_s: float, take: Callable[[str], dict[str, Taken]]
+    ) -> LocalLease:
+        """Lend the machines that are taken for a new lease."""
+        lease_id, lock = self._register(kinds)
         try:
-            acquisition = Acquisition(self._parts(), lease_id)
-            taken = acquisition.take(list(roles.values()))
             lease = LocalLease(
                 lease_id,
-                dict(zip(roles, taken, strict=True)),
+                take(lease_id),
                 lock,
                 ttl_s=ttl_s,
                 keeper=self,
@@ -113,11 +153,7 @@ class LocalFleet:
         except BaseException:
             self._unregister(lease_id, lock)
             raise
-        kinds = " ".join(sorted(kind.value for kind in roles.values()))
-        measures.record("acquire_seconds", self._clock.monotonic_s() - start_s, kinds=kinds)
         self._guard.start()
-        for kind in {one.kind for one in taken if one.is_fork}:
-            self.fill(kind)
         return lease
 
     def prepare(self, kinds: Sequence[Kind]) -> list[HostMachine]:

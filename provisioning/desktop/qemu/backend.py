@@ -17,10 +17,12 @@ from appliance.base.errors import (
 from appliance.base.files import digest_json
 from images.builder import find
 from images.catalog import make_recipe, settings_for
+from images.desktop.recipe import DISK
 from provisioning.accelerator.detection import find_accelerator
 from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.desktop.qemu.creation import create_desktop, create_fork
 from provisioning.desktop.qemu.domain import hardware
+from provisioning.desktop.qemu.end_state import copy_kept, start_copy
 from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.desktop.qemu.record import QemuRecord
 from provisioning.desktop.qemu.template import (
@@ -30,6 +32,7 @@ from provisioning.desktop.qemu.template import (
     make_template,
     open_template,
 )
+from provisioning.fleet.handle import MachineHandle
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_state import MachineState
 from provisioning.protocols import READY, Kind
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
 
     from appliance.base.settings import Settings
     from images.recipe import Image
-    from provisioning.fleet.handle import HostMachine, MachineHandle
+    from provisioning.fleet.handle import HostMachine
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.protocols import ResetReport
 
@@ -181,10 +184,39 @@ class QemuBackend:
         """
         if not isinstance(record, QemuRecord):
             raise MachineError(f"{record.machine_id} is no virtual machine.")
+        image = self._image_of(record)
+        return DesktopVm(self._settings, self._hypervisor, folder, record, image)
+
+    def why_unkept(self) -> str:
+        """Return that desktop VMs can be kept: nothing."""
+        return ""
+
+    def start_kept(self, folder: Path, record: MachineRecord) -> MachineHandle[DesktopVm]:
+        """Start a copy of a kept desktop, as it was.
+
+        Raises:
+            MachineError: it was no VM, or its image is another now, or QEMU did not take it.
+            ImageError: its image is not built, or is corrupt.
+            LinkError: its guest does not answer.
+        """
+        if not isinstance(record, QemuRecord):
+            raise MachineError(f"{record.machine_id} is no virtual machine.")
+        image = self._image_of(record)
+        claim, fresh = copy_kept(folder, record, self._settings, image.file(DISK))
+        vm = DesktopVm(self._settings, self._hypervisor, claim.folder, fresh, image)
+        handle = MachineHandle(vm, claim)
+        try:
+            start_copy(vm)
+        except BaseException:
+            handle.delete()
+            raise
+        return handle
+
+    def _image_of(self, record: QemuRecord) -> Image:
+        """Return the image of a desktop, of whichever distribution."""
         settings = settings_for(record.image, self._settings)
         is_other = settings is not None and not self.lends(record)
-        image = find("desktop", settings) if settings and is_other else self.image
-        return DesktopVm(self._settings, self._hypervisor, folder, record, image)
+        return find("desktop", settings) if settings and is_other else self.image
 
     def lends(self, record: MachineRecord) -> bool:
         """Return whether a desktop is of the chosen distribution; others stay for its next use."""

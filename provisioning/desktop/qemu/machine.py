@@ -16,6 +16,7 @@ from provisioning.desktop.probed import ProbedDesktop
 from provisioning.desktop.qemu.boot import GuestBoot
 from provisioning.desktop.qemu.domain import DomainSpec
 from provisioning.desktop.qemu.egress import open_guest_proxy
+from provisioning.desktop.qemu.end_state import keep_desktop
 from provisioning.desktop.qemu.ending import find_end
 from provisioning.desktop.qemu.host import hypervisor_address
 from provisioning.desktop.qemu.identity import new_identity
@@ -263,6 +264,10 @@ class DesktopVm(ProbedDesktop):
             clock=self._clock,
             identity=identity.for_probe(),
         )
+
+    def keep_state(self, folder: Path) -> None:
+        """Keep its present state, RAM and disk, in a folder; see `keep_desktop`."""
+        keep_desktop(self, self._vm, folder)
 
     def _require_backing(self) -> None:
         """Refuse to start on a disk that is not the one that its own lies on.

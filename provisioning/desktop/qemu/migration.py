@@ -7,6 +7,7 @@ shared, whose file then is the RAM's saved state.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import socket
 import threading
@@ -17,6 +18,7 @@ from appliance.base.errors import MesocosmError, SnapshotError
 from appliance.base.files import digest_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from appliance.base.clock import Clock
@@ -81,6 +83,29 @@ def save_stream(
         address.unlink(missing_ok=True)
     require_mark(file, mark)
     return mark
+
+
+@contextlib.contextmanager
+def portable_snapshots(hypervisor: Hypervisor, name: str) -> Iterator[None]:
+    """Let snapshots that a fork saves within a block be loaded by a domain that is none.
+
+    QEMU writes into each snapshot which capabilities were on, and loads no others.
+
+    Raises:
+        MachineError: QEMU is gone or refused.
+    """
+    known = hypervisor.qmp(name, "query-migrate-capabilities")
+    wanted = _CAPABILITIES["capabilities"]
+    changed = [row for row in wanted if row in known]
+    off = [{**row, "state": False} for row in changed]
+    if not changed:
+        yield
+        return
+    hypervisor.qmp(name, "migrate-set-capabilities", {"capabilities": off})
+    try:
+        yield
+    finally:
+        hypervisor.qmp(name, "migrate-set-capabilities", {"capabilities": changed})
 
 
 def require_mark(file: Path, mark: StreamMark) -> bytes:

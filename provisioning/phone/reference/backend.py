@@ -7,7 +7,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MachineError, MesocosmError
+from appliance.base.errors import MachineError, MachineStartError, MesocosmError
 from appliance.base.files import digest_json, write_atomic
 from appliance.base.ids import new_machine_id
 from images.builder import find
@@ -25,6 +25,7 @@ from provisioning.protocols import READY, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
@@ -116,6 +117,41 @@ class PhoneBackend:
     def fits(self, record: MachineRecord) -> bool:
         """Return whether a phone has today's image and knows today's key."""
         return record.stamp == self._stamp()
+
+    def why_unkept(self) -> str:
+        """Return why phones cannot be kept; empty for the reference phone."""
+        if self._profile.has_volume:
+            return ""
+        return f"a phone of the sort {self._profile.backend} cannot be saved outside of itself"
+
+    def start_kept(self, folder: Path, record: MachineRecord) -> MachineHandle[ReferencePhone]:
+        """Start a new phone and bring it into a kept state, verified.
+
+        Its clock is the host's: it shows the present.
+
+        Raises:
+            MachineError: its image is another now, or it did not come into that state.
+            ImageError: its image is not built, or is corrupt.
+        """
+        if record.backend != self._profile.backend or record.image_digest != self.image.digest:
+            raise MachineStartError(
+                f"The kept {record.machine_id} is of another image than phones are now.",
+                details=f"It is of {record.image} ({record.image_digest[:12]}), now there is "
+                f"{self.image.label} ({self.image.digest[:12]}).",
+                resolution="What was kept of it cannot be started any more.",
+            )
+        handle = self._create()
+        try:
+            made = handle.folder.read()
+            if made is not None:  # it ends with its lease, or with its holder
+                handle.folder.write(made.model_copy(update={"is_fork": True}))
+            handle.machine.start()
+            handle.machine.load_kept(folder)
+            handle.folder.mark(MachineState.LEASED)
+        except BaseException:
+            handle.delete()
+            raise
+        return handle
 
     def remove_by_id(self, machine_id: str) -> None:
         """Remove the container of a machine; harmless when there is none."""

@@ -157,6 +157,27 @@ class PhoneContainers:
         cache = details.get("inactive_file", details.get("total_inactive_file", 0))
         return int(used["usage"]) - int(cache)
 
+    def read_folder(self, machine_id: str, path: str) -> bytes:
+        """Return a folder of a running container as tar, its own name before each entry.
+
+        Raises:
+            MachineError: there is none, or the engine refused.
+        """
+        with connect(doing="read a phone's files") as client:
+            pieces, _found = client.containers.get(container_name(machine_id)).get_archive(path)
+            return b"".join(pieces)
+
+    def write_folder(self, machine_id: str, path: str, archive: bytes) -> None:
+        """Put the entries of a tar into a folder of a running container.
+
+        Raises:
+            MachineError: there is none, or the engine refused.
+        """
+        with connect(doing="write a phone's files") as client:
+            container = client.containers.get(container_name(machine_id))
+            if not container.put_archive(path, archive):
+                raise MachineError(f"The files of {machine_id} could not be written.")
+
     def logs(self, machine_id: str) -> str:
         """Return the last words of a container, for errors."""
         with contextlib.suppress(EngineError, RequirementError), connect(doing="") as client:

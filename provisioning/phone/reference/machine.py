@@ -16,6 +16,7 @@ from appliance.base.errors import (
     MachineStartError,
     MesocosmError,
     PhoneUnauthorizedError,
+    UnsupportedError,
 )
 from appliance.base.measures import record
 from images.builder import find
@@ -28,19 +29,21 @@ from provisioning.phone.adb.server import AdbServer
 from provisioning.phone.profile import profile_of
 from provisioning.phone.reference.console import ConsoleClient
 from provisioning.phone.reference.digest import take_phone_digest
+from provisioning.phone.reference.end_state import keep_phone, load_kept
 from provisioning.phone.reference.engine import LOOPBACK, PhoneContainers
 from provisioning.phone.reference.snapshots import PhoneSnapshots
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from appliance.base.clock import Clock
     from appliance.base.process import CommandResult
     from appliance.base.settings import Settings
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.phone.profile import PhoneProfile
-    from provisioning.protocols import MachineInfo, StateSummary
+    from provisioning.protocols import MachineInfo, ResetReport, StateSummary
 
 TOKEN_FILE = "console-token"  # noqa: S105 - the name of a file
 _EVERY_S = 0.05
@@ -249,6 +252,20 @@ class ReferencePhone:
             LinkError: it does not answer.
         """
         return take_phone_digest(self.device, self._profile).summary()
+
+    def keep_state(self, folder: Path) -> None:
+        """Keep its present state in a folder; see `keep_phone`.
+
+        Raises:
+            UnsupportedError: it is an emulator, whose state stays in its container.
+        """
+        if not self._profile.has_volume:
+            raise UnsupportedError(f"The state of {self.info.machine_id} cannot be kept.")
+        keep_phone(self._folder, self._record, self.snapshots, self._containers, folder)
+
+    def load_kept(self, folder: Path) -> ResetReport:
+        """Take over the state that is kept in a folder, verified; see `load_kept`."""
+        return load_kept(self._folder, self.snapshots, self._containers, folder)
 
     def release(self) -> None:
         """Let go of links and sockets; the phone goes on running."""

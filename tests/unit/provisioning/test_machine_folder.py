@@ -11,8 +11,8 @@ import pytest
 from appliance.base.errors import MachineBusyError, MachineError
 from appliance.base.settings import Settings
 from provisioning.desktop.qemu.record import QemuRecord
-from provisioning.machine_folder import META, MachineFolder, create_folder
-from provisioning.machine_record import SCHEMA_VERSION
+from provisioning.machine_folder import MachineFolder, create_folder
+from provisioning.machine_record import META, SCHEMA_VERSION
 from provisioning.machine_state import MachineState
 from tests.standins.records import desktop_record
 

@@ -1,0 +1,181 @@
+"""Keep the state of a desktop VM, RAM and disk, and start a copy of it.
+
+The state is a snapshot inside a copy of the machine's qcow2 overlay. A fork's overlay lies on its
+template's disk, which a later template replaces: the copy gets a link to that disk beside it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from typing import TYPE_CHECKING, Protocol
+
+from appliance.base.errors import MachineStartError, MesocosmError, SnapshotError
+from appliance.base.ids import new_machine_id
+from appliance.base.process import run
+from provisioning.desktop.qemu.identity import new_port
+from provisioning.desktop.qemu.migration import portable_snapshots
+from provisioning.desktop.qemu.starting import start_domain
+from provisioning.desktop.qemu.template import DISK, SavedVm, altered, mark_of
+from provisioning.end_state import END
+from provisioning.machine_folder import MachineFolder, create_folder
+from provisioning.machine_state import MachineState
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from appliance.base.settings import Settings
+    from provisioning.desktop.qemu.connection import Hypervisor
+    from provisioning.desktop.qemu.record import QemuRecord
+    from provisioning.machine_folder import MachineClaim
+    from provisioning.protocols import Link
+
+_LOG = logging.getLogger(__name__)
+_BASE = "base.qcow2"
+_COPY_TIMEOUT_S = 300.0
+_DISK_TIMEOUT_S = 60.0
+
+
+class LinkedVm(SavedVm, Protocol):
+    """A VM whose probe can be asked."""
+
+    @property
+    def link(self) -> Link:
+        """Talk to the probe inside."""
+        ...
+
+
+def keep_desktop(vm: SavedVm, record: QemuRecord, folder: Path) -> None:
+    """Keep a running desktop; its guest stands still meanwhile.
+
+    Args:
+        vm: the desktop.
+        record: of it.
+        folder: an empty one.
+
+    Raises:
+        SnapshotError: QEMU could not save it, or its disk could not be copied.
+        MachineError: QEMU is gone.
+    """
+    hypervisor, name = vm.hypervisor, vm.info.machine_id
+    with portable_snapshots(hypervisor, name):
+        _monitor(hypervisor, name, f"savevm {END}")
+    try:
+        hypervisor.qmp(name, "stop")  # which writes back what QEMU holds of the disk
+        try:
+            _copy(vm.spec.disk, folder / DISK)
+        finally:
+            hypervisor.resume(name)
+    except MesocosmError as exc:
+        raise SnapshotError(f"The disk of {name} could not be kept.", str(exc)) from exc
+    finally:
+        _monitor(hypervisor, name, f"delvm {END}")
+    if record.template is not None:
+        _link_base(record.template / DISK, folder)
+    for other in (vm.folder.path / "snapshots").glob("*.json"):
+        _forget_snapshot(folder / DISK, other.stem)
+    kept = {"template": None, "is_fork": False, "backing": mark_of(vm.backing)}
+    MachineFolder(folder).write(record.model_copy(update=kept))
+
+
+def copy_kept(
+    folder: Path, record: QemuRecord, settings: Settings, backing: Path
+) -> tuple[MachineClaim, QemuRecord]:
+    """Make the folder of a machine that is a copy of a kept desktop; it does not run yet.
+
+    Args:
+        folder: where the desktop was kept.
+        record: of it.
+        settings: where machines are.
+        backing: the image's disk, on which its own lies.
+
+    Raises:
+        MachineStartError: the image's disk is not the one that it was kept on.
+        ToolError: its disk cannot be copied.
+    """
+    if wrong := altered(backing, record.backing or (0, 0)):
+        raise MachineStartError(
+            f"The disk below the kept {record.machine_id} is not what it was kept on.",
+            details=wrong,
+            resolution="Its image was made again: what was kept of it cannot be started any more.",
+        )
+    fresh = {
+        "machine_id": new_machine_id(Kind.DESKTOP.value),
+        "ssh_port": new_port(),
+        "state": MachineState.STARTING,
+        "is_fork": True,
+    }
+    copy = record.model_copy(update=fresh)
+    claim = create_folder(settings, copy.machine_id)
+    try:
+        _copy(folder / DISK, claim.folder.path / DISK)
+        if (folder / _BASE).is_file():
+            _link(folder / _BASE, claim.folder.path / _BASE)
+        return claim, claim.folder.write(copy)
+    except BaseException:
+        claim.folder.remove()
+        claim.release()
+        raise
+
+
+def start_copy(vm: LinkedVm) -> None:
+    """Start the copy of a kept desktop as it was: its clock goes on from there.
+
+    Raises:
+        SnapshotError: QEMU did not take the state.
+        LinkError: the guest does not answer.
+        MachineError: libvirt or QEMU refused.
+    """
+    hypervisor, name = vm.hypervisor, vm.info.machine_id
+    start_domain(hypervisor, vm.spec, paused=True)
+    _monitor(hypervisor, name, f"loadvm {END}")
+    hypervisor.lifecycle.forget(name)
+    hypervisor.resume(name)
+    vm.link.call("ping")
+    vm.folder.mark(MachineState.LEASED)
+
+
+def _link_base(disk: Path, folder: Path) -> None:
+    """Put a template's disk beside the copy that lies on it."""
+    _link(disk, folder / _BASE)
+    argv = ["qemu-img", "rebase", "-u", "-F", "qcow2", "-b", _BASE, str(folder / DISK)]
+    run(argv, timeout_s=_DISK_TIMEOUT_S).require()
+
+
+def _forget_snapshot(disk: Path, name: str) -> None:
+    """Remove another snapshot from a copy, and give its space back to the host."""
+    options = "driver=qcow2,discard=unmap,pass-discard-snapshot=on,file.driver=file"
+    options += f",file.discard=unmap,file.filename={str(disk).replace(',', ',,')}"
+    argv = ["qemu-img", "snapshot", "--image-opts", "-d", name, options]
+    result = run(argv, timeout_s=_DISK_TIMEOUT_S)
+    if result.exit_code != 0:  # the copy is larger than it need be
+        _LOG.debug("%s keeps the snapshot %s: %s", disk, name, result.stderr)
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another file system
+        shutil.copyfile(source, target)
+
+
+def _copy(source: Path, target: Path) -> None:
+    run(
+        ["cp", "--sparse=always", "--reflink=auto", str(source), str(target)],
+        timeout_s=_COPY_TIMEOUT_S,
+    ).require("Check the free space of the state folder with `mesocosm doctor`.")
+
+
+def _monitor(hypervisor: Hypervisor, name: str, command: str) -> None:
+    try:
+        output = hypervisor.monitor(name, command)
+    except MesocosmError as exc:
+        raise SnapshotError(f"QEMU did not carry out {command} of {name}.", str(exc)) from exc
+    if output:
+        raise SnapshotError(
+            f"QEMU refused {command} of {name}.",
+            details=output,
+            resolution="Check the free space of the state folder with `mesocosm doctor`.",
+        )

@@ -1,0 +1,73 @@
+"""Start copies of kept machines for a lease: all that are asked for, or none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import SnapshotError, UnsupportedError
+from provisioning.end_state import EndStateBackend, read_kept
+from provisioning.fleet.sources import Taken
+from provisioning.protocols import ResetReport
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from provisioning.fleet.backend import Backend
+    from provisioning.fleet.sources import Parts
+    from provisioning.protocols import Kind
+
+
+def why_unkept(backend: Backend | None, kind: Kind) -> str:
+    """Return why machines of a kind cannot be kept, in one sentence; empty when they can."""
+    if backend is None or not isinstance(backend, EndStateBackend):
+        return f"machines of the kind {kind.value} cannot be saved here"
+    return backend.why_unkept()
+
+
+def start_kept(parts: Parts, lease_id: str, folders: Mapping[str, Path]) -> dict[str, Taken]:
+    """Start a copy of each kept machine, as it was.
+
+    Args:
+        parts: of the fleet.
+        lease_id: for whom; it stands in the ledger.
+        folders: where each role's machine was kept.
+
+    Raises:
+        MachineError: one cannot be started, or there is no memory for it; none is left running.
+    """
+    taken: dict[str, Taken] = {}
+    try:
+        for role, folder in folders.items():
+            taken[role] = _start(parts, lease_id, folder)
+    except BaseException:
+        for one in taken.values():
+            parts.inventory.discard(one.handle.claim)
+        raise
+    return taken
+
+
+def _start(parts: Parts, lease_id: str, folder: Path) -> Taken:
+    record = read_kept(folder)
+    if record is None:
+        raise SnapshotError(
+            f"There is no kept machine in {folder}.",
+            resolution="It was removed, or an older version's; run the trial again.",
+        )
+    backend = parts.backends.get(record.kind)
+    if backend is None or not isinstance(backend, EndStateBackend):
+        raise UnsupportedError(f"Kept machines of the kind {record.kind} cannot be started here.")
+    needs = [(record.kind, backend.reserved_mib(record))]
+    numbers = parts.allocation.try_reserve(lease_id, needs)
+    if numbers is None:
+        raise parts.allocation.no_memory(needs, "A kept machine has RAM of its own.")
+    start_s = parts.clock.monotonic_s()
+    try:
+        handle = backend.start_kept(folder, record)
+    except BaseException:
+        parts.ledger.cancel(numbers)
+        raise
+    parts.ledger.bind(numbers[0], handle.folder.machine_id)
+    parts.ledger.lend(handle.folder.machine_id, lease_id)
+    seconds = parts.clock.monotonic_s() - start_s
+    return Taken(record.kind, handle, ResetReport("kept", seconds), is_fork=True)

@@ -1,0 +1,112 @@
+"""Keep the state of a reference phone in a folder, and bring a new phone into it."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tarfile
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import SnapshotError
+from appliance.base.files import write_atomic
+from provisioning.end_state import END
+from provisioning.machine_folder import MachineFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from provisioning.machine_folder import MachineRecord
+    from provisioning.phone.reference.engine import PhoneContainers
+    from provisioning.phone.reference.snapshots import PhoneSnapshots
+    from provisioning.protocols import ResetReport
+
+_SNAPSHOTS = "/data/system/snapshots"
+"""Where a phone has its snapshots; see `images.phone.device.store.snapshots`."""
+
+_ARCHIVE, _DIGEST = "phone.tar", "digest.json"
+
+
+def keep_phone(
+    phone: MachineFolder,
+    record: MachineRecord,
+    snapshots: PhoneSnapshots,
+    containers: PhoneContainers,
+    folder: Path,
+) -> None:
+    """Keep a running phone.
+
+    Args:
+        phone: its folder.
+        record: of it.
+        snapshots: of it.
+        containers: where it runs.
+        folder: an empty one.
+
+    Raises:
+        SnapshotError: it could not be saved, or its snapshot could not be read.
+        MachineError: the Docker engine refused.
+    """
+    snapshots.save(END)
+    try:
+        archive = containers.read_folder(phone.machine_id, _SNAPSHOTS)
+        write_atomic(folder / _ARCHIVE, select_snapshot(archive, END))
+        shutil.copyfile(_digest_path(phone), folder / _DIGEST)
+    finally:
+        snapshots.delete_snapshot(END)
+    MachineFolder(folder).write(record)
+
+
+def load_kept(
+    phone: MachineFolder, snapshots: PhoneSnapshots, containers: PhoneContainers, folder: Path
+) -> ResetReport:
+    """Bring a running phone into a kept state, and verify it.
+
+    Args:
+        phone: folder of one of the same image.
+        snapshots: of it.
+        containers: where it runs.
+        folder: where the state was kept.
+
+    Raises:
+        SnapshotError: the state is damaged, or the phone did not take it.
+        ResetMismatchError: the phone differs from what was kept.
+        MachineError: the Docker engine refused.
+    """
+    try:
+        archive = (folder / _ARCHIVE).read_bytes()
+        _digest_path(phone).parent.mkdir(exist_ok=True)
+        shutil.copyfile(folder / _DIGEST, _digest_path(phone))
+    except OSError as exc:
+        raise SnapshotError(f"What was kept in {folder} cannot be read.", str(exc)) from exc
+    containers.write_folder(phone.machine_id, _SNAPSHOTS, archive)
+    return snapshots.rewind(END)
+
+
+def select_snapshot(archive: bytes, name: str) -> bytes:
+    """Return the part of an archive of a phone's snapshots that is one of them.
+
+    Args:
+        archive: tar of the folder of all snapshots, its name before each.
+        name: of the snapshot: a link to its folder.
+
+    Raises:
+        SnapshotError: it is not in there.
+    """
+    out = io.BytesIO()
+    with (
+        tarfile.open(fileobj=io.BytesIO(archive)) as source,
+        tarfile.open(fileobj=out, mode="w") as to,
+    ):
+        members = {member.name.partition("/")[2]: member for member in source.getmembers()}
+        if name not in members or not members[name].issym():
+            raise SnapshotError(f"The phone's archive has no snapshot {name!r}.")
+        version = members[name].linkname
+        for path, member in members.items():
+            if path == name or path.split("/")[0] == version:
+                member.name = path
+                to.addfile(member, source.extractfile(member) if member.isreg() else None)
+    return out.getvalue()
+
+
+def _digest_path(phone: MachineFolder) -> Path:
+    return phone.path / "snapshots" / f"{END}.json"
