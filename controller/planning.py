@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from controller.episode.trial import Driver
     from controller.store.agent_spec import AgentSpec
     from controller.store.runs import RunFolder
-    from controller.store.spec import Order
+    from controller.store.spec import KeepPolicy, Order
     from evaluators.catalogue import Tools, Vocabulary
     from evaluators.model.suite import Suite
     from evaluators.model.task import Task
@@ -77,6 +77,7 @@ class Plan:
         video_hz: frames a second recorded of each screen; 0 records none.
         images: digest of the recipe behind each kind of machine.
         limits: that the suite's tasks were given instead of their own.
+        keep_end_state: whose machines are kept as they were at the trial's end.
     """
 
     suite: Suite
@@ -93,6 +94,7 @@ class Plan:
     limits: LimitsSpec = field(default_factory=LimitsSpec)
     order: Order = "suite"
     budget: BudgetSpec = field(default_factory=BudgetSpec)
+    keep_end_state: KeepPolicy = "none"
 
     @property
     def agent_name(self) -> str:
@@ -156,6 +158,7 @@ def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK, run: str = "") -> Ru
         images=dict(plan.images or {}),
         code=code_version(),
         recording_hz=plan.video_hz,
+        keep_end_state=plan.keep_end_state,
     )
 
 
@@ -226,6 +229,7 @@ def resume_plan(spec: RunSpec, suite: Suite, make_driver: Callable[[AgentSpec], 
         limits=spec.limits,
         order=spec.order,
         budget=spec.budget,
+        keep_end_state=spec.keep_end_state,
     )
 
 

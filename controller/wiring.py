@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import UnknownNameError
+from appliance.base.errors import UnknownNameError, UnsupportedError
 from appliance.base.measures import record
 from appliance.base.settings import get_settings
 from controller.actions.vocabulary import vocabulary
 from controller.episode.baselines import Baselines
 from controller.episode.context import RunContext
+from controller.episode.end_state import EndStateKeeper
 from controller.executors.protocol import Job
 from controller.planning import code_version
 from controller.registered.suites import locate_suite
 from controller.store.agent_spec import model_name
 from evaluators.model.suite import load_suite
+from provisioning.end_state import EndStateFleet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from controller.planning import Plan
     from evaluators.model.suite import Suite
     from provisioning.fleet.protocol import Fleet
+    from provisioning.protocols import Kind
 
 FLEETS = ("real", "fake")
 
@@ -75,6 +78,7 @@ def make_context(
     clock: Clock = SYSTEM_CLOCK,
     take: Record = record,
     baselines_dir: Path | None = None,
+    keeper: EndStateKeeper | None = None,
 ) -> RunContext:
     """Put together what the trials of a run share.
 
@@ -84,6 +88,7 @@ def make_context(
         clock: measures and waits.
         take: takes metrics.
         baselines_dir: where what no-op trials change is kept; nowhere by default.
+        keeper: keeps end states; see `make_keeper`.
     """
     return RunContext(
         fleet,
@@ -98,6 +103,7 @@ def make_context(
         feedback=plan.feedback,
         video_hz=plan.video_hz,
         baselines=None if baselines_dir is None else Baselines(baselines_dir),
+        keeper=keeper,
         is_noop=plan.agent_name == "noop",
     )
 
@@ -121,7 +127,42 @@ def make_job(
 
     Raises:
         UnknownNameError: there is no such fleet.
+        UnsupportedError: end states are to be kept of machines that cannot be saved.
     """
     lent = open_fleet(fleet, settings, say)
-    context = make_context(plan, lent, baselines_dir=settings.baselines_dir)
+    keeper = make_keeper(plan, lent, settings)
+    context = make_context(plan, lent, baselines_dir=settings.baselines_dir, keeper=keeper)
     return Job(plan.suite, context, plan.driver, retry)
+
+
+def make_keeper(
+    plan: Plan, fleet: Fleet, settings: Settings, *, clock: Clock = SYSTEM_CLOCK
+) -> EndStateKeeper | None:
+    """Return what keeps the end states that a plan asks for; None where it asks for none.
+
+    Args:
+        plan: of the run.
+        fleet: lends the machines.
+        settings: where runs are, and what end states may take.
+        clock: measures.
+
+    Raises:
+        UnsupportedError: machines of the plan's tasks cannot be saved; they are named.
+    """
+    if plan.keep_end_state == "none":
+        return None
+    reasons = {kind: _why_unkept(fleet, kind) for kind in sorted(plan.kinds)}
+    if lines := [f"{kind.value}: {why}" for kind, why in reasons.items() if why]:
+        raise UnsupportedError(
+            "The end states of this run cannot be kept.",
+            details="\n".join(lines),
+            resolution="Leave --keep-end-state out, or use desktop VMs and the reference phone.",
+        )
+    settings.runs_dir.mkdir(parents=True, exist_ok=True)
+    return EndStateKeeper(plan.keep_end_state, settings.runs_dir, settings.end_states_mib, clock)
+
+
+def _why_unkept(fleet: Fleet, kind: Kind) -> str:
+    if isinstance(fleet, EndStateFleet):
+        return fleet.why_unkept(kind)
+    return "this fleet keeps no machines"

@@ -38,6 +38,8 @@ class Settings(EnvironmentSettings):
         desktop_pool: how many forks stand by: a number, or ``auto`` (one a core, memory allowing).
         fork_reserve_mib: memory that is reserved for a fork of a desktop VM; a guest may write to all
             of its RAM, and one that outgrows this is ended when the host runs short.
+        end_states_mib: disk that the end states of trials (`mesocosm run --keep-end-state`) may take
+            together, MiB; what would exceed it is not kept.
         controller_port: loopback port of the controller (``/metrics``).
         controller_hosts: further values of ``Host`` under which the controller is reached, with
             commas, such as ``localhost:8000`` for an SSH tunnel.
@@ -72,6 +74,7 @@ class Settings(EnvironmentSettings):
     desktop_reset: Literal["rewind", "fork"] = "rewind"
     desktop_pool: str = Field(default="auto", pattern="^(auto|[0-9]+)$")
     fork_reserve_mib: int = Field(default=768, ge=128)
+    end_states_mib: int = Field(default=20480, ge=0)
     controller_port: int = Field(default=9464, ge=1, le=65535)
     controller_hosts: str = ""
     service_port: int = Field(default=9465, ge=1, le=65535)

@@ -102,6 +102,10 @@ Record = Annotated[
     bool, typer.Option("--record", help="Record every machine's screen beside the trial's log.")
 ]
 RecordRate = Annotated[float, typer.Option("--record-rate", help="Frames a second of --record.")]
+KeepEndState = Annotated[
+    Literal["none", "failed", "all"],
+    typer.Option(help="Keep the machines as they were at the end of these trials; see regrade."),
+]
 Parallel = Annotated[
     int, typer.Option("--parallel", "-p", min=1, help="Trials at a time, as memory allows.")
 ]

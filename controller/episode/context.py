@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from appliance.base.measures import Name
     from controller.actions.session import SessionState
     from controller.episode.baselines import Baselines
+    from controller.episode.end_state import EndStateKeeper
     from controller.observation.observer import Shot
     from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import WaveRunner
@@ -89,6 +90,7 @@ class RunContext:
         feedback: what agents are told of how far they are: ``none``, ``hints`` or ``nodes``.
         video_hz: frames a second recorded of each screen; 0 records none.
         baselines: what no-op trials change; None does not know.
+        keeper: keeps end states; None keeps none.
         is_noop: whether the agent does nothing, so that its trials are baselines.
     """
 
@@ -106,4 +108,5 @@ class RunContext:
     feedback: str = "none"
     video_hz: float = 0.0
     baselines: Baselines | None = None
+    keeper: EndStateKeeper | None = None
     is_noop: bool = False

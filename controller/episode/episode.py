@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from dataclasses import asdict
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Self
 
@@ -12,7 +10,6 @@ from appliance.base.cancel import CancellableClock, CancelToken
 from appliance.base.errors import (
     EpisodeStartError,
     EpisodeUseError,
-    LeaseExpiredError,
     MesocosmError,
     SpecError,
     StoreError,
@@ -20,13 +17,10 @@ from appliance.base.errors import (
 from controller.agents.protocol import AgentContext, Turn, Usage
 from controller.episode.conclusion import Conclusion
 from controller.episode.context import NoLog
-from controller.episode.egress import EgressSession
 from controller.episode.faults import ending_of, ending_of_setup, ending_of_start, message_of
-from controller.episode.limits import wall_limit_s
-from controller.episode.live import LiveTrial
+from controller.episode.machines import TrialMachines
 from controller.episode.preparation import prepare
-from controller.episode.recording import recording
-from controller.episode.result import FAILED, INCONCLUSIVE, Ending, MachineRecord, Reason
+from controller.episode.result import Ending, Reason
 from controller.episode.step import OracleContext, Step
 from evaluators.parameters.binding import bind_task
 
@@ -37,15 +31,13 @@ if TYPE_CHECKING:
     from controller.actions.space import Action
     from controller.agents.diary import Entry
     from controller.episode.context import EventSink, RunContext
+    from controller.episode.live import LiveTrial
     from controller.episode.result import TrialResult
     from controller.episode.step import Evaluation
     from controller.observation.observer import Observation
     from evaluators.model.task import Task
-    from provisioning.fleet.protocol import Lease
 
 _LOG = logging.getLogger(__name__)
-_LEASE_SLACK_S = 1800.0
-"""Longer than setup, the last step and the last evaluation take together on a slow host."""
 
 
 class _Phase(Enum):
@@ -85,16 +77,17 @@ class Episode:
         self._log: EventSink = NoLog() if log is None else log
         self._repeat = repeat
         self._on_step = on_step
-        self._stack = contextlib.ExitStack()
         self._phase = _Phase.NEW
         self._seed = 0
         self._shown_s = 0.0
-        self._lease: Lease | None = None
         self._live: LiveTrial | None = None
         self._conclusion: Conclusion | None = None
         self._result: TrialResult | None = None
+        self._ending = Ending(Reason.CANCELLED)
+        self._is_kept = False
         self.cancel = CancelToken() if cancel is None else cancel
         self._clock = CancellableClock(context.clock, self.cancel)
+        self._machines = TrialMachines(context, self._log, self._clock)
 
     def __enter__(self) -> Self:
         return self
@@ -108,7 +101,7 @@ class Episode:
         if isinstance(error, KeyboardInterrupt):
             self.cancel.cancel("Interrupted.")
         if error is not None and not isinstance(error, (Exception, KeyboardInterrupt)):
-            self._give_back()  # the process is ending: the trial stays unfinished, to be resumed
+            self._machines.give_back()  # the process is ending: the trial stays unfinished, to be resumed
         elif self._conclusion is not None:
             self.close()
 
@@ -233,9 +226,10 @@ class Episode:
         return self._over(Ending(reason, "The agent did not answer in time."))
 
     def close(self) -> TrialResult:
-        """Return the machines back and return the result; every later call returns the same.
+        """Return the machines and the result; every later call returns the same.
 
-        A trial that is not over is recorded as cancelled.
+        A trial that is not over is recorded as cancelled. Where the run keeps end states, the
+        machines are kept as they are before they are returned.
 
         Raises:
             EpisodeUseError: the episode was never reset.
@@ -243,12 +237,13 @@ class Episode:
         """
         self._require_conclusion()
         try:
-            if self._result is not None:
-                return self._result
-            self.cancel.cancel("Closed before its end.")
-            return self._conclude(Ending(Reason.CANCELLED, self.cancel.reason))
+            if self._result is None:
+                self.cancel.cancel("Closed before its end.")
+                return self._conclude(Ending(Reason.CANCELLED, self.cancel.reason))
+            self._keep_end_state(self._result)
+            return self._result
         finally:
-            self._give_back()
+            self._machines.give_back()
 
     def agent_context(self) -> AgentContext:
         """Return all that an agent may know.
@@ -309,24 +304,10 @@ class Episode:
         return bound.task
 
     def _open(self, task: Task) -> LiveTrial:
-        context, conclusion = self._context, self._require_conclusion()
-        ttl_s = wall_limit_s(task.limits) + _LEASE_SLACK_S
-        self._lease = self._stack.enter_context(context.fleet.acquire(task.roles, ttl_s))
-        environment = self._lease.environment
-        machines = environment.machines
-        conclusion.machines = tuple(
-            MachineRecord(role=role, **asdict(machine.info)) for role, machine in machines.items()
-        )
-        self._log.append(
-            "lease",
-            machines=[asdict(record) for record in conclusion.machines],
-            resets={role: asdict(report) for role, report in environment.resets.items()},
-        )
+        conclusion = self._require_conclusion()
+        environment = self._machines.lease(task, conclusion)
         self._phase = _Phase.SETUP
-        conclusion.egress = EgressSession(task)
-        self._stack.enter_context(conclusion.egress.opened(machines))
-        self._stack.enter_context(recording(machines, self._log, context.video_hz, context.clock))
-        self._live = LiveTrial(task, environment, context, self._log, self._clock)
+        self._live = self._machines.connect(task, environment, conclusion)
         return self._live
 
     def _start(self, task: Task, live: LiveTrial) -> Observation | Ending:
@@ -352,30 +333,19 @@ class Episode:
     def _conclude(self, ending: Ending) -> TrialResult:
         conclusion = self._require_conclusion()
         self._phase = _Phase.OVER
-        ending = self._with_lease(ending)
-        self._result = conclusion.write(ending, self._live, self._context, self._log)
+        self._ending = self._machines.explain(ending)
+        self._result = conclusion.write(self._ending, self._live, self._context, self._log)
         return self._result
 
-    def _with_lease(self, ending: Ending) -> Ending:
-        """Return the ending of a trial whose lease is over: whatever was found later is its doing."""
-        try:
-            if self._lease is not None:
-                _ = self._lease.environment
-        except LeaseExpiredError as exc:
-            if ending.reason not in FAILED | INCONCLUSIVE - {Reason.ENVIRONMENT_ERROR}:
-                detail = f"{message_of(exc)}\n{ending.detail}".strip()
-                return Ending(Reason.ENVIRONMENT_ERROR, detail)
-        except MesocosmError as exc:
-            _LOG.info("The lease of a trial that is over: %s", exc)
-            if ending.reason is Reason.ENVIRONMENT_ERROR:
-                return Ending(ending.reason, f"{message_of(exc)}\n{ending.detail}".strip())
-        return ending
-
-    def _give_back(self) -> None:
-        try:
-            self._stack.close()
-        except MesocosmError as exc:
-            self._log.append("return_error", error=message_of(exc))
+    def _keep_end_state(self, result: TrialResult) -> None:
+        """Keep the machines as they are now, once, where the run asks for it."""
+        keeper, folder = self._context.keeper, self._log.folder
+        if keeper is None or folder is None or self._live is None or self._is_kept:
+            return
+        self._is_kept = True
+        if keeper.wants(result):
+            kept = keeper.keep(folder, self._live, self._ending, self._seed)
+            self._log.append("end_state", **kept.model_dump())
 
     def _turn_s(self) -> float:
         return self._clock.monotonic_s() - self._shown_s

@@ -24,7 +24,7 @@ from evaluators.graph.outcome import Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.base.cancel import CancellableClock
+    from appliance.base.clock import Clock
     from controller.actions.space import Action
     from controller.agents.protocol import Turn
     from controller.episode.context import EventSink, RunContext
@@ -59,12 +59,14 @@ class LiveTrial:
         context: what it shares with other trials.
         log: where every step is written through.
         clock: measures, and waits until the trial is cancelled.
+        session: what the agent handed in, of a trial that is judged again.
 
     Attributes:
         budget: what is used of the task's limits.
         graph: as far as it is met.
         machines: by role.
         runners: of the task's evaluators, by role.
+        session: what the agent handed in.
         space: what an agent can do.
         task: what is to be done.
         watch: knows the machines' state before the agent acts.
@@ -77,17 +79,19 @@ class LiveTrial:
         environment: Environment,
         context: RunContext,
         log: EventSink,
-        clock: CancellableClock,
+        clock: Clock,
+        *,
+        session: SessionState | None = None,
     ) -> None:
         self.task = task
         self._context = context
         self._log = log
         self._clock = clock
-        self._state = SessionState(clock)
+        self.session = session or SessionState(clock)
         self.machines = environment.machines
-        self.runners = context.make_runners(environment, self._state, context.vocabulary)
+        self.runners = context.make_runners(environment, self.session, context.vocabulary)
         self.space = ActionSpace(task.roles, context.vocabulary.actions or {})
-        self._executor = ActionExecutor(self.space, self.machines, self._state)
+        self._executor = ActionExecutor(self.space, self.machines, self.session)
         self._observer = Observer(self.machines)
         self.watch = StateWatch(self.machines, clock)
         self.screens = ScreenWatch(self.machines, clock)
@@ -221,10 +225,10 @@ class LiveTrial:
     def _ending(self) -> Ending | None:
         if self._is_passed():
             return Ending(Reason.SUCCESS)
-        if self._state.completed:
+        if self.session.completed:
             return Ending(Reason.FALSE_COMPLETION)
-        if self._state.infeasible is not None:
-            return Ending(Reason.DECLARED_INFEASIBLE, self._state.infeasible)
+        if self.session.infeasible is not None:
+            return Ending(Reason.DECLARED_INFEASIBLE, self.session.infeasible)
         return self.budget.used_up()
 
     def _is_passed(self) -> bool:

@@ -12,7 +12,7 @@ from controller.agents.registry import AgentOptions, make_driver, specify_agent
 from controller.planning import Plan, recipes_of
 from controller.selection import choose_tasks, with_limits
 from controller.store.agent_spec import ModelSpec, without_credentials
-from controller.store.spec import BudgetSpec, LimitsSpec, Order
+from controller.store.spec import BudgetSpec, KeepPolicy, LimitsSpec, Order
 from controller.wiring import open_suite
 from evaluators.model.suite import list_suites
 from provisioning.recording.recorder import check_recording
@@ -54,6 +54,7 @@ class RunRequest(BaseModel):
         retries: further attempts at a trial whose machines or model failed.
         seed: everything random follows from it.
         order: in which trials are begun: as in the suite, or shuffled by the seed.
+        keep_end_state: whose machines are kept as they were at the trial's end.
         trees: agents are shown accessibility trees too.
         feedback: what agents are told of how far they are.
         record_hz: frames a second of recordings; 0 records none.
@@ -82,6 +83,7 @@ class RunRequest(BaseModel):
     retries: int = Field(default=1, ge=0, le=20)
     seed: int = Field(default=0, ge=0, le=2**63 - 1)
     order: Order = "suite"
+    keep_end_state: KeepPolicy = "none"
     trees: bool = False
     feedback: Literal["none", "hints", "nodes"] = "none"
     record_hz: float = Field(default=0.0, ge=0, allow_inf_nan=False)
@@ -217,6 +219,7 @@ def make_plan(request: RunRequest, settings: Settings) -> Plan:
         limits=request.limits,
         order=request.order,
         budget=request.budget,
+        keep_end_state=request.keep_end_state,
     )
 
 

@@ -1,4 +1,4 @@
-"""Remove old runs: each whole, none that somebody works on."""
+"""Remove old runs, or only what is kept of their machines; none that somebody works on."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from controller.store.end_states import END_STATE_GLOB, remove_end_states
 from controller.store.index import DAMAGED, FINISHED, RUNNING, list_runs
 from controller.store.run_lock import RunLock
 
@@ -46,7 +47,12 @@ class OldRun:
 
 
 def find_old_runs(
-    store: Store, *, before_s: float, keep: int, with_unfinished: bool = False
+    store: Store,
+    *,
+    before_s: float,
+    keep: int,
+    with_unfinished: bool = False,
+    only_end_states: bool = False,
 ) -> list[OldRun]:
     """Return the runs that began before a time, oldest first, but for the newest ones.
 
@@ -55,7 +61,9 @@ def find_old_runs(
         before_s: unix time.
         keep: how many of the newest runs are left out, however old they are.
         with_unfinished: also those that could still be resumed, and damaged ones.
+        only_end_states: only those of which machines are kept; their size is what these take.
     """
+    pattern = END_STATE_GLOB if only_end_states else "*"
     rows = sorted(list_runs(store), key=lambda row: (row.started_s, row.run))
     old = rows[: max(0, len(rows) - keep)]
     return [
@@ -65,11 +73,12 @@ def find_old_runs(
             row.agent,
             row.started_s,
             row.state,
-            _size_bytes(store.root / row.run),
+            _size_bytes(store.root / row.run, pattern),
             _why_kept(row.state, with_unfinished=with_unfinished),
         )
         for row in old
         if row.started_s < before_s
+        and (not only_end_states or any((store.root / row.run).glob(pattern)))
     ]
 
 
@@ -97,6 +106,22 @@ def remove_run(store: Store, name: str) -> bool:
     return True
 
 
+def prune_end_states(store: Store, name: str) -> bool:
+    """Remove what is kept of a run's machines; returns False where somebody works on the run now.
+
+    Raises:
+        StoreError: something cannot be removed.
+    """
+    lock = RunLock(store.root / name / "lock")
+    if not lock.try_acquire():
+        return False
+    try:
+        remove_end_states(store.root / name)
+    finally:
+        lock.release()
+    return True
+
+
 def _why_kept(state: str, *, with_unfinished: bool) -> str:
     if state == RUNNING:
         return "it is running"
@@ -105,5 +130,10 @@ def _why_kept(state: str, *, with_unfinished: bool) -> str:
     return "it is damaged" if state == DAMAGED else "it can be resumed"
 
 
-def _size_bytes(folder: Path) -> int:
-    return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))
+def _size_bytes(folder: Path, pattern: str) -> int:
+    """Return what a folder's entries of a pattern take on the disk, with all below them."""
+    return sum(
+        path.lstat().st_blocks * 512
+        for top in folder.glob(pattern)
+        for path in (top, *top.rglob("*"))
+    )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from controller.episode.result import MachineRecord, TrialResult
+    from controller.store.regrade_record import Regrade
     from controller.store.runs import RunFolder
     from controller.store.spec import RunSpec
     from controller.store.unfinished import Unfinished
@@ -40,6 +41,7 @@ class Report:
         unfinished: the others.
         attempts: all at each trial, oldest first, by task and repeat; None for one that was lost.
         budget: what all attempts may cost, and have cost.
+        regrades: how the last attempt at each trial was judged later, oldest first.
     """
 
     spec: RunSpec
@@ -47,6 +49,7 @@ class Report:
     unfinished: tuple[Unfinished, ...]
     attempts: Mapping[tuple[str, int], Sequence[TrialResult | None]] = field(default_factory=dict)
     budget: RunBudget = field(default_factory=RunBudget)
+    regrades: Mapping[tuple[str, int], Sequence[Regrade]] = field(default_factory=dict)
 
     @property
     def ended(self) -> str:
@@ -111,6 +114,10 @@ class Report:
                     **_trial(trial),
                     "seed": trial_seed(self.spec.seed, trial.task, trial.repeat),
                     **_attempts(self.attempts.get((trial.task, trial.repeat), ())),
+                    "regrades": [
+                        each.model_dump(mode="json")
+                        for each in self.regrades.get((trial.task, trial.repeat), ())
+                    ],
                 }
                 for trial in self.trials
             ],
@@ -149,7 +156,9 @@ def read_report(folder: RunFolder, suite: Suite | None = None) -> Report:
     attempts = {trial: [attempt.result for attempt in each] for trial, each in logs.items()}
     every = (attempt for each in logs.values() for attempt in each)
     budget = RunBudget(read_budget(folder), spending_of(every, folder.spec.agent))
-    return Report(folder.spec, tuple(folder.results()), tuple(unfinished), attempts, budget)
+    regrades = {trial: each[-1].regrades for trial, each in logs.items() if each}
+    results = tuple(folder.results())
+    return Report(folder.spec, results, tuple(unfinished), attempts, budget, regrades)
 
 
 def _trial(trial: TrialResult) -> dict[str, Json]:
@@ -251,6 +260,7 @@ def _summary(report: Report) -> list[str]:
         lines.append(f"the budget is spent ({report.budget.excess()}); {left} trials are left over")
     if effects := _side_effects_line(report):
         lines.append(effects)
+    lines += _regrade_lines(report)
     for machine in report.machines:
         name = "reference phone" if machine.backend == _REFERENCE_PHONE else machine.backend
         under = "" if machine.accelerator == "none" else f", {machine.accelerator}"
@@ -276,6 +286,21 @@ def _summary(report: Report) -> list[str]:
         for trial in trials
         for row in trial.unmet
     ]
+
+
+def _regrade_lines(report: Report) -> list[str]:
+    """Return a line for each trial that was judged again; its result above stays as it was."""
+    lines = []
+    for (task, repeat), regrades in report.regrades.items():
+        if regrades:
+            last = regrades[-1]
+            suite = f"{last.suite.name} {last.suite.version} ({last.suite.digest[:12]})"
+            verb = "flips to" if last.is_flipped else "stays"
+            lines.append(
+                f"{task}.{repeat}: {last.former[0]} {verb} {last.verdict} ({last.reason}) "
+                f"by regrade {last.number}, suite {suite}"
+            )
+    return lines
 
 
 def _side_effects_line(report: Report) -> str:

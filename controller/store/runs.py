@@ -5,6 +5,8 @@
     <runs>/<run>/run.json                                        the specification; never changed
     <runs>/<run>/lock                                            held while the run is running
     <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/events.jsonl
+    <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/end-state/   its machines, where they are kept
+    <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/regrades/    how it was judged later
     <runs>/<run>/blobs/<sha256>.png
 
 A trial has one attempt, unless its process was killed, it was cancelled, or its machines or model
@@ -29,6 +31,7 @@ from appliance.base.errors import StoreError, UnknownNameError, UsageError
 from appliance.base.files import write_atomic
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.store.event_log import EVENTS, TrialLog, read_events
+from controller.store.regrade_record import Regrade, read_regrades
 from controller.store.run_lock import RunLock
 from controller.store.schema import read_spec
 from controller.store.spec import SCHEMA_VERSION
@@ -58,6 +61,11 @@ class Attempt:
     number: int
     path: Path
 
+    @property
+    def folder(self) -> Path:
+        """Where its log is, and what else belongs to it."""
+        return self.path.parent
+
     @cached_property
     def events(self) -> list[dict[str, Any]]:
         """The lines of its log.
@@ -78,6 +86,15 @@ class Attempt:
             if event["type"] == "end":
                 return TRIAL_RESULT.validate_python(event["result"])
         return None
+
+    @property
+    def regrades(self) -> list[Regrade]:
+        """How it was judged later, oldest first.
+
+        Raises:
+            StoreError: a record is damaged.
+        """
+        return read_regrades(self.folder)
 
 
 class RunFolder:

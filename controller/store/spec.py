@@ -14,6 +14,8 @@ SCHEMA_VERSION: Final = 2
 """Version of ``run.json`` and of event logs that are written; version 1 can be read."""
 
 
+KeepPolicy = Literal["none", "failed", "all"]
+"""Whose end states are kept: nobody's, those of trials without a PASS, or everybody's."""
 Order = Literal["suite", "shuffled"]
 
 
@@ -164,6 +166,7 @@ class RunSpec(Record):
         images: digest of the recipe behind each kind of machine, where there is one.
         code: which Mesocosm ran.
         recording_hz: frames a second of recordings; 0 records none.
+        keep_end_state: whose machines are kept as they were at the trial's end.
     """
 
     schema_version: Literal[1, 2] = SCHEMA_VERSION
@@ -184,6 +187,7 @@ class RunSpec(Record):
     images: dict[str, str] = Field(default={})
     code: CodeSpec
     recording_hz: float = 0.0
+    keep_end_state: KeepPolicy = "none"
 
     @property
     def planned(self) -> list[tuple[str, int]]:
@@ -205,7 +209,7 @@ class RunSpec(Record):
     @property
     def digest(self) -> str:
         """SHA-256 over everything that can change a score: not the id, times, folders, budgets."""
-        names = ("run", "started_s", "recording_hz", "budget")
+        names = ("run", "started_s", "recording_hz", "budget", "keep_end_state")
         left_out: Any = {**dict.fromkeys(names, True), "agent": {"folder"}}
         kept = self.model_dump(mode="json", exclude=left_out)
         return digest_json(kept)

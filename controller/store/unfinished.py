@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from controller.store.spec import trial_seed
 from evaluators.graph.feedback import Feedback, explain
 from evaluators.graph.progress import Progress
+from evaluators.parameters.binding import bind_task
 
 if TYPE_CHECKING:
     from controller.store.runs import RunFolder
@@ -54,7 +56,8 @@ def read_unfinished(folder: RunFolder, suite: Suite | None = None) -> list[Unfin
 
 
 def _with_nodes(row: Unfinished, folder: RunFolder, suite: Suite) -> Unfinished:
-    task = suite.task(row.task)
+    seed = trial_seed(folder.spec.seed, row.task, row.repeat)
+    task = bind_task(suite.task(row.task), seed).task
     progress = Progress(task.graph)
     progress.restore_last(folder.events(row.task, row.repeat))
     unmet = explain(progress, task, suite.vocabulary.evaluators)

@@ -1,0 +1,210 @@
+"""Keep the machines of a trial as they were at its end, so that it can be judged again.
+
+::
+
+    <attempt>/end-state/state.json    what no machine knows: the task, the answer, how it ended
+    <attempt>/end-state/<role>/       the machine; see `provisioning.end_state`
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import threading
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from appliance.base.errors import MesocosmError, StoreError, UnsupportedError
+from appliance.base.files import write_atomic
+from controller.episode.result import Reason
+from evaluators.graph.outcome import Verdict
+from evaluators.model.task import Task  # noqa: TC001 - read by pydantic
+from provisioning.end_state import EndStateCapable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from appliance.base.clock import Clock
+    from controller.episode.live import LiveTrial
+    from controller.episode.result import Ending, TrialResult
+    from controller.store.spec import KeepPolicy
+
+_LOG = logging.getLogger(__name__)
+
+END_STATE: Final = "end-state"
+_PART: Final = f"{END_STATE}.part"
+_STATE: Final = "state.json"
+_SCHEMA_VERSION: Final = 1
+_LEFT_FREE_MIB = 4096
+_NOT_KEPT = frozenset({Reason.CANCELLED, Reason.TASK_ERROR, Reason.ENVIRONMENT_ERROR})
+"""Reasons after which machines say nothing about the agent, or cannot be asked."""
+
+
+class EndState(BaseModel):
+    """What is known of a trial beside its machines.
+
+    Attributes:
+        schema_version: of the file.
+        task: with the values of its parameters in place, as the trial had it.
+        seed: of the trial.
+        reason: why the trial ended, before it was judged.
+        detail: of that reason.
+        answer: the last one that the agent handed in.
+        completed: whether it declared the task done.
+        infeasible: why it said that the task cannot be done.
+        hindered: reason by role, for machines where the agent kept evaluators from answering.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal[1] = _SCHEMA_VERSION
+    task: Task
+    seed: int
+    reason: Reason
+    detail: str = ""
+    answer: str | None = None
+    completed: bool = False
+    infeasible: str | None = None
+    hindered: dict[str, str] = {}
+
+
+class Kept(BaseModel):
+    """What came of keeping one end state; the ``end_state`` line of a trial's log.
+
+    Attributes:
+        kept: whether it is there.
+        why: why it is not.
+        mib: what it takes on the disk.
+        seconds: what it took to keep.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kept: bool
+    why: str = ""
+    mib: int = 0
+    seconds: float = 0.0
+
+
+class EndStateKeeper:
+    """Keeps end states as long as all of them together stay below a budget.
+
+    Args:
+        policy: whose are kept.
+        root: the folder of all runs, whose end states count.
+        budget_mib: what all of them may take on the disk.
+        clock: measures.
+    """
+
+    def __init__(self, policy: KeepPolicy, root: Path, budget_mib: int, clock: Clock) -> None:
+        self._policy = policy
+        self._root = root
+        self._budget_mib = budget_mib
+        self._clock = clock
+        self._lock = threading.Lock()
+
+    def wants(self, result: TrialResult) -> bool:
+        """Return whether the end state of a trial that ended so is to be kept."""
+        if self._policy == "none" or result.reason in _NOT_KEPT:
+            return False
+        return self._policy == "all" or result.verdict is not Verdict.PASS
+
+    def keep(self, attempt: Path, live: LiveTrial, ending: Ending, seed: int) -> Kept:
+        """Keep the machines of a trial, which are still leased; one trial at a time.
+
+        Args:
+            attempt: folder of the trial's log.
+            live: the trial.
+            ending: why it ended, before it was judged.
+            seed: of the trial.
+        """
+        with self._lock:
+            start_s = self._clock.monotonic_s()
+            used_mib = used_by_end_states(self._root)
+            if why := self._full(used_mib):
+                return Kept(kept=False, why=why)
+            part = attempt / _PART
+            try:
+                shutil.rmtree(part, ignore_errors=True)
+                _write(part, live, ending, seed)
+                mib = size_mib([part])
+                if used_mib + mib > self._budget_mib:
+                    why = f"{mib} MiB more would exceed the budget of {self._budget_mib} MiB"
+                    shutil.rmtree(part)
+                    return Kept(kept=False, why=why)
+                part.rename(attempt / END_STATE)
+            except (MesocosmError, OSError) as exc:
+                _LOG.warning("The end state of %s is not kept: %s", attempt, exc)
+                shutil.rmtree(part, ignore_errors=True)
+                return Kept(kept=False, why=str(exc))
+            except BaseException:
+                shutil.rmtree(part, ignore_errors=True)
+                raise
+            seconds = round(self._clock.monotonic_s() - start_s, 3)
+            return Kept(kept=True, mib=mib, seconds=seconds)
+
+    def _full(self, used_mib: int) -> str:
+        """Return why nothing more is kept; empty when there is room."""
+        if used_mib >= self._budget_mib:
+            return f"end states take {used_mib} MiB of {self._budget_mib}"
+        free_mib = shutil.disk_usage(self._root).free >> 20
+        if free_mib < _LEFT_FREE_MIB:
+            return f"{free_mib} MiB of the disk are free, fewer than {_LEFT_FREE_MIB}"
+        return ""
+
+
+def used_by_end_states(root: Path) -> int:
+    """Return what all end states below a folder of runs take on the disk, MiB."""
+    return size_mib(root.glob(f"*/trials/*/*/{END_STATE}*"))
+
+
+def size_mib(folders: Iterable[Path]) -> int:
+    """Return what folders take on the disk together, MiB; a file with several names counts once."""
+    blocks: dict[tuple[int, int], int] = {}
+    for folder in folders:
+        for path in folder.rglob("*"):
+            found = path.lstat()
+            blocks[found.st_dev, found.st_ino] = found.st_blocks
+    return -(-sum(blocks.values()) * 512 >> 20)
+
+
+def read_end_state(attempt: Path) -> EndState | None:
+    """Return what was kept with a trial's end state; None where there is none.
+
+    Raises:
+        StoreError: it is damaged, or of a newer schema.
+    """
+    path = attempt / END_STATE / _STATE
+    try:
+        return EndState.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValidationError) as exc:
+        raise StoreError(f"{path} cannot be read.", details=str(exc)) from exc
+
+
+def machine_folders(attempt: Path, state: EndState) -> dict[str, Path]:
+    """Return where the machine of each role was kept."""
+    return {role: attempt / END_STATE / role for role in state.task.roles}
+
+
+def _write(part: Path, live: LiveTrial, ending: Ending, seed: int) -> None:
+    for role, machine in live.machines.items():
+        if not isinstance(machine, EndStateCapable):
+            raise UnsupportedError(f"{machine.info.machine_id} cannot be saved.")
+        (part / role).mkdir(parents=True)
+        machine.keep_state(part / role)
+    session = live.session
+    state = EndState(
+        task=live.task,
+        seed=seed,
+        reason=ending.reason,
+        detail=ending.detail,
+        answer=session.answer,
+        completed=session.completed,
+        infeasible=session.infeasible,
+        hindered=dict(live.graph.hindered),
+    )
+    write_atomic(part / _STATE, state.model_dump_json(indent=1, by_alias=True))

@@ -1,0 +1,1 @@
+"""Judge kept end states again, with a corrected suite."""

@@ -1,0 +1,131 @@
+"""Which trials' machines are kept, and what they take on the disk."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import StoreError, UnknownNameError, UsageError
+from controller.episode.end_state import END_STATE, machine_folders, read_end_state, size_mib
+from provisioning.end_state import read_kept
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from controller.store.runs import Attempt, RunFolder, Store
+    from provisioning.protocols import Json
+
+END_STATE_GLOB = f"trials/*/*/{END_STATE}*"
+"""What is kept of a run's machines, half-kept ones included, from the run's folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTrial:
+    """A trial whose machines are kept.
+
+    Attributes:
+        run: its id.
+        task: id of the task.
+        repeat: from 0.
+        attempt: number of the attempt, from 1.
+        verdict: that it ended with; empty where its log does not say.
+        reason: of that verdict.
+        mib: what it takes on the disk, files that it shares with others included.
+        images: label of each role's image.
+    """
+
+    run: str
+    task: str
+    repeat: int
+    attempt: int
+    verdict: str
+    reason: str
+    mib: int
+    images: dict[str, str]
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the machine-readable form."""
+        return {**asdict(self)}
+
+
+def list_end_states(store: Store, run: str | None = None) -> list[KeptTrial]:
+    """Return the trials whose machines are kept, by run, in the order planned.
+
+    Args:
+        store: of runs.
+        run: only those of this run; id, or ``latest``.
+
+    Raises:
+        UnknownNameError: there is no such run.
+        StoreError: a log is damaged.
+    """
+    names = store.names() if run is None else [store.open(run).spec.run]
+    found = []
+    for name in names:
+        if any((store.root / name).glob(f"trials/*/*/{END_STATE}")):
+            folder = store.open(name)
+            found += [_row(folder, *each) for each in _kept_attempts(folder)]
+    return found
+
+
+def find_end_state(folder: RunFolder, task: str, repeat: int) -> dict[str, Path]:
+    """Return where the machines of a trial's last kept attempt are, by role.
+
+    Raises:
+        UnknownNameError: the run has no such task.
+        UsageError: nothing is kept of that trial.
+    """
+    tasks = [spec.id for spec in folder.spec.tasks]
+    if task not in tasks:
+        raise UnknownNameError.of("task", task, tasks)
+    for attempt in reversed(folder.attempts(task, repeat)):
+        state = read_end_state(attempt.folder)
+        if state is not None:
+            return machine_folders(attempt.folder, state)
+    raise UsageError(
+        f"The machines of {task}.{repeat} were not kept.",
+        resolution=f"`mesocosm trial list {folder.spec.run}` shows whose were.",
+    )
+
+
+def remove_end_states(folder: Path) -> int:
+    """Remove what is kept of a run's machines; the rest stays. Returns how many trials'.
+
+    Args:
+        folder: of the run.
+
+    Raises:
+        StoreError: something cannot be removed.
+    """
+    found = list(folder.glob(END_STATE_GLOB))
+    try:
+        for path in found:
+            shutil.rmtree(path)
+    except OSError as exc:
+        raise StoreError(f"What is kept in {folder} cannot be removed.", str(exc)) from exc
+    return len(found)
+
+
+def _kept_attempts(folder: RunFolder) -> Iterator[tuple[str, int, Attempt]]:
+    for task, repeat in folder.spec.planned:
+        for attempt in folder.attempts(task, repeat):
+            if (attempt.folder / END_STATE).is_dir():
+                yield task, repeat, attempt
+
+
+def _row(folder: RunFolder, task: str, repeat: int, attempt: Attempt) -> KeptTrial:
+    result, state = attempt.result, read_end_state(attempt.folder)
+    folders = machine_folders(attempt.folder, state) if state else {}
+    records = {role: read_kept(path) for role, path in folders.items()}
+    return KeptTrial(
+        folder.spec.run,
+        task,
+        repeat,
+        attempt.number,
+        result.verdict.value if result else "",
+        result.reason.value if result else "",
+        size_mib([attempt.folder / END_STATE]),
+        {role: record.image if record else "gone" for role, record in records.items()},
+    )
