@@ -37,6 +37,8 @@ _COMMANDS = (
     "service",
     "results",
     "logs",
+    "regrade",
+    "trial",
     "compare",
     "bench",
     "serve",

@@ -22,6 +22,10 @@ KeepOption = Annotated[
 UnfinishedOption = Annotated[
     bool, typer.Option("--unfinished", help="Also runs that could be resumed, and damaged ones.")
 ]
+EndStatesOption = Annotated[
+    bool,
+    typer.Option("--end-states", help="Remove only what is kept of their machines; results stay."),
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before removing.")]
 
 _DAY_S = 24 * 3600
@@ -31,10 +35,11 @@ def prune(
     older_than: DaysOption = 30,
     keep: KeepOption = 10,
     unfinished: UnfinishedOption = False,
+    end_states: EndStatesOption = False,
     yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Remove runs with all their logs, pictures and recordings.
+    """Remove runs with all their logs, pictures, recordings and kept machines.
 
     By default those that began more than 30 days ago, but for the newest ten and those that are
     unfinished; one that runs always stays. Without --yes it asks, or only lists where nobody can be
@@ -49,27 +54,31 @@ def prune(
 
     store = Store(get_settings().runs_dir)
     before_s = SYSTEM_CLOCK.now_s() - older_than * _DAY_S
-    runs = find_old_runs(store, before_s=before_s, keep=keep, with_unfinished=unfinished)
+    runs = find_old_runs(
+        store, before_s=before_s, keep=keep, with_unfinished=unfinished, only_end_states=end_states
+    )
     going = [one for one in runs if not one.kept]
     if not json:
         _print(runs)
     asks = bool(going) and not yes and not json and sys.stdin.isatty()
     removes = bool(going) and (yes or (asks and _confirm(len(going))))
-    removed = _remove(store, going) if removes else set()
+    removed = _remove(store, going, only_end_states=end_states) if removes else set()
     if json:
         print_json({"runs": [one.to_dict() | {"removed": one.run in removed} for one in runs]})
     elif going and not removes:
         say("Nothing was removed; --yes removes it.")
 
 
-def _remove(store: Store, runs: list[OldRun]) -> set[str]:
-    from controller.store.pruning import remove_run
+def _remove(store: Store, runs: list[OldRun], *, only_end_states: bool) -> set[str]:
+    from controller.store.pruning import prune_end_states, remove_run
 
+    remove = prune_end_states if only_end_states else remove_run
+    what = "the machines of " if only_end_states else ""
     removed = set()
     for one in runs:
-        if remove_run(store, one.run):
+        if remove(store, one.run):
             removed.add(one.run)
-            say(f"removed {one.run}")
+            say(f"removed {what}{one.run}")
         else:
             say(f"{one.run} stays: somebody works on it")
     return removed

@@ -1,0 +1,119 @@
+"""``mesocosm regrade``: judge kept end states again, with a corrected suite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from appliance.cli.output import JsonOption, print_json, print_table, say
+from appliance.cli.resume import RunName
+from appliance.cli.run_options import FleetOption
+
+if TYPE_CHECKING:
+    from controller.regrade.regrading import Regraded
+    from provisioning.protocols import Json
+
+SuiteOption = Annotated[
+    str,
+    typer.Option("--suite", help="Name or folder of the corrected suite; the run's by default."),
+]
+TaskOption = Annotated[
+    list[str] | None, typer.Option("--task", "-t", help="Only this task; repeatable.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("regrade")(regrade)
+
+
+def regrade(
+    run: RunName,
+    suite: SuiteOption = "",
+    task: TaskOption = None,
+    fleet: FleetOption = "real",
+    json: JsonOption = False,
+) -> None:
+    """Judge the kept end states of a run again, and show which verdicts flip.
+
+    Each kept machine is started as it was at its trial's end, judged by the suite as it is now, and
+    ended. Nodes that latch (`once`) have the credit that the log proves; all others are judged anew.
+    Both verdicts are kept. The exit code is 0 when everything that was kept was judged, else 1.
+    """
+    from appliance.base.settings import get_settings
+    from controller.regrade.regrading import Regrading
+    from controller.store.runs import Store
+    from controller.wiring import open_fleet, open_suite
+
+    settings = get_settings()
+    folder = Store(settings.runs_dir).open(run)
+    corrected = open_suite(suite or folder.spec.suite.name, task or ())
+    for name in task or ():
+        corrected.task(name)
+    regrading = Regrading(folder, corrected, open_fleet(fleet, settings, say))
+    rows = regrading.run(task or (), on_trial=_tell)
+    if json:
+        print_json(_to_dict(folder.spec.run, rows))
+    else:
+        _print(rows)
+    if any(row.is_failure for row in rows):
+        raise typer.Exit(1)
+
+
+def _tell(row: Regraded) -> None:
+    if row.regrade is None:
+        say(f"{row.task}.{row.repeat} is not judged: {row.why}")
+
+
+def _to_dict(run: str, rows: list[Regraded]) -> dict[str, Json]:
+    return {
+        "run": run,
+        "flipped": sum(1 for row in rows if row.regrade and row.regrade.is_flipped),
+        "trials": [
+            {
+                "task": row.task,
+                "repeat": row.repeat,
+                "flipped": row.regrade.is_flipped if row.regrade else None,
+                "regrade": row.regrade.model_dump(mode="json") if row.regrade else None,
+                "why": row.why,
+            }
+            for row in rows
+        ],
+    }
+
+
+def _print(rows: list[Regraded]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for title in (
+        "task",
+        "repeat",
+        "then",
+        "now",
+        "",
+        "reason",
+        "nodes",
+        "from the log",
+        "differs",
+    ):
+        table.add_column(title, no_wrap=title in {"task", "then", "now"})
+    judged = [(row, row.regrade) for row in rows if row.regrade is not None]
+    for row, one in judged:
+        cells = (
+            row.task,
+            str(row.repeat),
+            one.former[0].value,
+            one.verdict.value,
+            "flips" if one.is_flipped else "",
+            one.reason.value,
+            f"{one.nodes_met}/{one.nodes}",
+            ", ".join(one.credited),
+            ", ".join(one.differences),
+        )
+        table.add_row(*map(Text, cells))
+    print_table(table)
+    flips = sum(one.is_flipped for _, one in judged)
+    say(f"{flips} of {len(judged)} verdicts flip; both are kept.")

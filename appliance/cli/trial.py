@@ -1,0 +1,138 @@
+"""``mesocosm trial``: look into kept end states by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from appliance.cli.output import (
+    JsonOption,
+    console_err,
+    console_out,
+    print_json,
+    print_table,
+    say,
+)
+from appliance.cli.results import runs
+from appliance.cli.resume import RunName
+from appliance.cli.run_options import FleetOption
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Mapping
+
+    from controller.store.end_states import KeptTrial
+    from provisioning.protocols import Machine
+
+RunOption = Annotated[
+    str | None,
+    typer.Argument(metavar="RUN", help="Id of a run; all by default.", autocompletion=runs),
+]
+TaskName = Annotated[str, typer.Argument(metavar="TASK", help="Id of a task.")]
+RepeatOption = Annotated[int, typer.Option("--repeat", min=0, help="Which trial of the task.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(help="Look into trials whose machines were kept (run --keep-end-state).")
+    group.command("list")(list_kept)
+    group.command("open")(open_kept)
+    app.add_typer(group, name="trial")
+
+
+def list_kept(run: RunOption = None, json: JsonOption = False) -> None:
+    """List the trials whose end states are kept, and what they take on the disk."""
+    from appliance.base.settings import get_settings
+    from controller.store.end_states import list_end_states
+    from controller.store.runs import Store
+
+    settings = get_settings()
+    rows = list_end_states(Store(settings.runs_dir), run)
+    used_mib = sum(row.mib for row in rows)
+    if json:
+        kept = [row.to_dict() for row in rows]
+        print_json({"trials": kept, "mib": used_mib, "budget_mib": settings.end_states_mib})
+        return
+    _print(rows)
+    say(f"{used_mib} MiB of {settings.end_states_mib}; `mesocosm results prune` removes them.")
+
+
+def open_kept(
+    run: RunName,
+    task: TaskName,
+    repeat: RepeatOption = 0,
+    port: Annotated[int, typer.Option(help="Port on the loopback; 0 chooses a free one.")] = 0,
+    fleet: FleetOption = "real",
+) -> None:
+    """Start copies of a trial's machines as they were at its end, until Ctrl-C.
+
+    A desktop's screen can be seen by VNC viewers of this host, without a password; a phone by
+    `mesocosm adb`. What is done there changes nothing of what is kept.
+    """
+    import signal
+    import threading
+
+    from appliance.base.errors import UnsupportedError
+    from appliance.base.settings import get_settings
+    from controller.store.end_states import find_end_state
+    from controller.store.runs import Store
+    from controller.wiring import open_fleet
+    from provisioning.end_state import EndStateFleet
+
+    settings = get_settings()
+    folders = find_end_state(Store(settings.runs_dir).open(run), task, repeat)
+    machines = open_fleet(fleet, settings, say)
+    if not isinstance(machines, EndStateFleet):
+        raise UnsupportedError("These machines cannot be started from an end state.")
+    say("starting the machines as they were")
+    with machines.start_kept(folders) as lease:
+        ended = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: ended.set())
+        _show(lease.environment.machines, port, ended)
+
+
+def _show(machines: Mapping[str, Machine], port: int, ended: threading.Event) -> None:
+    """Say how each machine can be reached, and wait."""
+    import contextlib
+
+    from appliance.base.settings import get_settings
+    from provisioning.desktop.qemu.vnc import VncRelay
+
+    folder = get_settings().machines_dir
+    with contextlib.ExitStack() as relays:
+        console_err().print("The machines stay until Ctrl-C. A viewer for each screen:")
+        for role, machine in machines.items():
+            name = machine.info.machine_id
+            line = f"{role}: {name}"
+            if (socket := folder / name / "vnc.sock").exists():
+                relay = relays.enter_context(VncRelay(socket, port=port))
+                line = f"vncviewer 127.0.0.1::{relay.port}"
+                port = 0
+            elif machine.info.backend == "reference-phone":
+                line = f"mesocosm adb {name} shell"
+            console_out().print(line, markup=False, soft_wrap=True)
+        ended.wait()
+
+
+def _print(rows: list[KeptTrial]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("run", "task", "repeat", "verdict", "reason", "MiB", "machines"):
+        table.add_column(title, no_wrap=True, justify="right" if title == "MiB" else "left")
+    for row in rows:
+        machines = ", ".join(f"{role}: {image}" for role, image in row.images.items())
+        cells = (
+            row.run,
+            row.task,
+            str(row.repeat),
+            row.verdict,
+            row.reason,
+            str(row.mib),
+            machines,
+        )
+        table.add_row(*map(Text, cells))
+    print_table(table)
