@@ -98,6 +98,7 @@ def test_json_has_the_keys_promised() -> None:
             "parameters": {},
             "weighted": None,
             "disagreements": [],
+            "regrades": [],
         }
         for task, repeat, verdict, met, steps, reason, seconds, unmet, detail, tokens in (
             ("a", 0, "PASS", 2, 4, "success", 10.0, [], "", (90, 10)),
