@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -23,13 +23,15 @@ from evaluators.model.task import Task  # noqa: TC001 - read by pydantic
 from provisioning.end_state import EndStateCapable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from appliance.base.clock import Clock
-    from controller.episode.live import LiveTrial
+    from controller.actions.session import SessionState
     from controller.episode.result import Ending, TrialResult
     from controller.store.spec import KeepPolicy
+    from evaluators.graph.progress import Progress
+    from provisioning.protocols import Machine
 
 _LOG = logging.getLogger(__name__)
 
@@ -88,6 +90,30 @@ class Kept(BaseModel):
     seconds: float = 0.0
 
 
+class EndedTrial(Protocol):
+    """A trial whose machines are still there, as `controller.episode.live.LiveTrial`."""
+
+    @property
+    def task(self) -> Task:
+        """What was to be done."""
+        ...
+
+    @property
+    def machines(self) -> Mapping[str, Machine]:
+        """By role."""
+        ...
+
+    @property
+    def session(self) -> SessionState:
+        """What the agent handed in."""
+        ...
+
+    @property
+    def graph(self) -> Progress:
+        """As far as it was met."""
+        ...
+
+
 class EndStateKeeper:
     """Keeps end states as long as all of them together stay below a budget.
 
@@ -111,7 +137,7 @@ class EndStateKeeper:
             return False
         return self._policy == "all" or result.verdict is not Verdict.PASS
 
-    def keep(self, attempt: Path, live: LiveTrial, ending: Ending, seed: int) -> Kept:
+    def keep(self, attempt: Path, live: EndedTrial, ending: Ending, seed: int) -> Kept:
         """Keep the machines of a trial, which are still leased; one trial at a time.
 
         Args:
@@ -190,7 +216,7 @@ def machine_folders(attempt: Path, state: EndState) -> dict[str, Path]:
     return {role: attempt / END_STATE / role for role in state.task.roles}
 
 
-def _write(part: Path, live: LiveTrial, ending: Ending, seed: int) -> None:
+def _write(part: Path, live: EndedTrial, ending: Ending, seed: int) -> None:
     for role, machine in live.machines.items():
         if not isinstance(machine, EndStateCapable):
             raise UnsupportedError(f"{machine.info.machine_id} cannot be saved.")
