@@ -66,7 +66,9 @@ def _print_list(tools: list[Tool], *, kinds: bool) -> None:
     from evaluators.testing.index import kind_counts
 
     columns = list(CaseKind) if kinds else ["met when", "proves"]
-    table = Table("on", "evaluator", *columns, title=f"{len(tools)} evaluators")
+    table = Table(
+        "on", "evaluator", *columns, title=f"{len(tools)} evaluator{'s' * (len(tools) != 1)}"
+    )
     for tool in tools:
         counts = kind_counts(f"{tool.on}.{tool.name}")
         proven = "state" if proves_state_only(tool) else ""

@@ -135,6 +135,7 @@ def carry_out(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None
     from dataclasses import replace
 
     from appliance.cli.watch import watching
+    from controller.episode.result import Reason
     from controller.executors.local import LocalExecutor
     from controller.store.report import read_report
     from controller.store.spending import BUDGET_SPENT, open_budget
@@ -154,5 +155,10 @@ def carry_out(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None
         say(f"go on with a larger one: mesocosm resume {folder.spec.run} --budget-tokens N")
         raise typer.Exit(1)
     if left := report.verdicts["INCONCLUSIVE"]:
-        say(f"{left} inconclusive; again: mesocosm resume {folder.spec.run} --retry inconclusive")
+        wrong = sum(trial.reason is Reason.TASK_ERROR for trial in report.trials)
+        if wrong:
+            say(f"{wrong} ended by a task_error: mend the task and run it anew")
+        if left > wrong:
+            again = f"mesocosm resume {folder.spec.run} --retry inconclusive"
+            say(f"{left - wrong} inconclusive; again: {again}")
         raise typer.Exit(1)

@@ -18,7 +18,9 @@ from evaluators.suite_files import locate, named_files
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from pydantic_core import ErrorDetails
 
     from evaluators.catalogue import Tools, Vocabulary
     from evaluators.model.node import Check
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 _PLACED_BY_TARGET: Mapping[str, Json] = {"x": 0, "y": 0}
+_TAGS = {"acts", "waits"}
+"""How pydantic names the kinds of steps in the places of errors."""
 _WITH_PLACEHOLDERS = ("setup", "checks", "oracle", "instruction")
 
 
@@ -74,22 +78,36 @@ def check_entries(
         applications: what nodes may name as ``app``.
     """
     roles = _valid(dict[str, Kind], source.data.get("roles"))
-    if roles is None or source.data.get("parameters"):
+    if roles is None:
         return []
-    speller = _Speller(source, roles, vocabulary)
-    entries = {key: source.data.get(key) for key in ("setup", "graph", "oracle")}
-    rows = {key: value if isinstance(value, list) else [] for key, value in entries.items()}
-    for number, row in enumerate(rows["setup"]):
-        if step := _valid(SetupStep, row):
+    has_parameters = bool(source.data.get("parameters"))
+    speller = _Speller(source, roles, vocabulary, has_placeholders=has_parameters)
+    for number, row in enumerate(_rows(source.data.get("setup"))):
+        if step := _repaired(SetupStep, row):
             speller.setup_step(number, step)
-    ids = [str(row["id"]) for row in rows["graph"] if isinstance(row, dict) and "id" in row]
-    for number, row in enumerate(rows["graph"]):
-        if node := _valid(Node, row):
+    nodes = _rows(source.data.get("graph"))
+    ids = [str(row["id"]) for row in nodes if isinstance(row, dict) and "id" in row]
+    for number, row in enumerate(nodes):
+        if node := _repaired(Node, row):
             speller.node(("graph", number), node, ids, applications)
-    for number, row in enumerate(rows["oracle"]):
-        if step := _valid(OracleStep, row):
-            speller.step(("oracle", number), step)
+    for where, rows in _solutions(source.data):
+        for number, row in enumerate(rows):
+            if step := _repaired(OracleStep, row):
+                speller.step((*where, number), step)
     return speller.errors
+
+
+def _rows(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _solutions(data: Mapping[str, object]) -> Iterator[tuple[Where, list[object]]]:
+    """Return the steps of each solution of a file, and where they stand."""
+    yield ("oracle",), _rows(data.get("oracle"))
+    for key in ("oracles", "must_fail"):
+        named = data.get(key)
+        for name, rows in named.items() if isinstance(named, dict) else ():
+            yield (key, str(name)), _rows(rows)
 
 
 def _valid(kind: Any, value: object) -> Any:  # noqa: ANN401 - what the kind is
@@ -97,6 +115,25 @@ def _valid(kind: Any, value: object) -> Any:  # noqa: ANN401 - what the kind is
         return TypeAdapter(kind).validate_python(value)
     except ValidationError:
         return None
+
+
+def _repaired(kind: Any, row: object) -> Any:  # noqa: ANN401 - what the kind is
+    """Return an entry without the values that are invalid; None where it needs one of those."""
+    try:
+        return TypeAdapter(kind).validate_python(row)
+    except ValidationError as exc:
+        if not isinstance(row, dict):
+            return None
+        invalid = {_key_of(error) for error in exc.errors(include_url=False)}
+        left = {key: value for key, value in row.items() if key not in invalid}
+        return _valid(kind, left) if len(left) < len(row) else None
+
+
+def _key_of(error: ErrorDetails) -> object:
+    """Return the key of an entry that an error is about."""
+    if error["type"] == "unknown_key" and not set(error["loc"]) - _TAGS:
+        return error["ctx"]["raw_key"]
+    return next((part for part in error["loc"] if part not in _TAGS), None)
 
 
 def _check_feasibility(source: Source, task: Task) -> SpecError | None:
@@ -107,7 +144,11 @@ def _check_feasibility(source: Source, task: Task) -> SpecError | None:
     ]
     if task.infeasible and not all(says_so):
         message = f"nodes of infeasible tasks, but keep nodes, are the check {INFEASIBLE_CHECK}."
-        return source.error(("graph",), message, resolution="Write `on: session`.")
+        wrong = [
+            node.id for node, right in zip(task.credit_nodes, says_so, strict=True) if not right
+        ]
+        resolution = f"Write `on: {SESSION}, check: {INFEASIBLE_CHECK}`, or `mode: keep`, at: {', '.join(wrong)}."
+        return source.error(("graph",), message, resolution=resolution)
     if any(says_so) and not task.infeasible:
         message = f"the check {INFEASIBLE_CHECK} is for tasks with the key `infeasible`."
         return source.error(("graph",), message)
@@ -256,7 +297,9 @@ class _Speller:
             self.step((*where, number), step)
         actions = sum(isinstance(step, Act) for step in steps)
         if limit is not None and actions > limit:
-            message = f"the solution takes {actions} actions; limits.steps allows {limit}."
+            message = (
+                f"{'.'.join(map(str, where))} takes {actions} actions; limits.steps allows {limit}."
+            )
             self.errors.append(self._source.error(where, message))
 
     def step(self, where: Where, step: OracleStep) -> None:
@@ -290,6 +333,8 @@ class _Speller:
         key: str = "do",
     ) -> None:
         """Check one call of a function: its role, its name, its arguments."""
+        if self._has_placeholders and next(placeholders([role, name]), None):
+            return
         place = place_of(self._roles, role)
         if place is None:
             self.known((*where, "on"), "role", str(role), [*self._roles, SESSION])

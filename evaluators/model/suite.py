@@ -112,7 +112,9 @@ def load_suite(
         SpecError: files are wrong: file, line, what was expected; all mistakes in the details.
     """
     source = open_document(_find(reference))
-    index = parse(source, _SuiteFile)
+    index, errors = validate(source, _SuiteFile)
+    if index is None:
+        raise join_errors([*errors, *_missing_files(source)])
     code = load_suite_code(source.path.parent, index.name)
     root = source.path.parent
     extended = replace(extend(vocabulary, code), folder=root)
@@ -219,14 +221,23 @@ class _Reader:
             composed = read_options(source, parse(source, ComposedTask), folder)
             check_placeholders(source, composed.parameters)
             return compile_task(source, composed, definitions)
-        parsed, errors = validate(source, Task)
-        if parsed is None:
+        task, errors = validate(source, Task)
+        if task is not None:
+            task, errors = self._read_parameters(source, task)
+        if task is None:
             entries = isinstance(source.data, dict)
             more = check_entries(source, self.vocabulary, self.applications) if entries else []
             raise join_errors([*errors, *more])
-        task = read_options(source, parsed, folder)
-        check_placeholders(source, task.parameters)
         return task, source
+
+    def _read_parameters(self, source: Source, task: Task) -> tuple[Task | None, list[SpecError]]:
+        """Return a task with its parameters' options, None when some are wrong; and the mistakes."""
+        try:
+            read = read_options(source, task, self._source.path.parent)
+            check_placeholders(source, read.parameters)
+        except SpecError as exc:
+            return None, [exc]
+        return read, []
 
     def _read_definitions(self) -> dict[str, Definition]:
         definitions: dict[str, Definition] = {}
@@ -277,6 +288,19 @@ def _find(reference: str | Path) -> Path:
             resolution=f"A suite's folder holds {INDEX}.",
         )
     raise UnknownNameError.of("suite", reference, list_suites())
+
+
+def _missing_files(source: Source) -> list[SpecError]:
+    """Return the mistakes in the lists of files of an index that is invalid elsewhere."""
+    errors: list[SpecError] = []
+    for key in ("tasks", "subtasks"):
+        names = source.data.get(key) if isinstance(source.data, dict) else None
+        for number, name in enumerate(names if isinstance(names, list) else []):
+            try:
+                _path_of(source, (key, number), str(name))
+            except SpecError as exc:
+                errors.append(exc)
+    return errors
 
 
 def _path_of(source: Source, where: Where, name: str) -> Path:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from appliance.base.errors import SpecError
 from evaluators.model.placeholders import placeholders, substitute
 from evaluators.model.spelling import require_known
 from evaluators.model.task import Task
+from evaluators.model.yaml_source import join_errors
 from evaluators.parameters.declaration import Choice, fields_of
 from evaluators.parameters.drawing import draw
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from pydantic import JsonValue
 
@@ -77,28 +79,43 @@ def check_placeholders(source: Source, parameters: Mapping[str, Parameter]) -> N
     for name, parameter in parameters.items():
         known += [f"{name}.{each}" for each in fields_of(parameter)]
     used: set[str] = set()
+    errors: list[SpecError] = []
     for key in WITH_PLACEHOLDERS:
         for name, where in placeholders(source.data.get(key), (key,)):
-            require_known(source, where, "placeholder", name, known)
             used.add(name.partition(".")[0])
+            errors += _unknown(source, where, "placeholder", name, known)
     for name, parameter in parameters.items():
-        _check_parameter(source, name, parameter, parameters, is_used=name in used)
+        if name not in used and not errors:  # a misspelt placeholder may be the one that uses it
+            where = ("parameters", name)
+            errors.append(source.error(where, f"no placeholder uses the parameter {name!r}."))
+        errors += _check_parameter(source, name, parameter, parameters)
+    if errors:
+        raise join_errors(errors)
 
 
 def _check_parameter(
-    source: Source,
-    name: str,
-    parameter: Parameter,
-    parameters: Mapping[str, Parameter],
-    *,
-    is_used: bool,
-) -> None:
+    source: Source, name: str, parameter: Parameter, parameters: Mapping[str, Parameter]
+) -> list[SpecError]:
+    """Return what is wrong with the declaration of a parameter."""
     where: Where = ("parameters", name)
-    if not is_used:
-        raise source.error(where, f"no placeholder uses the parameter {name!r}.")
     earlier = list(parameters)[: list(parameters).index(name)]
-    for other in parameter.differs_from:
-        what = "parameter declared before"
-        require_known(source, (*where, "differs_from"), what, other, earlier)
+    errors = [
+        error
+        for other in parameter.differs_from
+        for error in _unknown(
+            source, (*where, "differs_from"), "parameter declared before", other, earlier
+        )
+    ]
     if isinstance(parameter, Choice) and not parameter.options:
-        raise source.error((*where, "file"), "the file has no lines to choose from.")
+        errors.append(source.error((*where, "file"), "the file has no lines to choose from."))
+    return errors
+
+
+def _unknown(
+    source: Source, where: Where, what: str, name: str, names: Collection[str]
+) -> list[SpecError]:
+    try:
+        require_known(source, where, what, name, names)
+    except SpecError as exc:
+        return [exc]
+    return []

@@ -354,3 +354,52 @@ def test_the_three_nearest_names_are_shown_and_not_all() -> None:
     assert "Known" not in near
     far = UnknownNameError.of("thing", "zzz", names).resolution
     assert far.endswith("and 30 more.")
+
+
+PARAMETERS = "parameters: {what: {type: text}}\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            {"Do it.": "Do ${wht}.", "title: Milk": 'title: "${what}"', "do: click": "do: clik"},
+            {2: "placeholder called 'wht'", 22: "'clik'"},
+        ),
+        (
+            {"mode: once": "mode: kept\n    after: [rename]", "do: click": "do: clik"},
+            {13: "'once', 'hold' or 'keep'", 14: "node called 'rename'", 23: "'clik'"},
+        ),
+        (
+            {"limits: {": "difficulty: eazy\nlimits: {stpes: 3, ", "check: app_in": "check: ap_in"},
+            {11: "'ap_in_front'", 20: "not 'eazy'", 21: "'stpes' here"},
+        ),
+    ],
+)
+def test_no_layer_of_checks_hides_the_mistakes_of_another(
+    tmp_path: Path, changes: dict[str, str], expected: dict[int, str]
+) -> None:
+    text = TASK
+    for old, new in changes.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    text = f"{text}{PARAMETERS}" if "${" in text else text
+    with pytest.raises(SpecError) as caught:
+        load(tmp_path, text)
+    mistakes = caught.value.details.splitlines()
+    assert len(mistakes) == len(expected), "no phantoms"
+    for mistake, (line, message) in zip(mistakes, expected.items(), strict=True):
+        assert mistake.startswith(f"{tmp_path / 't0.yaml'}:{line}: ")
+        assert message in mistake
+
+
+def test_a_misspelt_key_of_the_index_does_not_hide_missing_files(tmp_path: Path) -> None:
+    folder = write(tmp_path, TASK)
+    index = folder / "suite.yaml"
+    text = index.read_text().replace("description", "descripton").replace("t0.yaml", "t1.yaml")
+    index.write_text(text)
+    with pytest.raises(SpecError) as caught:
+        load_suite(folder, VOCABULARY)
+    first, second = caught.value.details.splitlines()
+    assert "Did you mean 'description'?" in first
+    assert "'t1.yaml'. Did you mean 't0.yaml'?" in second
