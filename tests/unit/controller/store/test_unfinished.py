@@ -39,4 +39,4 @@ def test_unmet_nodes_are_told_with_the_values_of_the_trials_seed(tmp_path: Path)
         lab.go(run)
     (trial,) = read_report(run, lab.suite).unfinished
     assert (trial.steps, trial.nodes_met) == (2, 0)
-    assert [row.why for row in trial.unmet] == ["Write alpha."]
+    assert [row.why for row in trial.unmet] == ["Not yet satisfied: Write alpha."]
