@@ -122,4 +122,6 @@ PreflightOption = Annotated[
         help="Check model, agent, disk and memory before any machine is leased.",
     ),
 ]
-FleetOption = Annotated[str, typer.Option("--fleet", hidden=True, help="real or fake.")]
+FleetOption = Annotated[
+    str, typer.Option("--fleet", help="real, or fake: machines in memory, for first tries.")
+]

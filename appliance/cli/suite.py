@@ -12,7 +12,7 @@ from appliance.cli.output import JsonOption, console_out, print_json, print_tabl
 from appliance.cli.run_options import FleetOption, Repeats, Suite, Tasks
 
 if TYPE_CHECKING:
-    from controller.validation.evidence import Validation
+    from controller.validation.evidence import Attempt, Validation
     from evaluators.model.suite import Suite as SuiteModel
     from evaluators.model.task import Task
 
@@ -144,8 +144,18 @@ def validate(
     machines = open_fleet(fleet, settings, say)
     planner = Validator(opened, machines, settings.runs_dir, SYSTEM_CLOCK, record)
     rounds = planner.plan(tuple(task or ()), repeats=repeats)
+    attempts: list[Attempt] = []
     with watching(sum(each.trials for each in rounds)) as display:
-        rows = replace(planner, on_event=display).run(rounds)
+
+        def note(attempt: Attempt) -> None:
+            attempts.append(attempt)
+            display.advance(attempt.line)
+
+        try:
+            rows = replace(planner, on_event=display, on_attempt=note).run(rounds)
+        except KeyboardInterrupt:
+            _print_interrupted(planner.so_far(attempts))
+            raise
     is_sound = not any(row.faults for row in rows)
     if json:
         tasks = [row.to_dict() for row in rows]
@@ -154,6 +164,14 @@ def validate(
         _print_validations(rows)
     if not is_sound:
         raise typer.Exit(1)
+
+
+def _print_interrupted(rows: list[Validation]) -> None:
+    """Say what attempts showed before Ctrl-C; whether tasks are sound is not known yet."""
+    say("interrupted; what was tried so far:")
+    for row in rows:
+        for attempt in row.attempts:
+            say(f"  {attempt.line} (run {attempt.run})")
 
 
 def _as_drawn(task: Task, seed: int) -> Task:

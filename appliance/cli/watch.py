@@ -46,8 +46,7 @@ class RunDisplay:
             case AttemptLost(trial, attempt, result):
                 say(f"{trial}: attempt {attempt} is lost ({result.reason}), trying again")
             case TrialEnded(_, _, result):
-                self._display.advance(self._bar)
-                say(_line(result))
+                self.advance(_line(result))
             case BudgetSpent(_, excess, left):
                 say(f"the budget is spent: {excess}; {left} were not begun")
             case RunPaused(run, left):
@@ -56,6 +55,11 @@ class RunDisplay:
                     f"{left} were not begun. Once it answers: "
                     f"mesocosm resume {run} --retry inconclusive"
                 )
+
+    def advance(self, line: str) -> None:
+        """Count a trial that ended, and say so."""
+        self._display.advance(self._bar)
+        say(line)
 
     def _describe(self, text: str) -> None:
         self._display.update(self._bar, description=text)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 _REFERENCE_PHONE = "reference-phone"
+_EFFECTS_SHOWN = 10
+"""Side effects of a trial that are listed; JSON has more."""
 _STYLES = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCONCLUSIVE: "yellow"}
 
 
@@ -274,6 +276,11 @@ def _summary(report: Report) -> list[str]:
         f"{trial.task}.{trial.repeat}: {trial.detail}"
         for trial in report.trials
         if trial.detail and (trial.verdict is Verdict.INCONCLUSIVE or trial.reason in FAILED)
+    ]
+    lines += [
+        f"{trial.task}.{trial.repeat} side effect: {row.role} {row.kind} {row.name} {row.change}"
+        for trial in report.trials
+        for row in (trial.side_effects.changes if trial.side_effects else ())[:_EFFECTS_SHOWN]
     ]
     lines += [
         f"{trial.task}.{trial.repeat}: the guest tells {row.guest}; {row.appliance}"

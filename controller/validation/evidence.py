@@ -89,6 +89,13 @@ class Attempt:
                 return Meaning.EVIDENCE if is_played else Meaning.NO_EVIDENCE
 
     @property
+    def line(self) -> str:
+        """What was tried, how it ended, and what that shows, in one line."""
+        trial = self.result
+        ended = f"{trial.verdict} ({trial.reason}, {trial.nodes_met}/{trial.nodes} nodes)"
+        return f"{trial.task}.{trial.repeat}: {self.label}: {ended}: {self.meaning}"
+
+    @property
     def fault(self) -> str:
         """What is wrong with the task, in one line; empty when nothing is."""
         if self.meaning is not Meaning.FAULT:

@@ -9,8 +9,9 @@ from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
 from controller.agents.random_agent import RandomAgent
+from controller.episode.result import Reason
 from controller.executors.local import LocalExecutor, ignore_event
-from controller.executors.protocol import Job
+from controller.executors.protocol import Job, TrialEnded
 from controller.planning import Plan, create_run
 from controller.store.agent_spec import CustomSpec
 from controller.validation.cheats import (
@@ -27,11 +28,12 @@ from evaluators.parameters.binding import bind_task
 from provisioning.protocols import Kind as MachineKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from appliance.base.clock import Clock
     from controller.episode.context import Record
+    from controller.episode.result import TrialResult
     from controller.episode.trial import Driver
     from controller.executors.protocol import TrialEvent
     from evaluators.model.oracle import OracleStep
@@ -67,6 +69,10 @@ class Round:
         return len(self.names) * self.repeats
 
 
+def _ignore_attempt(attempt: Attempt) -> None:
+    """Take an attempt and do nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Validator:
     """Runs the trials that a validation needs.
@@ -77,7 +83,8 @@ class Validator:
         runs_dir: where the logs go, one run for each round.
         clock: measures and waits.
         take: takes metrics.
-        on_event: receives what happens.
+        on_event: receives what happens, but the ends of attempts.
+        on_attempt: receives each attempt once it ended, none that was cancelled.
     """
 
     suite: Suite
@@ -86,6 +93,7 @@ class Validator:
     clock: Clock
     take: Record
     on_event: Callable[[TrialEvent], None] = ignore_event
+    on_attempt: Callable[[Attempt], None] = _ignore_attempt
 
     def plan(self, tasks: tuple[str, ...] = (), *, repeats: int = 1) -> list[Round]:
         """Return the rounds that validate tasks, all by default.
@@ -119,6 +127,16 @@ class Validator:
         for each in rounds:
             for attempt in self._run(each):
                 attempts.setdefault(attempt.result.task, []).append(attempt)
+        return self._by_task(attempts)
+
+    def so_far(self, attempts: Sequence[Attempt]) -> list[Validation]:
+        """Return what attempts show that were made before a validation was interrupted."""
+        by_task: dict[str, list[Attempt]] = {}
+        for attempt in attempts:
+            by_task.setdefault(attempt.result.task, []).append(attempt)
+        return self._by_task(by_task)
+
+    def _by_task(self, attempts: Mapping[str, Sequence[Attempt]]) -> list[Validation]:
         return [
             Validation(task.id, tuple(attempts[task.id]))
             for task in self.suite.tasks
@@ -149,8 +167,18 @@ class Validator:
             baselines_dir=self.runs_dir.parent / "baselines",
         )
         job = Job(self.suite, context, work.driver)
-        for result in LocalExecutor().run(job, folder, on_event=self.on_event):
-            yield Attempt(work.kind, work.names[result.task], folder.spec.run, result)
+
+        def attempt_of(result: TrialResult) -> Attempt:
+            return Attempt(work.kind, work.names[result.task], folder.spec.run, result)
+
+        def watch(event: TrialEvent) -> None:
+            if isinstance(event, TrialEnded) and event.result.reason is not Reason.CANCELLED:
+                self.on_attempt(attempt_of(event.result))
+            else:
+                self.on_event(event)
+
+        for result in LocalExecutor().run(job, folder, on_event=watch):
+            yield attempt_of(result)
 
 
 def _all(tasks: Sequence[Task]) -> dict[str, str]:

@@ -143,6 +143,7 @@ def test_side_effects_are_listed_and_their_rate_is_told() -> None:
         "has_baseline": True,
     }
     assert "1 of 2 trials had side effects" in printed(report)
+    assert f"{dirty.task}.0 side effect: desktop file ~/made added" in printed(report)
     assert "side effects" not in printed(REPORT)
 
 

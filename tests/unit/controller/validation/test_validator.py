@@ -122,3 +122,26 @@ def test_a_failing_solution_says_at_which_step(lab: Lab, tmp_path: Path) -> None
     row = alone(lab, tmp_path, COPY.replace("  terminal:\n", step), Kind.ORACLE)
     (fault,) = [fault for fault in row.faults if "oracle terminal" in fault]
     assert "step 1 of 3, click on desktop: No element" in fault
+
+
+def test_each_attempt_is_named_as_it_ends_and_is_kept_when_the_rest_is_interrupted(
+    lab: Lab, tmp_path: Path
+) -> None:
+    alone(lab, tmp_path, COPY, Kind.NOOP)
+    attempts: list[Attempt] = []
+
+    def interrupt(attempt: Attempt) -> None:
+        attempts.append(attempt)
+        if attempt.kind is Kind.NOOP:
+            raise KeyboardInterrupt
+
+    validator = Validator(lab.suite, lab.fleet, lab.folder, lab.clock, ignore, on_attempt=interrupt)
+    rounds = [each for each in validator.plan() if each.kind in {Kind.ORACLE, Kind.NOOP}]
+    with pytest.raises(KeyboardInterrupt):
+        validator.run(rounds)
+    (row,) = validator.so_far(attempts)
+    assert [attempt.line for attempt in row.attempts] == [
+        "back-up.0: oracle terminal: PASS (success, 1/1 nodes): as it should be",
+        "back-up.0: oracle editor: PASS (success, 1/1 nodes): as it should be",
+        "back-up.0: noop: FAIL (false_completion, 0/1 nodes): as it should be",
+    ]
