@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import StoreError
+from appliance.base.errors import StoreError, UsageError
 from controller.store.agent_spec import ModelSpec, OracleSpec, ScriptSpec
 from controller.store.comparison import compare_runs
 from controller.store.index import list_runs
@@ -53,13 +53,11 @@ def test_it_is_not_continued(old: RunFolder) -> None:
         old.begin_attempt("answer", 0, SYSTEM_CLOCK)
 
 
-def test_its_tasks_are_left_out_of_comparisons_by_name(old: RunFolder) -> None:
-    comparison = compare_runs(old, old)
-    assert comparison.tasks == ()
-    assert comparison.left_out == dict.fromkeys(
-        ("answer", "two-apps", "write-file"), "recorded without digests (schema 1)"
-    )
-    assert comparison.success_rate.difference is None
+def test_a_comparison_is_refused_where_no_task_of_it_can_be_compared(old: RunFolder) -> None:
+    with pytest.raises(UsageError, match="no task that can be compared") as caught:
+        compare_runs(old, old)
+    for name in ("answer", "two-apps", "write-file"):
+        assert f"{name}: recorded without digests (schema 1)" in caught.value.details
 
 
 def test_agents_of_the_first_schema_become_typed() -> None:
