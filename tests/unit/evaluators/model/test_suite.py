@@ -152,7 +152,8 @@ def test_a_task_has_the_content_of_its_file(tmp_path: Path) -> None:
         ("      check: file_exists\n      with", "      check: file_exsts\n      with", 25, "'file_exsts'", "'file_exists'"),
         ("  - id: opened", "  - id: made", 14, "another node is called 'made'", ""),
         ("graph:\n", "old: 1\ngraph:\n", 8, "'old' here", ""),
-        ("limits: {steps: 5,", "limits: {steps: 1,", 21, "takes 2 actions; limits.steps allows 1", ""),
+        ("limits: {steps: 5,", "limits: {steps: 1,", 21, "oracle takes 2 actions; limits.steps allows 1", ""),
+        ("graph:\n", "infeasible: No.\ngraph:\n", 9, "of infeasible tasks", "`mode: keep`, at: opened, made."),
         ("id: one", "id: [one", 2, "not YAML", "brackets"),
     ],
 )  # fmt: skip
