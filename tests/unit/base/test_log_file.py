@@ -122,7 +122,14 @@ def test_a_log_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with logging_to(LogFileHandler(tmp_path / "file" / "logs", "run"), level="info"):
         LOG.info("lost")
-        LOG.info("half a pair \ud800")
+
+
+def test_half_a_pair_of_surrogates_is_written_as_its_escape(tmp_path: Path) -> None:
+    # Past the loggers: pytest would keep the text, and its workers cannot send it.
+    record = logging.LogRecord("x", logging.INFO, __file__, 1, "half a pair \ud800", None, None)
+    LogFileHandler(tmp_path, "run").handle(record)
+    (path,) = tmp_path.glob("*.jsonl")
+    assert "half a pair" in json.loads(path.read_bytes())["message"]
 
 
 PROGRAM = """
