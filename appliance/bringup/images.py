@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 AT_ONCE = 2
 """Builds side by side: one waits for the network or the disk while another computes."""
-_QUICK_S = 1.0
 
 
 def ensure_images(settings: Settings, steps: Steps) -> dict[str, str]:
@@ -46,7 +45,7 @@ def ensure_images(settings: Settings, steps: Steps) -> dict[str, str]:
     with show_builds(steps.console) as report_of:
 
         def ensure(name: str) -> Image:
-            return _ensure(name, builder, steps, report_of(name))
+            return ensure_image(name, builder, steps, report_of(name))
 
         images = build_all(needs, ensure)
     keep_choice(settings, choice)
@@ -54,14 +53,24 @@ def ensure_images(settings: Settings, steps: Steps) -> dict[str, str]:
     return {name: image.tag for name, image in images.items() if image.tag}
 
 
-def _ensure(name: str, builder: Builder, steps: Steps, report: Report) -> Image:
+def ensure_image(name: str, builder: Builder, steps: Steps, report: Report) -> Image:
+    """Build one image where it is missing or corrupt; its step's note says which.
+
+    Raises:
+        ImageBuildError: it could not be built.
+        RequirementError: the host lacks what the build needs.
+    """
     with steps.step(f"image {name}", spin=False) as step:
-        began_s = steps.clock.monotonic_s()
-        image = builder.ensure(name, report, repair=True)
+        phases: list[str] = []
+
+        def keep(phase: str, fraction: float | None = None, line: str = "") -> None:
+            phases.append(phase)
+            report(phase, fraction, line)
+
+        image = builder.ensure(name, keep, repair=True)
         report("done", 1.0)
-        cached = steps.clock.monotonic_s() - began_s < _QUICK_S
         step.note = f"{image.label} {image.digest.removeprefix('sha256:')[:12]}"
-        step.note += " (there)" if cached else " (built)"
+        step.note += " (built)" if phases else " (there)"
     return image
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import threading
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from appliance.base.clock import FakeClock
 from appliance.base.errors import ImageBuildError
-from appliance.bringup.images import build_all
-from images.recipe import Image
+from appliance.bringup.images import build_all, ensure_image
+from appliance.bringup.steps import Steps
+from images.builder import Builder
+from images.log import ignore_progress
+from images.recipe import Image, Report
 
 NEEDS = {"base": (), "phone": ("base",), "controller": ("base",), "desktop": ()}
 DEADLINE_S = 10
@@ -69,3 +75,32 @@ def test_a_build_beside_a_failed_one_is_finished_and_none_is_begun() -> None:
 def test_needs_in_a_circle_are_refused() -> None:
     with pytest.raises(ValueError, match="cycle"):
         build_all({"a": ("b",), "b": ("a",)}, image)
+
+
+class SlowBuilder(Builder):
+    """Takes two seconds to find an image, and builds it where it was given phases."""
+
+    def __init__(self, clock: FakeClock, phases: tuple[str, ...]) -> None:
+        self._clock = clock
+        self._phases = phases
+
+    def ensure(
+        self,
+        name: str,
+        report: Report = ignore_progress,
+        *,
+        repair: bool = False,
+        rebuild: bool = False,
+    ) -> Image:
+        self._clock.advance(2.0)
+        for phase in self._phases:
+            report(phase)
+        return image(name)
+
+
+@pytest.mark.parametrize(("phases", "note"), [((), "(there)"), (("packages", "disk"), "(built)")])
+def test_an_image_is_called_built_only_where_it_was(phases: tuple[str, ...], note: str) -> None:
+    clock = FakeClock()
+    steps = Steps(Console(file=io.StringIO()), clock=clock)
+    ensure_image("desktop", SlowBuilder(clock, phases), steps, ignore_progress)
+    assert steps.done[0].note.endswith(note)
