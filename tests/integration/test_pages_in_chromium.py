@@ -1,0 +1,187 @@
+"""The pages as people use them, in a real Chromium: clicks, keys, what is drawn, what is refused."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.process import find_tool
+from tests.pages.axe import find_axe
+from tests.pages.chromium import CHROMIUM, watched_page
+from tests.pages.demo import record_demo
+from tests.pages.site import serving
+from tests.pages.tour import TOUR, PathContext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Page
+
+    from tests.pages.site import Site
+
+LONG_MS = 600_000
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(not CHROMIUM, reason="the chromium package is missing"),
+    pytest.mark.skipif(not find_tool("setpriv"), reason="setpriv is missing"),
+]
+
+
+@pytest.fixture(scope="module")
+def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, tuple[str, str]]]:
+    folder = tmp_path_factory.mktemp("site")
+    runs = record_demo(folder / "runs")
+    with serving(folder) as site:
+        yield site, runs
+
+
+@pytest.fixture
+def site(demo_site: tuple[Site, tuple[str, str]]) -> Site:
+    return demo_site[0]
+
+
+@pytest.fixture
+def page(site: Site) -> Iterator[Page]:
+    """Open a browser whose page must meet no error and break no policy."""
+    with watched_page(site.address) as (page, complaints):
+        page.set_default_timeout(LONG_MS)
+        yield page
+        assert complaints == []
+
+
+def sign_in(page: Page, site: Site) -> None:
+    page.goto("/login")
+    page.get_by_label("Token").fill(site.token)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("heading", name="Overview").wait_for()
+
+
+def queue_smoke(page: Page) -> None:
+    """Queue a run of smoke on machines in memory, and watch it finish."""
+    page.get_by_role("link", name="Runs", exact=True).click()
+    page.get_by_label("Suite").first.select_option("smoke")
+    page.get_by_label("Agent").first.fill("noop")
+    page.get_by_label("Machines").select_option("fake")
+    page.get_by_role("button", name="Queue a run").click()
+    page.wait_for_url("**/runs/2*")
+    page.get_by_text(re.compile(r"^finished")).wait_for()
+    assert page.get_by_text("8 of 8 trials ended").is_visible()
+
+
+def states(page: Page) -> list[str | None]:
+    return [node.get_attribute("data-state") for node in page.locator("g.node").all()]
+
+
+def test_a_run_is_started_and_watched(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    queue_smoke(page)
+    page.get_by_role("link", name=re.compile(r"\.0$")).first.click()
+    page.locator("section.trial").wait_for()
+
+
+def test_two_runs_are_compared(page: Page, demo_site: tuple[Site, tuple[str, str]]) -> None:
+    site, (first, second) = demo_site
+    sign_in(page, site)
+    page.get_by_role("link", name="Compare").click()
+    page.get_by_label("First").fill(first)
+    page.get_by_label("Second").fill(second)
+    page.get_by_role("button", name="Compare").click()
+    page.get_by_role("row", name=re.compile(r"^SR ")).wait_for()
+    page.get_by_role("link", name="side by side").first.click()
+    page.locator("section.trial").nth(1).wait_for()
+
+
+def test_a_trial_is_stepped_by_keys_and_its_graph_changes(
+    page: Page, demo_site: tuple[Site, tuple[str, str]]
+) -> None:
+    site, (run, other) = demo_site
+    sign_in(page, site)
+    page.goto(f"/runs/{run}/trials/dark-style/0?beside={other}/dark-style/0")
+    trial = page.locator("section.trial").first
+    page.keyboard.press("Home")
+    assert states(page) == ["active", "waiting"] * 2
+    page.keyboard.press("ArrowRight")
+    trial.locator("[data-field=note]", has_text="The to-do is on the phone.").wait_for()
+    assert states(page) == ["met", "active"] * 2
+    page.locator("svg.marks circle").first.wait_for()
+    page.keyboard.press("n")
+    trial.get_by_role("heading", name="Refused after step 2").wait_for()
+    page.keyboard.press("End")
+    assert states(page) == ["met", "met"] * 2
+    page.keyboard.press("?")
+    page.get_by_role("dialog").wait_for()
+    page.keyboard.press("?")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Save as one file").click()
+    saved = download.value.path()
+    page.goto(f"file://{saved}")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.locator("[data-field=note]", has_text="The to-do is on the phone.").wait_for()
+    width = page.locator("figure img").first.evaluate("image => image.naturalWidth")
+    assert width == 320
+    assert states(page) == ["met", "active"]
+
+
+def test_a_schedule_fires(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    page.get_by_role("link", name="Schedules").click()
+    page.get_by_label("Name").fill("every-second")
+    page.get_by_label("Agent").fill("noop")
+    page.get_by_label("or every (s)").fill("1")
+    page.get_by_label("Machines").select_option("fake")
+    page.get_by_role("button", name="Add").click()
+    page.get_by_role("cell", name="fired").first.wait_for()
+    page.get_by_role("button", name="Remove").click()
+    page.get_by_text("There are no schedules.").wait_for()
+
+
+def test_a_screen_is_live_and_a_person_does_a_task(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    page.get_by_role("link", name="Fleet").click()
+    page.wait_for_function("document.querySelector('img.screen').naturalWidth > 0")
+    page.get_by_role("link", name="Human").click()
+    page.get_by_label("Task").select_option("smoke/desktop-editor")
+    page.get_by_label("Machines").select_option("fake")
+    page.get_by_role("button", name="Begin").click()
+    image = page.locator("figure img")
+    page.wait_for_function("document.querySelector('figure img')?.naturalWidth > 0")
+    image.click(position={"x": 20, "y": 8})
+    page.locator("[data-field=steps]", has_text="1").wait_for()
+    page.keyboard.type("echo hello")
+    page.keyboard.press("Enter")
+    page.locator("[data-field=steps]", has_text="2").wait_for()
+    page.get_by_role("button", name="I am done").click()
+    page.get_by_role("link", name="The trial, step by step").click()
+    page.get_by_role("link", name="First").click()
+    page.get_by_role("link", name="On", exact=True).click()
+    page.locator("[data-field=action]", has_text="click").wait_for()
+
+
+def test_axe_finds_nothing_serious_on_any_page(
+    page: Page, demo_site: tuple[Site, tuple[str, str]], tmp_path: Path
+) -> None:
+    axe = find_axe()
+    if isinstance(axe, str):
+        pytest.skip(axe)
+    site, runs = demo_site
+    sign_in(page, site)
+    found = []
+    for name, path in TOUR.items():
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.goto(path(PathContext(*runs)))
+            page.evaluate(axe.read_text())
+            report = page.evaluate("axe.run({resultTypes: ['violations']})")
+            found += [
+                f"{name} ({scheme}): {row['id']}: {row['nodes'][0]['html']}"
+                for row in report["violations"]
+                if row["impact"] in {"serious", "critical"}
+            ]
+    assert found == []

@@ -1,0 +1,43 @@
+"""The addresses of all pages, by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class PathContext:
+    """What addresses depend on.
+
+    Attributes:
+        run: the recorded run that is shown.
+        other: another one of the same tasks.
+    """
+
+    run: str
+    other: str
+
+
+TOUR: Mapping[str, Callable[[PathContext], str]] = {
+    "overview": lambda _: "/",
+    "fleet": lambda _: "/fleet",
+    "machine": lambda _: "/fleet/desktop-0000",
+    "runs": lambda _: "/runs",
+    "run": lambda at: f"/runs/{at.run}",
+    "trial": lambda at: f"/runs/{at.run}/trials/dark-style/0?at=4",
+    "side-by-side": lambda at: (
+        f"/runs/{at.run}/trials/dark-style/0?at=2&beside={at.other}/dark-style/0"
+    ),
+    "suites": lambda _: "/suites",
+    "suite": lambda _: "/suites/smoke",
+    "compare": lambda at: f"/compare?first={at.run}&second={at.other}",
+    "schedules": lambda _: "/schedules",
+    "metrics": lambda _: "/dashboards",
+    "human": lambda _: "/human",
+    "doctor": lambda _: "/doctor",
+}
+"""Path of each page."""
