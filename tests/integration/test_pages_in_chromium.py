@@ -14,6 +14,7 @@ from tests.pages.chromium import CHROMIUM, watched_page
 from tests.pages.demo import record_demo
 from tests.pages.site import serving
 from tests.pages.tour import TOUR, PathContext
+from tests.tiers import nightly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 LONG_MS = 600_000
 
 pytestmark = [
+    nightly("journeys through a browser take minutes"),
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.timeout(900),
