@@ -111,7 +111,9 @@ class GraphEvaluator(Progress):
         names = self.in_order({*self._active, *self._keeps})
         outcomes = self._waves.run(names)
         found = [StartProblem.of(self._nodes[outcome.node], outcome) for outcome in outcomes]
-        return StartReport(tuple(problem for problem in found if problem is not None))
+        report = StartReport(tuple(problem for problem in found if problem is not None))
+        self.at_start = {problem.node: problem for problem in report.problems}
+        return report
 
     def step(self) -> tuple[str, ...]:
         """Evaluate what is active, wave after wave, and return the nodes newly met, in order.

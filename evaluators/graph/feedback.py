@@ -15,6 +15,7 @@ from evaluators.graph.state import NodeState
 if TYPE_CHECKING:
     from evaluators.catalogue import Tools
     from evaluators.graph.progress import Progress
+    from evaluators.graph.start import StartProblem
     from evaluators.model.node import Check, Node
     from evaluators.model.task import Task
 
@@ -24,11 +25,11 @@ _WITHOUT_FEEDBACK = {NodeState.MET, NodeState.KEPT}
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """Why one node has no credit, or is broken.
+    """Why one node has no credit, or is broken, or kept the trial from starting.
 
     Attributes:
         node: its id.
-        state: neither met nor kept.
+        state: neither met nor kept, unless it kept the trial from starting.
         why: one or two sentences that an agent may read.
     """
 
@@ -38,7 +39,9 @@ class Feedback:
 
 
 def explain(graph: Progress, task: Task, evaluators: Tools) -> tuple[Feedback, ...]:
-    """Return the feedback for every node without credit or broken, in the task's order.
+    """Return the feedback for every node that is neither met nor kept, in the task's order.
+
+    Where the trial could not start, the nodes that are to blame say so.
 
     Args:
         graph: of a trial of `task`.
@@ -48,9 +51,13 @@ def explain(graph: Progress, task: Task, evaluators: Tools) -> tuple[Feedback, .
     feedback = []
     for node in task.graph:
         state = graph.state_of(node.id)
-        if state not in _WITHOUT_FEEDBACK:
+        problem = graph.at_start.get(node.id)
+        if problem or state not in _WITHOUT_FEEDBACK:
             condition = node.hint or _condition_of(node, task, evaluators)
-            why = _explain_state(state, condition, graph.waits_for(node.id))
+            if problem:
+                why = _explain_start(problem, condition)
+            else:
+                why = _explain_state(state, condition, graph.waits_for(node.id))
             feedback.append(Feedback(node.id, state, why))
     return tuple(feedback)
 
@@ -72,6 +79,14 @@ def progress_lines(graph: Progress, task: Task, evaluators: Tools, detail: str) 
         met = [f"{name}: met" for name in graph.met]
         return (*met, *(f"{row.node}: {row.why}" for row in explain(graph, task, evaluators)))
     return ()
+
+
+def _explain_start(problem: StartProblem, condition: str) -> str:
+    if problem.met is None:
+        return f"Could not be checked before the start: {condition}"
+    if problem.met:
+        return f"Satisfied before the start, so that nothing is left to do: {condition}"
+    return f"Has to stay satisfied and is not before the start: {condition}"
 
 
 def _explain_state(state: NodeState, condition: str, before: tuple[str, ...]) -> str:

@@ -15,6 +15,7 @@ from evaluators.model.node import Mode
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from evaluators.graph.start import StartProblem
     from evaluators.model.node import Node
     from provisioning.protocols import Json
 
@@ -30,6 +31,7 @@ class Progress:
     Attributes:
         ended: reason by role, for machines that the agent ended.
         hindered: reason by role, for machines where the agent keeps evaluators from answering.
+        at_start: by node, why the trial must not start; nothing of it is kept in logs.
 
     Raises:
         GraphError: see `build_graph`.
@@ -53,6 +55,7 @@ class Progress:
         self._is_finished = False
         self.ended: dict[str, str] = {}
         self.hindered: dict[str, str] = {}
+        self.at_start: dict[str, StartProblem] = {}
 
     @property
     def nodes(self) -> tuple[str, ...]:

@@ -19,12 +19,14 @@ class StartProblem:
 
     Attributes:
         node: id of the node concerned.
+        met: whether the node is met; None when that could not be decided.
         cause: `TASK` when a node without predecessors is met already or a keep node is not met;
             otherwise why the node could not be decided.
         message: what is wrong, for logs and the trial's detail.
     """
 
     node: str
+    met: bool | None
     cause: Cause
     message: str
 
@@ -33,11 +35,11 @@ class StartProblem:
         """Return the problem with a node's outcome at the start; None when it is as it must be."""
         if outcome.met is None:
             message = f"{node.id} is undecided at the start: {outcome.reason}"
-            return cls(node.id, outcome.cause or Cause.EVALUATOR, message)
+            return cls(node.id, None, outcome.cause or Cause.EVALUATOR, message)
         if node.mode is Mode.KEEP and not outcome.met:
-            return cls(node.id, Cause.TASK, f"{node.id} must be met at the start and is not")
+            return cls(node.id, False, Cause.TASK, f"{node.id} must be met at the start and is not")
         if node.mode is not Mode.KEEP and outcome.met:
-            return cls(node.id, Cause.TASK, f"{node.id} is met before the agent acts")
+            return cls(node.id, True, Cause.TASK, f"{node.id} is met before the agent acts")
         return None
 
 

@@ -85,6 +85,25 @@ def test_a_broken_keep_node_is_explained_and_a_kept_one_is_not() -> None:
     )
 
 
+def test_what_keeps_a_trial_from_starting_is_not_called_unsatisfied() -> None:
+    checks = {"a": {}, "b": {}, "k": {"mode": "keep"}, "l": {"mode": "keep"}, "m": {}}
+    nodes = [
+        {"id": name, "on": "pc", "check": "file_exists", "with": {"path": f"~/{name}"}, **more}
+        for name, more in checks.items()
+    ]
+    task = Task.model_validate(TASK | {"graph": nodes})
+    graph, runner = graph_of(task)
+    runner.truth = {"a": True, "k": False, "l": True, "m": None}
+    assert not graph.check_start().is_clean
+    rows = explain(graph, task, builtin_evaluators())
+    assert {row.node: row.why.partition(":")[0] for row in rows} == {
+        "a": "Satisfied before the start, so that nothing is left to do",
+        "b": "Not yet satisfied",
+        "k": "Has to stay satisfied and is not before the start",
+        "m": "Could not be checked before the start",
+    }
+
+
 def test_an_unknown_evaluator_is_only_named() -> None:
     task = Task.model_validate(TASK | {"graph": [{"id": "c", "on": "pc", "check": "no_such"}]})
     (row,) = explain(graph_of(task)[0], task, builtin_evaluators())
