@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import ActionError
+from controller.actions.phone_shell import PACKAGES
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class Contents:
 
     Attributes:
         machine: its image.
-        programs: name as menus show it, by desktop id; of phones, the packages.
+        programs: name as menus show it, by desktop id; of phones, the label that `open_app` takes, by
+            package; empty for packages without one.
         packages: version by name, of a distribution.
         fonts: families.
         commands: that can be run by name.
@@ -98,7 +100,9 @@ def read_contents(machine: Machine) -> Contents:
     name = f"{machine.info.image} ({machine.info.image_digest[:12]})"
     if machine.info.kind is Kind.PHONE:
         packages = _output(machine, "pm", "list", "packages").split()
-        programs = {each.removeprefix("package:"): "" for each in sorted(packages)}
+        labels = {package: label for label, package in PACKAGES.items()}
+        names = sorted(each.removeprefix("package:") for each in packages)
+        programs = {name: labels.get(name, "") for name in names}
         return Contents(name, programs, records=_records(machine))
     return Contents(
         name,

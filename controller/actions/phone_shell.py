@@ -13,11 +13,24 @@ if TYPE_CHECKING:
 _TIMEOUT_S = 20.0
 
 PACKAGES = {
+    "Browser": "com.android.chrome",
+    "Calendar": "com.google.android.calendar",
+    "Camera": "com.android.camera2",
+    "Clock": "com.google.android.deskclock",
     "Contacts": "com.google.android.contacts",
+    "Docs": "com.google.android.apps.docs.editors.docs",
+    "Drive": "com.google.android.apps.docs",
+    "Files": "com.google.android.documentsui",
+    "Mail": "com.google.android.gm",
+    "Maps": "com.google.android.apps.maps",
+    "Messages": "com.google.android.apps.messaging",
+    "Notes": "com.google.android.keep",
+    "Phone": "com.android.dialer",
+    "Photos": "com.google.android.apps.photos",
     "Settings": "com.android.settings",
     "Tasks": "com.google.android.apps.tasks",
 }
-"""Packages of applications by the label a user reads."""
+"""Packages of applications by the label a user reads on the reference phone."""
 
 
 def run_on_phone(machine: Machine, *argv: str) -> str:
@@ -55,9 +68,10 @@ def launch(machine: Machine, name: str) -> None:
     listed = run_on_phone(machine, "pm", "list", "packages").split()
     installed = {line.removeprefix("package:") for line in listed}
     if package not in installed:
+        present = sorted(label for label, known in PACKAGES.items() if known in installed)
         raise InvalidActionError(
             f"The phone has no application called {name!r}.",
-            resolution=f"Known: {', '.join(sorted(PACKAGES))}, or a package.",
+            resolution=f"Known: {', '.join(present)}, or a package.",
         )
     run_on_phone(
         machine, "am", "start", "-a", "android.intent.action.MAIN",

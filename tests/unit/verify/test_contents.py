@@ -9,7 +9,9 @@ import pytest
 from appliance.base.errors import ActionError
 from appliance.base.process import CommandResult, run
 from appliance.verify.contents import Contents, read_contents
+from controller.actions.phone_shell import PACKAGES
 from controller.actions.setup_phone import add_contact, add_message
+from images.phone.device.apps.directory import APPS
 from provisioning.fake import FakeDesktop, FakePhone
 
 if TYPE_CHECKING:
@@ -42,11 +44,16 @@ def test_a_phone_shows_its_packages_and_first_content() -> None:
     add_contact(phone, "Ada Lovelace", "+44 20 1234")
     add_message(phone, "555", "Where are you?")
     found = read_contents(phone)
-    assert "com.android.settings" in found.programs
+    assert found.programs["com.android.settings"] == "Settings"
     assert found.records["content://sms"] == ("address=555, type=1, body=Where are you?",)
     assert found.records["content://call_log/calls"] == ()
     assert "- empty" in found.page()
     assert found.to_dict()["fonts"] == []
+
+
+def test_labels_are_those_of_the_reference_phone() -> None:
+    listed = {app.label: app.package for app in APPS.values() if app.is_listed}
+    assert listed == PACKAGES
 
 
 def test_a_machine_that_cannot_be_asked_says_so() -> None:
