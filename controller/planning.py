@@ -13,7 +13,7 @@ from appliance.base.errors import MesocosmError, ToolError, UsageError
 from appliance.base.files import digest_json
 from appliance.base.ids import new_run_id
 from appliance.base.process import run
-from appliance.base.settings import REPOSITORY
+from appliance.base.settings import REPOSITORY, get_settings
 from controller.selection import with_limits
 from controller.store.agent_spec import agent_name
 from controller.store.runs import Store
@@ -273,8 +273,11 @@ def recipes_of(settings: Settings, kinds: Iterable[Kind]) -> dict[str, str]:
 
 @cache
 def code_version() -> CodeSpec:
-    """Return which Mesocosm this is; the commit only where it runs from its repository."""
+    """Return which Mesocosm this is; the commit where it runs from its repository, or was told it."""
     version = importlib.metadata.version("mesocosm")
+    if told := get_settings().code:
+        commit, _, modified = told.partition("-")
+        return CodeSpec(version=version, commit=commit, is_modified=bool(modified))
     git = ["git", "-C", str(REPOSITORY)]
     try:
         if not (REPOSITORY / ".git").exists():

@@ -38,11 +38,20 @@ def settings_for(label: str, settings: Settings) -> Settings | None:
 
 
 def make_recipe(name: str, settings: Settings) -> Recipe:
-    """Make the recipe of a name, set as the settings say.
+    """Make the recipe of a name, set as the settings say; in a container, the one that was recorded.
 
     Raises:
         UnknownNameError: there is none.
+        ImageMissingError: in a container: the host recorded none.
     """
+    if settings.place == "container":
+        from images.recorded import read_recipe  # noqa: PLC0415
+
+        return read_recipe(name, settings)
+    return _make(name, settings)
+
+
+def _make(name: str, settings: Settings) -> Recipe:
     match name:
         case "base":
             from images.base.recipe import BaseRecipe  # noqa: PLC0415

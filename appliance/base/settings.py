@@ -56,6 +56,10 @@ class Settings(EnvironmentSettings):
             built.
         accept_android_sdk_licence: whether who builds the emulator's image accepts its licence.
         android_apks_dir: folder of APKs to install on the emulator, with their SHA256SUMS.
+        place: where this process runs; the compose file sets it. In a ``container`` recipes of images
+            are what the host recorded, and folders of the host are not there.
+        code: commit of the source tree, with ``-modified`` after it where that differs; the compose
+            file sets it, as containers hold no repository.
     """
 
     model_config = SettingsConfigDict(env_prefix="MESOCOSM_", frozen=True)
@@ -87,6 +91,8 @@ class Settings(EnvironmentSettings):
     phone: Literal["reference", "emulator"] = "reference"
     accept_android_sdk_licence: bool = False
     android_apks_dir: Path | None = None
+    place: Literal["host", "container"] = "host"
+    code: str = Field(default="", pattern="^([0-9a-f]{40}(-modified)?)?$")
 
     @property
     def owner(self) -> str:

@@ -17,6 +17,9 @@ from appliance.base.files import write_atomic
 from images.builder import Builder
 from images.catalog import needed_names
 from images.currency import Currency, ImageState, judge_images
+from images.recording import record_recipes
+from provisioning.desktop.registry import DESKTOPS
+from provisioning.phone.profile import PROFILES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +41,7 @@ class _Kept(BaseModel):
 
 
 def read_currency(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> list[ImageState]:
-    """Judge every image that the appliance needs, and keep what was found.
+    """Judge every image that the appliance needs, and keep what was found; on a host, recipes too.
 
     Raises:
         RequirementError: the Docker engine does not answer.
@@ -52,9 +55,17 @@ def read_currency(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> list[Im
     try:
         if settings.images_dir.is_dir():
             write_atomic(_path(settings), kept.model_dump_json())
+        if settings.place == "host":
+            record_recipes(recorded_names(settings), settings)
     except OSError as exc:
         _log.warning("what was found of images could not be kept: %s", exc)
     return states
+
+
+def recorded_names(settings: Settings) -> list[str]:
+    """Return the images that processes in containers may ask about: needed ones, and those of machines."""
+    of_machines = (*DESKTOPS[settings.desktop].images, PROFILES[settings.phone].image)
+    return list(dict.fromkeys((*needed_names(settings), *of_machines)))
 
 
 def kept_currency(settings: Settings) -> dict[str, Currency]:

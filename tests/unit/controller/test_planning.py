@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import UnknownNameError, UsageError
-from appliance.base.settings import REPOSITORY, Settings
+from appliance.base.errors import SettingsError, UnknownNameError, UsageError
+from appliance.base.settings import REPOSITORY, Settings, get_settings
 from controller.actions.vocabulary import vocabulary
 from controller.agents.oracle import OracleDriver
 from controller.agents.registry import make_driver
@@ -123,6 +123,16 @@ def test_the_code_version_names_the_commit() -> None:
     assert code.version
     assert len(code.commit) in {0, 40}
     assert str(code).startswith(code.version)
+
+
+def test_a_container_is_told_its_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MESOCOSM_CODE", f"{'0a' * 20}-modified")
+    get_settings.cache_clear()
+    code = code_version.__wrapped__()
+    assert (code.commit, code.is_modified) == ("0a" * 20, True)
+    monkeypatch.setenv("MESOCOSM_CODE", "main")
+    with pytest.raises(SettingsError, match="MESOCOSM_CODE"):
+        Settings()
 
 
 def test_recipes_are_known_without_anything_built(tmp_path: Path) -> None:

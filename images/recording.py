@@ -1,0 +1,80 @@
+"""Record today's recipes for processes in containers; see `images.recorded`."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import MesocosmError
+from appliance.base.files import write_atomic
+from images.catalog import make_recipe, settings_for
+from images.manifest import Manifest
+from images.recorded import DESKTOPS, Record, RecordedRecipe, record_path
+from images.store import iter_manifests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from appliance.base.settings import Settings
+    from images.recipe import Recipe
+
+    MakeRecipe = Callable[[str, Settings], Recipe]
+
+_log = logging.getLogger(__name__)
+
+
+def record_recipes(
+    names: Iterable[str],
+    settings: Settings,
+    make: MakeRecipe = make_recipe,
+) -> None:
+    """Write down recipes and those that they stand on; also of desktops of other distributions.
+
+    Nothing is written where nothing changed, or where there are no images.
+
+    Args:
+        names: of the recipes.
+        settings: which variants they make, and where images are.
+        make: makes the recipe of a name.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if not settings.images_dir.is_dir():
+        return
+    found: dict[tuple[str, str], RecordedRecipe] = {}
+    for name in names:
+        _add(name, settings, make, found)
+    for _, manifest in iter_manifests(settings.images_dir):
+        if isinstance(manifest, Manifest) and manifest.name in DESKTOPS:
+            label = f"{manifest.name}:{manifest.variant}"
+            if (other := settings_for(label, settings)) is not None:
+                _add(manifest.name, other, make, found)
+    text = Record(recipes=tuple(found.values())).model_dump_json()
+    path = record_path(settings)
+    if not path.is_file() or path.read_text() != text:
+        write_atomic(path, text)
+
+
+def _add(
+    name: str,
+    settings: Settings,
+    make: MakeRecipe,
+    found: dict[tuple[str, str], RecordedRecipe],
+) -> None:
+    """Record one recipe and what it stands on; one that this host cannot make is left out."""
+    try:
+        recipe = make(name, settings)
+        if (name, recipe.variant) in found:
+            return
+        found[name, recipe.variant] = RecordedRecipe(
+            name=name,
+            variant=recipe.variant,
+            needs=recipe.needs,
+            recorded=dict(recipe.inputs()),
+        )
+    except MesocosmError as exc:
+        _log.warning("the recipe of %s is not recorded: %s", name, exc)
+        return
+    for other in recipe.needs:
+        _add(other, settings, make, found)
