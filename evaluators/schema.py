@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from appliance.base.errors import SpecError, UnknownNameError
+from evaluators import guest_paths
 from evaluators.decorators import Mark, mark_of
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class Tool:
         try:
             model = self._read(args)
         except (TypeError, ValueError) as exc:
-            raise self._refusal(_faults(self.arguments, exc), error) from exc
+            raise self._refusal(_faults(self, exc), error) from exc
         return {
             _name(info): getattr(model, key) for key, info in self.arguments.model_fields.items()
         }
@@ -117,12 +118,26 @@ class Tool:
         return tuple(_name(info) for info in fields if mark in info.metadata)
 
     def faults(self, args: Mapping[str, Json]) -> list[Fault]:
-        """Return the mistakes in arguments, as `check` reports them; empty when there are none."""
+        """Return the mistakes in arguments, as `check` reports them; empty when there are none.
+
+        Relative paths are mistakes of task files; `check` leaves them to the evaluator.
+        """
+        found: list[Fault] = []
         try:
             self._read(args)
         except (TypeError, ValueError) as exc:
-            return _faults(self.arguments, exc)
-        return []
+            found = _faults(self, exc)
+        return found + self._relative_paths(args)
+
+    def _relative_paths(self, args: Mapping[str, Json]) -> list[Fault]:
+        if self.mark.kind != "evaluator":
+            return []
+        return [
+            Fault(name, f"{name}: {guest_paths.advice(value, self.on)}")
+            for info in self.arguments.model_fields.values()
+            if guest_paths.is_path(name := _name(info), info.description or "")
+            if isinstance(value := args.get(name), str) and guest_paths.is_relative(value, self.on)
+        ]
 
     def _read(self, args: Mapping[str, Json]) -> BaseModel:
         return self.arguments.model_validate_json(json.dumps(dict(args)), strict=True)
@@ -229,15 +244,16 @@ def _name(info: FieldInfo) -> str:
     return info.alias or ""
 
 
-def _faults(model: type[BaseModel], exc: Exception) -> list[Fault]:
+def _faults(tool: Tool, exc: Exception) -> list[Fault]:
     if not isinstance(exc, ValidationError):
         return [Fault("", str(exc))]
     rows = [dict(row) for row in exc.errors(include_url=False)]
     rows.sort(key=lambda row: row["type"] != "extra_forbidden")  # a misspelling explains the rest
-    return [_fault(model, row) for row in rows]
+    return [_fault(tool, row) for row in rows]
 
 
-def _fault(model: type[BaseModel], row: dict[str, Any]) -> Fault:
+def _fault(tool: Tool, row: dict[str, Any]) -> Fault:
+    model = tool.arguments
     name = ".".join(str(part) for part in row["loc"]) or "arguments"
     argument = str(row["loc"][0]) if row["loc"] else ""
     if row["type"] == "extra_forbidden":
@@ -245,7 +261,18 @@ def _fault(model: type[BaseModel], row: dict[str, Any]) -> Fault:
         return Fault(argument, f"{unknown.brief} {unknown.resolution}")
     if row["type"] == "missing":
         return Fault(argument, f"{name} is missing.")
+    if row["type"] == "string_pattern_mismatch":
+        return Fault(argument, f"{name}: {_unfit(tool, argument, row)}")
     return Fault(argument, f"{name}: {row['msg']}, not {_shortened(row['input'])}.")
+
+
+def _unfit(tool: Tool, argument: str, row: dict[str, Any]) -> str:
+    """Return what is wrong with a text that has not the form of its argument."""
+    if row["ctx"]["pattern"] == guest_paths.PATTERN:
+        return guest_paths.advice(str(row["input"]), tool.on)
+    fields = {_name(info): info for info in tool.arguments.model_fields.values()}
+    wanted = (fields[argument].description or "").rstrip(".")
+    return f"{_shortened(row['input'])} does not have the form that is expected: {wanted}."
 
 
 def _shortened(value: object) -> str:

@@ -10,6 +10,7 @@ from pydantic import Field
 from appliance.base.errors import ActionError, SpecError
 from evaluators.decorators import setup
 from evaluators.desktop.unchanged import REFERENCE_FOLDER, reference_of
+from evaluators.guest_paths import PATTERN
 from evaluators.suite_files import SuiteFile  # noqa: TC001 - read by pydantic
 from provisioning.links.files_over_link import LinkFiles
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _COPY_TIMEOUT_S = 120.0
 _EXECUTABLE = 0o111
 
-GuestPath = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"^(/|~/).*")]
+GuestPath = Annotated[str, Field(min_length=1, max_length=1000, pattern=PATTERN)]
 """An absolute path of the guest, or one that starts with ``~/``."""
 Mode = Annotated[str, Field(pattern=r"^0?[0-7]{3}$")]
 """Permission bits in octal, as text: ``"0644"``."""

@@ -12,7 +12,8 @@ from appliance.base.errors import nearest
 SESSION = "session"
 """The role of evaluators that look at the session (the submitted answer), not at a machine."""
 
-Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+NAME_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=64)]
 """Lower-case words with hyphens: ids of tasks, nodes and suites."""
 
 

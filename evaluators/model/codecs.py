@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from evaluators.model.base import NAME_PATTERN
 from evaluators.model.yaml_source import Source, dump_yaml, join_errors, read_yaml
+from evaluators.parameters.declaration import PARAMETER_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +29,11 @@ SCHEMA_VERSION = 2
 """What `encode` writes."""
 VERSION_KEY = "schema_version"
 _READABLE = (1, 2)
+_FORMS = {
+    NAME_PATTERN: "lower-case letters and digits, with single hyphens between words: `book-room`",
+    PARAMETER_PATTERN: "lower-case letters, digits and `_`, a letter first: `room_number`",
+}
+"""How names are written, by their pattern."""
 _SINCE = {"subtasks": 2, "parts": 2, "applications": 2}
 """Version that added a key; older files with it are refused."""
 
@@ -136,6 +143,9 @@ def _message(row: ErrorDetails) -> str:
     name = ".".join(str(part) for part in row["loc"] if part not in {"acts", "waits"})
     if row["type"] == "missing":
         return f"the key {str(row['loc'][-1])!r} is missing ({name})."
+    if row["type"] == "string_pattern_mismatch" and (form := _FORMS.get(row["ctx"]["pattern"])):
+        name = name.removesuffix(".[key]")
+        return f"{name}: {row['input']!r} is no name. Write {form}."
     return f"{name}: {row['msg']}, not {row['input']!r}."
 
 

@@ -10,7 +10,8 @@ from pydantic_core import PydanticCustomError
 
 from evaluators.model.base import Strict, is_empty
 
-ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=32)]
+PARAMETER_PATTERN = r"^[a-z][a-z0-9_]*$"
+ParameterName = Annotated[str, Field(pattern=PARAMETER_PATTERN, max_length=32)]
 """How parameters of tasks and inputs of subtasks are called."""
 
 MAX_OPTIONS = 10_000
