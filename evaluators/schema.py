@@ -29,6 +29,8 @@ _SECTION = re.compile(
 _PARAMETER = re.compile(r"^(\*{0,2}\w+)(?: \([^)]*\))?:\s*(.*)$")
 
 _SHOWN_CHARS = 200
+_WANTS_TEXT = ("string_type", "literal_error")
+"""Errors of pydantic about a value that is no text where one is wanted."""
 
 
 class Fault(NamedTuple):
@@ -128,6 +130,16 @@ class Tool:
         except (TypeError, ValueError) as exc:
             found = _faults(self, exc)
         return found + self._relative_paths(args)
+
+    def wanting_text(self, args: Mapping[str, Json]) -> list[tuple[str | int, ...]]:
+        """Return where arguments are no text and text is taken; parts after the value name types."""
+        try:
+            self._read(args)
+        except ValidationError as exc:
+            return [row["loc"] for row in exc.errors() if row["type"] in _WANTS_TEXT]
+        except (TypeError, ValueError):
+            return []
+        return []
 
     def _relative_paths(self, args: Mapping[str, Json]) -> list[Fault]:
         if self.mark.kind != "evaluator":

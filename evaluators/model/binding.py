@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
-from evaluators.model.placeholders import placeholders, substitute
+from evaluators.model.placeholders import placeholders, substitute, substitute_entry
 from evaluators.model.resources import is_assignable, is_of_type
 from evaluators.model.spelling import require_known
 from evaluators.model.subtask import FROM
@@ -211,6 +211,7 @@ def _fill(
     escapes: bool,
 ) -> JsonValue:
     try:
-        return substitute(content, values, keeps_escapes=escapes)
+        fill = substitute if key == "outputs" else substitute_entry
+        return fill(content, values, keeps_escapes=escapes)
     except TypeError as exc:
         raise definition.source.error((key,), f"{exc}.", f"Used as {use!r}.") from exc

@@ -1,8 +1,13 @@
-"""Placeholders in texts: ``${name}`` stands for a value, ``$${`` for a literal ``${``."""
+"""Placeholders in texts: ``${name}`` stands for a value.
+
+Of the dollar signs before a brace each pair is one dollar sign: ``$${name}`` is a literal ``${name}``,
+``$$${name}`` a dollar sign and the value. Dollar signs elsewhere are themselves.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,7 +17,13 @@ if TYPE_CHECKING:
 
     from evaluators.model.yaml_source import Where
 
-_PLACEHOLDER = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
+AS_TEXT = ":text"
+"""End of a placeholder that is text wherever it stands: ``${count:text}``."""
+ARGUMENTS = "with"
+"""Key of entries whose values have types; all other placeholders of entries give text."""
+
+_PLACEHOLDER = re.compile(r"(\$+)\{(?:([^{}]*)\})?")
+_BEGINS_LIKE_ONE = re.compile(r"\$*\{")
 
 
 def substitute(
@@ -31,41 +42,101 @@ def substitute(
         KeyError: a placeholder has no value.
         TypeError: a value that is neither text nor number stands inside a longer text.
     """
-    if isinstance(value, list):
-        return [substitute(item, values, keeps_escapes=keeps_escapes) for item in value]
-    if isinstance(value, dict):
-        return {
-            key: substitute(item, values, keeps_escapes=keeps_escapes)
-            for key, item in value.items()
-        }
-    if not isinstance(value, str):
-        return value
-    alone = _PLACEHOLDER.fullmatch(value)
-    if alone and alone[1] is not None:
-        return values[alone[1]]
-    escape = "$${" if keeps_escapes else "${"
-    return _PLACEHOLDER.sub(lambda match: _text_of(match, values, escape), value)
+    return _Filling(values, keeps_escapes).typed(value)
+
+
+def substitute_entry(
+    value: JsonValue, values: Mapping[str, JsonValue], *, keeps_escapes: bool = False
+) -> JsonValue:
+    """Return an entry of a task (or several) with every placeholder replaced.
+
+    Like `substitute` in arguments (``with``); everywhere else a placeholder alone is text, too.
+    Arguments and errors as there.
+    """
+    return _Filling(values, keeps_escapes).entry(value)
 
 
 def placeholders(value: JsonValue, where: Where = ()) -> Iterator[tuple[str, Where]]:
     """Return the name of every placeholder in a value, and where it stands."""
+    for match, place in _matches(value, where):
+        if match[2] is not None and len(match[1]) % 2:
+            yield match[2].removesuffix(AS_TEXT), place
+
+
+def escaped(value: JsonValue) -> Iterator[str]:
+    """Return what would be the names of placeholders, were they not escaped."""
+    for match, _ in _matches(value, ()):
+        if match[2] is not None and not len(match[1]) % 2:
+            yield match[2]
+
+
+def lone_placeholder(text: object) -> str | None:
+    """Return the name of the placeholder that is all of a text; None for anything else."""
+    match = _PLACEHOLDER.fullmatch(text) if isinstance(text, str) else None
+    return match[2] if match and match[1] == "$" else None
+
+
+def _matches(value: JsonValue, where: Where) -> Iterator[tuple[re.Match[str], Where]]:
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from placeholders(item, (*where, index))
+            yield from _matches(item, (*where, index))
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from placeholders(item, (*where, key))
+            yield from _matches(item, (*where, key))
     elif isinstance(value, str):
         for match in _PLACEHOLDER.finditer(value):
-            if match[1] is not None:
-                yield match[1], where
+            yield match, where
 
 
-def _text_of(match: re.Match[str], values: Mapping[str, JsonValue], escape: str) -> str:
-    name = match[1]
-    if name is None:
-        return escape
-    value = values[name]
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise TypeError(f"${{{name}}} is {value!r}, which cannot stand inside a text")
-    return str(value)
+@dataclass(frozen=True, slots=True)
+class _Filling:
+    """Puts values in place; see `substitute`."""
+
+    values: Mapping[str, JsonValue]
+    keeps_escapes: bool
+
+    def typed(self, value: JsonValue) -> JsonValue:
+        if isinstance(value, list):
+            return [self.typed(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self.typed(item) for key, item in value.items()}
+        name = lone_placeholder(value)
+        if name is not None and not name.endswith(AS_TEXT):
+            return self.values[name]
+        return self.text(value)
+
+    def entry(self, value: JsonValue) -> JsonValue:
+        if isinstance(value, list):
+            return [self.entry(item) for item in value]
+        if isinstance(value, dict):
+            return {
+                key: self.typed(item) if key == ARGUMENTS else self.entry(item)
+                for key, item in value.items()
+            }
+        return self.text(value)
+
+    def text(self, value: JsonValue) -> JsonValue:
+        return _PLACEHOLDER.sub(self._filled, value) if isinstance(value, str) else value
+
+    def _filled(self, match: re.Match[str]) -> str:
+        dollars, name = match[1], match[2]
+        pairs, is_one = divmod(len(dollars), 2)
+        if is_one and name is not None:
+            return self._with_dollars(pairs, self._value_as_text(name))
+        if self.keeps_escapes:
+            return match[0]
+        return "$" * (pairs + is_one) + match[0][len(dollars) :]
+
+    def _with_dollars(self, count: int, text: str) -> str:
+        """Return a text after dollar signs, so that it is that after the next substitution too."""
+        is_read_again = self.keeps_escapes and _BEGINS_LIKE_ONE.match(text)
+        return "$" * (count * 2 if is_read_again else count) + text
+
+    def _value_as_text(self, name: str) -> str:
+        value = self.values[name.removesuffix(AS_TEXT)]
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise TypeError(f"${{{name}}} is {value!r}, which cannot stand inside a text")
+        later = lone_placeholder(value) if self.keeps_escapes and name.endswith(AS_TEXT) else None
+        if later is not None and not later.endswith(AS_TEXT):
+            return f"${{{later}{AS_TEXT}}}"
+        return str(value)

@@ -205,6 +205,17 @@ def require_known(
         raise source.error(where, unknown.brief, resolution=unknown.resolution)
 
 
+def unknown_placeholder(
+    source: Source, where: Where, name: str, names: Collection[str]
+) -> list[SpecError]:
+    """Return the mistake of naming a placeholder that there is not; none where there is one."""
+    if name in names:
+        return []
+    unknown = UnknownNameError.of("placeholder", name, names)
+    advice = f"{unknown.resolution} For the text itself write $${{{name}}}."
+    return [source.error(where, unknown.brief, resolution=advice.strip())]
+
+
 def _without_phantoms(faults: Sequence[Fault]) -> list[Fault]:
     """Leave out what is missing where a name is misspelt: that explains it."""
     is_misspelt = any(fault.words.startswith("There is no argument") for fault in faults)

@@ -59,8 +59,7 @@ class Subtask(Strict):
 
     ``${name}`` in a text of `setup`, `checks`, `oracle`, `instruction` and output values stands for
     the value of an input, and ``${roles.name}`` for the task's role that plays the subtask's role
-    `name`. A text that is one placeholder alone takes the value as it is, a number or list
-    included. ``$${`` is a literal ``${``.
+    `name`; see `evaluators.model.placeholders`.
 
     Attributes:
         id: its name in the suite.

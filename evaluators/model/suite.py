@@ -19,14 +19,18 @@ from evaluators.model.compiler import compile_task
 from evaluators.model.spelling import check_entries, check_subtask, check_task, require_known
 from evaluators.model.subtask import ComposedTask, Subtask
 from evaluators.model.task import Task
+from evaluators.model.text_arguments import examples_of, with_texts
 from evaluators.model.yaml_source import join_errors
 from evaluators.parameters.binding import bind_task, check_placeholders
+from evaluators.parameters.drawing import draw
 from evaluators.parameters.options import read_options
 from evaluators.suite_code.functions import extend, load_suite_code
 from evaluators.suite_files import digest_files
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+
+    from pydantic import JsonValue
 
     from evaluators.catalogue import Vocabulary
     from evaluators.model.yaml_source import Source, Where
@@ -209,6 +213,8 @@ class _Reader:
 
     def _read_task(self, source: Source, definitions: Mapping[str, Definition]) -> Task:
         task, checked = self._parse(source, definitions)
+        if task.parameters:
+            task = with_texts(task, self.vocabulary, _example_values(task))
         for seed in _SEEDS_CHECKED if task.parameters else (0,):
             bound = _bind(checked, task, seed)
             check_task(checked, bound, self.vocabulary, self.applications)
@@ -248,7 +254,8 @@ class _Reader:
             if subtask.id in definitions:
                 message = f"another subtask of this suite is called {subtask.id!r}."
                 raise source.error(("id",), message)
-            definitions[subtask.id] = Definition(source, subtask)
+            filled = with_texts(subtask, self.vocabulary, examples_of(subtask))
+            definitions[subtask.id] = Definition(source, filled)
         return definitions
 
 
@@ -256,6 +263,14 @@ def _id_of(source: Source) -> str:
     """Return the id of a task whose file may be invalid, else its name."""
     data = source.data if isinstance(source.data, dict) else {}
     return str(data.get("id", source.path.stem))
+
+
+def _example_values(task: Task) -> Mapping[str, JsonValue]:
+    """Return the values of a task's parameters for one seed; none where there cannot be any."""
+    try:
+        return draw(task.parameters, _SEEDS_CHECKED[0])
+    except SpecError:  # `_bind` reports it
+        return {}
 
 
 def _bind(source: Source, task: Task, seed: int) -> Task:

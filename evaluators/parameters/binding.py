@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import SpecError
-from evaluators.model.placeholders import placeholders, substitute
-from evaluators.model.spelling import require_known
+from evaluators.model.placeholders import escaped, placeholders, substitute_entry
+from evaluators.model.spelling import require_known, unknown_placeholder
 from evaluators.model.task import Task
 from evaluators.model.yaml_source import join_errors
 from evaluators.parameters.declaration import Choice, fields_of
@@ -58,7 +58,7 @@ def bind_task(task: Task, seed: int) -> BoundTask:
     content = task.model_dump(mode="json", by_alias=True)
     for key in WITH_PLACEHOLDERS:
         if key in content:
-            content[key] = substitute(content[key], values)
+            content[key] = substitute_entry(content[key], values)
     bound = Task.model_validate({**content, "parameters": {}})
     return BoundTask(bound, {name: values[name] for name in task.parameters})
 
@@ -83,14 +83,23 @@ def check_placeholders(source: Source, parameters: Mapping[str, Parameter]) -> N
     for key in WITH_PLACEHOLDERS:
         for name, where in placeholders(source.data.get(key), (key,)):
             used.add(name.partition(".")[0])
-            errors += _unknown(source, where, "placeholder", name, known)
+            errors += unknown_placeholder(source, where, name, known)
     for name, parameter in parameters.items():
         if name not in used and not errors:  # a misspelt placeholder may be the one that uses it
             where = ("parameters", name)
-            errors.append(source.error(where, f"no placeholder uses the parameter {name!r}."))
+            message = f"no placeholder uses the parameter {name!r}."
+            errors.append(source.error(where, message, resolution=_escape_of(source, name)))
         errors += _check_parameter(source, name, parameter, parameters)
     if errors:
         raise join_errors(errors)
+
+
+def _escape_of(source: Source, name: str) -> str:
+    """Return what to write where the only placeholders of a parameter are escaped; else nothing."""
+    texts = [source.data.get(key) for key in WITH_PLACEHOLDERS]
+    if name not in {each.partition(".")[0] for each in escaped(texts)}:
+        return ""
+    return f"$${{{name}}} is the text ${{{name}}}; $$${{{name}}} is a dollar sign and the value."
 
 
 def _check_parameter(

@@ -45,7 +45,9 @@ def test_large_files_go_in_pieces(size: int) -> None:
 
 
 def test_a_path_must_be_absolute() -> None:
-    with pytest.raises(SpecError, match=r'path: "note.txt" is a relative path. Write "~/note.txt" for'):
+    with pytest.raises(
+        SpecError, match=r'path: "note.txt" is a relative path. Write "~/note.txt" for'
+    ):
         done(FakeDesktop(), "put_file", path="note.txt")
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators.model.placeholders import placeholders, substitute
+from evaluators.model.placeholders import escaped, placeholders, substitute, substitute_entry
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -32,6 +32,9 @@ VALUES: dict[str, JsonValue] = {
         ("${flag}", True),
         ("on ${roles.phone}", "on handset"),
         ("$${name} costs $5, {name}", "${name} costs $5, {name}"),
+        ("$$${count} and $$$${count}, $$ or $HOME", "$3 and $${count}, $$ or $HOME"),
+        ("${count:text}", "3"),
+        ("${ and $${ and $$${", "${ and ${ and $${"),
         ({"path": ["${name}", 1, None]}, {"path": ["Ines", 1, None]}),
         ({"${name}": 1}, {"${name}": 1}),
     ],
@@ -55,10 +58,39 @@ def test_a_text_escaped_by_a_second_dollar_is_itself(text: str) -> None:
     assert substitute(text.replace("${", "$${"), {}) == text or "$${" in text
 
 
+@pytest.mark.parametrize(
+    ("content", "inputs", "expected"),
+    [
+        ("$$${x}", {"x": 5}, "$5"),
+        ("$$${x}", {"x": "${n}"}, "$7"),
+        ("$$${x}", {"x": "$${n}"}, "$${n}"),
+        ("$${x} $$$${x}", {"x": 5}, "${x} $${x}"),
+        ("${x}", {"x": "${n}"}, 7),
+        ("${x:text}", {"x": "${n}"}, "7"),
+        ("${x:text}", {"x": "${n:text}"}, "7"),
+        ("${x:text}", {"x": "no ${n}"}, "no 7"),
+    ],
+)
+def test_what_is_substituted_twice_is_as_if_it_were_once(
+    content: str, inputs: dict[str, JsonValue], expected: JsonValue
+) -> None:
+    once = substitute(content, inputs, keeps_escapes=True)
+    assert substitute(once, {"n": 7}) == expected
+
+
+def test_entries_have_numbers_in_their_arguments_alone() -> None:
+    entry: JsonValue = {"hint": "${count}", "with": {"n": "${count}", "list": ["${count}"]}}
+    expected = {"hint": "3", "with": {"n": 3, "list": [3]}}
+    assert substitute_entry(entry, VALUES) == expected
+    with pytest.raises(TypeError, match="cannot stand inside a text"):
+        substitute_entry({"hint": "${tags}"}, VALUES)
+
+
 def test_placeholders_are_found_with_their_places() -> None:
-    content: JsonValue = {"a": ["x", "${one} ${two}"], "b": {"c": "$${no} ${three}"}}
+    content: JsonValue = {"a": ["x", "${one} ${two:text}"], "b": {"c": "$${no} $$${three}"}}
     assert list(placeholders(content)) == [
         ("one", ("a", 1)),
         ("two", ("a", 1)),
         ("three", ("b", "c")),
     ]
+    assert list(escaped(content)) == ["no"]

@@ -90,6 +90,45 @@ def test_composed_tasks_hand_parameters_to_their_subtasks(tmp_path: Path) -> Non
     assert bound.task.instruction.endswith("${x} is yours.")
 
 
+def test_a_number_alone_is_text_where_only_text_is_taken(tmp_path: Path) -> None:
+    lines = """\
+    with: {path: "~/${word}.txt", text: "${count}"}
+    hint: "${count}"
+    and:
+      - {on: desktop, check: file_line_count, with: {path: ~/n, count: "${count}"}}
+      - {on: desktop, check: directory_lists, with: {path: ~/n, names: ["${count}", a]}}
+"""
+    old = next(line for line in TASK.splitlines(keepends=True) if "with:" in line)
+    bound = bind_task(load(tmp_path, TASK.replace(old, lines)).tasks[0], 5)
+    count = bound.values["count"]
+    text, lined, listed = bound.task.graph[0].checks
+    assert (text.args["text"], lined.args["count"]) == (str(count), count)
+    assert listed.args["names"] == [str(count), "a"]
+    assert bound.task.graph[0].hint == str(count)
+
+
+def test_a_number_of_a_task_is_text_where_a_subtask_wants_text(tmp_path: Path) -> None:
+    subtask = SUBTASK.replace('text: "${text}"', 'text: "${size}"').replace(
+        "Write ${text}", "Write $$${text}"
+    )
+    task = load(tmp_path, COMPOSED, subtask=subtask).tasks[0]
+    assert task.graph[0].args["text"] == "${n:text}"
+    bound = bind_task(task, 1)
+    assert bound.task.graph[0].args["text"] == str(bound.values["n"])
+    assert bound.task.instruction.startswith("Write $by ")
+
+
+def test_the_escape_is_named_where_it_is_missing_or_wrong(tmp_path: Path) -> None:
+    for old, new, advice in (
+        ("$${HOME}.", "${HOME}.", "For the text itself write $${HOME}."),
+        ("extra", "", "$${count} is the text ${count}; $$${count} is a dollar sign and the value."),
+    ):
+        text = TASK.replace(old, new) if new else TASK.replace("${count}", "$${count}")
+        with pytest.raises(SpecError) as caught:
+            load(tmp_path, text)
+        assert advice in caught.value.resolution
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
@@ -99,7 +138,7 @@ def test_composed_tasks_hand_parameters_to_their_subtasks(tmp_path: Path) -> Non
         ("words.txt", "wrds.txt", 4, "There is no file data/wrds.txt"),
         ("data/words.txt", "../words.txt", 4, "is outside the suite's folder"),
         ("max: 9}", "max: 9, differs_from: [wird]}", 5, "declared before called 'wird'"),
-        ('text: "${word} ${count} $${HOME}"', 'text: "${count}"', 11, "valid string, not"),
+        ('text: "${word} ${count} $${HOME}"', 'text: ["${count}"]', 11, "valid string, not"),
     ],
 )
 def test_mistakes_are_named_with_their_line(

@@ -1,0 +1,120 @@
+"""Give numbers as text to arguments that want text: ``${count}`` alone there means ``${count:text}``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from evaluators.model.placeholders import (
+    ARGUMENTS,
+    AS_TEXT,
+    lone_placeholder,
+    placeholders,
+    substitute,
+)
+from evaluators.model.resources import INTEGER, NUMBER
+from evaluators.model.task import place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pydantic import JsonValue
+
+    from evaluators.catalogue import Tools, Vocabulary
+    from evaluators.model.subtask import Subtask
+    from evaluators.model.task import Task
+    from evaluators.model.yaml_source import Where
+    from evaluators.schema import Tool
+
+M = TypeVar("M", "Task", "Subtask")
+Entry = dict[str, Any]
+"""A setup step, a check, or a step of a solution, as files have it."""
+
+
+def with_texts(content: M, vocabulary: Vocabulary, values: Mapping[str, JsonValue]) -> M:
+    """Return a task or subtask whose placeholders alone are text where only text is taken.
+
+    Args:
+        content: what its file holds.
+        vocabulary: what it may name.
+        values: an example of each placeholder's value; calls with others stay as they are.
+    """
+    dumped = content.model_dump(mode="json", by_alias=True)
+    is_changed = False
+    for call, key, tools in _calls(dumped, vocabulary):
+        place = place_of(content.roles, call.get("on")) or ""
+        tool = (tools or {}).get(place, {}).get(call[key])
+        args = (
+            call.get(ARGUMENTS, {}) if tool is None else _arguments(tool, call[ARGUMENTS], values)
+        )
+        is_changed = is_changed or args != call.get(ARGUMENTS, {})
+        call[ARGUMENTS] = args
+    return type(content).model_validate(dumped) if is_changed else content
+
+
+def examples_of(subtask: Subtask) -> dict[str, JsonValue]:
+    """Return a value of each placeholder of a subtask: a number where its input is one, else text."""
+    numbers = {name for name, each in subtask.inputs.items() if each.type in {INTEGER, NUMBER}}
+    inputs: dict[str, JsonValue] = {name: 1 if name in numbers else "x" for name in subtask.inputs}
+    return inputs | {f"roles.{role}": role for role in subtask.roles}
+
+
+def _calls(
+    content: Mapping[str, Any], vocabulary: Vocabulary
+) -> Iterator[tuple[Entry, str, Tools | None]]:
+    """Return every call, the key of its function's name, and what may stand there."""
+    for step in content.get("setup", ()):
+        yield step, "do", vocabulary.setups
+    for key in ("graph", "checks"):
+        for node in content.get(key, ()):
+            for check in (node, *node.get("and", ()), *node.get("or", ())):
+                yield check, "check", vocabulary.evaluators
+    named = [each for key in ("oracles", "must_fail") for each in content.get(key, {}).values()]
+    for steps in (content.get("oracle", ()), *named):
+        for step in steps:
+            if "wait_for" in step:
+                yield step["wait_for"], "check", vocabulary.evaluators
+            else:
+                yield step, "do", vocabulary.actions
+
+
+def _arguments(tool: Tool, args: Entry, values: Mapping[str, JsonValue]) -> Entry:
+    numbers = {
+        where: name
+        for where, name in _lone(args)
+        if isinstance(values.get(name), int | float) and not isinstance(values[name], bool)
+    }
+    if not numbers or any(name not in values for name, _ in placeholders(args)):
+        return args
+    filled: Any = substitute(args, values)
+    refused = tool.wanting_text(filled)
+    as_text: Entry = _copied(args)
+    for where, name in numbers.items():
+        if any(place[: len(where)] == where for place in refused):
+            _put(filled, where, str(values[name]))
+            if not any(place[: len(where)] == where for place in tool.wanting_text(filled)):
+                _put(as_text, where, f"${{{name}{AS_TEXT}}}")
+    return as_text
+
+
+def _lone(value: JsonValue, where: Where = ()) -> Iterator[tuple[Where, str]]:
+    """Return each placeholder that is all of a text, and where it stands."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _lone(item, (*where, index))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _lone(item, (*where, key))
+    elif (name := lone_placeholder(value)) is not None:
+        yield where, name
+
+
+def _put(content: Any, where: Where, value: str) -> None:  # noqa: ANN401 - JSON
+    for part in where[:-1]:
+        content = content[part]
+    content[where[-1]] = value
+
+
+def _copied(value: Any) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list | tuple) else value
