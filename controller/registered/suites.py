@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from appliance.base.errors import SpecError, UnknownNameError
 from controller.actions.vocabulary import vocabulary
 from controller.registered.copies import Copies
-from evaluators.model.suite import INDEX, list_suites, load_suite
+from evaluators.model.suite import list_suites, load_suite
+from evaluators.model.suite_reader import INDEX
 
 if TYPE_CHECKING:
     from appliance.base.settings import Settings

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
+from appliance.base.errors import SpecError
 from evaluators.model.placeholders import placeholders, substitute, substitute_entry
 from evaluators.model.resources import is_assignable, is_of_type
 from evaluators.model.spelling import require_known
 from evaluators.model.subtask import FROM
+from evaluators.model.yaml_source import join_errors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from pydantic import JsonValue
 
-    from appliance.base.errors import SpecError
     from evaluators.model.subtask import ComposedTask, Subtask, SubtaskUse
     from evaluators.model.yaml_source import Source, Where
 
@@ -52,15 +53,38 @@ class BoundUse:
     outputs: Mapping[str, JsonValue]
     keeps_escapes: bool = False
 
-    def fill(self, key: str, content: Any) -> Any:  # noqa: ANN401
+    def fill(self, where: Where, content: Any) -> Any:  # noqa: ANN401
         """Return content of the definition with values in place of placeholders.
+
+        Args:
+            where: it stands in the definition's file.
+            content: an entry, or a text.
 
         Raises:
             SpecError: a value cannot stand inside a text.
         """
         return _fill(
-            self.definition, self.use.id, self.values, key, content, escapes=self.keeps_escapes
+            self.definition, self.use.id, self.values, where, content, escapes=self.keeps_escapes
         )
+
+    def misfits(self) -> list[SpecError]:
+        """Return the mistakes of values that cannot stand where the definition has them."""
+        subtask = self.definition.subtask
+        texts: list[tuple[Where, Any]] = [(("instruction",), subtask.instruction)]
+        for key, entries in (
+            ("setup", subtask.setup),
+            ("checks", subtask.checks),
+            ("oracle", subtask.oracle),
+        ):
+            for number, entry in enumerate(entries):
+                texts.append(((key, number), entry.model_dump(mode="json", by_alias=True)))
+        errors: list[SpecError] = []
+        for where, content in texts:
+            try:
+                self.fill(where, content)
+            except SpecError as exc:
+                errors.append(exc)
+        return errors
 
 
 @dataclass(slots=True)
@@ -71,44 +95,57 @@ class Binder:
         source: the task's file.
         composed: its content.
         definitions: subtasks by id.
+        broken: ids of definitions that are invalid; their uses are not bound.
     """
 
     source: Source
     composed: ComposedTask
     definitions: Mapping[str, Definition]
+    broken: Collection[str] = ()
     _bound: dict[str, BoundUse] = field(default_factory=dict)
+    _errors: list[SpecError] = field(default_factory=list)
 
     def bind(self) -> dict[str, BoundUse]:
         """Return the uses by id, in the order of work: topological, ties as in the file.
 
         Raises:
-            SpecError: an unknown name, a type that does not fit, a missing value, or uses that
-                come after each other.
+            SpecError: unknown names, types that do not fit, missing values, or uses that come after
+                each other; all of them.
         """
-        order, before = self._order()
-        numbers = {use.id: number for number, use in enumerate(self.composed.subtasks)}
-        for name in order:
-            earlier = tuple(other for other in order if other in before[name])
-            self._bound[name] = self._bind(numbers[name], earlier)
+        if self.mistakes():
+            raise join_errors(self._errors)
         return self._bound
 
-    def _order(self) -> tuple[list[str], Mapping[str, set[str]]]:
+    def mistakes(self) -> list[SpecError]:
+        """Bind the uses and return what is wrong with them."""
+        order, before = self._order()
         ids = [use.id for use in self.composed.subtasks]
+        for number in order:
+            earlier = [other for other in order if ids[other] in before[number]]
+            bound = self._bind(number, tuple(ids[other] for other in earlier))
+            if bound is not None:
+                self._bound.setdefault(bound.use.id, bound)
+        return self._errors
+
+    def _order(self) -> tuple[list[int], list[set[str]]]:
+        """Return the numbers of the uses in the order of work, and the ids that each comes after."""
+        uses = self.composed.subtasks
+        ids = [use.id for use in uses]
         for number, name in enumerate(ids):
             if name in ids[:number]:
-                raise self._error((number, "id"), f"another subtask is called {name!r}.")
-        before = {
-            use.id: self._names_before(number, ids)
-            for number, use in enumerate(self.composed.subtasks)
-        }
-        graph: nx.DiGraph[str] = nx.DiGraph()
-        graph.add_nodes_from(ids)
-        graph.add_edges_from((other, name) for name in ids for other in before[name])
+                self._report((number, "id"), f"another subtask is called {name!r}.")
+        before = [self._names_before(number, ids) for number in range(len(uses))]
+        graph: nx.DiGraph[int] = nx.DiGraph()
+        graph.add_nodes_from(range(len(uses)))
+        graph.add_edges_from(
+            (ids.index(other), number) for number in range(len(uses)) for other in before[number]
+        )
         if not nx.is_directed_acyclic_graph(graph):
-            loop = [edge[0] for edge in nx.find_cycle(graph)]
-            message = f"the subtasks come after each other: {' -> '.join([*loop, loop[0]])}."
-            raise self._error((), message)
-        return list(nx.lexicographical_topological_sort(graph, key=ids.index)), before
+            loop = [ids[edge[0]] for edge in nx.find_cycle(graph)]
+            chain = " -> ".join([*loop, loop[0]])
+            self._report((), f"the subtasks come after each other: {chain}.")
+            return list(range(len(uses))), before
+        return list(nx.lexicographical_topological_sort(graph)), before
 
     def _names_before(self, number: int, ids: Collection[str]) -> set[str]:
         use = self.composed.subtasks[number]
@@ -119,35 +156,72 @@ class Binder:
             reference = _reference_of(value)
             if reference is not None:
                 places[number, "inputs", name] = reference[0]
-        for where, name in places.items():
-            self._require(where, "subtask in this task", name, ids)
-        return set(places.values())
+        return {
+            name
+            for where, name in places.items()
+            if self._is_known(where, "subtask in this task", name, ids)
+        }
 
-    def _bind(self, number: int, before: tuple[str, ...]) -> BoundUse:
+    def _bind(self, number: int, before: tuple[str, ...]) -> BoundUse | None:
+        """Return a use with its values; None when something is wrong with it, which is reported."""
         use = self.composed.subtasks[number]
-        self._require((number, "use"), "subtask", use.use, self.definitions)
-        definition = self.definitions[use.use]
-        subtask = definition.subtask
-        roles = self._roles(number, subtask)
+        known = [*self.definitions, *self.broken]
+        if not self._is_known((number, "use"), "subtask", use.use, known):
+            return None
+        definition = self.definitions.get(use.use)
+        if definition is None:
+            return None
+        mistakes = len(self._errors)
+        roles = self._roles(number, definition.subtask)
         values: dict[str, JsonValue] = {f"roles.{name}": role for name, role in roles.items()}
-        for name in use.inputs:
-            self._require((number, "inputs", name), "input", name, subtask.inputs)
-        for name, wanted in subtask.inputs.items():
-            if name not in use.inputs:
-                message = f"the input {name!r} of {subtask.id} is missing, of type {wanted.type}."
-                raise self._error((number, "inputs"), message)
-            values[name] = self._value((number, "inputs", name), use.inputs[name], wanted.type)
-        outputs: dict[str, JsonValue] = {}
-        for name, output in subtask.outputs.items():
-            outputs[name] = _fill(
-                definition, use.id, values, "outputs", output.value, escapes=self._is_bound_later
-            )
-            if not self._fits(outputs[name], output.type):
-                message = f"{name} is {outputs[name]!r}, not of type {output.type}."
-                raise definition.source.error(("outputs", name), message, f"Used as {use.id!r}.")
-        return BoundUse(
+        values |= self._inputs(number, definition.subtask)
+        if len(self._errors) > mistakes or any(name not in values for name in use.inputs):
+            return None
+        outputs = self._outputs(use, definition, values)
+        bound = BoundUse(
             use, definition, before, roles, values, outputs, keeps_escapes=self._is_bound_later
         )
+        self._errors += bound.misfits()
+        return bound if len(self._errors) == mistakes else None
+
+    def _inputs(self, number: int, subtask: Subtask) -> dict[str, JsonValue]:
+        """Return the values of a use's inputs, but for those of uses that are not bound."""
+        given = self.composed.subtasks[number].inputs
+        is_spelt = [
+            self._is_known((number, "inputs", name), "input", name, subtask.inputs)
+            for name in given
+        ]
+        values: dict[str, JsonValue] = {}
+        for name, wanted in subtask.inputs.items():
+            if name in given:
+                self._take(values, (number, "inputs", name), name, given[name], wanted.type)
+            elif all(is_spelt):  # a misspelt input may be the one that is missing
+                message = f"the input {name!r} of {subtask.id} is missing, of type {wanted.type}."
+                self._report((number, "inputs"), message)
+        return values
+
+    def _outputs(
+        self, use: SubtaskUse, definition: Definition, values: Mapping[str, JsonValue]
+    ) -> dict[str, JsonValue]:
+        outputs: dict[str, JsonValue] = {}
+        for name, output in definition.subtask.outputs.items():
+            try:
+                outputs[name] = _fill(
+                    definition,
+                    use.id,
+                    values,
+                    ("outputs", name),
+                    output.value,
+                    escapes=self._is_bound_later,
+                )
+            except SpecError as exc:
+                self._errors.append(exc)
+                continue
+            if not self._fits(outputs[name], output.type):
+                message = f"{name} is {outputs[name]!r}, not of type {output.type}."
+                used = f"Used as {use.id!r}."
+                self._errors.append(definition.source.error(("outputs", name), message, used))
+        return outputs
 
     @property
     def _is_bound_later(self) -> bool:
@@ -158,39 +232,69 @@ class Binder:
         is_open = self._is_bound_later and next(placeholders(value), None) is not None
         return is_open or is_of_type(value, wanted)
 
-    def _value(self, where: Where, value: JsonValue, wanted: str) -> JsonValue:
+    def _take(
+        self,
+        values: dict[str, JsonValue],
+        where: Where,
+        name: str,
+        value: JsonValue,
+        wanted: str,
+    ) -> None:
+        """Add the value of an input, or that of the output that it names once this is bound."""
         reference = _reference_of(value)
         if reference is None:
-            if not self._fits(value, wanted):
-                raise self._error(where, f"{value!r} is not of type {wanted}.")
-            return value
-        provider = self._bound[reference[0]]
-        outputs = provider.definition.subtask.outputs
-        self._require(where, f"output of {reference[0]!r}", reference[1], outputs)
+            if self._fits(value, wanted):
+                values[name] = value
+            else:
+                self._report(where, f"{value!r} is not of type {wanted}.")
+            return
+        provider = self._definition_of(reference[0])
+        if provider is None:
+            return
+        outputs = provider.subtask.outputs
+        if not self._is_known(where, f"output of {reference[0]!r}", reference[1], outputs):
+            return
         provided = outputs[reference[1]].type
         if not is_assignable(provided, wanted):
             message = f"{'.'.join(reference)} is of type {provided}; the input is of type {wanted}."
-            raise self._error(where, message)
-        return provider.outputs[reference[1]]
+            self._report(where, message)
+        elif reference[0] in self._bound:
+            values[name] = self._bound[reference[0]].outputs[reference[1]]
+
+    def _definition_of(self, name: str) -> Definition | None:
+        """Return the definition of a use; None when there is no such use, or no valid definition."""
+        uses = {use.id: use.use for use in self.composed.subtasks}
+        return self.definitions.get(uses.get(name, ""))
 
     def _roles(self, number: int, subtask: Subtask) -> dict[str, str]:
         given = self.composed.subtasks[number].roles
         for name in given:
-            self._require((number, "roles", name), f"role of {subtask.id}", name, subtask.roles)
+            where: Where = (number, "roles", name)
+            self._is_known(where, f"role of {subtask.id}", name, subtask.roles)
+        is_misspelt = any(name not in subtask.roles for name in given)
         roles = {name: given.get(name, name) for name in subtask.roles}
         for name, role in roles.items():
-            where: Where = (number, "roles", name)
-            self._require(where, "role in this task", role, self.composed.roles)
+            if is_misspelt and name not in given:
+                continue  # the misspelt role may be this one
+            where = (number, "roles", name)
+            if not self._is_known(where, "role in this task", role, self.composed.roles):
+                continue
             if self.composed.roles[role] is not subtask.roles[name]:
                 message = f"the role {role!r} is a {self.composed.roles[role]}; "
-                raise self._error(where, f"{message}{subtask.id} needs a {subtask.roles[name]}.")
+                self._report(where, f"{message}{subtask.id} needs a {subtask.roles[name]}.")
         return roles
 
-    def _require(self, where: Where, what: str, name: str, names: Collection[str]) -> None:
-        require_known(self.source, ("subtasks", *where), what, name, names)
+    def _is_known(self, where: Where, what: str, name: str, names: Collection[str]) -> bool:
+        """Return whether a name is known; report it when it is not."""
+        try:
+            require_known(self.source, ("subtasks", *where), what, name, names)
+        except SpecError as exc:
+            self._errors.append(exc)
+            return False
+        return True
 
-    def _error(self, where: Where, message: str) -> SpecError:
-        return self.source.error(("subtasks", *where), message)
+    def _report(self, where: Where, message: str) -> None:
+        self._errors.append(self.source.error(("subtasks", *where), message))
 
 
 def _reference_of(value: JsonValue) -> tuple[str, str] | None:
@@ -205,13 +309,13 @@ def _fill(
     definition: Definition,
     use: str,
     values: Mapping[str, JsonValue],
-    key: str,
+    where: Where,
     content: JsonValue,
     *,
     escapes: bool,
 ) -> JsonValue:
     try:
-        fill = substitute if key == "outputs" else substitute_entry
+        fill = substitute if where[0] == "outputs" else substitute_entry
         return fill(content, values, keeps_escapes=escapes)
     except TypeError as exc:
-        raise definition.source.error((key,), f"{exc}.", f"Used as {use!r}.") from exc
+        raise definition.source.error(where, f"{exc}.", f"Used as {use!r}.") from exc

@@ -103,7 +103,7 @@ def compile_task(
         before = [node for name in use.before for node in last[name]]
         for number, node in enumerate(use.definition.subtask.checks):
             origin = Origin(use.definition.source, ("checks", number), use.use.id)
-            compiled.add("graph", _compile_node(use, node, before), origin)
+            compiled.add("graph", _compile_node(use, number, node, before), origin)
     for number, node in enumerate(composed.graph):
         after = [each for name in node.after for each in last.get(name, [name])]
         row = _dump(node) | ({"after": after} if after else {})
@@ -134,7 +134,7 @@ class _Entries:
 
     def add_steps(self, key: str, use: BoundUse, steps: Iterable[BaseModel]) -> None:
         for number, step in enumerate(steps):
-            row = _with_roles(use.fill(key, _dump(step)), use.roles)
+            row = _with_roles(use.fill((key, number), _dump(step)), use.roles)
             self.add(key, row, Origin(use.definition.source, (key, number), use.use.id))
 
 
@@ -142,8 +142,8 @@ def _dump(model: BaseModel) -> dict[str, Any]:
     return model.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
-def _compile_node(use: BoundUse, node: Node, before: Sequence[str]) -> dict[str, Any]:
-    row = _with_roles(use.fill("checks", _dump(node)), use.roles)
+def _compile_node(use: BoundUse, number: int, node: Node, before: Sequence[str]) -> dict[str, Any]:
+    row = _with_roles(use.fill(("checks", number), _dump(node)), use.roles)
     row["id"] = f"{use.use.id}-{node.id}"
     if node.mode is not Mode.KEEP:
         row["after"] = [f"{use.use.id}-{name}" for name in node.after] or list(before)
@@ -183,7 +183,7 @@ def _part_of(use: BoundUse) -> dict[str, Any]:
 def _joined_instruction(source: Source, uses: Iterable[BoundUse]) -> str:
     sentences = []
     for use in uses:
-        sentence = str(use.fill("instruction", use.definition.subtask.instruction)).strip()
+        sentence = str(use.fill(("instruction",), use.definition.subtask.instruction)).strip()
         if not sentence:
             name = use.definition.subtask.id
             message = f"the key 'instruction' is missing, and the subtask {name} has none either."

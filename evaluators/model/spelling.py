@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from pydantic import TypeAdapter, ValidationError
+from typing import TYPE_CHECKING
 
 from appliance.base.errors import GraphError, SpecError, UnknownNameError
 from evaluators.model.base import SESSION
 from evaluators.model.dag import build_graph, build_part_graph
-from evaluators.model.node import Node
-from evaluators.model.oracle import Act, OracleStep, WaitFor
+from evaluators.model.oracle import Act, WaitFor
 from evaluators.model.placeholders import placeholders
-from evaluators.model.task import INFEASIBLE_CHECK, SetupStep, place_of
+from evaluators.model.task import INFEASIBLE_CHECK, place_of
 from evaluators.model.yaml_source import join_errors
 from evaluators.suite_files import locate, named_files
-from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from pydantic_core import ErrorDetails
+    from collections.abc import Collection, Mapping, Sequence
 
     from evaluators.catalogue import Tools, Vocabulary
-    from evaluators.model.node import Check
+    from evaluators.model.node import Check, Node
+    from evaluators.model.oracle import OracleStep
     from evaluators.model.subtask import Subtask
-    from evaluators.model.task import Task
+    from evaluators.model.task import SetupStep, Task
     from evaluators.model.yaml_source import Source, Where
     from evaluators.schema import Fault, Tool
-    from provisioning.protocols import Json
+    from provisioning.protocols import Json, Kind
 
 _PLACED_BY_TARGET: Mapping[str, Json] = {"x": 0, "y": 0}
-_TAGS = {"acts", "waits"}
-"""How pydantic names the kinds of steps in the places of errors."""
-_WITH_PLACEHOLDERS = ("setup", "checks", "oracle", "instruction")
+_WITH_PLACEHOLDERS = ("setup", "checks", "oracle", "instruction", "outputs")
 
 
 def check_task(
@@ -51,7 +44,7 @@ def check_task(
         SpecError: the first mistake: file, line, what was expected, the nearest matches; all in
             the details.
     """
-    speller = _Speller(source, task.roles, vocabulary)
+    speller = Speller(source, task.roles, vocabulary)
     speller.setup(task.setup)
     speller.nodes("graph", task.graph, applications)
     speller.oracle(("oracle",), task.oracle, task.limits.steps)
@@ -65,75 +58,6 @@ def check_task(
         except GraphError as exc:
             speller.errors.append(source.error(("parts",), exc.brief, exc.details, exc.resolution))
     speller.raise_errors()
-
-
-def check_entries(
-    source: Source, vocabulary: Vocabulary, applications: Collection[str]
-) -> list[SpecError]:
-    """Check the entries of a task file that is invalid elsewhere; return their mistakes.
-
-    Args:
-        source: of a plain task, keys and values.
-        vocabulary: what it may name.
-        applications: what nodes may name as ``app``.
-    """
-    roles = _valid(dict[str, Kind], source.data.get("roles"))
-    if roles is None:
-        return []
-    has_parameters = bool(source.data.get("parameters"))
-    speller = _Speller(source, roles, vocabulary, has_placeholders=has_parameters)
-    for number, row in enumerate(_rows(source.data.get("setup"))):
-        if step := _repaired(SetupStep, row):
-            speller.setup_step(number, step)
-    nodes = _rows(source.data.get("graph"))
-    ids = [str(row["id"]) for row in nodes if isinstance(row, dict) and "id" in row]
-    for number, row in enumerate(nodes):
-        if node := _repaired(Node, row):
-            speller.node(("graph", number), node, ids, applications)
-    for where, rows in _solutions(source.data):
-        for number, row in enumerate(rows):
-            if step := _repaired(OracleStep, row):
-                speller.step((*where, number), step)
-    return speller.errors
-
-
-def _rows(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _solutions(data: Mapping[str, object]) -> Iterator[tuple[Where, list[object]]]:
-    """Return the steps of each solution of a file, and where they stand."""
-    yield ("oracle",), _rows(data.get("oracle"))
-    for key in ("oracles", "must_fail"):
-        named = data.get(key)
-        for name, rows in named.items() if isinstance(named, dict) else ():
-            yield (key, str(name)), _rows(rows)
-
-
-def _valid(kind: Any, value: object) -> Any:  # noqa: ANN401 - what the kind is
-    try:
-        return TypeAdapter(kind).validate_python(value)
-    except ValidationError:
-        return None
-
-
-def _repaired(kind: Any, row: object) -> Any:  # noqa: ANN401 - what the kind is
-    """Return an entry without the values that are invalid; None where it needs one of those."""
-    try:
-        return TypeAdapter(kind).validate_python(row)
-    except ValidationError as exc:
-        if not isinstance(row, dict):
-            return None
-        invalid = {_key_of(error) for error in exc.errors(include_url=False)}
-        left = {key: value for key, value in row.items() if key not in invalid}
-        return _valid(kind, left) if len(left) < len(row) else None
-
-
-def _key_of(error: ErrorDetails) -> object:
-    """Return the key of an entry that an error is about."""
-    if error["type"] == "unknown_key" and not set(error["loc"]) - _TAGS:
-        return error["ctx"]["raw_key"]
-    return next((part for part in error["loc"] if part not in _TAGS), None)
 
 
 def _check_feasibility(source: Source, task: Task) -> SpecError | None:
@@ -157,39 +81,43 @@ def _check_feasibility(source: Source, task: Task) -> SpecError | None:
 
 def check_subtask(
     source: Source, subtask: Subtask, vocabulary: Vocabulary, applications: Collection[str]
-) -> None:
-    """Check the names, placeholders and constant arguments of a subtask's definition.
+) -> list[SpecError]:
+    """Check a subtask's definition: names, placeholders, constant arguments; return its mistakes.
 
     Arguments with placeholders are checked where a task uses the subtask. Arguments as in
     `check_task`.
-
-    Raises:
-        SpecError: the first mistake: file, line, what was expected, the nearest match.
     """
-    speller = _Speller(source, subtask.roles, vocabulary, has_placeholders=True)
+    speller = Speller(source, subtask.roles, vocabulary, has_placeholders=True)
     speller.known(("app",), "application", subtask.app, applications)
-    _check_placeholders(source, subtask)
+    errors, used = placeholders_of_subtask(source, subtask.inputs, subtask.roles)
+    if not errors:  # a misspelt placeholder may be the one that uses an input
+        for name in [name for name in subtask.inputs if name not in used]:
+            message = f"no placeholder uses the input {name!r}."
+            errors.append(source.error(("inputs", name), message))
     speller.setup(subtask.setup)
     speller.nodes("checks", subtask.checks, applications)
     speller.oracle(("oracle",), subtask.oracle, None)
-    speller.raise_errors()
+    return errors + speller.errors
 
 
-def _check_placeholders(source: Source, subtask: Subtask) -> None:
-    known = [*subtask.inputs, *(f"roles.{role}" for role in subtask.roles)]
+def placeholders_of_subtask(
+    source: Source, inputs: Collection[str], roles: Collection[str]
+) -> tuple[list[SpecError], set[str]]:
+    """Return the mistakes in a definition's placeholders, and the names that it uses.
+
+    Args:
+        source: of the definition.
+        inputs: names of its inputs.
+        roles: names of its roles.
+    """
+    known = [*inputs, *(f"roles.{role}" for role in roles)]
     used: set[str] = set()
-    places = [(key, source.data.get(key)) for key in _WITH_PLACEHOLDERS]
-    for place, value in places:
-        for name, where in placeholders(value, (place,)):
-            require_known(source, where, "placeholder", name, known)
+    errors: list[SpecError] = []
+    for key in _WITH_PLACEHOLDERS:
+        for name, where in placeholders(source.data.get(key), (key,)):
+            errors += unknown_placeholder(source, where, name, known)
             used.add(name)
-    for output, content in subtask.outputs.items():
-        for name, _ in placeholders(content.value):
-            require_known(source, ("outputs", output, "value"), "placeholder", name, known)
-            used.add(name)
-    for name in subtask.inputs:
-        if name not in used:
-            raise source.error(("inputs", name), f"no placeholder uses the input {name!r}.")
+    return errors, used
 
 
 def require_known(
@@ -222,7 +150,7 @@ def _without_phantoms(faults: Sequence[Fault]) -> list[Fault]:
     return [fault for fault in faults if not (is_misspelt and fault.words.endswith("is missing."))]
 
 
-class _Speller:
+class Speller:
     """Looks names up and reports where the wrong ones are.
 
     Args:
@@ -252,6 +180,7 @@ class _Speller:
             raise join_errors(self.errors)
 
     def found(self, error: SpecError | None) -> None:
+        """Note a mistake, if it is one."""
         if error is not None:
             self.errors.append(error)
 
@@ -265,10 +194,12 @@ class _Speller:
         return True
 
     def setup(self, steps: Sequence[SetupStep]) -> None:
+        """Check the setup."""
         for number, step in enumerate(steps):
             self.setup_step(number, step)
 
     def setup_step(self, number: int, step: SetupStep) -> None:
+        """Check one step of the setup."""
         tools = self._vocabulary.setups
         self.call(("setup", number), step.on, step.do, step.args, tools=tools)
 
@@ -293,6 +224,7 @@ class _Speller:
     def node(
         self, where: Where, node: Node, ids: Collection[str], applications: Collection[str]
     ) -> None:
+        """Check one node: its checks, what it comes after, its application."""
         self.check(where, node)
         for key, checks in (("and", node.conjuncts), ("or", node.alternatives)):
             for place, other in enumerate(checks):
@@ -314,6 +246,7 @@ class _Speller:
             self.errors.append(self._source.error(where, message))
 
     def step(self, where: Where, step: OracleStep) -> None:
+        """Check one step of a solution."""
         match step:
             case WaitFor(wait_for=check):
                 self.check((*where, "wait_for"), check)
@@ -322,6 +255,7 @@ class _Speller:
                 self.call(where, on, do, placed, tools=self._vocabulary.actions)
 
     def check(self, where: Where, check: Check) -> None:
+        """Check a call of an evaluator."""
         tools = self._vocabulary.evaluators
         self.call(where, check.on, check.check, check.args, tools=tools, key="check")
 

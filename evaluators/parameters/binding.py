@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pydantic import TypeAdapter, ValidationError
+
 from appliance.base.errors import SpecError
 from evaluators.model.placeholders import escaped, placeholders, substitute_entry
 from evaluators.model.spelling import require_known, unknown_placeholder
 from evaluators.model.task import Task
 from evaluators.model.yaml_source import join_errors
-from evaluators.parameters.declaration import Choice, fields_of
+from evaluators.parameters.declaration import Choice, Parameter, ParameterName, fields_of
 from evaluators.parameters.drawing import draw
 
 if TYPE_CHECKING:
@@ -19,12 +21,13 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from evaluators.model.yaml_source import Source, Where
-    from evaluators.parameters.declaration import Parameter
 
 WITH_PLACEHOLDERS = (
     "instruction", "setup", "graph", "may_change", "oracle", "oracles", "must_fail", "subtasks",
 )  # fmt: skip
 """Keys of a task whose texts may hold placeholders."""
+
+_PARAMETERS: TypeAdapter[dict[str, Parameter]] = TypeAdapter(dict[ParameterName, Parameter])
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,32 @@ def check_placeholders(source: Source, parameters: Mapping[str, Parameter]) -> N
     """
     if not parameters:
         return
+    errors, used = _placeholders_of(source, parameters)
+    if errors:  # a misspelt placeholder may be the one that uses a parameter
+        used |= set(parameters)
+    for name, parameter in parameters.items():
+        if name not in used:
+            where = ("parameters", name)
+            message = f"no placeholder uses the parameter {name!r}."
+            errors.append(source.error(where, message, resolution=_escape_of(source, name)))
+        errors += _check_parameter(source, name, parameter, parameters)
+    if errors:
+        raise join_errors(errors)
+
+
+def placeholder_mistakes(source: Source) -> list[SpecError]:
+    """Return the placeholders without a value in a task's file that is invalid elsewhere."""
+    try:
+        parameters = _PARAMETERS.validate_python(source.data.get("parameters") or {})
+    except ValidationError:
+        return []
+    return _placeholders_of(source, parameters)[0] if parameters else []
+
+
+def _placeholders_of(
+    source: Source, parameters: Mapping[str, Parameter]
+) -> tuple[list[SpecError], set[str]]:
+    """Return the mistakes of placeholders without a value, and the names that others use."""
     known = [*parameters]
     for name, parameter in parameters.items():
         known += [f"{name}.{each}" for each in fields_of(parameter)]
@@ -84,14 +113,7 @@ def check_placeholders(source: Source, parameters: Mapping[str, Parameter]) -> N
         for name, where in placeholders(source.data.get(key), (key,)):
             used.add(name.partition(".")[0])
             errors += unknown_placeholder(source, where, name, known)
-    for name, parameter in parameters.items():
-        if name not in used and not errors:  # a misspelt placeholder may be the one that uses it
-            where = ("parameters", name)
-            message = f"no placeholder uses the parameter {name!r}."
-            errors.append(source.error(where, message, resolution=_escape_of(source, name)))
-        errors += _check_parameter(source, name, parameter, parameters)
-    if errors:
-        raise join_errors(errors)
+    return errors, used
 
 
 def _escape_of(source: Source, name: str) -> str:

@@ -279,12 +279,85 @@ def test_a_value_that_an_evaluator_refuses_is_named_in_the_subtask_with_its_use(
     assert f"Used as 'first' in {tmp_path / 'task.yaml'}." in mistakes[0]
 
 
+def mistakes(folder: Path) -> dict[str, str]:
+    with pytest.raises(SpecError) as caught:
+        load(folder)
+    rows = [row.partition(": ") for row in caught.value.details.splitlines()]
+    return {place.removeprefix(f"{folder}/"): message for place, _, message in rows}
+
+
+def test_no_mistake_in_a_composed_task_hides_another(tmp_path: Path) -> None:
+    task = TASK
+    for old, new in (
+        ("use: answer", "use: anser"),
+        ("retries: 1", "retires: 1"),
+        ("roles: {pc: right}", "roles: {pc: rigth}"),
+        ("after: [first]", "after: [frist]"),
+        ("package: a.b", "pakage: a.b"),
+    ):
+        assert task.count(old) == 1
+        task = task.replace(old, new)
+    found = mistakes(write(tmp_path, task))
+    assert list(found) == [f"task.yaml:{line}" for line in (6, 11, 14, 20, 22)], "no phantoms"
+    for message, hint in zip(
+        found.values(), ("'answer'", "'retries'", "'right'", "'first'", "'package'"), strict=True
+    ):
+        assert f"Did you mean {hint}?" in message
+
+
+def test_no_mistake_of_shape_hides_names_in_a_composed_task_or_a_subtask(tmp_path: Path) -> None:
+    task = TASK.replace("after: [second, other-seen]", "after: [secnd, other-seen], mode: always")
+    subtask = COPY
+    for old, new in (
+        ("app: Files\nroles", "app: Fils\nroles"),
+        ("mode: once", "mode: onse"),
+        ("after: [seen]", "after: [sen]"),
+        ("Look at ${to_path}", "Look at ${to_pth}"),
+        ("click, at: {name:", "click, at: {nam:"),
+    ):
+        assert subtask.count(old) == 1
+        subtask = subtask.replace(old, new)
+    found = mistakes(write(tmp_path, task, copy=subtask))
+    lines = [f"copy.yaml:{line}" for line in (3, 16, 21, 23, 25)]
+    assert list(found) == [*lines, "task.yaml:22"]
+
+
+def test_the_mistakes_of_subtasks_tasks_and_applications_are_named_together(tmp_path: Path) -> None:
+    broken_copy = COPY.replace("check: window_open", "check: windw_open").replace(
+        "retries: {type: integer}", "retries: {type: integer}\n  unused: {type: text}"
+    )
+    folder = write(tmp_path, TASK.replace("retries: 1", "retries: many"), copy=broken_copy)
+    index = folder / "suite.yaml"
+    index.write_text(f"{index.read_text()}applications: {{Blender: Multimedia Edting}}\n")
+    found = mistakes(folder)
+    assert list(found) == ["copy.yaml:9", "copy.yaml:17", "suite.yaml:7"]
+
+
+def test_a_broken_subtask_leaves_tasks_that_do_not_use_it(tmp_path: Path) -> None:
+    other = """\
+id: plain
+instruction: Answer.
+roles: {left: desktop}
+graph: [{id: given, on: session, check: answer_equals, with: {expected: x}}]
+oracle: [{do: submit, with: {answer: x}}]
+"""
+    folder = write(tmp_path, copy=COPY.replace("check: window_open", "check: windw_open"))
+    (folder / "other.yaml").write_text(other)
+    index = folder / "suite.yaml"
+    index.write_text(index.read_text().replace("[task.yaml]", "[task.yaml, other.yaml]"))
+    suite = load_suite(folder, Vocabulary(builtin_evaluators()), ["plain"])
+    assert [task.id for task in suite.tasks] == ["plain"]
+    assert "'windw_open'" in suite.left_out["task.yaml"]
+    with pytest.raises(SpecError, match="windw_open"):
+        load_suite(folder, Vocabulary(builtin_evaluators()), ["twice"])
+
+
 def test_a_list_inside_a_text_is_refused(tmp_path: Path) -> None:
     changed = COPY.replace("retries: {type: integer}", "retries: {type: names}")
     task = TASK.replace("retries: 1", "retries: [a, b]")
     with pytest.raises(SpecError, match="cannot stand inside a text") as caught:
         load(write(tmp_path, task, copy=changed))
-    assert "copy.yaml:12" in caught.value.brief
+    assert "copy.yaml:13" in caught.value.brief
     assert caught.value.details == "Used as 'first'."
 
 

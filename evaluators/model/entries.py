@@ -1,0 +1,123 @@
+"""Check the entries of files that are invalid elsewhere, so that no mistake hides another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from evaluators.model.node import Node
+from evaluators.model.oracle import OracleStep
+from evaluators.model.spelling import Speller, placeholders_of_subtask
+from evaluators.model.task import SetupStep
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from pydantic_core import ErrorDetails
+
+    from appliance.base.errors import SpecError
+    from evaluators.catalogue import Vocabulary
+    from evaluators.model.yaml_source import Source, Where
+
+_TAGS = {"acts", "waits"}
+"""How pydantic names the kinds of steps in the places of errors."""
+_GRAPHS = ("graph", "checks")
+"""Keys of the nodes of tasks and of subtasks."""
+
+
+def check_entries(
+    source: Source, vocabulary: Vocabulary, applications: Collection[str]
+) -> list[SpecError]:
+    """Check the entries of a task's or subtask's file that is invalid elsewhere.
+
+    Args:
+        source: keys and values.
+        vocabulary: what it may name.
+        applications: what may be named as ``app``.
+
+    Returns:
+        The mistakes in setup, nodes, solutions, and in the placeholders of subtasks.
+    """
+    data = source.data
+    roles = _valid(dict[str, Kind], data.get("roles", {}))
+    if roles is None:
+        return []
+    is_definition = "checks" in data
+    has_placeholders = is_definition or bool(data.get("parameters"))
+    speller = Speller(source, roles, vocabulary, has_placeholders=has_placeholders)
+    _spell(speller, data, applications)
+    if not is_definition:
+        return speller.errors
+    inputs = data.get("inputs", {})
+    if isinstance(data.get("app"), str):
+        speller.known(("app",), "application", data["app"], applications)
+    known = inputs if isinstance(inputs, dict) else {}
+    return [*speller.errors, *placeholders_of_subtask(source, known, roles)[0]]
+
+
+def _spell(speller: Speller, data: Mapping[str, object], applications: Collection[str]) -> None:
+    """Check the entries that are valid, or become so without their invalid values."""
+    for number, row in enumerate(_rows(data.get("setup"))):
+        if step := _repaired(SetupStep, row):
+            speller.setup_step(number, step)
+    for key in _GRAPHS:
+        for number, row in enumerate(_rows(data.get(key))):
+            if node := _repaired(Node, row):
+                speller.node((key, number), node, _ids(data, node.after), applications)
+    for where, rows in _solutions(data):
+        for number, row in enumerate(rows):
+            if step := _repaired(OracleStep, row):
+                speller.step((*where, number), step)
+
+
+def _ids(data: Mapping[str, object], after: Collection[str]) -> list[str]:
+    """Return what a node may come after: nodes, uses of subtasks, and the nodes of these."""
+    keys = (*_GRAPHS, "subtasks")
+    entries = [row for key in keys for row in _rows(data.get(key)) if isinstance(row, dict)]
+    uses = [str(row.get("id")) for row in _rows(data.get("subtasks")) if isinstance(row, dict)]
+    is_ambiguous = len(set(uses)) < len(uses)
+    within = [
+        name for name in after if is_ambiguous or any(name.startswith(f"{use}-") for use in uses)
+    ]
+    return [*(str(row["id"]) for row in entries if "id" in row), *within]
+
+
+def _rows(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _solutions(data: Mapping[str, object]) -> Iterator[tuple[Where, list[object]]]:
+    """Return the steps of each solution of a file, and where they stand."""
+    yield ("oracle",), _rows(data.get("oracle"))
+    for key in ("oracles", "must_fail"):
+        named = data.get(key)
+        for name, rows in named.items() if isinstance(named, dict) else ():
+            yield (key, str(name)), _rows(rows)
+
+
+def _valid(kind: Any, value: object) -> Any:  # noqa: ANN401 - what the kind is
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError:
+        return None
+
+
+def _repaired(kind: Any, row: object) -> Any:  # noqa: ANN401 - what the kind is
+    """Return an entry without the values that are invalid; None where it needs one of those."""
+    try:
+        return TypeAdapter(kind).validate_python(row)
+    except ValidationError as exc:
+        if not isinstance(row, dict):
+            return None
+        invalid = {_key_of(error) for error in exc.errors(include_url=False)}
+        left = {key: value for key, value in row.items() if key not in invalid}
+        return _valid(kind, left) if len(left) < len(row) else None
+
+
+def _key_of(error: ErrorDetails) -> object:
+    """Return the key of an entry that an error is about."""
+    if error["type"] == "unknown_key" and not set(error["loc"]) - _TAGS:
+        return error["ctx"]["raw_key"]
+    return next((part for part in error["loc"] if part not in _TAGS), None)
