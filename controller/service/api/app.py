@@ -16,6 +16,7 @@ from controller.service.api import (
     schedule_routes,
 )
 from controller.service.api.access import Reader
+from controller.service.api.forwarding import Forwarding
 from controller.service.api.gate import Gate
 from controller.service.api.rates import Rates
 from controller.service.episodes import routes as episode_routes
@@ -72,5 +73,8 @@ def make_app(
         dependencies=[Reader],
         include_in_schema=False,
     )
+    if around.worker is not None:
+        is_known = lambda token: bool(token) and around.tokens.role_of(token) is not None  # noqa: E731
+        app.add_middleware(Forwarding, socket=around.worker, is_known=is_known)
     app.add_middleware(Gate, hosts=frozenset(hosts), peers=rates.peers)
     return app

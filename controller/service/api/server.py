@@ -112,6 +112,31 @@ class Server:
         self._server.should_exit = True
 
 
+def listen_privately(path: Path) -> socket.socket:
+    """Return a Unix socket that listens, for this user alone; what a killed process left is replaced.
+
+    Args:
+        path: of the socket; its folder must exist, and whoever calls holds the lock of what it serves.
+
+    Raises:
+        RequirementError: the path is too long, or cannot be written.
+    """
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        path.unlink(missing_ok=True)
+        listener.bind(str(path))
+        path.chmod(0o600)  # nobody can connect before it listens
+        listener.listen(128)
+    except OSError as exc:
+        listener.close()
+        raise RequirementError(
+            f"The socket {path} cannot be listened on.",
+            details=str(exc),
+            resolution="Set MESOCOSM_STATE_DIR to a folder of yours with a shorter path.",
+        ) from exc
+    return listener
+
+
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens.
 

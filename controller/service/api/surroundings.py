@@ -13,6 +13,7 @@ from controller.store.runs import Store
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
@@ -38,6 +39,8 @@ class Surroundings:
         metrics: returns what Prometheus scrapes.
         episodes: those that programs elsewhere drive.
         desk: where machines are looked at and handled one by one.
+        worker: socket of the process that reaches machines; None where this one does.
+        prometheus: host and port at which Prometheus is asked, or who passes it on.
     """
 
     database: Database
@@ -51,6 +54,8 @@ class Surroundings:
     metrics: Callable[[], bytes]
     episodes: EpisodeSessions
     desk: MachineDesk
+    worker: Path | None = None
+    prometheus: str = ""
 
     @property
     def queue(self) -> RunQueue:

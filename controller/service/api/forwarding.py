@@ -1,0 +1,171 @@
+"""Pass on requests that need machines to the worker, which serves the same routes on a Unix socket.
+
+The controller's process reaches no machines. Its gate has looked at a request before it gets here, and
+one without a valid token is refused here; the worker checks what a token may do, in the same database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+import h11
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from appliance.base.errors import MesocosmError, RequirementError
+from controller.service.api.gate import COOKIE
+from controller.service.episodes.orders import MAX_DEADLINE_S
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+_log = logging.getLogger(__name__)
+
+PATHS = (
+    *("/api/v1/episodes", "/api/v1/doctor", "/api/v1/status"),
+    *("/fleet", "/human", "/doctor"),
+)
+"""What is passed on: these paths and all below them."""
+NAME = "worker"
+"""The ``Host`` under which the worker is asked."""
+
+_READ_BYTES = 1 << 16
+_REPLY_S = MAX_DEADLINE_S + 60.0
+# Of one connection, not of the message. Source: RFC 9110, 7.6.1.
+_OF_THE_CONNECTION = frozenset(
+    {b"connection", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade"}
+)
+_WRITTEN_ANEW = frozenset({b"host", b"origin", b"content-length", b"expect"})
+
+
+class WorkerSilentError(RequirementError):
+    """No worker takes requests for machines."""
+
+    code = "no_worker"
+
+
+class Forwarding:
+    """ASGI middleware behind the gate of the controller.
+
+    Args:
+        app: gets what is not passed on, and refuses what has no valid token.
+        socket: path of the worker's socket.
+        is_known: returns whether a token is valid.
+    """
+
+    def __init__(self, app: ASGIApp, socket: Path, is_known: Callable[[str], bool]) -> None:
+        self._app = app
+        self._socket = socket
+        self._is_known = is_known
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        is_ours = scope["type"] != "http" or not _is_passed_on(scope["path"])
+        if is_ours or not await run_in_threadpool(self._is_known, _token(scope)):
+            await self._app(scope, receive, send)
+            return
+        try:
+            async with asyncio.timeout(_REPLY_S):
+                await self._pass_on(scope, receive, send)
+        except WorkerSilentError as exc:
+            request = Request(scope, receive)
+            answer = request.app.exception_handlers[MesocosmError](request, exc)
+            await answer(scope, receive, send)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await Request(scope, receive).body()
+        try:
+            reader, writer = await asyncio.open_unix_connection(self._socket)
+        except OSError as exc:
+            raise _silent(exc) from exc
+        connection = h11.Connection(h11.CLIENT)
+        is_begun = False
+        try:
+            for event in _request(scope, body):
+                writer.write(connection.send(event) or b"")
+            async for reply in _read(connection, reader):
+                match reply:
+                    case h11.Response():
+                        is_begun = True
+                        await send(_start(reply))
+                    case h11.Data():
+                        await send(_part(bytes(reply.data), is_last=False))
+            await send(_part(b"", is_last=True))
+        except (OSError, h11.RemoteProtocolError) as exc:
+            if is_begun:  # its client sees a reply that is cut off
+                _log.warning("the worker ended amid a reply: %s", exc)
+                raise
+            raise _silent(exc) from exc
+        finally:
+            writer.close()
+
+
+def _is_passed_on(path: str) -> bool:
+    return any(path == one or path.startswith(f"{one}/") for one in PATHS)
+
+
+def _token(scope: Scope) -> str:
+    """Return the token of a request; empty where it has none."""
+    request = Request(scope)
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
+
+
+def _request(scope: Scope, body: bytes) -> list[h11.Event]:
+    """Return a request as it is asked of the worker; an origin is its own, as the gate has checked it."""
+    target = scope.get("raw_path") or scope["path"].encode()
+    if query := scope.get("query_string", b""):
+        target += b"?" + query
+    given = list(scope["headers"])
+    left_out = _OF_THE_CONNECTION | _WRITTEN_ANEW
+    headers = [(name, value) for name, value in given if name not in left_out]
+    headers += [(b"host", NAME.encode()), (b"connection", b"close")]
+    if any(name == b"origin" for name, _ in given):
+        headers.append((b"origin", f"http://{NAME}".encode()))
+    if body or scope["method"] not in {"GET", "HEAD"}:
+        headers.append((b"content-length", str(len(body)).encode()))
+    head = h11.Request(method=scope["method"], target=target, headers=headers)
+    return [head, h11.Data(data=body), h11.EndOfMessage()]
+
+
+async def _read(
+    connection: h11.Connection, reader: asyncio.StreamReader
+) -> AsyncIterator[h11.Response | h11.Data]:
+    """Yield the reply and its parts.
+
+    Raises:
+        h11.RemoteProtocolError: it is cut off.
+    """
+    while True:
+        event = connection.next_event()
+        if event is h11.NEED_DATA:
+            connection.receive_data(await reader.read(_READ_BYTES))
+        elif isinstance(event, h11.EndOfMessage):
+            return
+        elif isinstance(event, h11.Response | h11.Data):
+            yield event
+        elif isinstance(event, h11.ConnectionClosed):
+            raise h11.RemoteProtocolError("The connection was closed before a reply.")
+
+
+def _start(reply: h11.Response) -> dict[str, object]:
+    given = reply.headers
+    headers = [(name, value) for name, value in given if name not in _OF_THE_CONNECTION]
+    return {"type": "http.response.start", "status": reply.status_code, "headers": headers}
+
+
+def _part(data: bytes, *, is_last: bool) -> dict[str, object]:
+    return {"type": "http.response.body", "body": data, "more_body": not is_last}
+
+
+def _silent(cause: Exception) -> WorkerSilentError:
+    _log.warning("the worker does not answer: %s", cause)
+    return WorkerSilentError(
+        "The worker does not answer: machines cannot be reached now.",
+        resolution="`mesocosm status` shows it; `mesocosm service start` or `mesocosm up` starts it.",
+    )
