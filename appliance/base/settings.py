@@ -148,6 +148,11 @@ class Settings(EnvironmentSettings):
         return self.state_dir / "service"
 
     @property
+    def worker_socket(self) -> Path:
+        """Socket of the worker, for its user alone; see `controller.service.api.forwarding`."""
+        return self.run_dir / "worker.sock"
+
+    @property
     def registered_dir(self) -> Path:
         """Copies of users' suites and agents."""
         return self.state_dir / "registered"

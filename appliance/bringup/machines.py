@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from appliance.base.errors import MesocosmError
 from appliance.bringup.health import hypervisor_answers
 from provisioning.machine_folder import iter_folders
 
@@ -54,6 +55,14 @@ def sweep_orphans(settings: Settings) -> list[str]:
     from provisioning.fleet.local import LocalFleet  # noqa: PLC0415 - imports libvirt and Docker
 
     return LocalFleet(settings, judges_images=False).sweep()
+
+
+def try_sweep(settings: Settings) -> str:
+    """Remove what killed processes left, and return what was done, a line; machines' hosts may be silent."""
+    try:
+        return f"Orphans removed: {'; '.join(sweep_orphans(settings)) or 'none'}"
+    except MesocosmError as exc:
+        return f"Orphans were not swept: {exc.brief}"
 
 
 def remove_machines(settings: Settings) -> list[str]:

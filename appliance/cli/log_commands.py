@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 HELP = frozenset({"--help", "-h", "--version"})
 """Arguments with which a command only says what it is."""
 
-_ACTING = frozenset({"up", "down", "service", "serve"})
+_ACTING = frozenset({"up", "down", "service", "serve", "work"})
 """Commands whose end is worth a line also where all went well."""
 
 _log = logging.getLogger(__name__)

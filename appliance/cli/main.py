@@ -42,6 +42,7 @@ _COMMANDS = (
     "compare",
     "bench",
     "serve",
+    "work",
     "down",
 )
 

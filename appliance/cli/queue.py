@@ -9,7 +9,7 @@ import typer
 from appliance.cli.moments import moment
 from appliance.cli.output import JsonOption, print_json, print_table, say
 from appliance.cli.run_options import BudgetSeconds, BudgetTokens, BudgetUsd
-from appliance.cli.run_request import takes_request
+from appliance.cli.run_request import check_queued, takes_request
 from appliance.cli.service_database import open_database
 
 if TYPE_CHECKING:
@@ -81,11 +81,10 @@ def add(
     from appliance.base.settings import get_settings
     from appliance.cli.remote.client import chosen_server
     from controller.registered.use import pin
-    from controller.service.requests import check_request
     from controller.service.state.queued_run import Asker
 
     if chosen_server() is None:
-        check_request(request)
+        check_queued(request)
         request = pin(request, get_settings())
     _print(queue.add(request, Asker("cli", priority=priority, key=key)), json=json)
 

@@ -162,6 +162,25 @@ def make_request(
     )
 
 
+def check_queued(request: RunRequest) -> None:
+    """Check a run before it is queued on this host, also that the worker that runs now could take it.
+
+    Raises:
+        UsageError: something that it names does not exist, or the worker's container lacks it.
+        SpecError: the suite or the script is wrong.
+        RequirementError: the model is not known, or a package is missing.
+    """
+    from appliance.base.settings import get_settings
+    from controller.service.requests import check_request, require_present
+    from controller.service.worker.report import ask_worker
+
+    check_request(request)
+    settings = get_settings()
+    worker = ask_worker(settings)
+    if worker is not None and worker.place == "container":
+        require_present(request, settings)
+
+
 def json_object(text: str | None) -> dict[str, Any] | None:
     """Return the JSON object of an option; None where it was not given.
 

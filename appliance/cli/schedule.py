@@ -11,7 +11,7 @@ import typer
 from appliance.cli.moments import moment
 from appliance.cli.output import JsonOption, print_json, print_table, say
 from appliance.cli.queue import PriorityOption
-from appliance.cli.run_request import takes_request
+from appliance.cli.run_request import check_queued, takes_request
 from appliance.cli.service_database import open_database
 
 if TYPE_CHECKING:
@@ -98,12 +98,11 @@ def add(
     A slot that comes while the schedule's last run is not over is recorded, and fires nothing.
     """
     from appliance.cli.remote.client import chosen_server
-    from controller.service.requests import check_request
     from controller.service.schedules.definition import PREVIOUS, parse_schedule
 
     is_here = chosen_server() is None
     if is_here:
-        check_request(request)
+        check_queued(request)
     schedule = parse_schedule(
         {
             "name": name,

@@ -77,15 +77,8 @@ def run(
     from appliance.base.files import locked
     from appliance.base.settings import get_settings
     from appliance.bringup.service import keep_log_small, service_lock
-    from appliance.cli.run import check_machines
-    from controller.service.process import (
-        Part,
-        Scheduler,
-        deliver_messages,
-        run_parts,
-        work_on_queue,
-    )
-    from controller.service.worker.worker import Worker
+    from appliance.cli.work import make_worker
+    from controller.service.process import Part, Scheduler, deliver_messages, run_parts
 
     certificate = _certificate(tls_cert, tls_key, host, is_insecure=insecure) if api else None
     database, settings, stop = open_database(), get_settings(), threading.Event()
@@ -96,27 +89,13 @@ def run(
         parts["scheduler"] = Scheduler(database, settings, SYSTEM_CLOCK)
         parts["messages"] = deliver_messages(database, SYSTEM_CLOCK)
     if worker:
-        one = Worker(
-            database,
-            settings,
-            SYSTEM_CLOCK,
-            preflight=lambda kinds: check_machines(settings, kinds, build=False),
-            runs_at_once=runs,
-        )
-        parts["worker"] = work_on_queue(one, grace_s=grace)
+        parts["worker"] = make_worker(database, settings, runs=runs, grace_s=grace)
     if api:
-        from appliance.cli.service_api import make_server, make_sessions
+        from appliance.cli.service_api import make_server, make_sessions, make_surroundings
 
         parts["episodes"] = sessions = make_sessions(settings)
-        parts["api"], address = make_server(
-            database,
-            settings,
-            stop,
-            host=host,
-            port=port,
-            sessions=sessions,
-            certificate=certificate,
-        )
+        around = make_surroundings(database, settings, stop, sessions)
+        parts["api"], address = make_server(around, host=host, port=port, certificate=certificate)
         say(
             f"The API listens at {address}; the token of this host is in {own_token_path(settings)}."
         )

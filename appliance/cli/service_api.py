@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Callable
+    from pathlib import Path
 
     from appliance.base.settings import Settings
     from controller.service.api.server import Certificate
@@ -14,7 +17,11 @@ if TYPE_CHECKING:
     from controller.service.episodes.sessions import EpisodeSessions
     from controller.service.process import Part
     from controller.service.state.database import Database
+    from provisioning.fleet.liveness import Sight
     from provisioning.protocols import Json
+
+_UNBOUNDED_RATE = 1e9
+"""Of requests a second that the controller has counted already."""
 
 
 def make_sessions(settings: Settings) -> EpisodeSessions:
@@ -29,24 +36,18 @@ def make_sessions(settings: Settings) -> EpisodeSessions:
 
 
 def make_server(
-    database: Database,
-    settings: Settings,
-    stop: threading.Event,
+    around: Surroundings,
     *,
     host: str,
     port: int | None,
-    sessions: EpisodeSessions,
     certificate: Certificate | None = None,
 ) -> tuple[Part, str]:
     """Return the part that serves API and pages, and its address.
 
     Args:
-        database: the service's state.
-        settings: of the appliance.
-        stop: set when the service ends.
+        around: what they are about.
         host: address to listen on.
         port: 0 lets the kernel choose; the settings' by default.
-        sessions: of the episodes that programs drive.
         certificate: of TLS, if it is used.
 
     Raises:
@@ -57,7 +58,7 @@ def make_server(
     from controller.service.web.app import make_app_with_pages
     from monitoring.hosts import allowed_hosts
 
-    around = _surroundings(database, settings, stop, sessions)
+    settings = around.settings
     around.tokens.ensure_own(own_token_path(settings))
     listener = listen(host, settings.service_port if port is None else port)
     chosen = int(listener.getsockname()[1])
@@ -69,9 +70,46 @@ def make_server(
     return part, f"{scheme}://{shown}:{chosen}"
 
 
-def _surroundings(
-    database: Database, settings: Settings, stop: threading.Event, sessions: EpisodeSessions
+def make_worker_server(around: Surroundings, look: Callable[[], Sight]) -> Part:
+    """Return the part that serves requests for machines on a Unix socket, to the controller.
+
+    Args:
+        around: what they are about.
+        look: returns what is seen of machines.
+
+    Raises:
+        RequirementError: the socket cannot be made.
+    """
+    from controller.service.api.forwarding import NAME
+    from controller.service.api.server import Server, listen_privately
+    from controller.service.web.app import make_app_with_pages
+    from controller.service.worker.report import report_router
+
+    report = report_router(around.settings, around.version, look)
+    unbounded = around.settings.model_copy(update={"service_rate": _UNBOUNDED_RATE})
+    app = make_app_with_pages(replace(around, settings=unbounded), {NAME}, [report])
+    return Server(app, listen_privately(around.settings.worker_socket))
+
+
+def make_surroundings(
+    database: Database,
+    settings: Settings,
+    stop: threading.Event,
+    sessions: EpisodeSessions,
+    *,
+    worker: Path | None = None,
+    prometheus: str = "",
 ) -> Surroundings:
+    """Return what API and pages of this appliance are about.
+
+    Args:
+        database: the service's state.
+        settings: of the appliance.
+        stop: set when the service ends.
+        sessions: of the episodes that programs drive.
+        worker: socket of the process that reaches machines; None where this one does.
+        prometheus: host and port of Prometheus, where the controller's page does not pass it on.
+    """
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.bringup.status import read_status
     from controller.planning import code_version
@@ -91,6 +129,8 @@ def _surroundings(
         metrics=partial(render, make_registry(database, SYSTEM_CLOCK)),
         episodes=sessions,
         desk=HostMachineDesk(settings),
+        worker=worker,
+        prometheus=prometheus,
     )
 
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
+    from appliance.exporter.sight import Watch
     from appliance.exporter.store import StoreSizes
     from controller.service.state.database import Database
     from controller.store.index import RunRow
-    from provisioning.fleet.liveness import LivenessWatch
 
 
 _log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class ApplianceGauges:
 
     Args:
         settings: of the appliance.
-        watch: looks at machines.
+        watch: knows how machines are.
         sizes: measures the state folder.
         clock: bounds how often runs are read, as those that go on have no place in the index.
     """
@@ -48,7 +48,7 @@ class ApplianceGauges:
     def __init__(
         self,
         settings: Settings,
-        watch: LivenessWatch,
+        watch: Watch,
         sizes: StoreSizes,
         *,
         clock: Clock = SYSTEM_CLOCK,
@@ -72,7 +72,7 @@ class ApplianceGauges:
         return self._watch.sight().counts()
 
     def silent(self) -> Sequence[str]:
-        """Return what does not answer now: ``hypervisor``, ``docker``."""
+        """Return what does not answer now: ``hypervisor``, ``docker``, ``worker``."""
         return [f"The {name}" for name, why in self._watch.sight().hosts.items() if why]
 
     def _hosts(self) -> Gauge:
@@ -80,7 +80,7 @@ class ApplianceGauges:
         values: dict[tuple[str, ...], float] = {
             (name,): float(not why) for name, why in hosts.items()
         }
-        text = "Whether the hypervisor and the Docker engine answer: 1 or 0."
+        text = "Whether the hypervisor, the Docker engine and the worker answer: 1 or 0."
         return Gauge("host_up", text, values, ("host",))
 
     def _service(self) -> list[Gauge]:

@@ -68,6 +68,24 @@ def run_parts(parts: Mapping[str, Part], stop: threading.Event) -> None:
         raise failures[0]
 
 
+def lasting(part: Part, other: Part) -> tuple[Part, Part]:
+    """Return two parts of which the first ends only once the second has.
+
+    Args:
+        part: serves others for as long as the second works.
+        other: may go on for a while when it is told to stop.
+    """
+    is_over = threading.Event()
+
+    def work(stop: threading.Event) -> None:
+        try:
+            other(stop)
+        finally:
+            is_over.set()
+
+    return lambda _stop: part(is_over), work
+
+
 class Scheduler:
     """Fires slots; one a state folder.
 

@@ -179,6 +179,29 @@ def require_shipped(request: RunRequest) -> None:
         )
 
 
+def require_present(request: RunRequest, settings: Settings) -> None:
+    """Check that a worker in a container has the files that a request names.
+
+    It sees the state folder, which holds registered suites and agents, and nothing else of the host.
+
+    Raises:
+        UsageError: it lacks some; with how the run can be had.
+    """
+    command = [] if request.command is None else [f"$ {request.command}"]
+    paths = [path for path in _paths(request) if not _is_kept(path, settings)]
+    if own := [*command, *paths]:
+        raise UsageError(
+            "This run needs files of the host, which the worker's container does not have.",
+            details=f"Named are: {', '.join(own)}",
+            resolution="Register them (`mesocosm suite add`, `mesocosm agent add`), or let a worker of "
+            "the host take the run: `mesocosm service stop`, then `mesocosm work` in a terminal.",
+        )
+
+
+def _is_kept(path: str, settings: Settings) -> bool:
+    return Path(path).resolve().is_relative_to(settings.state_dir.resolve())
+
+
 def agent_options(request: RunRequest) -> AgentOptions:
     """Return the options of a request's agent."""
     return AgentOptions(

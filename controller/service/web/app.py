@@ -22,9 +22,9 @@ from controller.service.web.templating import page
 from controller.service.web.trials import routes as trials
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
-    from fastapi import FastAPI, Request
+    from fastapi import APIRouter, FastAPI, Request
     from starlette.responses import Response
 
     from controller.service.api.surroundings import Surroundings
@@ -36,14 +36,17 @@ _PAGES = (
 )
 
 
-def make_app_with_pages(around: Surroundings, hosts: Collection[str]) -> FastAPI:
+def make_app_with_pages(
+    around: Surroundings, hosts: Collection[str], routers: Sequence[APIRouter] = ()
+) -> FastAPI:
     """Return API and pages.
 
     Args:
         around: what they are about.
         hosts: allowed values of ``Host``, in lower case.
+        routers: further routes.
     """
-    app = make_app(around, hosts, [module.router for module in _PAGES])
+    app = make_app(around, hosts, [*(module.router for module in _PAGES), *routers])
     app.state.human_desk = HumanDesk(around.settings, around.stop)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, _for_people(handler))

@@ -18,7 +18,12 @@ from controller.executors.local import LocalExecutor
 from controller.executors.protocol import BudgetSpent, TrialEnded
 from controller.planning import resume_plan, specify_run
 from controller.preflight import require_ready
-from controller.service.requests import agent_options, make_plan, open_tasks
+from controller.service.requests import (
+    agent_options,
+    make_plan,
+    open_tasks,
+    require_present,
+)
 from controller.service.state.queued_run import Counts, State
 from controller.store.runs import Store
 from controller.store.spending import change_budget, open_budget
@@ -108,6 +113,8 @@ class Work:
             KeyboardInterrupt: the process is interrupted.
         """
         request, store = self.queued.request, Store(self._settings.runs_dir)
+        if self._settings.place == "container":
+            require_present(request, self._settings)
         begun = store.open(self.queued.run) if store.has(self.queued.run) else None
         plan = make_plan(request, self._settings) if begun is None else self._resume(begun)
         self._check(plan)

@@ -10,6 +10,7 @@ import pytest
 from appliance.base.settings import get_settings
 from appliance.cli.main import main
 from appliance.cli.service_database import open_database
+from controller.service.worker.report import WorkerReport
 from tests.unit.controller.service.surroundings import carry_out_next, make_surroundings
 
 if TYPE_CHECKING:
@@ -150,3 +151,19 @@ def test_a_token_is_shown_once(ask: Callable[..., Any], capsys: pytest.CaptureFi
     assert "operate" in capsys.readouterr().err
     ask("service", "token", "remove", "dashboard")
     assert ask("service", "token", "list") == {"tokens": []}
+
+
+def test_what_the_workers_container_does_not_have_is_refused_when_it_is_queued(
+    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inside = WorkerReport(version="1", place="container", machines=(), hosts={})
+    monkeypatch.setattr("controller.service.worker.report.ask_worker", lambda _settings: inside)
+    for words in (["queue", "add"], ["schedule", "add", "nightly", "--every", "1d"]):
+        assert main([*words, str(TINY), *FAKE]) == 2
+        refused = capsys.readouterr().err
+        assert "container does not have" in refused
+        assert str(TINY) in refused
+    assert ask("queue", "add", "smoke", *FAKE)["state"] == "queued"
+    outside = inside.model_copy(update={"place": "host"})
+    monkeypatch.setattr("controller.service.worker.report.ask_worker", lambda _settings: outside)
+    assert ask("queue", "add", str(TINY), *FAKE)["state"] == "queued"

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.errors import MachineBusyError, UsageError
 from appliance.base.settings import Settings
-from controller.service.requests import RunRequest
+from controller.service.requests import RunRequest, require_present
 from controller.service.schedules.definition import Event, Interval, Schedule, Webhook
 from controller.service.schedules.register import Register
 from controller.service.state.queue import RunQueue
@@ -209,3 +209,21 @@ def test_a_queue_has_one_worker(database: Database, settings: Settings) -> None:
         assert wait_until(lambda: lock.exists() and lock.read_text(), timeout_s=LONG_S)
         with pytest.raises(MachineBusyError, match="queue of runs"):
             second.run(threading.Event(), grace_s=0)
+
+
+def test_a_worker_in_a_container_refuses_runs_that_need_files_of_the_host(
+    database: Database, settings: Settings, queue: RunQueue, request_of_tiny: RunRequest
+) -> None:
+    inside = settings.model_copy(update={"place": "container"})
+    kept = request_of_tiny.model_copy(update={"suite": str(settings.registered_dir / "suites/a")})
+    require_present(kept, inside)
+    command = {"command": "python agent.py", "agent": "", "folder": "/opt/agents"}
+    with pytest.raises(UsageError, match="files of the host") as caught:
+        require_present(RunRequest(suite="smoke", **command), inside)
+    assert "$ python agent.py, /opt/agents" in caught.value.details
+    run = queue.add(request_of_tiny, Asker("cli")).run
+    with working(database, inside):
+        wait_for(queue, run, State.FAILED)
+    ended = queue.get(run)
+    assert request_of_tiny.suite in ended.details
+    assert "mesocosm work" in ended.resolution

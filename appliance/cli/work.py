@@ -1,0 +1,91 @@
+"""``mesocosm work``: the worker's process; carries out queued runs and reaches machines for the controller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from appliance.cli.output import say
+
+if TYPE_CHECKING:
+    from appliance.base.settings import Settings
+    from controller.service.process import Part
+    from controller.service.state.database import Database
+
+GraceOption = Annotated[
+    float,
+    typer.Option(min=0, help="Seconds that running trials may go on once the worker stops."),
+]
+RunsOption = Annotated[int, typer.Option("--runs", min=1, help="Runs that are worked on at once.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("work")(work)
+
+
+def work(runs: RunsOption = 1, grace: GraceOption = 60.0) -> None:
+    """Carry out queued runs, episodes and human trials until SIGTERM or Ctrl-C; the containers' worker runs this.
+
+    On the host, in place of that container (`mesocosm service stop` stops it), it also takes runs whose
+    agents and suites are folders of this host.
+    """
+    import signal
+    import threading
+
+    from appliance.base.clock import SYSTEM_CLOCK
+    from appliance.base.files import locked
+    from appliance.base.settings import get_settings
+    from appliance.bringup.machines import try_sweep
+    from appliance.bringup.upkeep import Upkeep
+    from appliance.cli.service_api import make_sessions, make_surroundings, make_worker_server
+    from appliance.cli.service_database import open_database
+    from controller.service.process import deliver_messages, lasting, run_parts
+    from provisioning.fleet.liveness import LivenessWatch, open_liveness
+
+    database, settings, stop = open_database(), get_settings(), threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    with locked(settings.run_dir / "worker-process.lock", what="This appliance's worker"):
+        say(try_sweep(settings))
+        with Upkeep(settings), LivenessWatch(open_liveness(settings)) as watch:
+            sessions = make_sessions(settings)
+            around = make_surroundings(database, settings, stop, sessions)
+            server, queue = lasting(
+                make_worker_server(around, watch.sight),
+                make_worker(database, settings, runs=runs, grace_s=grace),
+            )
+            parts: dict[str, Part] = {
+                "worker": queue,
+                "machines": server,
+                "episodes": sessions,
+                "messages": deliver_messages(database, SYSTEM_CLOCK),
+            }
+            say(f"The worker runs: {', '.join(parts)}.")
+            run_parts(parts, stop)
+    say("The worker has stopped.")
+
+
+def make_worker(database: Database, settings: Settings, *, runs: int, grace_s: float) -> Part:
+    """Return the part that carries out queued runs.
+
+    Args:
+        database: where the queue is.
+        settings: where runs and machines are.
+        runs: how many are worked on at once.
+        grace_s: how long running trials may go on once it stops.
+    """
+    from appliance.base.clock import SYSTEM_CLOCK
+    from appliance.cli.run import check_machines
+    from controller.service.process import work_on_queue
+    from controller.service.worker.worker import Worker
+
+    worker = Worker(
+        database,
+        settings,
+        SYSTEM_CLOCK,
+        preflight=lambda kinds: check_machines(settings, kinds, build=False),
+        runs_at_once=runs,
+    )
+    return work_on_queue(worker, grace_s=grace_s)

@@ -1,0 +1,98 @@
+"""What a worker says of itself and of machines to others of its host, on its Unix socket."""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import socket
+from typing import TYPE_CHECKING, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from provisioning.fleet.liveness import SeenMachine  # noqa: TC001 - pydantic reads it
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from appliance.base.settings import Settings
+    from provisioning.fleet.liveness import Sight
+
+PATH = "/-/worker"
+"""Where it is asked; the controller passes this path on to nobody."""
+
+_TIMEOUT_S = 5.0
+_MAX_BYTES = 16 << 20
+_log = logging.getLogger(__name__)
+
+
+class WorkerReport(BaseModel):
+    """A worker and what it sees.
+
+    Attributes:
+        version: of Mesocosm.
+        place: whether it sees the folders of the host.
+        machines: all that have a record, as they are.
+        hosts: why a hypervisor or engine does not answer, by its name; empty where it does.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: str
+    place: Literal["host", "container"]
+    machines: tuple[SeenMachine, ...]
+    hosts: dict[str, str]
+
+
+def report_router(settings: Settings, version: str, look: Callable[[], Sight]) -> APIRouter:
+    """Return the route of a worker's report; whoever reaches its socket needs no token.
+
+    Args:
+        settings: say where the worker runs.
+        version: of Mesocosm.
+        look: returns what is seen of machines.
+    """
+    router = APIRouter(include_in_schema=False)
+
+    @router.get(PATH)
+    def report() -> WorkerReport:
+        """Report on this worker and on machines."""
+        sight = look()
+        return WorkerReport(
+            version=version,
+            place=settings.place,
+            machines=sight.machines,
+            hosts=dict(sight.hosts),
+        )
+
+    return router
+
+
+def ask_worker(settings: Settings) -> WorkerReport | None:
+    """Ask the worker of this host for its report; None where none answers in time."""
+    connection = _UnixConnection(settings.worker_socket)
+    try:
+        connection.request("GET", PATH, headers={"Host": "worker"})
+        reply = connection.getresponse()
+        if reply.status != http.HTTPStatus.OK:
+            return None
+        return WorkerReport.model_validate_json(reply.read(_MAX_BYTES))
+    except (OSError, http.client.HTTPException, ValidationError) as exc:
+        _log.debug("no worker answers: %s", exc)
+        return None
+    finally:
+        connection.close()
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    """An HTTP connection to a Unix socket."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("worker", timeout=_TIMEOUT_S)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(_TIMEOUT_S)
+        self.sock.connect(str(self._path))
