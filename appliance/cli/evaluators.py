@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from appliance.cli.output import JsonOption, console_out, print_json, print_table
+from appliance.cli.output import JsonOption, console_out, print_json, print_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import Call, Outcome, WaveRunner
     from evaluators.schema import Tool
+    from evaluators.testing.index import CaseGroup
     from provisioning.protocols import Machine
+
+    Cases = Mapping[str, tuple[CaseGroup, ...]]
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -51,14 +54,17 @@ def list_(
     from evaluators.testing.index import kind_counts
 
     tools = [tool for tool in _listed(suite) if on in {"", tool.on}]
+    index = _cases(_known(suite)) if kinds else {}
     if not json:
-        _print_list(tools, kinds=kinds)
+        _print_list(tools, index, kinds=kinds)
         return
-    counts = [{"cases": kind_counts(f"{tool.on}.{tool.name}")} if kinds else {} for tool in tools]
+    counts = [
+        {"cases": kind_counts(f"{tool.on}.{tool.name}", index)} if kinds else {} for tool in tools
+    ]
     print_json([_shown(tool) | more for tool, more in zip(tools, counts, strict=True)])
 
 
-def _print_list(tools: list[Tool], *, kinds: bool) -> None:
+def _print_list(tools: list[Tool], index: Cases, *, kinds: bool) -> None:
     from rich.table import Table
 
     from evaluators.reference import proves_state_only, summary_of
@@ -70,7 +76,7 @@ def _print_list(tools: list[Tool], *, kinds: bool) -> None:
         "on", "evaluator", *columns, title=f"{len(tools)} evaluator{'s' * (len(tools) != 1)}"
     )
     for tool in tools:
-        counts = kind_counts(f"{tool.on}.{tool.name}")
+        counts = kind_counts(f"{tool.on}.{tool.name}", index)
         proven = "state" if proves_state_only(tool) else ""
         cells = [str(counts.get(kind, 0)) for kind in CaseKind]
         table.add_row(tool.on, tool.name, *(cells if kinds else [summary_of(tool), proven]))
@@ -85,12 +91,11 @@ def show(
     """Show an evaluator's description, arguments and test cases."""
     import inspect
 
-    from evaluators.testing.index import case_index
-
-    tool = _find(_known(suite), name, on)
+    known = _known(suite)
+    tool = _find(known, name, on)
     cases = [
         {"kind": group.kind.value, "case": case, "expected": group.expected}
-        for group in case_index().get(f"{tool.on}.{tool.name}", ())
+        for group in _cases(known).get(f"{tool.on}.{tool.name}", ())
         for case in group.cases
     ]
     if json:
@@ -161,6 +166,17 @@ def _known(suite: str) -> Vocabulary:
     from controller.wiring import open_suite
 
     return open_suite(suite).vocabulary if suite else vocabulary()
+
+
+def _cases(known: Vocabulary) -> Cases:
+    """Return the cases of the shipped evaluators and of those that a suite brings."""
+    from evaluators.testing.index import case_index
+    from evaluators.testing.suite_cases import read_suite_cases
+
+    own = read_suite_cases(known.folder)
+    for file, why in own.unread.items():
+        say(f"The cases in {file} cannot be read: {why}")
+    return {**own.groups, **case_index()}
 
 
 def _listed(suite: str) -> list[Tool]:

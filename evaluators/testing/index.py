@@ -51,14 +51,17 @@ def case_index() -> Mapping[str, tuple[CaseGroup, ...]]:
     return _INDEX.validate_json(INDEX.read_bytes())
 
 
-def kind_counts(name: str) -> dict[str, int]:
+def kind_counts(
+    name: str, index: Mapping[str, tuple[CaseGroup, ...]] | None = None
+) -> dict[str, int]:
     """Return the number of cases by kind.
 
     Args:
         name: ``PLACE.NAME`` of an evaluator; one without cases has no counts.
+        index: of the cases; by default that of the shipped evaluators.
     """
     counts: Counter[str] = Counter()
-    for group in case_index().get(name, ()):
+    for group in (case_index() if index is None else index).get(name, ()):
         counts[group.kind.value] += len(group.cases)
     return dict(counts)
 
@@ -67,22 +70,23 @@ def render_index(tables: Iterable[CaseTable]) -> str:
     """Return the text of the index, one line a group of cases."""
     entries = []
     for table in sorted(tables, key=lambda table: (table.mark.on, table.mark.name)):
-        groups = ",\n".join(f"    {_dump(group)}" for group in _groups(table))
+        rows = [group.model_dump(mode="json") for group in groups_of(table)]
+        groups = ",\n".join(f"    {_dump(row)}" for row in rows)
         entries.append(f"  {_dump(f'{table.mark.on}.{table.mark.name}')}: [\n{groups}\n  ]")
     return "{\n" + ",\n".join(entries) + "\n}\n"
 
 
-def _groups(table: CaseTable) -> list[dict[str, object]]:
-    """Group cases by kind, in the order of `CaseKind`, and by what they expect."""
+def groups_of(table: CaseTable) -> tuple[CaseGroup, ...]:
+    """Return the cases by kind, in the order of `CaseKind`, and by what they expect."""
     groups: dict[tuple[CaseKind, str], list[str]] = {}
     for kind in CaseKind:
         for case in table.cases:
             if case.kind is kind:
                 groups.setdefault((kind, EXPECTED[case.met]), []).append(case.name)
-    return [
-        {"kind": kind.value, "expected": expected, "cases": names}
+    return tuple(
+        CaseGroup(kind=kind, expected=expected, cases=tuple(names))
         for (kind, expected), names in groups.items()
-    ]
+    )
 
 
 def _dump(value: object) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from appliance.base.settings import get_settings
+from appliance.base.settings import REPOSITORY, get_settings
 from appliance.cli.evaluators import _read_arguments
 from appliance.cli.main import main
 from evaluators.decorators import evaluator
@@ -50,6 +51,27 @@ def test_one_is_shown_with_its_cases(capsys: pytest.CaptureFixture[str]) -> None
     assert {"kind": "missing", "case": "nothing", "expected": "unmet"} in shown["cases"]
     assert main(["evaluators", "show", "file_exists"]) == 0
     assert "hostile: a pipe" in capsys.readouterr().out
+
+
+def test_those_of_a_suite_are_shown_with_their_cases(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    suite = tmp_path / "receipts"
+    shutil.copytree(REPOSITORY / "examples/suites/receipts", suite)
+    words = ["evaluators", "show", "receipts_total_is", "--suite", str(suite), "--json"]
+    assert main(words) == 0
+    cases = printed(capsys)["cases"]
+    assert {"kind": "positive", "case": "the sum", "expected": "met"} in cases
+    assert len(cases) == 12
+    assert main(["evaluators", "list", "--suite", str(suite), "--kinds", "--json"]) == 0
+    counts = {each["name"]: each["cases"]["forged"] for each in printed(capsys)}
+    assert counts == {"receipts_total_is": 2, "answer_is_amount": 2}
+    (suite / "tests/test_evaluators.py").write_text("import no_such_module\n")
+    assert main(words) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["cases"] == []
+    message = " ".join(shown.err.split())
+    assert "The cases in tests/test_evaluators.py cannot be read: ModuleNotFoundError:" in message
 
 
 def test_the_list_shows_which_prove_the_state_alone(capsys: pytest.CaptureFixture[str]) -> None:
