@@ -13,15 +13,17 @@ from appliance.base.settings import REPOSITORY
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.tiers import nightly
 
+_HOUR_S = 3600
+
 pytestmark = [
     pytest.mark.docker,
     pytest.mark.vm,
+    pytest.mark.timeout(_HOUR_S),
     NEEDS_APPLIANCE,
     nightly("a dozen trials a task; two tasks are validated in memory in each landing"),
 ]
 FIRST = REPOSITORY / "examples/suites/first"
 TASKS = ("booking", "sheet", "pictures", "appearance", "contact", "commit", "web-page")
-_HOUR_S = 3600
 
 
 @pytest.mark.parametrize("task", TASKS)

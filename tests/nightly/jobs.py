@@ -10,6 +10,7 @@ DEFAULT = "ubuntu-22.04"
 _MACHINES = ("provisioning", "images/desktop", "images/hypervisor", "appliance/base")
 _CONTAINERS = (*_MACHINES, "images/desktop_container")
 _PHONES = ("images/phone", "provisioning/phone", "provisioning/links")
+_FIRST = "tests/integration/test_first_suite.py"
 _JUDGES = ("evaluators", "provisioning/probe")
 
 
@@ -44,8 +45,16 @@ JOBS = (
         "desktop-vm",
         "every integration test on desktop VMs, nightly ones included",
         (*_MACHINES, "tests/integration"),
-        pytest=("-m", "vm", "tests/integration"),
+        pytest=("-m", "vm", "tests/integration", f"--ignore={_FIRST}"),
         distributions=DISTRIBUTIONS,
+    ),
+    Job(
+        "first-suite",
+        "each task of the example suite stands against every agent that tries it",
+        ("evaluators", "controller", "provisioning", "images", "examples/suites/first", _FIRST),
+        pytest=(_FIRST,),
+        distributions=(DEFAULT,),
+        timeout_s=4 * 3600.0,
     ),
     Job(
         "machine-contract",
