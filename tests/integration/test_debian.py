@@ -1,0 +1,65 @@
+"""Debian 12, the desktop where Ubuntu's archive does not answer: image, rewinds and the suite smoke.
+
+Where the other tests run on another distribution, these few prove this one; its machines stand beside
+theirs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from appliance.base.process import run
+from appliance.base.settings import get_settings
+from tests.standins.appliance import NEEDS_APPLIANCE
+
+DEBIAN = "debian-12"
+REWINDS = 20
+_BUILD_S = 1500
+
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.vm,
+    pytest.mark.slow,
+    pytest.mark.timeout(2 * _BUILD_S),
+    NEEDS_APPLIANCE,
+    pytest.mark.skipif(
+        get_settings().distribution == DEBIAN, reason=f"all other tests run on {DEBIAN}"
+    ),
+]
+
+
+def on_debian(*words: str, timeout_s: float = _BUILD_S) -> dict[str, Any]:
+    """Run a command with a Debian desktop and return the JSON that it prints.
+
+    Raises:
+        AssertionError: it failed.
+    """
+    ended = run(
+        [sys.executable, "-m", "appliance.cli.main", *words, "--json"],
+        timeout_s=timeout_s,
+        env={"MESOCOSM_DISTRIBUTION": DEBIAN},
+    )
+    assert ended.exit_code == 0, ended.stderr.decode()[-2000:]
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+def test_its_image_is_whole_and_its_desktop_as_reviewed() -> None:
+    on_debian("image", "build", "desktop")
+    found = on_debian("image", "verify", "desktop")
+    assert [one["screen"] for one in found["images"] if "screen" in one] == ["as reviewed"]
+
+
+def test_the_oracle_passes_every_task_of_smoke() -> None:
+    found = on_debian("run", "smoke", "--agent", "oracle", "--parallel", "2")
+    assert found["verdicts"]["PASS"] == sum(found["verdicts"].values()) > 0
+
+
+def test_rewinds_are_verified() -> None:
+    found = on_debian("bench", "reset", "-n", str(REWINDS), "--kind", "desktop")
+    row = next(one for one in found["rows"] if one["name"] == "rewind")
+    assert (row["n"], row["failures"]) == (REWINDS, 0)
