@@ -11,7 +11,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING, Protocol, cast
 
-from appliance.base.clock import wait_until
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from provisioning.protocols import Button
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Place = tuple[int, int]
 OPEN_TIMEOUT_S = 60.0
+_REST_S = 0.3
 _TOLERANCE_PX = 1
 _BUTTONS = {Button.LEFT: 1, Button.MIDDLE: 2, Button.RIGHT: 3}
 _WHEEL_UP, _WHEEL_DOWN = 4, 5
@@ -234,11 +235,17 @@ class XevReceiver:
             f"exec xev {events} -name {title} -geometry 400x300+300+200 > {self._log} 2>&1"
         )
         self._machine.link.call("launch", {"argv": ["/bin/sh", "-c", script]}, timeout_s=30)
-        window = wait_until(lambda: self._find(title), timeout_s=OPEN_TIMEOUT_S)
+        window = wait_until(lambda: self._find_at_rest(title), timeout_s=OPEN_TIMEOUT_S)
         assert window, self._machine.link.call("windows")
         left, top, width, height = cast("list[int]", window["geometry"])
         self._place = (left + width // 2, top + height // 2)
         return self._place
+
+    def _find_at_rest(self, title: str) -> dict[str, object] | None:
+        """Return the window once it stays the same: a window manager that is busy places it late."""
+        before = self._find(title)
+        SYSTEM_CLOCK.sleep(_REST_S)
+        return before if before and before == self._find(title) else None
 
     def _find(self, title: str) -> dict[str, object] | None:
         rows = cast("list[dict[str, object]]", self._machine.link.call("windows", timeout_s=30))
