@@ -4,39 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
+from evaluators.desktop.interpreters import script_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from provisioning.probe.guest import Guest
 
-_CODE_OPTIONS = frozenset({"-c", "-m", "-e", "-p", "-E"})
-"""Options of interpreters after which no script's file follows."""
-_VALUED_OPTIONS = frozenset(
-    {
-        "-X",
-        "-W",
-        "-o",
-        "+o",
-        "-O",
-        "--rcfile",
-        "--init-file",
-        "-I",
-        "-r",
-        "--require",
-        "--import",
-        "-C",
-    }
-)
-"""Options of interpreters whose value is the next word."""
-_INTERPRETER = re.compile(
-    r"(?:ba|da|k|z)?sh|(?:python|perl|ruby|php|lua|luajit|tclsh|guile)[0-9.]*|node(?:js)?|gjs(?:-console)?"
-)
 _CHUNK_BYTES = 1 << 20
 
 
@@ -71,8 +49,8 @@ def script_running(guest: Guest, script: str) -> bool:
     The file that the process executes must be an interpreter of the system (below /usr or /bin,
     root's: a shell, Python, Perl, Ruby, PHP, Lua, Tcl, Guile, Node or gjs), and its first argument that is
     no option, nor an option's value, must name the script (device and inode; relative to the folder that the
-    process is in). Code given by an option such as ``-c`` is no script; an editor that shows the script does
-    not run it. Proves the state, not who made it.
+    process is in). Code given by an option such as ``-c``, or read from standard input, is no script; an
+    editor that shows the script does not run it. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: script_running, with: {script: ~/site/serve.py}}``
@@ -130,15 +108,11 @@ def _runs_script(pid: int, argv: Sequence[str], wanted: os.stat_result) -> bool:
     except OSError:
         return False
     is_systems = status.st_uid == 0 and executable.startswith(("/usr/", "/bin/"))
-    words = list(argv[1:])
-    while words and words[0].startswith(("-", "+")):
-        if words[0] in _CODE_OPTIONS:
-            return False
-        del words[: 2 if words[0] in _VALUED_OPTIONS else 1]
-    if not (is_systems and words and _INTERPRETER.fullmatch(Path(executable).name)):
+    script = script_of(Path(executable).name, argv[1:])
+    if not is_systems or script is None:
         return False
     try:
-        return os.path.samestat(wanted, Path(f"/proc/{pid}/cwd", words[0]).stat())
+        return os.path.samestat(wanted, Path(f"/proc/{pid}/cwd", script).stat())
     except OSError:
         return False
 

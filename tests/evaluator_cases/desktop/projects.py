@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from appliance.base.clock import wait_until
 from evaluators.desktop import git, programs, settings, web
 from evaluators.testing.case import (
     CaseKind,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 R, URL, P = system.R, services.URL, "~/p q.png"
 page, commits, wallpaper = services._page, system._commits, settings_cases._wallpaper
 IMPOSTOR, ELSEWHERE = system._impostor("old"), system._elsewhere
+_SLEEPING = "import time; time.sleep(60)"
 TITLED = "<html><head><title>My  garden\n</title></head><body>Hello</body></html>"
 
 
@@ -44,6 +46,16 @@ def _script(*words: str, name: str = "serve.sh", content: str = "sleep 60\n") ->
         fixture.run([word.replace("{s}", str(path)) for word in words], cwd=fixture.home)
 
     return state
+
+
+def _deleted_script(fixture: ProgramsFixture) -> None:
+    """Run another script, and delete it once it runs."""
+    fixture.write("~/serve.sh", "sleep 60\n")
+    path = fixture.write(
+        "~/other.sh", f"rm {fixture.home}/other.sh; : >{fixture.home}/runs; sleep 60\n"
+    )
+    fixture.run(["/bin/sh", str(path)], cwd=fixture.home)
+    assert wait_until((fixture.home / "runs").exists, timeout_s=20)
 
 
 def _copied_interpreter(fixture: ProgramsFixture) -> None:
@@ -98,6 +110,7 @@ TABLES = (
             forged("as entities", page("Z&uuml;rich"), url=URL, text="Zürich"),
             forged("in a redirect", page("Zürich", 302), url=URL, text="Zürich"),
             another_way("with CRLF", page("a\r\nb"), url=URL, text="a\nb"),
+            another_way("CRLF asked for", page("a\nb"), url=URL, text="a\r\nb"),
             another_way("with a byte order mark", page("\ufeffZürich"), url=URL, text="Zürich"),
         ),
         equivalent={"*: args.text: cut": "a part of the text is contained, too"},
@@ -139,7 +152,22 @@ TABLES = (
                     url=URL,
                     title="My garden",
                 )
-                for tag in ("template", "textarea", "math", "noscript")
+                for tag in (
+                    *("template", "textarea", "math", "noscript", "iframe"),
+                    *("noembed", "noframes", "xmp", "select"),
+                )
+            ),
+            forged(
+                "in a picture in a picture",
+                page("<svg><svg></svg><title>My garden</title></svg><title>Shop</title>"),
+                url=URL,
+                title="My garden",
+            ),
+            another_way(
+                "after pictures",
+                page("<svg><svg></svg><title>x</title></svg><title>My garden</title>"),
+                url=URL,
+                title="My garden",
             ),
             forged(
                 "in a script",
@@ -239,6 +267,7 @@ TABLES = (
             negative(
                 "another script", _script("/bin/sh", "{s}", name="other.sh"), script="~/serve.sh"
             ),
+            near_miss("another script, which is gone", _deleted_script, script="~/serve.sh"),
             near_miss(
                 "as an argument of another",
                 _script("/bin/sleep", "60", "{s}"),
@@ -277,18 +306,53 @@ TABLES = (
                 _script("/bin/sh", "{s}", name="d/serve.sh"),
                 script="~/serve.sh",
             ),
+            forged(
+                "code in a word with other options, the script its argument",
+                _script("/bin/sh", "-ec", "sleep 60; :", "{s}"),
+                script="~/serve.sh",
+            ),
+            forged(
+                "code that is named like the script",
+                _script("/bin/sh", "-ec", "sleep 60;:", name="sleep 60;:"),
+                script="~/sleep 60;:",
+            ),
             another_way("by a relative path", _script("/bin/sh", "serve.sh"), script="~/serve.sh"),
+            another_way(
+                "by a shell that stops at errors",
+                _script("/bin/bash", "-euo", "pipefail", "{s}"),
+                script="~/serve.sh",
+            ),
+            another_way(
+                "as a first line with a dash has it",
+                _script("/bin/sh", "-", "{s}"),
+                script="~/serve.sh",
+            ),
+            another_way(
+                "by an isolated Python",
+                _script(
+                    "/usr/bin/python3", "-I", "-X", "dev", "{s}", name="s.py", content=_SLEEPING
+                ),
+                script="~/s.py",
+            ),
+            another_way(
+                "by Perl",
+                _script("/usr/bin/perl", "-w", "-Ilib", "{s}", name="s.pl", content="sleep 60"),
+                script="~/s.pl",
+            ),
             another_way(
                 "by Python",
                 _script(
                     "/usr/bin/python3",
                     "{s}",
                     name="s.py",
-                    content="import time; time.sleep(60)",
+                    content=_SLEEPING,
                 ),
                 script="~/s.py",
             ),
         ),
         inapplicable={CaseKind.CORRUPT: "there is no data that could be broken"},
+        equivalent={
+            "*: home/user/*": "the interpreter has read the file, and its name still leads to what is there"
+        },
     ),
 )
