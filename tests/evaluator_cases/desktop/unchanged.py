@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 from evaluators.desktop import unchanged
-from evaluators.desktop.unchanged import reference_of
 from evaluators.testing.case import (
     CaseTable,
     another_way,
@@ -21,19 +21,40 @@ from evaluators.testing.case import (
 from evaluators.testing.desktop import DesktopFixture
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-KEPT = reference_of("~/p", "/home/user")
+    from evaluators.testing.case import State
+    from provisioning.protocols import Json
 
 
-def _kept(*names: str, then: Callable[[DesktopFixture], object] = lambda _: None) -> Callable:  # type: ignore[type-arg]
+class _Fixture(DesktopFixture):
+    """A desktop; arguments name its root as ``{root}``."""
+
+    def arguments(self, args: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Fill in the root."""
+        return {
+            name: value.replace("{root}", str(self.folder)) if isinstance(value, str) else value
+            for name, value in args.items()
+        }
+
+
+def _reference_of(path: str) -> str:
+    return f"/root/.reference/{hashlib.sha256(path.encode()).hexdigest()[:32]}"
+
+
+KEPT = _reference_of("~/p")
+
+
+def _kept(
+    *names: str, then: Callable[[DesktopFixture], object] = lambda _: None, top: str = "~/p"
+) -> State:
     """Write files into the folder and its reference, and change the folder."""
 
     def state(fixture: DesktopFixture) -> None:
-        for top in ("~/p", KEPT):
-            fixture.folder_at(top)
+        for folder in (top, _reference_of(top)):
+            fixture.folder_at(folder)
             for name in names:
-                fixture.write(f"{top}/{name}", name)
+                fixture.write(f"{folder}/{name}", name)
         then(fixture)
 
     return state
@@ -58,7 +79,7 @@ def _folder_for_file(fixture: DesktopFixture) -> None:
 TABLES = (
     CaseTable(
         unchanged.nothing_else_changed,
-        DesktopFixture,
+        _Fixture,
         (
             positive("as it was", _kept("a", "d/b", ".h"), path="~/p", but=[]),
             positive(
@@ -159,7 +180,33 @@ TABLES = (
                 path="~/p",
                 but=[],
             ),
+            near_miss(
+                "one part of the path may change, the other not",
+                _kept("d/a.jpg", then=lambda f: f.write("~/p/d/a.jpg", "new")),
+                path="~/p",
+                but=["x/*.jpg", "d/*.png"],
+            ),
             another_way("named with a slash at the end", _kept("a", "d/b"), path="~/p/", but=[]),
+            another_way(
+                "named by its whole path, in capitals",
+                _kept("a", top="~/FAX"),
+                path="{root}/home/user/FAX/",
+                but=[],
+            ),
+            another_way(
+                "what may change is named with slashes around",
+                _kept("a", then=lambda f: f.write("~/p/FAX/b", "b")),
+                path="~/p",
+                but=["/FAX/"],
+            ),
         ),
+        equivalent={
+            "*: args.but: repeat": "one said twice is one",
+            "as it was: args.but: drop": "there is nothing to drop",
+            "what may change did: *b.jpg: *": "it may change",
+            "a folder that may change: *out/deep/x: *": "it may change",
+            "one below that may change: *d/a.jpg: *": "it may change",
+            "what may change is named with slashes around: *FAX/b: *": "it may change",
+        },
     ),
 )
