@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from images.recipe import Recipe
 
 # In the order in which a bring-up wants them.
-NAMES = ("base", "hypervisor", "phone", "controller", "prometheus", "desktop")
+NAMES = ("base", "hypervisor", "phone", "controller", "prometheus", "alertmanager", "desktop")
 # Built only when asked for by name.
 ON_REQUEST = ("desktop-container", "android")
 
@@ -69,14 +69,22 @@ def _make(name: str, settings: Settings) -> Recipe:
             from images.controller.recipe import controller_recipe  # noqa: PLC0415
 
             return controller_recipe(settings)
-        case "prometheus":
-            from images.prometheus.recipe import prometheus_recipe  # noqa: PLC0415
-
-            return prometheus_recipe(settings)
+        case "prometheus" | "alertmanager":
+            return _make_monitoring(name, settings)
         case "desktop":
             return _make_desktop(settings)
         case _:
             return _make_on_request(name, settings)
+
+
+def _make_monitoring(name: str, settings: Settings) -> Recipe:
+    if name == "prometheus":
+        from images.prometheus.recipe import prometheus_recipe  # noqa: PLC0415
+
+        return prometheus_recipe(settings)
+    from images.alertmanager.recipe import alertmanager_recipe  # noqa: PLC0415
+
+    return alertmanager_recipe(settings)
 
 
 def _make_desktop(settings: Settings) -> Recipe:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import RequirementError, ToolFailedError, ToolMissingError
-from appliance.base.files import write_atomic
+from appliance.base.files import digest_bytes, digest_tree, write_atomic
 from appliance.base.process import find_tool, run, stream
 from appliance.base.settings import REPOSITORY
+from appliance.bringup.alerts import container_user, write_config
 from appliance.bringup.engine import docker_client
 from provisioning.desktop.qemu.template import templates_dir
 
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
 
     from appliance.base.settings import Settings
 
-SERVICES = ("hypervisor", "controller", "prometheus")
+SERVICES = ("hypervisor", "controller", "prometheus", "alertmanager")
 """The services of docker-compose.yml that always run; each has an image of the same name."""
 
+_PROMETHEUS_CONFIG = REPOSITORY / "monitoring" / "prometheus"
 _PROJECT_LABEL = "com.docker.compose.project"
 _SERVICE_LABEL = "com.docker.compose.service"
 _UP_TIMEOUT_S = 120.0
@@ -102,12 +104,15 @@ class Compose:
         self._kvm = kvm
 
     def write_env(self, images: Mapping[str, str]) -> None:
-        """Write the variables of docker-compose.yml and make the folders that it mounts.
+        """Write the variables of docker-compose.yml, and make the folders that it mounts.
 
         Docker would make them, too, but as root's.
 
         Args:
             images: tag of the image by service.
+
+        Raises:
+            SettingsError: alerts cannot be sent as the settings ask for.
         """
         settings = self.settings
         for folder in hypervisor_folders(settings):
@@ -120,6 +125,9 @@ class Compose:
             "MESOCOSM_PROMETHEUS_PORT": str(settings.prometheus_port),
             "MESOCOSM_ACCELERATOR": "kvm" if self._kvm else "tcg",
             "MESOCOSM_DESKTOP_POOL": settings.desktop_pool,
+            "MESOCOSM_PROMETHEUS_CONFIG": digest_tree(_PROMETHEUS_CONFIG),
+            "MESOCOSM_ALERTMANAGER_CONFIG": digest_bytes(write_config(settings).encode()),
+            "MESOCOSM_ALERTMANAGER_USER": ":".join(map(str, container_user())),
             **{f"MESOCOSM_{name.upper()}_IMAGE": tag for name, tag in images.items()},
         }
         write_atomic(self.env_file, "".join(f"{key}={value}\n" for key, value in rows.items()))

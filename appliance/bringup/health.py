@@ -81,10 +81,17 @@ def prometheus_answers(settings: Settings) -> bool:
     return bool(rows) and rows[0]["value"][1] == "1"
 
 
+def alertmanager_answers(settings: Settings) -> bool:
+    """Return whether Prometheus reaches Alertmanager."""
+    rows = query(settings, 'up{job="alertmanager"}')
+    return bool(rows) and rows[0]["value"][1] == "1"
+
+
 QUESTIONS: dict[str, Callable[[Settings], bool]] = {
     "hypervisor": hypervisor_answers,
     "controller": controller_answers,
     "prometheus": prometheus_answers,
+    "alertmanager": alertmanager_answers,
 }
 """Health check of each service."""
 

@@ -120,8 +120,10 @@ if [ -n "$wanted" ]; then
 	apt install --no-install-recommends $wanted || fail 1 "apt could not install the packages." \
 		"$(grep -E '^(E:|dpkg: error|Err:)' "$log" | head -n 8)" "→ The whole log: $log"
 fi
-# Tests start their own Prometheus; the packaged service must not come up with the next boot.
-case $wanted in *prometheus*)
-	has systemctl && $root systemctl disable --quiet prometheus.service >/dev/null 2>&1 || true ;;
-esac
+# Tests start their own Prometheus and Alertmanager; the packaged services must not come up with the next boot.
+for name in $wanted; do
+	case $name in prometheus*)
+		has systemctl && $root systemctl disable --quiet "$name.service" >/dev/null 2>&1 || true ;;
+	esac
+done
 rm -f "$log"

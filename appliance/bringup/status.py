@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import RequirementError
+from appliance.bringup.alerts import describe_receivers, written_config
 from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.currency import read_currency
 from appliance.bringup.health import QUESTIONS, controller_url, prometheus_url
@@ -36,6 +37,7 @@ class Status:
         addresses: of the page and of Prometheus.
         service: whether the service that carries out runs and schedules is running.
         waiting: kinds of the machines that somebody waits for until there is memory.
+        alerts_to: where alerts are sent, a few words each; empty where they are shown alone.
     """
 
     engine: bool
@@ -47,6 +49,7 @@ class Status:
     waiting: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     images: list[ImageState] = field(default_factory=list)
+    alerts_to: list[str] = field(default_factory=list)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Status:
@@ -60,6 +63,7 @@ class Status:
             service=values["service"],
             waiting=values["waiting"],
             lost=values["lost"],
+            alerts_to=values.get("alerts_to", []),
             images=[
                 ImageState(row["name"], row["variant"], Currency(row["currency"]), row["reason"])
                 for row in values["images_not_current"]
@@ -96,6 +100,7 @@ class Status:
             "addresses": self.addresses,
             "service": self.service,
             "waiting": self.waiting,
+            "alerts_to": self.alerts_to,
         }
 
 
@@ -131,4 +136,5 @@ def read_status(settings: Settings) -> Status:
         [one for one in read_currency(settings) if one.currency is not Currency.CURRENT]
         if engine
         else [],
+        describe_receivers(written_config(settings)),
     )

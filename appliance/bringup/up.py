@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError, RequirementError
 from appliance.base.files import locked
+from appliance.bringup.alerts import read_receivers
 from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.engine import ensure_engine, find_engine
 from appliance.bringup.health import controller_url, prometheus_url, wait_ready
@@ -63,9 +64,11 @@ def bring_up(
         ask: asked before something is started that did not run; False ends the bring-up.
 
     Raises:
+        SettingsError: alerts cannot be sent as the settings ask for; nothing was begun.
         RequirementError: the host lacks something, or the user said no.
         MesocosmError: a step failed; what was up before is still up.
     """
+    read_receivers()
     _claim(settings)
     is_engine_up = find_engine()
     with locked(settings.run_dir / "up.lock", what="The bring-up"):

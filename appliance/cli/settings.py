@@ -35,6 +35,7 @@ OTHERS = {
 def sections() -> dict[str, type[BaseSettings]]:
     """Return all classes of settings by heading of the page."""
     from appliance.base.settings import Settings
+    from appliance.bringup.alerts import AlertSettings
     from controller.models.settings import ModelSettings
     from controller.service.notifications.mail_settings import MailSettings
     from evaluators.recognition.settings import VisionSettings
@@ -42,7 +43,8 @@ def sections() -> dict[str, type[BaseSettings]]:
     return {
         "Appliance": Settings,
         "Models": ModelSettings,
-        "Mail of schedules": MailSettings,
+        "Alerts": AlertSettings,
+        "Mail of schedules and alerts": MailSettings,
         "Text recognition and matching of pictures": VisionSettings,
     }
 

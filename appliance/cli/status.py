@@ -60,6 +60,8 @@ def _print(found: Status) -> None:
     table.add_row(
         "runs and schedules", "carried out" if found.service else "[yellow]not carried out"
     )
+    sent = "; ".join(found.alerts_to)
+    table.add_row("alerts", f"go to {sent}" if sent else "are shown on the pages alone")
     for (kind, state), count in sorted(found.machines.items()):
         table.add_row(kind, f"[red]{count} {state}" if state in bad_states else f"{count} {state}")
     if found.lost:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import RequirementError
+from appliance.base.errors import RequirementError, SettingsError
+from appliance.bringup.alerts import describe_receivers, expected_config, written_config
 from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.health import QUESTIONS
 from appliance.doctor.check import Finding, State
@@ -47,6 +48,40 @@ def judge_services(states: Mapping[str, str], answers: Mapping[str, bool]) -> Fi
         cure = "`mesocosm up` starts what does not run; `docker logs` of its container says why."
         return Finding(State.FAILED, " ".join(silent), cure)
     return Finding(State.OK, f"{', '.join(answers)} answer.")
+
+
+def check_alerts(settings: Settings) -> Finding:
+    """Say where alerts go, and whether the running Alertmanager is set as this environment asks for."""
+    try:
+        expected = expected_config()
+    except SettingsError as exc:
+        return Finding(State.FAILED, f"{exc.brief} {exc.details}".strip(), exc.resolution)
+    written = written_config(settings)
+    is_up = "alertmanager" in _service_states(settings)
+    return judge_alerts(expected, written if is_up else "")
+
+
+def judge_alerts(expected: str, written: str) -> Finding:
+    """Return the finding about alerts.
+
+    Args:
+        expected: configuration that this environment asks for.
+        written: the one that Alertmanager runs with; empty where it does not.
+    """
+    if written and written != expected:
+        return Finding(
+            State.WARN,
+            f"{_route(written)} The settings of this shell ask for something else: {_route(expected)}",
+            "`mesocosm up` takes the settings of the shell that it is called in.",
+        )
+    is_sent = bool(describe_receivers(expected))
+    cure = "" if is_sent else "MESOCOSM_ALERT_WEBHOOK and MESOCOSM_ALERT_MAIL_TO send them."
+    return Finding(State.OK, _route(expected), cure)
+
+
+def _route(config: str) -> str:
+    sent = "; ".join(describe_receivers(config))
+    return f"Alerts go to {sent}." if sent else "Alerts are shown on the pages alone."
 
 
 def check_machines(settings: Settings) -> Finding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.doctor.appliance import check_machines, check_services
+from appliance.doctor.appliance import check_alerts, check_machines, check_services
 from appliance.doctor.check import Check, ask_all
 from appliance.doctor.hardware import check_cpu, check_disk, check_kvm, check_memory
 from appliance.doctor.network import (
@@ -50,6 +50,7 @@ CHECKS = (
     Check("registry", check_registry, needed=False),
     Check("clock", check_clock, needed=False),
     Check("services", check_services),
+    Check("alerts", check_alerts, needed=False),
     Check("machines", check_machines, needed=False),
 )
 

@@ -53,7 +53,9 @@ def test_every_service_answers_and_a_machine_of_each_kind_is_ready() -> None:
         "hypervisor": "running",
         "controller": "running",
         "prometheus": "running",
+        "alertmanager": "running",
     }
+    assert isinstance(found["alerts_to"], list)
     assert {one["kind"] for one in found["machines"]} >= {"desktop", "phone"}
 
 

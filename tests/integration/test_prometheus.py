@@ -19,6 +19,7 @@ from appliance.exporter.store import StoreSizes
 from controller.service.state.database import Database, state_path
 from controller.store.index import FINISHED, RunRow
 from monitoring.aggregate import quantile
+from monitoring.alertmanager import Receivers
 from monitoring.catalog import CATALOG
 from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.measures import MeasureReader
@@ -28,6 +29,7 @@ from monitoring.server import Pages, PageServer
 from provisioning.fleet.liveness import Host, Liveness, LivenessWatch
 from provisioning.machine_folder import MachineFolder
 from provisioning.machine_state import MachineState
+from tests.standins.alertmanager import IS_THERE, running_alertmanager
 from tests.standins.prometheus import CONFIG, Prometheus, running_prometheus
 from tests.standins.records import desktop_record
 
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.prometheus,
     pytest.mark.skipif(not find_tool("prometheus"), reason="the prometheus package is missing"),
+    pytest.mark.skipif(not IS_THERE, reason="the prometheus-alertmanager package is missing"),
 ]
 
 # What rules and panels choose by; everything else may have any label.
@@ -124,7 +127,10 @@ def _scraped(
     )
     with (
         PageServer(pages) as server,
-        running_prometheus(folder, f"127.0.0.1:{server.port}") as running,
+        running_alertmanager(folder, Receivers()) as alertmanager,
+        running_prometheus(
+            folder, f"127.0.0.1:{server.port}", alertmanager=alertmanager
+        ) as running,
     ):
         _measure_everything(measured)
         assert wait_until(lambda: running.query("mesocosm_verdicts_total") or None, timeout_s=20)
@@ -194,7 +200,9 @@ def test_every_expression_finds_series(prometheus: Prometheus, expression: str) 
 @pytest.mark.parametrize("name", rules("alert"))
 def test_every_alert_asks_for_series_that_there_are(prometheus: Prometheus, name: str) -> None:
     """Its comparison is rightly empty when all is well."""
-    selectors = re.findall(r"\b(?:mesocosm[\w:]+|up)(?:\{[^}]*\})?", rules("alert")[name])
+    selectors = re.findall(
+        r"\b(?:mesocosm[\w:]+|alertmanager_\w+|up)(?:\{[^}]*\})?", rules("alert")[name]
+    )
     assert selectors
     for selector in selectors:
         assert wait_until(partial(prometheus.query, selector), timeout_s=20), selector

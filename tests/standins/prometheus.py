@@ -44,14 +44,29 @@ class Prometheus:
 
 
 @contextmanager
-def running_prometheus(folder: Path, target: str) -> Iterator[Prometheus]:
+def running_prometheus(
+    folder: Path, target: str, *, alertmanager: str = "", rules: Path = CONFIG / "rules.yml"
+) -> Iterator[Prometheus]:
+    """Run a Prometheus in a folder of its own.
+
+    Args:
+        folder: for its configuration and data.
+        target: address that serves the controller's metrics.
+        alertmanager: address of the Alertmanager that is told of alerts; empty for none.
+        rules: that it evaluates.
+    """
     config = yaml.safe_load((CONFIG / "prometheus.yml").read_text())
     config["global"] |= {"scrape_interval": "500ms", "scrape_timeout": "400ms"}
     config["global"]["evaluation_interval"] = "500ms"
-    config["rule_files"] = [str(CONFIG / "rules.yml")]
-    (job,) = [one for one in config["scrape_configs"] if one["job_name"] == "controller"]
-    job["static_configs"] = [{"targets": [target]}]
-    config["scrape_configs"] = [job]
+    config["rule_files"] = [str(rules)]
+    jobs = {one["job_name"]: one for one in config["scrape_configs"]}
+    jobs["controller"]["static_configs"] = [{"targets": [target]}]
+    config["scrape_configs"] = [jobs["controller"]]
+    (sender,) = config["alerting"]["alertmanagers"]
+    assert sender == {"static_configs": jobs["alertmanager"]["static_configs"]}
+    targets = [{"targets": [alertmanager] if alertmanager else []}]
+    sender["static_configs"] = jobs["alertmanager"]["static_configs"] = targets
+    config["scrape_configs"].append(jobs["alertmanager"])
     (folder / "prometheus.yml").write_text(yaml.safe_dump(config))
     port = free_port()
     process = start(

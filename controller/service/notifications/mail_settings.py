@@ -16,7 +16,8 @@ class MailSettings(EnvironmentSettings):
         port: where it listens.
         sender: address that mail comes from.
         user: name to log in with; empty does not log in.
-        password: of that user; never written anywhere.
+        password: of that user; written nowhere but, where alerts are mailed, to the file that
+            Alertmanager's container alone reads.
         starttls: whether the connection is encrypted before anything else.
     """
 

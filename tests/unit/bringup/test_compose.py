@@ -10,9 +10,11 @@ import pytest
 import yaml
 
 from appliance.base.errors import RequirementError
+from appliance.base.files import digest_tree
 from appliance.base.process import find_tool, run
 from appliance.base.settings import REPOSITORY, Settings
 from appliance.bringup import compose as module
+from appliance.bringup.alerts import container_user
 from appliance.bringup.compose import (
     SERVICES,
     Compose,
@@ -165,3 +167,45 @@ def test_every_container_has_limits_of_memory_and_processes_and_a_log_that_rotat
         assert service["pids_limit"] > 0, name
         assert service["mem_limit"], name
         assert service["logging"]["options"]["max-size"], name
+
+
+def test_alertmanager_is_made_anew_when_its_receivers_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def label() -> str:
+        return str(parsed(tmp_path)["services"]["alertmanager"]["labels"]["mesocosm.config"])
+
+    before = label()
+    assert label() == before
+    monkeypatch.setenv("MESOCOSM_ALERT_WEBHOOK", "https://hooks.example.org/x")
+    assert label() != before
+
+
+def test_alertmanager_reads_its_configuration_and_writes_its_data_alone(tmp_path: Path) -> None:
+    service = parsed(tmp_path)["services"]["alertmanager"]
+    user, group = container_user()
+    assert service["user"] == f"{user}:{group}"
+    assert service["read_only"] is True
+    assert "ports" not in service
+    mounts = sorted(str(one) for one in service["volumes"])
+    folder = tmp_path / "alertmanager"
+    assert len(mounts) == 2
+    assert f"{folder}/config" in mounts[0]
+    assert "ro" in mounts[0]
+    assert f"{folder}/data" in mounts[1]
+    for path in (folder / "config", folder / "config/alertmanager.yml", folder / "data"):
+        found = path.stat()
+        assert (found.st_uid, found.st_gid, found.st_mode & 0o077) == (user, group, 0), path
+
+
+def test_prometheus_is_made_anew_when_its_configuration_changes(standard: dict[str, Any]) -> None:
+    label = standard["services"]["prometheus"]["labels"]["mesocosm.config"]
+    assert label == digest_tree(REPOSITORY / "monitoring/prometheus")
+
+
+def test_prometheus_links_lead_to_the_controllers_port(standard: dict[str, Any]) -> None:
+    for name in ("prometheus", "alertmanager"):
+        (address,) = [
+            word for word in standard["services"][name]["command"] if "external-url" in word
+        ]
+        assert "http://127.0.0.1:1234/prometheus/" in address

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -37,3 +38,14 @@ def test_what_is_lost_is_named(
     show(monkeypatch, LOST, "--json")
     shown = json.loads(capsys.readouterr().out)
     assert (shown["up"], shown["healthy"], shown["lost"]) == (True, False, ["desktop-1"])
+
+
+def test_it_is_said_where_alerts_go(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(monkeypatch, WELL)
+    assert "shown on the pages alone" in capsys.readouterr().out
+    found = replace(WELL, alerts_to=["webhook at hooks.example.org", "mail to a@example.org"])
+    show(monkeypatch, found)
+    assert "go to webhook at hooks.example.org; mail to a@example.org" in capsys.readouterr().out
+    assert Status.from_dict(found.to_dict()) == found

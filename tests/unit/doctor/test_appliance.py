@@ -1,8 +1,22 @@
 from __future__ import annotations
 
-from appliance.doctor.appliance import judge_machines, judge_services
+from typing import TYPE_CHECKING
+
+from appliance.base.settings import Settings
+from appliance.doctor.appliance import (
+    check_alerts,
+    judge_alerts,
+    judge_machines,
+    judge_services,
+)
 from appliance.doctor.check import State
+from monitoring.alertmanager import Receivers, render_config
 from provisioning.fleet.liveness import ENDED, UNREACHABLE, SeenMachine, Sight
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
 
 WELL = {"hypervisor": "", "docker": ""}
 
@@ -41,3 +55,36 @@ def test_a_silent_host_is_a_failure() -> None:
 
 def test_machines_that_run_are_well() -> None:
     assert judge_machines(Sight((), WELL)).state is State.OK
+
+
+def test_alerts_that_nobody_is_told_of_are_well_and_say_how_to_send_them() -> None:
+    found = judge_alerts(render_config(Receivers(), "here"), "")
+    assert found.state is State.OK
+    assert "shown on the pages alone" in found.cause
+    assert "MESOCOSM_ALERT_WEBHOOK" in found.cure
+
+
+def test_doctor_names_where_alerts_go() -> None:
+    config = render_config(Receivers("https://hooks.example.org/x"), "here")
+    found = judge_alerts(config, config)
+    assert (found.state, found.cure) == (State.OK, "")
+    assert found.cause == "Alerts go to webhook at hooks.example.org."
+
+
+def test_an_alertmanager_with_other_settings_than_the_shells_is_told() -> None:
+    running = render_config(Receivers("https://hooks.example.org/x"), "here")
+    found = judge_alerts(render_config(Receivers(), "here"), running)
+    assert found.state is State.WARN
+    assert found.cause.startswith("Alerts go to webhook at hooks.example.org.")
+    assert "Alerts are shown on the pages alone" in found.cause
+    assert "mesocosm up" in found.cure
+
+
+def test_alerts_that_cannot_be_sent_are_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESOCOSM_ALERT_MAIL_TO", "a@example.org")
+    found = check_alerts(Settings(state_dir=tmp_path))
+    assert found.state is State.FAILED
+    assert "no server for mail" in found.cause
+    assert "MESOCOSM_MAIL_HOST" in found.cure

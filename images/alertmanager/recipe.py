@@ -1,0 +1,27 @@
+"""Alertmanager, as one image with one entry point wherever it is from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from images.distribution import host_distribution
+from images.upstream import UpstreamRecipe
+
+if TYPE_CHECKING:
+    from appliance.base.settings import Settings
+
+HERE = Path(__file__).parent
+UPSTREAM = "prom/alertmanager:v0.27.0"
+
+
+def alertmanager_recipe(settings: Settings) -> UpstreamRecipe:
+    """Make the recipe."""
+    del settings
+    return UpstreamRecipe(
+        name="alertmanager",
+        variant=host_distribution().name,
+        files={"Dockerfile": HERE / "Dockerfile"},
+        upstream=UPSTREAM,
+        package="prometheus-alertmanager",
+    )
