@@ -43,12 +43,13 @@ def static(name: str) -> FileResponse:
 
 @router.get("/")
 def overview(around: Around, role: Viewer) -> HTMLResponse:
-    """Show what runs now, last night against the night before, machines, disk."""
+    """Show what runs now, alerts that fire, last night against the night before, machines, disk."""
     return page(
         "overview",
         role=role,
         around=around,
         open_runs=views.open_runs(around),
+        alerts=views.alerts(around),
         nights=views.nights(around),
         machines=around.machines(),
         disk=views.disk(around),

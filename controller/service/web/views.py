@@ -6,8 +6,9 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import UnknownNameError
+from appliance.base.errors import MesocosmError, UnknownNameError
 from controller.service.state.queued_run import OVER, State
+from controller.service.web.metrics.prometheus import Prometheus
 from controller.store.index import list_runs
 from controller.store.report import read_report
 
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from controller.service.api.surroundings import Surroundings
     from controller.service.schedules.register import Registered, Slot
     from controller.service.state.queued_run import QueuedRun
+    from controller.service.web.metrics.prometheus import Alert
     from controller.store.index import RunRow
     from controller.store.report import Report
 
 _NIGHTS = 2
+_ALERTS_TIMEOUT_S = 3.0
 _GIB = 1 << 30
 
 
@@ -68,6 +71,15 @@ def nights(around: Surroundings) -> list[Night]:
         name = each.schedule.name
         found.append(Night(name, [row for row in rows if row.schedule == name][:_NIGHTS]))
     return [night for night in found if night.runs]
+
+
+def alerts(around: Surroundings) -> Sequence[Alert] | None:
+    """Return the alerts that fire; None where Prometheus does not say."""
+    place = f"127.0.0.1:{around.settings.controller_port}"
+    try:
+        return Prometheus(place, timeout_s=_ALERTS_TIMEOUT_S).firing()
+    except MesocosmError:
+        return None
 
 
 def disk(around: Surroundings) -> Disk | None:

@@ -16,7 +16,7 @@ from appliance.base.errors import RequirementError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_TIMEOUT_S = 20.0
+_TO_THE_SECOND = len("2026-11-23T03:16:52")
 _MAX_BYTES = 16 << 20
 
 
@@ -33,17 +33,40 @@ class Vector:
     points: tuple[tuple[float, float], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """An alert that fires.
+
+    Attributes:
+        name: of its rule.
+        severity: ``page`` or ``ticket``.
+        summary: what happened.
+        cure: what to do.
+        since: when it became active, UTC to the second.
+    """
+
+    name: str
+    severity: str
+    summary: str
+    cure: str
+    since: str
+
+
 class Prometheus:
     """A Prometheus, reached through the controller's page as ``/prometheus``.
 
     Args:
         address: host and port.
         prefix: of the paths of its API.
+        timeout_s: for each question.
     """
 
-    def __init__(self, address: str, prefix: str = "/prometheus") -> None:
+    def __init__(
+        self, address: str, prefix: str = "/prometheus", *, timeout_s: float = 20.0
+    ) -> None:
         self._address = address
         self._prefix = prefix
+        self._timeout_s = timeout_s
 
     def over_time(
         self, expression: str, start_s: float, end_s: float, step_s: float
@@ -55,7 +78,7 @@ class Prometheus:
             UsageError: it refuses the expression.
         """
         window = {"start": start_s, "end": end_s, "step": step_s}
-        rows = self._ask("query_range", {"query": expression, **window})
+        rows = self._ask("query_range", {"query": expression, **window})["result"]
         return [Vector(row["metric"], _points(row["values"])) for row in rows]
 
     def now(self, expression: str) -> list[Vector]:
@@ -65,11 +88,21 @@ class Prometheus:
             RequirementError: Prometheus does not answer.
             UsageError: it refuses the expression.
         """
-        rows = self._ask("query", {"query": expression})
+        rows = self._ask("query", {"query": expression})["result"]
         return [Vector(row["metric"], _points([row["value"]])) for row in rows]
 
-    def _ask(self, name: str, values: Mapping[str, object]) -> list[dict[str, Any]]:
-        link = http.client.HTTPConnection(self._address, timeout=_TIMEOUT_S)
+    def firing(self) -> list[Alert]:
+        """Return the alerts that fire, pages first, then the oldest.
+
+        Raises:
+            RequirementError: Prometheus does not answer.
+        """
+        rows = self._ask("alerts", {})["alerts"]
+        alerts = [_alert(row) for row in rows if row["state"] == "firing"]
+        return sorted(alerts, key=lambda one: (one.severity != "page", one.since, one.name))
+
+    def _ask(self, name: str, values: Mapping[str, object]) -> dict[str, Any]:
+        link = http.client.HTTPConnection(self._address, timeout=self._timeout_s)
         try:
             link.request("GET", f"{self._prefix}/api/v1/{name}?{urlencode(values)}")
             reply = json.loads(link.getresponse().read(_MAX_BYTES))
@@ -83,8 +116,19 @@ class Prometheus:
             link.close()
         if reply.get("status") != "success":
             raise UsageError("Prometheus refuses an expression.", details=str(reply.get("error")))
-        rows: list[dict[str, Any]] = reply["data"]["result"]
-        return rows
+        data: dict[str, Any] = reply["data"]
+        return data
+
+
+def _alert(row: dict[str, Any]) -> Alert:
+    labels, notes = row["labels"], row["annotations"]
+    return Alert(
+        name=str(labels.get("alertname", "")),
+        severity=str(labels.get("severity", "")),
+        summary=str(notes.get("summary", "")),
+        cure=str(notes.get("cure", "")),
+        since=str(row["activeAt"])[:_TO_THE_SECOND].replace("T", " "),
+    )
 
 
 def _points(values: list[list[Any]]) -> tuple[tuple[float, float], ...]:

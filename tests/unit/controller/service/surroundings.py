@@ -88,7 +88,8 @@ def make_surroundings(
     factory = FakeFactory(FakeFleet(episodes_clock), episodes_clock)
     return Surroundings(
         database=database,
-        settings=Settings(state_dir=folder, service_rate=rate),
+        # Where nobody listens: the appliance of this host is none of a test's business.
+        settings=Settings(state_dir=folder, service_rate=rate, controller_port=1),
         clock=clock,
         stop=threading.Event(),
         version="0",

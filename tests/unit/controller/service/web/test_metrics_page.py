@@ -18,7 +18,7 @@ from tests.unit.controller.service.surroundings import HOST
 from tests.unit.controller.service.test_pages import sign_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from controller.service.api.surroundings import Surroundings
 
@@ -57,6 +57,23 @@ def test_values_have_units() -> None:
     assert shown == ["250 ms", "20 min", "3 MiB", "3.1 %", "1.50 USD", "3", "-"]
 
 
+def an_alert(name: str, severity: str, summary: str, *, state: str = "firing") -> dict[str, object]:
+    return {
+        "labels": {"alertname": name, "severity": severity},
+        "annotations": {"summary": summary, "cure": "Look."},
+        "state": state,
+        "activeAt": "2026-11-23T02:10:00.123456789Z",
+        "value": "1e+00",
+    }
+
+
+ALERTS = [
+    an_alert("DiskLow", "ticket", "5GiB are free."),
+    an_alert("NotYet", "page", "It is pending.", state="pending"),
+    an_alert("HostDown", "page", "The <b>hypervisor</b> does not answer."),
+]
+
+
 class Answers(BaseHTTPRequestHandler):
     """Answers as Prometheus does: one series for each question, none for quantiles."""
 
@@ -64,6 +81,9 @@ class Answers(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         address = urlsplit(self.path)
+        if address.path == "/prometheus/api/v1/alerts":
+            self._answer({"status": "success", "data": {"alerts": ALERTS}})
+            return
         query = parse_qs(address.query)["query"][0]
         self.asked.append(query)
         labels = {"kind": "<b>desktop</b>"}
@@ -71,6 +91,9 @@ class Answers(BaseHTTPRequestHandler):
         reply = {"status": "success", "data": {"result": [] if "quantile" in query else [row]}}
         if "memory" in query:
             reply = {"status": "error", "error": "too many samples"}
+        self._answer(reply)
+
+    def _answer(self, reply: Mapping[str, object]) -> None:
         body = json.dumps(reply).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -119,12 +142,28 @@ def test_panels_are_drawn_from_what_prometheus_answers(
 
 
 def test_a_prometheus_that_is_down_is_said(around: Surroundings) -> None:
-    object.__setattr__(
-        around, "settings", around.settings.model_copy(update={"controller_port": 1})
-    )
     app = make_app_with_pages(around, {HOST})
     browser = TestClient(app, base_url=f"http://{HOST}", headers={"Origin": f"http://{HOST}"})
     sign_in(browser, around)
     answer = browser.get("/dashboards")
     assert answer.status_code == 200
     assert "Prometheus does not answer" in answer.text
+    assert "nobody knows what fires" in browser.get("/").text
+
+
+def test_the_overview_shows_alerts_that_fire_pages_first(
+    around: Surroundings, prometheus: tuple[int, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    object.__setattr__(
+        around, "settings", around.settings.model_copy(update={"controller_port": prometheus[0]})
+    )
+    app = make_app_with_pages(around, {HOST})
+    browser = TestClient(app, base_url=f"http://{HOST}", headers={"Origin": f"http://{HOST}"})
+    sign_in(browser, around)
+    text = browser.get("/").text
+    assert text.index("HostDown") < text.index("DiskLow")
+    assert "&lt;b&gt;hypervisor&lt;/b&gt; does not answer" in text
+    assert "2026-11-23 02:10:00" in text
+    assert "NotYet" not in text
+    monkeypatch.setitem(globals(), "ALERTS", [])
+    assert "No alert fires" in browser.get("/").text
