@@ -45,6 +45,7 @@ def test_every_setting_says_what_it_is_for() -> None:
     assert [row.name for row in rows if len(row.purpose) < 10] == []
     assert [row.name for row in rows if row.is_secret] == [
         "MESOCOSM_MODEL_API_KEY",
+        "MESOCOSM_ALERT_WEBHOOK",
         "MESOCOSM_MAIL_PASSWORD",
     ]
 
