@@ -26,6 +26,7 @@ from controller.store.spec import (
     SuiteSpec,
     TaskSpec,
 )
+from evaluators.model.suite import BUILTIN
 from evaluators.source_digest import SourceDigester
 from evaluators.suite_files import digest_files
 from images.recipe_digest import portable_recipe_digest
@@ -141,7 +142,7 @@ def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK, run: str = "") -> Ru
     return RunSpec(
         run=run or new_run_id(clock),
         started_s=clock.now_s(),
-        suite=SuiteSpec(name=plan.suite.name, version=plan.suite.version, digest=plan.suite.digest),
+        suite=_specify_suite(plan.suite),
         agent=plan.agent,
         tasks=tuple(specify_task(task, known, digester) for task in tasks),
         repeats=plan.repeats,
@@ -159,6 +160,17 @@ def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK, run: str = "") -> Ru
         code=code_version(),
         recording_hz=plan.video_hz,
         keep_end_state=plan.keep_end_state,
+    )
+
+
+def _specify_suite(suite: Suite) -> SuiteSpec:
+    folder = suite.vocabulary.folder
+    is_shipped = folder is None or folder.resolve().is_relative_to(BUILTIN)
+    return SuiteSpec(
+        name=suite.name,
+        version=suite.version,
+        digest=suite.digest,
+        folder="" if folder is None or is_shipped else str(folder.resolve()),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
@@ -17,17 +18,18 @@ from controller.planning import code_version
 from controller.registered.suites import locate_suite
 from controller.store.agent_spec import model_name
 from evaluators.model.suite import load_suite
+from evaluators.model.suite_reader import INDEX
 from provisioning.end_state import EndStateFleet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
-    from pathlib import Path
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from controller.episode.context import Record
     from controller.episode.result import Reason
     from controller.planning import Plan
+    from controller.store.spec import RunSpec
     from evaluators.model.suite import Suite
     from provisioning.fleet.protocol import Fleet
     from provisioning.protocols import Kind
@@ -47,6 +49,29 @@ def open_suite(reference: str, wanted: Collection[str] = ()) -> Suite:
         SpecError: a file of it is wrong.
     """
     return load_suite(locate_suite(reference, get_settings()), vocabulary(), wanted)
+
+
+def open_suite_of(spec: RunSpec, reference: str = "") -> Suite:
+    """Read the suite of a run again; mistakes in tasks that the run has not leave these out.
+
+    Args:
+        spec: of the run.
+        reference: of the suite; by default where the run found it, else the suite of its name.
+
+    Raises:
+        UnknownNameError: there is no such suite.
+        SpecError: a file of it is wrong.
+    """
+    folder = Path(spec.suite.folder) if spec.suite.folder else None
+    if not reference and folder is not None and (folder / INDEX).is_file():
+        reference = str(folder)
+    try:
+        return open_suite(reference or spec.suite.name, [task.id for task in spec.tasks])
+    except UnknownNameError as exc:
+        if reference:
+            raise
+        place = f"It was read from {folder}." if folder else ""
+        raise UnknownNameError(exc.brief, place, "Give its folder: --suite PATH.") from exc
 
 
 def open_fleet(name: str, settings: Settings, say: Callable[[str], None] = lambda _: None) -> Fleet:

@@ -122,12 +122,11 @@ class UnknownNameError(UsageError):
         """
         names = sorted(known)
         near = nearest(name, names)
-        hint = f"Did you mean {_one_of(near)}? " if near else ""
         shown = ", ".join(names[:_NAMES_SHOWN]) or "none"
         if len(names) > _NAMES_SHOWN:
-            shown = "" if near else f"{shown} and {len(names) - _NAMES_SHOWN} more"
-        listed = f"Known: {shown}." if shown else ""
-        return cls(f"There is no {what} called {name!r}.", resolution=f"{hint}{listed}".strip())
+            shown = f"{shown} and {len(names) - _NAMES_SHOWN} more"
+        resolution = f"Did you mean {_one_of(near)}?" if near else f"Known: {shown}."
+        return cls(f"There is no {what} called {name!r}.", resolution=resolution)
 
 
 class SettingsError(UsageError):

@@ -76,14 +76,16 @@ def compare(
 
 
 def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
-    """Return the suite of a run; None where none was named and it is no shipped one."""
-    from controller.wiring import open_suite
-    from evaluators.model.suite import list_suites
+    """Return the suite of a run; None where none was named and it is nowhere to be found."""
+    from appliance.base.errors import UnknownNameError
+    from controller.wiring import open_suite_of
 
-    name = folder.spec.suite.name
-    if not reference and name not in list_suites():
+    try:
+        return open_suite_of(folder.spec, reference)
+    except UnknownNameError:
+        if reference:
+            raise
         return None
-    return open_suite(reference or name)
 
 
 def _text(comparison: RunComparison, breakdown: Breakdown, chosen: str) -> str:

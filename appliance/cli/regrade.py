@@ -44,11 +44,11 @@ def regrade(
     from appliance.base.settings import get_settings
     from controller.regrade.regrading import Regrading
     from controller.store.runs import Store
-    from controller.wiring import open_fleet, open_suite
+    from controller.wiring import open_fleet, open_suite, open_suite_of
 
     settings = get_settings()
     folder = Store(settings.runs_dir).open(run)
-    corrected = open_suite(suite or folder.spec.suite.name, task or ())
+    corrected = open_suite(suite, task or ()) if suite else open_suite_of(folder.spec)
     for name in task or ():
         corrected.task(name)
     regrading = Regrading(folder, corrected, open_fleet(fleet, settings, say))

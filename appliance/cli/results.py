@@ -159,12 +159,12 @@ def _show_runs(rows: list[RunRow], *, json: bool) -> None:
 def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
     """Open the suite of a run where trials are unfinished, so that their nodes can be reported."""
     from appliance.base.errors import MesocosmError
-    from controller.wiring import open_suite
+    from controller.wiring import open_suite_of
 
     if not folder.unfinished():
         return None
     try:
-        return open_suite(reference or folder.spec.suite.name)
+        return open_suite_of(folder.spec, reference)
     except MesocosmError:
         return None
 
@@ -175,16 +175,14 @@ def _compute(
     """Compute what was asked for beyond the report: ``measured`` and ``comparison``."""
     from controller.store.comparison import compare_runs
     from controller.store.run_metrics import NEED_SUITE, RunMetrics, parse_groups
-    from controller.wiring import open_suite
+    from controller.wiring import open_suite_of
 
     groups = parse_groups(metrics)
     if not groups and not against:
         return {}
     folder = store.open(run)
     needs_suite = bool(NEED_SUITE.intersection(groups))
-    run_metrics = RunMetrics(
-        folder, open_suite(reference or folder.spec.suite.name) if needs_suite else None
-    )
+    run_metrics = RunMetrics(folder, open_suite_of(folder.spec, reference) if needs_suite else None)
     sections: dict[str, dict[str, Json]] = {}
     if groups:
         sections["measured"] = run_metrics.to_dict(groups)

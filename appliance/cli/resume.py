@@ -77,12 +77,12 @@ def resume(
     from controller.store.runs import Store
     from controller.store.spec import BudgetSpec
     from controller.store.spending import change_budget, read_budget
-    from controller.wiring import make_job, open_suite
+    from controller.wiring import make_job, open_suite_of
 
     reasons = reasons_to_retry(retry or ())
     settings = get_settings()
     folder = Store(settings.runs_dir).open(run)
-    chosen = open_suite(suite or folder.spec.suite.name)
+    chosen = open_suite_of(folder.spec, suite)
     options = AgentOptions(model=model, base_url=base_url)
     plan = resume_plan(folder.spec, chosen, lambda spec: make_driver(spec, options))
     warn_of_other_code(folder.spec)

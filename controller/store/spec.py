@@ -26,11 +26,13 @@ class SuiteSpec(Record):
         name: of the suite.
         version: as the suite's author counts.
         digest: SHA-256 over everything that the suite's files hold.
+        folder: where it was read from; empty for suites that ship.
     """
 
     name: str
     version: str
     digest: str
+    folder: str = Field(default="", exclude_if=lambda value: not value)
 
 
 class TaskSpec(Record):
@@ -210,7 +212,7 @@ class RunSpec(Record):
     def digest(self) -> str:
         """SHA-256 over everything that can change a score: not the id, times, folders, budgets."""
         names = ("run", "started_s", "recording_hz", "budget", "keep_end_state")
-        left_out: Any = {**dict.fromkeys(names, True), "agent": {"folder"}}
+        left_out: Any = {**dict.fromkeys(names, True), "agent": {"folder"}, "suite": {"folder"}}
         kept = self.model_dump(mode="json", exclude=left_out)
         return digest_json(kept)
 

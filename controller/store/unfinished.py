@@ -28,7 +28,8 @@ class Unfinished:
         task: id of the task.
         repeat: from 0.
         steps: how many its log holds.
-        nodes_met: nodes that were met after the last of them; None when its suite is not available.
+        nodes_met: nodes that were met after the last of them; None when its suite is not available, or
+            it was never begun.
         unmet: why the others were not.
     """
 
@@ -56,9 +57,12 @@ def read_unfinished(folder: RunFolder, suite: Suite | None = None) -> list[Unfin
 
 
 def _with_nodes(row: Unfinished, folder: RunFolder, suite: Suite) -> Unfinished:
+    events = folder.events(row.task, row.repeat)
+    if not events:
+        return row  # it was never begun
     seed = trial_seed(folder.spec.seed, row.task, row.repeat)
     task = bind_task(suite.task(row.task), seed).task
     progress = Progress(task.graph)
-    progress.restore_last(folder.events(row.task, row.repeat))
+    progress.restore_last(events)
     unmet = explain(progress, task, suite.vocabulary.evaluators)
     return Unfinished(row.task, row.repeat, row.steps, len(progress.met), unmet)

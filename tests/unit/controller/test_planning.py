@@ -20,7 +20,7 @@ from controller.planning import (
     specify_task,
 )
 from controller.store.agent_spec import CustomSpec, OracleSpec
-from controller.wiring import open_suite
+from controller.wiring import open_suite, open_suite_of
 from evaluators.source_digest import SourceDigester
 from provisioning.protocols import Kind
 
@@ -40,6 +40,41 @@ def test_a_plan_is_read_back_from_its_run(lab: Lab) -> None:
     )  # fmt: skip
     spec = create_run(made, lab.folder, clock=lab.clock).spec
     assert resume_plan(spec, lab.suite, make_driver) == made
+
+
+def test_the_suite_of_a_run_is_found_where_it_was_read_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path / "state"))
+    get_settings.cache_clear()
+    folder = tmp_path / "suite"
+    shutil.copytree(RECEIPTS, folder)
+    suite = open_suite(str(folder))
+    plan = Plan(suite, OracleSpec(), OracleDriver(), ("tell-largest",))
+    spec = create_run(plan, tmp_path / "runs").spec
+    assert spec.suite.folder == str(folder)
+    monkeypatch.chdir("/")
+    assert open_suite_of(spec).digest == suite.digest
+    other = folder / "write-total.yaml"
+    other.write_text(other.read_text().replace("receipts_total_is", "receipts_total_si"))
+    found = open_suite_of(spec)
+    assert [task.id for task in found.tasks] == ["tell-largest"]
+    moved = folder.rename(tmp_path / "moved")
+    assert open_suite_of(spec, str(moved)).digest == found.digest
+    with pytest.raises(UnknownNameError) as caught:
+        open_suite_of(spec)
+    assert caught.value.details == f"It was read from {folder}."
+    assert "--suite PATH" in caught.value.resolution
+    get_settings.cache_clear()
+
+
+def test_where_a_suite_was_read_from_changes_no_digest(lab: Lab) -> None:
+    spec = create_run(Plan(lab.suite, OracleSpec(), OracleDriver()), lab.folder).spec
+    moved = spec.model_copy(update={"suite": spec.suite.model_copy(update={"folder": "/else"})})
+    assert spec.suite.folder
+    assert moved.digest == spec.digest
+    shipped = create_run(Plan(open_suite("smoke"), OracleSpec(), OracleDriver()), lab.folder).spec
+    assert not shipped.suite.folder
 
 
 def test_only_the_agent_that_was_handed_in_can_resume(lab: Lab) -> None:

@@ -35,6 +35,8 @@ def test_unmet_nodes_are_told_with_the_values_of_the_trials_seed(tmp_path: Path)
     (folder / "word.yaml").write_text(TASK)
     lab = Lab(folder, tmp_path / "runs")
     run = lab.begin(Victim(), "word")
+    (trial,) = read_report(run, lab.suite).unfinished
+    assert (trial.steps, trial.nodes_met, trial.unmet) == (0, None, ()), "it was never begun"
     with pytest.raises(Killed):
         lab.go(run)
     (trial,) = read_report(run, lab.suite).unfinished
