@@ -43,7 +43,11 @@ class Settings(EnvironmentSettings):
         controller_port: loopback port of the controller (``/metrics``).
         controller_hosts: further values of ``Host`` under which the controller is reached, with
             commas, such as ``localhost:8000`` for an SSH tunnel.
-        service_port: loopback port of the service's API and pages.
+        service_port: port of the service's API and pages.
+        service_address: address that the service in the background listens on; another than the
+            loopback needs TLS.
+        service_tls_cert: PEM file of the certificate that the service in the background shows.
+        service_tls_key: PEM file of its private key, without a password.
         service_hosts: further values of ``Host`` under which the service is reached, with commas.
         service_episodes: how many episodes programs may have open at the service at once.
         service_rate: how many requests a second one token may make of the service; all callers of
@@ -82,6 +86,9 @@ class Settings(EnvironmentSettings):
     controller_port: int = Field(default=9464, ge=1, le=65535)
     controller_hosts: str = ""
     service_port: int = Field(default=9465, ge=1, le=65535)
+    service_address: str = "127.0.0.1"
+    service_tls_cert: Path | None = None
+    service_tls_key: Path | None = None
     service_hosts: str = ""
     service_rate: float = Field(default=500.0, ge=1, le=1e6)
     service_episodes: int = Field(default=8, ge=0, le=1000)

@@ -14,6 +14,7 @@ from appliance.base.errors import MachineStartError
 from monitoring.prometheus_proxy import PREFIX
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable
 
     from appliance.base.clock import Clock
@@ -34,10 +35,17 @@ def prometheus_url(settings: Settings) -> str:
     return f"{controller_url(settings)}{PREFIX}"
 
 
-def fetch(url: str) -> bytes | None:
-    """Get a page of this host; None when there is no successful reply."""
-    # Never through the proxy that the environment may name: these are loopback addresses.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+def fetch(url: str, *, trust: ssl.SSLContext | None = None) -> bytes | None:
+    """Get a page of this host; None when there is no successful reply.
+
+    Args:
+        url: of the page.
+        trust: which certificates are; that of Python by default.
+    """
+    # Never through the proxy that the environment may name: these are addresses of this host.
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trust)
+    )
     try:
         with opener.open(url, timeout=_ASK_TIMEOUT_S) as reply:
             return bytes(reply.read())

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 import signal
+import socket
+import ssl
 import sys
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import MachineStartError, ToolTimeoutError
+from appliance.base.errors import MachineStartError, SettingsError, ToolTimeoutError
 from appliance.base.files import FileLock
 from appliance.base.process import start_detached
 from appliance.bringup.health import fetch
 from appliance.bringup.ports import require_free
 from appliance.bringup.upkeep import cut_log
 from controller.planning import code_version
+from controller.service.api.server import Certificate, require_protected
 
 if TYPE_CHECKING:
     import threading
@@ -37,8 +41,26 @@ def service_lock(settings: Settings) -> FileLock:
 
 
 def service_url(settings: Settings) -> str:
-    """Return the address of the service's API and pages."""
-    return f"http://127.0.0.1:{settings.service_port}"
+    """Return the address of the service's API and pages, as people type it."""
+    named = settings.service_hosts.partition(",")[0].strip()
+    scheme = "https" if settings.service_tls_cert else "http"
+    if named and not _is_loopback(settings.service_address):
+        return f"{scheme}://{named}"
+    return f"{scheme}://{_host(settings, wildcard=socket.gethostname())}:{settings.service_port}"
+
+
+def service_certificate(settings: Settings) -> Certificate | None:
+    """Return the certificate that the service shows; None where it speaks HTTP.
+
+    Raises:
+        SettingsError: there is a certificate without a key, or a key without a certificate.
+        UsageError: it cannot be used, or the address needs one.
+    """
+    cert, key = settings.service_tls_cert, settings.service_tls_key
+    if (cert is None) != (key is None):
+        raise SettingsError("MESOCOSM_SERVICE_TLS_CERT and MESOCOSM_SERVICE_TLS_KEY go together.")
+    require_protected(settings.service_address, has_tls=cert is not None, is_insecure=False)
+    return None if cert is None or key is None else Certificate(cert, key)
 
 
 def log_path(settings: Settings) -> Path:
@@ -80,10 +102,12 @@ def start_service(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
         What was done, a few words.
 
     Raises:
+        UsageError: it cannot be reached as the settings ask for: TLS lacks or is wrong.
         RequirementError: its port is taken by another program.
         MachineStartError: it does not answer in time; with the end of its log.
         ToolTimeoutError: the old one does not stop.
     """
+    service_certificate(settings)
     if find_service(settings) is not None:
         if _running_code(settings) == str(code_version()):
             return f"ran already, {service_url(settings)}"
@@ -136,8 +160,40 @@ def stop_service(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
 
 def _running_code(settings: Settings) -> str:
     """Return which Mesocosm the running service is of; empty when it does not answer."""
-    reply = fetch(f"{service_url(settings)}/healthz")
+    scheme = "https" if settings.service_tls_cert else "http"
+    address = f"{scheme}://{_host(settings, wildcard='')}:{settings.service_port}"
+    reply = fetch(f"{address}/healthz", trust=_trust(settings.service_tls_cert))
     if reply is None:
         return ""
     found: dict[str, Any] = json.loads(reply)
     return str(found.get("version", ""))
+
+
+def _trust(certificate: Path | None) -> ssl.SSLContext | None:
+    """Return what trusts the service's own certificate alone, whatever name stands in it."""
+    if certificate is None:
+        return None
+    context = ssl.create_default_context(cafile=certificate)
+    context.check_hostname = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    return context
+
+
+def _host(settings: Settings, *, wildcard: str) -> str:
+    """Return the host of the service's addresses.
+
+    Args:
+        settings: of the appliance.
+        wildcard: what stands for a service that listens at all addresses; empty for the loopback.
+    """
+    address = settings.service_address
+    if address in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not listened on
+        address = wildcard or ("127.0.0.1" if address == "0.0.0.0" else "::1")  # noqa: S104
+    return f"[{address}]" if ":" in address else address
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"

@@ -14,7 +14,7 @@ from appliance.bringup.health import controller_url, prometheus_url, wait_ready
 from appliance.bringup.images import ensure_images
 from appliance.bringup.machines import prepare_machines
 from appliance.bringup.ports import require_free
-from appliance.bringup.service import start_service
+from appliance.bringup.service import service_certificate, start_service
 from appliance.doctor.check import State
 from appliance.doctor.hardware import check_disk, check_memory
 from provisioning.accelerator.detection import find_accelerator
@@ -64,11 +64,13 @@ def bring_up(
         ask: asked before something is started that did not run; False ends the bring-up.
 
     Raises:
-        SettingsError: alerts cannot be sent as the settings ask for; nothing was begun.
+        UsageError: alerts cannot be sent, or the service cannot be reached, as the settings ask for;
+            nothing was begun.
         RequirementError: the host lacks something, or the user said no.
         MesocosmError: a step failed; what was up before is still up.
     """
     read_receivers()
+    service_certificate(settings)
     _claim(settings)
     is_engine_up = find_engine()
     with locked(settings.run_dir / "up.lock", what="The bring-up"):

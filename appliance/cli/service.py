@@ -29,12 +29,23 @@ SchedulesOption = Annotated[
 ApiOption = Annotated[
     bool, typer.Option("--api/--no-api", help="Whether this process serves the API.")
 ]
-HostOption = Annotated[str, typer.Option(help="Address that the API listens on.")]
+HostOption = Annotated[
+    str | None,
+    typer.Option(help="Address that the API listens on; MESOCOSM_SERVICE_ADDRESS by default."),
+]
 CertOption = Annotated[
-    Path | None, typer.Option("--tls-cert", help="PEM file of the certificate that the API shows.")
+    Path | None,
+    typer.Option(
+        "--tls-cert",
+        help="PEM file of the certificate that the API shows; MESOCOSM_SERVICE_TLS_CERT by default.",
+    ),
 ]
 KeyFileOption = Annotated[
-    Path | None, typer.Option("--tls-key", help="PEM file of the certificate's private key.")
+    Path | None,
+    typer.Option(
+        "--tls-key",
+        help="PEM file of the certificate's private key; MESOCOSM_SERVICE_TLS_KEY by default.",
+    ),
 ]
 InsecureOption = Annotated[
     bool, typer.Option("--insecure", help="Let --host be reached over a network without TLS.")
@@ -58,7 +69,7 @@ def run(
     worker: WorkerOption = True,
     schedules: SchedulesOption = True,
     api: ApiOption = True,
-    host: HostOption = "127.0.0.1",
+    host: HostOption = None,
     port: PortOption = None,
     tls_cert: CertOption = None,
     tls_key: KeyFileOption = None,
@@ -80,8 +91,12 @@ def run(
     from appliance.cli.work import make_worker
     from controller.service.process import Part, Scheduler, deliver_messages, run_parts
 
+    settings, stop = get_settings(), threading.Event()
+    host = settings.service_address if host is None else host
+    if tls_cert is None and tls_key is None:
+        tls_cert, tls_key = settings.service_tls_cert, settings.service_tls_key
     certificate = _certificate(tls_cert, tls_key, host, is_insecure=insecure) if api else None
-    database, settings, stop = open_database(), get_settings(), threading.Event()
+    database = open_database()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     parts: dict[str, Part] = {"log": keep_log_small(settings)}

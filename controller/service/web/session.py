@@ -66,19 +66,29 @@ def show_login() -> HTMLResponse:
     return page("login", failed=False)
 
 
+def _is_encrypted(request: Request) -> bool:
+    """Return whether the browser reached this page by TLS, of ours or of a proxy before us."""
+    origin = request.headers.get("origin", "")
+    return request.url.scheme == "https" or origin.lower().startswith("https://")
+
+
 @router.post("/login")
-def log_in(around: Around, token: Annotated[str, Form(max_length=200)]) -> Response:
+def log_in(
+    request: Request, around: Around, token: Annotated[str, Form(max_length=200)]
+) -> Response:
     """Take a token into the cookie."""
     if around.tokens.role_of(token.strip()) is None:
         return page("login", status=403, failed=True)
     reply = RedirectResponse("/", status_code=303)
-    reply.set_cookie(COOKIE, token.strip(), httponly=True, samesite="strict")
+    reply.set_cookie(
+        COOKIE, token.strip(), httponly=True, samesite="strict", secure=_is_encrypted(request)
+    )
     return reply
 
 
 @router.post("/logout")
-def log_out() -> Response:
+def log_out(request: Request) -> Response:
     """Forget the token."""
     reply = RedirectResponse("/login", status_code=303)
-    reply.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    reply.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=_is_encrypted(request))
     return reply

@@ -3,15 +3,25 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import ssl
 from typing import TYPE_CHECKING
 
 import pytest
 
 from appliance.base.clock import wait_until
-from appliance.base.errors import MachineStartError, RequirementError
+from appliance.base.errors import MachineStartError, RequirementError, SettingsError, UsageError
 from appliance.base.settings import Settings
 from appliance.bringup import service
-from appliance.bringup.service import find_service, log_path, start_service, stop_service
+from appliance.bringup.health import fetch
+from appliance.bringup.service import (
+    find_service,
+    log_path,
+    service_certificate,
+    service_url,
+    start_service,
+    stop_service,
+)
+from tests.standins.certificate import make_certificate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,3 +91,64 @@ def test_a_killed_service_is_not_taken_for_a_running_one(settings: Settings) -> 
     assert wait_until(lambda: find_service(settings) is None, timeout_s=60)
     assert stop_service(settings) == "did not run"
     assert start_service(settings).startswith("started")
+
+
+def test_the_service_in_the_background_speaks_tls_where_the_settings_say_so(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert start_service(settings).endswith(f"http://127.0.0.1:{settings.service_port}")
+    first = find_service(settings)
+    certificate = make_certificate(tmp_path)
+    monkeypatch.setenv("MESOCOSM_SERVICE_TLS_CERT", str(certificate.path))
+    monkeypatch.setenv("MESOCOSM_SERVICE_TLS_KEY", str(certificate.key_path))
+    encrypted = Settings()
+    address = f"https://127.0.0.1:{settings.service_port}"
+    # The one that runs without is replaced, and only then.
+    assert start_service(encrypted) == f"started, {address}"
+    assert find_service(encrypted) not in {None, first}
+    assert start_service(encrypted) == f"ran already, {address}"
+    trust = ssl.create_default_context(cafile=certificate.path)
+    assert fetch(f"{address}/healthz", trust=trust)
+    (tmp_path / "other").mkdir()
+    stranger = make_certificate(tmp_path / "other")
+    assert fetch(f"{address}/healthz", trust=service._trust(stranger.path)) is None
+
+
+def test_an_address_of_a_network_needs_a_certificate_and_its_key(tmp_path: Path) -> None:
+    certificate = make_certificate(tmp_path)
+    one = Settings(state_dir=tmp_path, service_tls_cert=certificate.path)
+    with pytest.raises(SettingsError, match="go together"):
+        start_service(one)
+    open_to_all = Settings(state_dir=tmp_path, service_address="0.0.0.0")  # noqa: S104
+    with pytest.raises(UsageError, match="without TLS"):
+        start_service(open_to_all)
+    wrong = Settings(
+        state_dir=tmp_path, service_tls_cert=certificate.path, service_tls_key=certificate.path
+    )
+    with pytest.raises(UsageError, match="no certificate and its key"):
+        service_certificate(wrong)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "address"),
+    [
+        ({}, "http://127.0.0.1:9465"),
+        ({"service_address": "::1"}, "http://[::1]:9465"),
+        ({"service_hosts": "localhost:8000"}, "http://127.0.0.1:9465"),
+        ({"service_address": "192.0.2.1", "service_tls_cert": "c"}, "https://192.0.2.1:9465"),
+        (
+            {"service_address": "::", "service_tls_cert": "c"},
+            f"https://{socket.gethostname()}:9465",
+        ),
+        (
+            {
+                "service_address": "::",
+                "service_tls_cert": "c",
+                "service_hosts": "bench.example.org:9465, other",
+            },
+            "https://bench.example.org:9465",
+        ),
+    ],
+)
+def test_the_address_that_people_type_is_shown(chosen: dict[str, str], address: str) -> None:
+    assert service_url(Settings(**chosen)) == address  # type: ignore[arg-type] # parsed

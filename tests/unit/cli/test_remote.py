@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from appliance.base.errors import UsageError
-from appliance.base.process import run
 from appliance.base.settings import get_settings
 from appliance.cli import status
 from appliance.cli.main import main
@@ -17,6 +16,7 @@ from appliance.cli.service_database import open_database
 from controller.service.api.app import make_app
 from controller.service.api.server import Certificate, Server, listen, require_protected
 from controller.service.state.tokens import Role
+from tests.standins.certificate import make_certificate
 from tests.unit.controller.service.surroundings import STATUS, make_surroundings
 
 if TYPE_CHECKING:
@@ -28,12 +28,7 @@ REQUEST = ["smoke", "--agent", "noop", "--fleet", "fake"]
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
-    folder = tmp_path_factory.mktemp("tls")
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-    names = ["-nodes", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    run([*made, *names, "-keyout", str(key), "-out", str(cert)]).require()
-    return Certificate(cert, key)
+    return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture

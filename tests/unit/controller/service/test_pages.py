@@ -3,13 +3,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from starlette.testclient import TestClient
+
 from appliance.base.clock import SYSTEM_CLOCK
 from controller.service.state.tokens import Role
-from tests.unit.controller.service.surroundings import carry_out
+from controller.service.web.app import make_app_with_pages
+from tests.unit.controller.service.surroundings import HOST, carry_out
 
 if TYPE_CHECKING:
-    from starlette.testclient import TestClient
-
     from controller.service.api.surroundings import Surroundings
     from controller.service.requests import RunRequest
 
@@ -30,6 +31,21 @@ def test_pages_ask_for_a_token_first(browser: TestClient, around: Surroundings) 
     assert "Nothing runs" in browser.get("/").text
     browser.post("/logout")
     assert browser.get("/runs").url.path == "/login"
+
+
+def test_the_cookie_goes_over_tls_alone_where_the_page_came_by_it(
+    around: Surroundings,
+) -> None:
+    for scheme, origin in (("http", "http"), ("https", "https"), ("http", "https")):
+        app = make_app_with_pages(around, {HOST})
+        headers = {"Origin": f"{origin}://{HOST}"}  # the last one is behind a proxy that encrypts
+        browser = TestClient(app, base_url=f"{scheme}://{HOST}", headers=headers)
+        token = around.tokens.add(f"{scheme}-{origin}", Role.READ)
+        reply = browser.post("/login", data={"token": token}, follow_redirects=False)
+        is_secure = "; Secure" in reply.headers["set-cookie"]
+        assert is_secure is (origin == "https")
+        gone = browser.post("/logout", follow_redirects=False)
+        assert ("; Secure" in gone.headers["set-cookie"]) is is_secure
 
 
 def test_every_page_shows_what_there_is_and_names_nothing_foreign(
