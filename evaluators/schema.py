@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from appliance.base.errors import SpecError, UnknownNameError
 from evaluators import guest_paths
 from evaluators.decorators import Mark, mark_of
+from evaluators.model.base import is_own_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -275,6 +276,8 @@ def _fault(tool: Tool, row: dict[str, Any]) -> Fault:
         return Fault(argument, f"{name} is missing.")
     if row["type"] == "string_pattern_mismatch":
         return Fault(argument, f"{name}: {_unfit(tool, argument, row)}")
+    if is_own_error(row["type"]):
+        return Fault(argument, f"{name}: {row['msg']}")
     return Fault(argument, f"{name}: {row['msg']}, not {_shortened(row['input'])}.")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from appliance.base.errors import GuestCallError, InvalidActionError
+from appliance.base.errors import GuestCallError, InvalidActionError, nearest
 from controller.actions.applications import start_and_wait
 from evaluators.decorators import action
 from provisioning.probe.errors import ProbeError
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from provisioning.protocols import Machine
 
 Px = Annotated[int, Field(ge=0)]
+_KEYS = (
+    "ctrl", "alt", "shift", "super", "Return", "Escape", "BackSpace", "Delete", "Insert", "Tab",
+    "space", "Up", "Down", "Left", "Right", "Home", "End", "Prior", "Next", "Menu", "Print",
+    "enter", "pageup", "pagedown", "backspace", "escape",
+)  # fmt: skip
+"""Names that a misspelt one may mean; letters, digits, F1 to F12 and all others of X are names."""
 Notches = Annotated[int, Field(ge=-20, le=20)]
 
 
@@ -25,8 +31,10 @@ def _require_key(name: str) -> str:
     try:
         key_name(name)
     except ProbeError as exc:
-        message = "There is no key called {name}; names are those of X: Return, ctrl, F2, a"
-        raise PydanticCustomError("key", message, {"name": repr(name)}) from exc
+        near = nearest(name, _KEYS)
+        hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
+        message = "There is no key called {name}.{hint} Names are those of X: Return, ctrl, F2, a."
+        raise PydanticCustomError("key", message, {"name": repr(name), "hint": hint}) from exc
     return name
 
 

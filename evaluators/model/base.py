@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
+from pydantic_core.core_schema import ErrorType
 
 from appliance.base.errors import nearest
 
@@ -15,6 +16,8 @@ SESSION = "session"
 NAME_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=64)]
 """Lower-case words with hyphens: ids of tasks, nodes and suites."""
+
+_ERRORS_OF_PYDANTIC = frozenset(get_args(ErrorType))
 
 
 class Strict(BaseModel):
@@ -42,6 +45,11 @@ class Strict(BaseModel):
                     },
                 )
         return data
+
+
+def is_own_error(kind: str) -> bool:
+    """Return whether an error's type is none of pydantic's: its message is a sentence of ours."""
+    return kind not in _ERRORS_OF_PYDANTIC
 
 
 def _one_of(names: list[str]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from evaluators.model.base import NAME_PATTERN
+from evaluators.model.base import NAME_PATTERN, is_own_error
 from evaluators.model.yaml_source import Source, dump_yaml, join_errors, read_yaml
 from evaluators.parameters.declaration import PARAMETER_PATTERN
 
@@ -146,6 +146,8 @@ def _message(row: ErrorDetails) -> str:
     if row["type"] == "string_pattern_mismatch" and (form := _FORMS.get(row["ctx"]["pattern"])):
         name = name.removesuffix(".[key]")
         return f"{name}: {row['input']!r} is no name. Write {form}."
+    if is_own_error(row["type"]):
+        return f"{name}: {row['msg']}" if name else row["msg"]
     return f"{name}: {row['msg']}, not {row['input']!r}."
 
 

@@ -59,6 +59,8 @@ def test_a_key_that_does_not_exist_is_found_when_the_suite_is_read(
         (tmp_path / path.name).write_text(path.read_text())
     file = tmp_path / "write-file.yaml"
     file.write_text(f"{file.read_text()}  - {{on: desktop, do: key, with: {{keys: [Retrun]}}}}\n")
-    with pytest.raises(SpecError, match=r"There is no key called 'Retrun'"):
+    with pytest.raises(
+        SpecError, match=r"There is no key called 'Retrun'\. Did you mean 'Return'\?"
+    ):
         open_suite(str(tmp_path))
     assert open_suite(str(tmp_path), ["answer"]).left_out
