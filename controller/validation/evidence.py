@@ -66,8 +66,8 @@ class Attempt:
 
     @property
     def label(self) -> str:
-        """Kind and name."""
-        return f"{self.kind} {self.name}".strip()
+        """Kind and name; the name alone where it says the kind."""
+        return self.name if self.name == self.kind else f"{self.kind} {self.name}".strip()
 
     @property
     def meaning(self) -> Meaning:

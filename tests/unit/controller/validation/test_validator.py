@@ -61,6 +61,7 @@ def test_the_tiny_suite_is_sound(lab: Lab) -> None:
     rows = validated(lab)
     assert [row.task for row in rows] == [task.id for task in lab.suite.tasks]
     assert [row.faults for row in rows] == [()] * 4
+    assert "oracle" in {attempt.label for attempt in rows[0].attempts}
     tried = {attempt.kind for attempt in rows[0].attempts}
     assert tried == set(Kind) - {Kind.MUST_FAIL}
     first = rows[0].to_dict()
