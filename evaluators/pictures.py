@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image, ImageOps
 
+from appliance.base.errors import EvaluationError, ObstructedEvaluationError
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -51,6 +53,20 @@ class Picture:
         """Return the brightness of each pixel (ITU-R BT.601), 0 to 255, float32 array (H, W)."""
         weights = np.array([0.299, 0.587, 0.114], dtype=np.float32)
         return np.asarray(self.pixels.astype(np.float32) @ weights, dtype=np.float32)
+
+
+def unusable(source: str, brief: str, details: str = "") -> EvaluationError:
+    """Return the error of a picture that an evaluator needs and cannot use.
+
+    One that is given inline is the task's fault; a file was there when the trial began.
+
+    Args:
+        source: path of its file, or ``data:image/png;base64,...``.
+        brief: what is wrong with it.
+        details: more of it.
+    """
+    kind = EvaluationError if source.startswith("data:") else ObstructedEvaluationError
+    return kind(brief, details)
 
 
 def decode_picture(data: bytes) -> Picture | None:

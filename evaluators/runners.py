@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import GuestCallError, LinkError, MachineError, MesocosmError
+from appliance.base.errors import (
+    GuestCallError,
+    LinkError,
+    MachineError,
+    MesocosmError,
+    ObstructedEvaluationError,
+)
 from evaluators.attribution import cause_of
 from evaluators.catalogue import HOST_PLACES
 from evaluators.graph.outcome import Cause, Outcome, undecided
@@ -152,7 +158,7 @@ class HostRunner(Generic[S]):
         try:
             met = self._call(tool, subject, call.args, left_s)
         except MesocosmError as exc:
-            is_refused = isinstance(exc, GuestCallError)
+            is_refused = isinstance(exc, GuestCallError | ObstructedEvaluationError)
             cause = Cause.OBSTRUCTION if is_refused else _cause_of(exc)
             return Outcome(call.node, None, _message_of(exc), cause)
         except Exception as exc:  # noqa: BLE001  (an evaluator's fault must not end the trial)

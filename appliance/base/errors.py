@@ -38,6 +38,7 @@
     ├── ActionError                an action could not be carried out
     │   └── InvalidActionError     unknown action or wrong arguments: the agent's fault
     ├── EvaluationError            an evaluator could not decide
+    │   ├── ObstructedEvaluationError  what is on the machine keeps it from deciding
     │   └── GraphError             the graph itself is wrong
     ├── AgentError                 the agent failed
     │   ├── ModelRefusalError      its model refuses, or the request is too large for it: FAIL
@@ -338,6 +339,12 @@ class EvaluationError(MesocosmError):
     """An evaluator could not decide; its node becomes inconclusive."""
 
     code = "evaluation"
+
+
+class ObstructedEvaluationError(EvaluationError):
+    """What is on the machine keeps an evaluator from deciding: after the start, the agent's doing."""
+
+    code = "evaluation_obstructed"
 
 
 class GraphError(EvaluationError):

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.errors import asking
+from evaluators.desktop.errors import ObstructedError, asking
 from evaluators.desktop.ical import components, events_in
 from evaluators.desktop.reading import link_target
 from evaluators.desktop.visible import shown
@@ -116,8 +116,8 @@ def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
         summary: the whole title; white space around it is ignored.
 
     Raises:
-        ServerError: the server has no such calendar, or does not speak CalDAV; one of the desktop's
-            own is unmet.
+        ServerError: the server does not speak CalDAV; one of the desktop's own is unmet.
+        ObstructedError: there is no such calendar when the trial begins; later that is unmet.
     """
     found = _collection(calendar, _EVENTS, is_required=True)
     try:
@@ -193,15 +193,15 @@ def _collection(address: str, query: str, *, is_required: bool = False) -> Colle
     """Return a collection; an empty one when there is none.
 
     Raises:
-        ObstructedError: a server of this desktop does not speak the protocol.
+        ObstructedError: a server of this desktop does not speak the protocol, or there is no
+            collection, and one is required: it was there when the trial began.
         ServerError: another server does not.
-        ValueError: there is no collection, and one is required.
     """
     parts = urlsplit(address)
     with asking(parts.hostname or ""):
         found = _query(parts, address, query)
-        if found is None and is_required:
-            raise ValueError("there is no such collection")
+    if found is None and is_required:
+        raise ObstructedError("there is no such collection")
     return found or Collection([], is_whole=True)
 
 

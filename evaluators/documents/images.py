@@ -3,8 +3,9 @@
 Which program made a file cannot be told from it: these prove what the picture is. Of a file with
 several pictures the first one counts.
 
-An original that is missing or broken makes the result inconclusive. Originals should be stored where
-the agent cannot write, or be given inline.
+An original that is missing or broken makes the result inconclusive when the trial begins, and unmet
+later: the agent took it away. Originals should be stored where the agent cannot write, or be given
+inline: elsewhere they can be exchanged.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from appliance.base.errors import EvaluationError
 from evaluators.comparing import is_same_picture, resized, retoned, structure
 from evaluators.decorators import evaluator
+from evaluators.pictures import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,7 +174,7 @@ def image_made_grey(view: MachineView, path: str, original: str) -> bool:
     """
     source = _original(view, original)
     if _is_grey(source):
-        raise EvaluationError("The original has no colours to remove.")
+        raise unusable(original, "The original has no colours to remove.")
     found = view.picture(path)
     if found is None or found.size != source.size or not _is_grey(found):
         return False
@@ -252,7 +253,7 @@ def image_cropped(
     """
     source = _original(view, original)
     if left < 0 or top < 0 or left + width > source.size[0] or top + height > source.size[1]:
-        raise EvaluationError("The part exceeds the original.")
+        raise unusable(original, "The part exceeds the original.")
     found = view.picture(path)
     if found is None or any(
         abs(seen - wanted) > _CROP_SLACK_PX
@@ -307,7 +308,7 @@ def images_side_by_side(
 def _original(view: MachineView, source: str) -> Picture:
     found = view.picture(source)
     if found is None:
-        raise EvaluationError("There is no readable original.", details=source[:200])
+        raise unusable(source, "There is no readable original.", source[:200])
     return found
 
 

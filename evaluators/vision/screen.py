@@ -1,7 +1,9 @@
 """The screen of a machine and pictures in files, evaluated by recognition.
 
-Any program can draw anything on a screen: a task should restrict the region, and prefer state to
-appearance. Coordinates are screen px, origin top left.
+Any program can draw anything on a screen, over all of it: what is proven is that it is shown, not which
+program shows it. A task should restrict the region, ask in the same node (``and``) for the right
+program's window in front, and prefer state to appearance. Templates and other pictures should be stored
+where the agent cannot write, or be given inline. Coordinates are screen px, origin top left.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from appliance.base.errors import EvaluationError
+from appliance.base.errors import ObstructedEvaluationError
 from evaluators.decorators import evaluator
+from evaluators.pictures import unusable
 from evaluators.recognition.features import MatcherName, locate, matcher
 from evaluators.recognition.legibility import is_legible, is_whole
 from evaluators.recognition.ocr import EngineName, holds, read_text
@@ -102,8 +105,8 @@ def screen_has_template(
     """Return whether a small picture, such as an icon, is on the screen.
 
     It is found by normalised correlation of colours; at the best match colours may differ by 24 of 255
-    in the mean. A missing template, or one of a single colour, makes the result inconclusive. Proves
-    the state, not who made it.
+    in the mean. A missing template, or one of a single colour, makes the result inconclusive
+    when the trial begins, and unmet later: the agent took it away. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -118,7 +121,7 @@ def screen_has_template(
     """
     wanted = _picture(view, template)
     if is_flat(wanted.pixels):
-        raise EvaluationError("The template has a single colour and cannot be found.")
+        raise unusable(template, "The template has a single colour and cannot be found.")
     frame = view.frame()
     bounds = _bounds(region, frame)
     scales = [float(scale) for scale in np.geomspace(min_scale, max_scale, 7)]
@@ -263,8 +266,9 @@ def image_contains_picture(
 ) -> bool:
     """Return whether a picture file contains another picture, at a position and scale.
 
-    Found by features, as by ``screen_shows_picture``. A file that is missing or broken is unmet;
-    without the other picture the result is inconclusive. Proves the state, not who made it.
+    Found by features, as by ``screen_shows_picture``. A file that is missing or broken is unmet; without
+    the other picture the result is inconclusive when the trial begins, and unmet later. Proves the
+    state, not who made it.
 
     Args:
         view: the machine.
@@ -306,7 +310,7 @@ def _is_placed(
 def _picture(view: MachineView, source: str) -> Picture:
     found = view.picture(source)
     if found is None:
-        raise EvaluationError("The picture to find is missing or unreadable.", details=source[:200])
+        raise unusable(source, "The picture to find is missing or unreadable.", source[:200])
     return found
 
 
@@ -314,7 +318,7 @@ def _bounds(region: Region | None, pixels: Pixels) -> Bounds:
     height, width = pixels.shape[:2]
     left, top, right, bottom = region or (0, 0, width, height)
     if not (left < right <= width and top < bottom <= height):
-        raise EvaluationError(
+        raise ObstructedEvaluationError(
             f"The region {region} is empty or exceeds the picture.",
             details=f"It has {width}x{height} px.",
         )

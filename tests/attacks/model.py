@@ -101,6 +101,7 @@ class ShellAttack(Attack):
         is_apart: whether it touches nothing but its own folder, so that it is played together with
             others of its family.
         wave_timeout_s: of the evaluators; short where some must time out.
+        together: evaluators that each node asks for as well; of attacks that are played alone.
     """
 
     script: str
@@ -114,6 +115,7 @@ class ShellAttack(Attack):
     root: str = ""
     is_apart: bool = False
     wave_timeout_s: float = 20.0
+    together: tuple[Call, ...] = ()
 
     def marks(self, place: str) -> Iterator[pytest.MarkDecorator]:
         """Yield the marks of its test at a place."""
@@ -135,11 +137,13 @@ class Group:
         family: of all of them.
         attacks: at least one.
         wave_timeout_s: of all their evaluators.
+        together: nothing, see `ShellAttack`.
     """
 
     family: str
     attacks: tuple[ShellAttack, ...]
     wave_timeout_s: float = 60.0
+    together: tuple[Call, ...] = ()
 
     @property
     def name(self) -> str:

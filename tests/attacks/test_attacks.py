@@ -36,7 +36,9 @@ def test_no_attack_meets_a_node_or_leaves_the_denominator(
     for one in attacks:
         arena.play(one.prepare)
     calls = tuple(call for one in attacks for call in one.calls)
-    trial = desktop_trial(arena.machine, calls, wave_timeout_s=attack.wave_timeout_s)
+    trial = desktop_trial(
+        arena.machine, calls, wave_timeout_s=attack.wave_timeout_s, together=attack.together
+    )
     trial.begin()
     outputs = [play(arena, one) for one in attacks]
     if all(NO_TOOL in output for output in outputs):

@@ -35,6 +35,7 @@ class PlayedTrial:
         on: role that they look at.
         machines: by role; those that the judge may ask.
         wave_timeout_s: bound of one round trip.
+        together: evaluators that every node asks for as well.
 
     Attributes:
         task: has a node for each call.
@@ -50,9 +51,10 @@ class PlayedTrial:
         on: str,
         machines: Mapping[str, Machine],
         wave_timeout_s: float = _PATIENT_S,
+        together: tuple[Call, ...] = (),
     ) -> None:
         self._calls = {f"n{number}": call for number, call in enumerate(calls)}
-        self.task = _task_of(self._calls, on)
+        self.task = _task_of(self._calls, on, together)
         self.machines = machines
         self._runners = {on: runner}
         self._timeout_s = wave_timeout_s
@@ -92,7 +94,11 @@ class PlayedTrial:
 
 
 def desktop_trial(
-    machine: Machine, calls: tuple[Call, ...], *, wave_timeout_s: float
+    machine: Machine,
+    calls: tuple[Call, ...],
+    *,
+    wave_timeout_s: float,
+    together: tuple[Call, ...] = (),
 ) -> PlayedTrial:
     """Make a trial on a desktop."""
     return PlayedTrial(
@@ -101,6 +107,7 @@ def desktop_trial(
         on=Kind.DESKTOP,
         machines={Kind.DESKTOP: machine},
         wave_timeout_s=wave_timeout_s,
+        together=together,
     )
 
 
@@ -116,9 +123,10 @@ def phone_trial(phone: Commands, calls: tuple[Call, ...]) -> PlayedTrial:
     return PlayedTrial(runner, calls, on=Kind.PHONE, machines={})
 
 
-def _task_of(calls: Mapping[str, Call], on: str) -> Task:
+def _task_of(calls: Mapping[str, Call], on: str, together: tuple[Call, ...]) -> Task:
+    further = [{"on": on, "check": call.check, "with": dict(call.args)} for call in together]
     nodes = [
-        {"id": name, "on": on, "check": call.check, "with": dict(call.args)}
+        {"id": name, "on": on, "check": call.check, "with": dict(call.args), "and": further}
         for name, call in calls.items()
     ]
     return Task.model_validate(

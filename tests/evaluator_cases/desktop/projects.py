@@ -186,6 +186,12 @@ TABLES = (
         DesktopFixture,
         (
             positive("zoom", wallpaper(settings_cases.URI), path=P, options="zoom"),
+            *(
+                positive(
+                    options, wallpaper(settings_cases.URI, options=options), path=P, options=options
+                )
+                for options in ("wallpaper", "centered", "scaled", "stretched", "spanned")
+            ),
             negative("another picture", wallpaper("file:///x.png"), path=P, options="zoom"),
             near_miss(
                 "laid out otherwise", wallpaper(settings_cases.URI), path=P, options="scaled"

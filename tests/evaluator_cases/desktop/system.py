@@ -1053,6 +1053,13 @@ GIT = (
             positive(
                 "the first", lambda b: b.commit("one", X="1", a="2"), path=R, files=["a", "X"]
             ),
+            missing(
+                "no such branch, but one called None",
+                lambda b: (b.commit("one", a="1"), b.git("branch", "None")),
+                path=R,
+                files=["a"],
+                ref="old",
+            ),
             positive(
                 "changed and deleted",
                 lambda b: (
@@ -1112,6 +1119,14 @@ GIT = (
         RepositoryFixture,
         (
             positive("the text", lambda b: b.commit("one", a="hi\n"), path=R, file="a", text="hi"),
+            missing(
+                "no such branch, but one called None",
+                lambda b: (b.commit("one", a="hi"), b.git("branch", "None")),
+                path=R,
+                file="a",
+                text="hi",
+                ref="old",
+            ),
             positive(
                 "before",
                 lambda b: (

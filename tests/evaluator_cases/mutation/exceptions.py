@@ -229,6 +229,7 @@ EQUIVALENT_STATES: dict[str, str] = {
     "values_equal: a quote in a setting: *: prints less": "only the line break was cut off",
     "values_equal: the column itself: *": _NOT_ASKED,
     "wallpaper_is: *: gsettings: fails": _NOT_ASKED,
+    "wallpaper_laid_out: *: gsettings: fails": _NOT_ASKED,
     "xml_text_equals: *: args.element: cut": "a path that ends with a slash means all right below",
     "xml_text_equals: *: args.text: cut": _BLANK,
 }

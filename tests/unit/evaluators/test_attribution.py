@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from appliance.base.errors import ObstructedEvaluationError
 from evaluators.attribution import cause_of
+from evaluators.desktop import dav
 from evaluators.desktop.errors import (
     ObstructedError,
     ServerError,
@@ -15,7 +17,9 @@ from evaluators.desktop.errors import (
     is_own,
     output_of,
 )
+from evaluators.desktop.web import Answer
 from evaluators.graph.outcome import Cause
+from evaluators.pictures import unusable
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
@@ -58,6 +62,22 @@ def test_an_address_of_a_card_is_the_desktops_own() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
         handle.connect(("192.0.2.1", 9))
         assert is_own(handle.getsockname()[0])
+
+
+def test_a_calendar_that_is_gone_from_another_host_was_taken_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answer = Answer(404, b"")
+    monkeypatch.setattr(dav, "ask", lambda *_: answer)  # no other host can be asked here
+    with pytest.raises(ObstructedError, match="no such collection"):
+        dav.calendar_lacks_event(cast("Guest", None), "http://ann:pass@192.0.2.1/a/", "x")
+
+
+def test_a_picture_that_was_there_at_the_start_was_taken_away_and_one_given_inline_is_the_tasks() -> (
+    None
+):
+    assert isinstance(unusable("~/o.png", "It is gone."), ObstructedEvaluationError)
+    assert not isinstance(unusable("data:image/png;base64,", "No."), ObstructedEvaluationError)
 
 
 def test_a_program_that_somebody_ended_is_an_obstruction() -> None:

@@ -12,6 +12,7 @@ from appliance.base.errors import (
     LinkClosedError,
     LinkTimeoutError,
     MachineError,
+    ObstructedEvaluationError,
 )
 from evaluators.bundle import Bundle, desktop_bundle
 from evaluators.catalogue import builtin_evaluators, tools_of
@@ -84,6 +85,7 @@ def test_a_wave_goes_on_when_one_evaluator_raises() -> None:
         (MachineError("It is gone."), Cause.MACHINE),
         (GuestCallError("It answered with an error."), Cause.OBSTRUCTION),
         (EvaluationError("It cannot decide."), Cause.EVALUATOR),
+        (ObstructedEvaluationError("The original is gone."), Cause.OBSTRUCTION),
         (ZeroDivisionError(), Cause.EVALUATOR),
     ],
     ids=lambda value: type(value).__name__,
