@@ -32,13 +32,14 @@ from tests.attacks.model import MACHINES, NO_TOOL, ShellAttack
 from tests.attacks.windows.wire import WIRE
 
 if TYPE_CHECKING:
+    from provisioning.protocols import Json
     from tests.attacks.arenas import Arena
 
 FAMILY = "vision"
 TEXT = "Report sent"
 _TEXT_CALL = Call("text", "screen_has_text", {"text": TEXT})
 _SIZE = (480, 80)
-_REGION = [40, 100, 900, 700]
+_REGION: Json = [40, 100, 900, 700]
 """Larger than the screen is made, smaller than it is on any desktop."""
 
 # A window over the whole screen, with the class and title of the right program.
