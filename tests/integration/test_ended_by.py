@@ -107,6 +107,43 @@ def test_a_session_that_the_agent_ends_is_judged(context: RunContext) -> None:
     assert result.verdict is Verdict.FAIL
 
 
+HINDRANCES = {
+    "its own processes": "kill -9 -1",
+    "its window manager and bus": "killall -9 metacity gnome-panel dbus-daemon",
+    "a fork bomb": "bomb() { bomb | bomb & }; bomb",
+    "memory": "for n in 1 2 3 4; do (while :; do "
+    "python3 -c 'kept = []\nwhile True: kept.append(bytearray(1 << 20))'; done) & done",
+    "open files": "for n in $(seq 300); do python3 -c 'import time\nkept = []\ntry:\n"
+    ' while True: kept.append(open("/dev/null"))\nexcept OSError: time.sleep(900)\' & done',
+    "inodes": "mkdir many; cd many; seq 9999999 | xargs touch",
+    "disk and temporary files": "for d in ~ /tmp; do cat /dev/zero > $d/full; done",
+    "the login server": "for n in $(seq 400); do (exec 3<>/dev/tcp/127.0.0.1/22; sleep 900) & done",
+}
+"""What the agent's user can take from its desktop without being root, a line of its shell each."""
+
+
+@SLOW
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("line", HINDRANCES.values(), ids=HINDRANCES.keys())
+def test_what_the_agent_takes_from_its_desktop_is_judged(context: RunContext, line: str) -> None:
+    """The machine may answer no more, or as if nothing were: the trial stays in the denominator."""
+    with Episode(context) as episode:
+        episode.reset(TASK)
+        result = play(episode, OPEN, WAIT, type_line(line), *[WAIT] * 4, DONE)
+    assert result.verdict is Verdict.FAIL, f"{result.reason}: {result.detail}"
+
+
+@SLOW
+@pytest.mark.parametrize("letter", ["b", "c", "u"], ids=["restart", "panic", "read-only"])
+def test_keys_that_the_kernel_obeys_are_the_agents(context: RunContext, letter: str) -> None:
+    """A panic needs root or these keys, and the distributions' kernels take no panic from them."""
+    with Episode(context) as episode:
+        episode.reset(TASK)
+        keys = Action("key", "desktop", {"keys": ["alt", "Print", letter]})
+        result = play(episode, OPEN, keys, *[WAIT] * 4, DONE)
+    assert result.verdict is Verdict.FAIL, f"{result.reason}: {result.detail}"
+
+
 def test_a_vm_destroyed_from_outside_is_not_the_agents_fault(
     context: RunContext, settings: Settings
 ) -> None:
