@@ -76,16 +76,22 @@ class Walker:
                 return
 
     def _nodes(self, node: Any, depth: int) -> Iterator[dict[str, Any] | None]:  # noqa: ANN401
-        """Go through a node and all below it that may show; children are fetched one by one."""
+        """Go through a node and all below it that may show; children are fetched one by one.
+
+        None stands for what does not show or does not answer, so that whoever asks sees time pass.
+        """
         try:
             row, is_open = self._describe(node, depth)
             count = node.get_child_count() if is_open else 0
         except self._glib.Error:
+            yield None
             return
         yield row
         for index in range(min(count, _MAX_CHILDREN)):
             child = self._child(node, index)
-            if child is not None and depth < _MAX_DEPTH:
+            if child is None:
+                yield None
+            elif depth < _MAX_DEPTH:
                 yield from self._nodes(child, depth + 1)
 
     def _describe(self, node: Any, depth: int) -> tuple[dict[str, Any] | None, bool]:  # noqa: ANN401

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import tarfile
 import zipfile
@@ -16,10 +17,35 @@ if TYPE_CHECKING:
 
 _LINK = 0o120777 << 16
 _DEVICE = 0o020666 << 16
+# What other programs made of notes.txt, "Buy milk": libarchive, with which Files compresses, of it in a
+# folder d; Info-ZIP's zip -fz, which notes its size in 64 bits.
+_OF_FILES = (
+    "UEsDBBQAAAAAAKpxNV0AAAAAAAAAAAAAAAACABgAZC9VVAUAAYA7sWp1eAsAAQQAAAAABAAAAABQSwMEFAAIAAgAqn"
+    "E1XQAAAAAAAAAACQAAAAsAGABkL25vdGVzLnR4dFVUBQABgDuxanV4CwABBAAAAAAEAAAAAHMqrVTIzczJ5gIAUEsH"
+    "CFZSHIwLAAAACQAAAFBLAQIUAxQAAAAAAKpxNV0AAAAAAAAAAAAAAAACABgAAAAAAAAAAADtQQAAAABkL1VUBQABgD"
+    "uxanV4CwABBAAAAAAEAAAAAFBLAQIUAxQACAAIAKpxNV1WUhyMCwAAAAkAAAALABgAAAAAAAAAAACkgTgAAABkL25v"
+    "dGVzLnR4dFVUBQABgDuxanV4CwABBAAAAAAEAAAAAFBLBQYAAAAAAgACAJkAAACUAAAAAAA="
+)
+_TAR_OF_FILES = (
+    "/Td6WFoAAATm1rRGAgAhARYAAAB0L+Wj4Af/AFZdADcbyu7mWyiES5fq67iX/secPOIIqG9tXArnpICbSlFgtZtyo4"
+    "V/tpBy9dhtIiT2noZkvcr38osEnGghM+C3o5ZM7i2R/UYnz6vU45w1EtJEDm3MtwcAAAAAaEOKvYG8aWMAAXKAEAAA"
+    "ABqfQGSxxGf7AgAAAAAEWVo="
+)
+_ZIP64 = (
+    "UEsDBC0AAAAAAHIad11WUhyM//////////8JADAAbm90ZXMudHh0VVQJAAPHsANrx7ADa3V4CwABBAAAAAAEAAAAAA"
+    "EAEAAJAAAAAAAAAAkAAAAAAAAAQnV5IG1pbGsKUEsBAh4DLQAAAAAAchp3XVZSHIwJAAAA/////wkAJAAAAAAAAQAA"
+    "AKSBAAAAAG5vdGVzLnR4dFVUBQADx7ADa3V4CwABBAAAAAAEAAAAAAEACAAJAAAAAAAAAFBLBgYsAAAAAAAAAB4DLQ"
+    "AAAAAAAAAAAAEAAAAAAAAAAQAAAAAAAABbAAAAAAAAAGAAAAAAAAAAUEsGBwAAAAC7AAAAAAAAAAEAAABQSwUGAAAA"
+    "AAEAAQBbAAAA/////wAA"
+)
 
 
 def _file(content: bytes) -> State:
     return lambda b: b.write("~/f", content)
+
+
+def _packed(text: str) -> State:
+    return _file(base64.b64decode(text))
 
 
 def zipped(*members: tuple[str, bytes], mode: int = 0, **options: Any) -> bytes:
@@ -133,6 +159,11 @@ def archive_lists() -> tuple[Case, ...]:
         ),
         another_way("a zip without compression", _file(whole), **args),
         another_way(
+            "by Files, a folder in a zip", _packed(_OF_FILES), path="~/f", names=["d/notes.txt"]
+        ),
+        another_way("by Files, a tar.xz", _packed(_TAR_OF_FILES), path="~/f", names=["notes.txt"]),
+        another_way("sizes in 64 bits", _packed(_ZIP64), path="~/f", names=["notes.txt"]),
+        another_way(
             "a zip of bzip2", _file(zipped(("a.txt", b"hi"), compression=zipfile.ZIP_BZIP2)), **args
         ),
         another_way(
@@ -242,6 +273,11 @@ def archive_member_equals() -> tuple[Case, ...]:
             "a decomposed name",
             _file(zipped(("Zu\u0308rich", b"hi\nho"))),
             **{**args, "member": "Zürich"},
+        ),
+        another_way(
+            "by Files",
+            _packed(_OF_FILES),
+            **{**args, "member": "d/notes.txt", "text": "Buy milk"},
         ),
         another_way("a program", _file(zipped(("a.txt", b"hi\nho"), mode=0o100755 << 16)), **args),
     )
