@@ -7,6 +7,8 @@ import pwd
 from typing import Any, NamedTuple
 
 CLEAN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/games"
+ENVIRONMENT_FILE = "/etc/environment"
+_MAX_BYTES = 65536
 
 
 class Identity(NamedTuple):
@@ -65,6 +67,25 @@ class Identity(NamedTuple):
             os.initgroups(self.name, self.gid)
             os.setgid(self.gid)
             os.setuid(self.uid)
+
+
+def read_environment(path: str = ENVIRONMENT_FILE) -> dict[str, str]:
+    """Return the variables that every login gets; none where there is no such file.
+
+    Toolkits are told here how to draw without a graphics card: a program that is started without
+    them may never show its window. Source: pam_env(8).
+    """
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read(_MAX_BYTES).splitlines()
+    except OSError:
+        return {}
+    found = {}
+    for line in lines:
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        if equals and not name.startswith("#"):
+            found[name.strip()] = value.strip().strip("'\"")
+    return found
 
 
 def default_user() -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from provisioning.probe import apps, digest, files, machine, proc
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.framing import MAX_LINE_BYTES
-from provisioning.probe.identity import Identity
+from provisioning.probe.identity import Identity, read_environment
 from provisioning.probe.params import Params, to_base64
 from provisioning.probe.run import run_program
 from provisioning.probe.session import Sessions
@@ -233,7 +233,8 @@ class Ops:
         own = Identity.own()
         name = params.text("user", own.name)
         if name == self._sessions.identity.name:
-            return self._sessions.identity, self._sessions.clean_environment()
+            env = {**read_environment(), **self._sessions.clean_environment()}
+            return self._sessions.identity, env
         try:
             identity = Identity.of(name)
         except KeyError as exc:

@@ -108,6 +108,14 @@ class TestCommands:
         assert machine.run(["printenv", "ODD"], env={"ODD": "a b"}, timeout_s=30.0).text == "a b"
         assert machine.run(["cat"], input=b"read me\n", timeout_s=30.0).stdout == b"read me\n"
 
+    def test_a_desktops_commands_know_what_every_login_knows(self, subject: Subject) -> None:
+        machine = subject.machine
+        if machine.files.stat("/etc/environment") is None:
+            pytest.skip("this machine has no /etc/environment")
+        every = machine.run(["cat", "/etc/environment"], timeout_s=30.0).text.splitlines()
+        ours = machine.run(["env"], timeout_s=30.0).text.splitlines()
+        assert {line for line in every if line.startswith("G")} <= set(ours)
+
 
 class TestFiles:
     @pytest.mark.parametrize(

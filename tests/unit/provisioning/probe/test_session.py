@@ -11,7 +11,7 @@ import pytest
 from appliance.base import process
 from appliance.base.clock import wait_until
 from provisioning.probe import proc
-from provisioning.probe.identity import Identity
+from provisioning.probe.identity import Identity, read_environment
 from provisioning.probe.session import LEADERS, Sessions
 
 if TYPE_CHECKING:
@@ -88,3 +88,12 @@ def test_what_was_adopted_stays(leader: Leader) -> None:
     assert (found.leader_pid, found.display) == (4194303, ":1")
     known.adopt(None)
     assert known.find() is None
+
+
+def test_every_logins_variables_are_read_as_pam_reads_them(tmp_path: Path) -> None:
+    file = tmp_path / "environment"
+    file.write_text(
+        "# how toolkits draw\nGSK_RENDERER=cairo\nexport A='b c'\nB=\"d=e\"\n\nnothing\n"
+    )
+    assert read_environment(str(file)) == {"GSK_RENDERER": "cairo", "A": "b c", "B": "d=e"}
+    assert read_environment(str(tmp_path / "none")) == {}
