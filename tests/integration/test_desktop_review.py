@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import pytest
 
 from appliance.base.clock import wait_until
@@ -14,6 +15,7 @@ from provisioning.protocols import Kind
 from provisioning.reset.digests import take_digest
 from provisioning.review.desktop import review_desktop
 from tests.standins.appliance import NEEDS_APPLIANCE
+from tests.tiers import nightly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +32,8 @@ from gi.repository import Gtk
 Gtk.MessageDialog(message_type=Gtk.MessageType.ERROR, text="The panel encountered a problem").run()
 """
 WINDOW_S = 60.0
+QUOTES = "'"
+DARK = 100
 
 
 @pytest.fixture
@@ -43,6 +47,10 @@ def as_root(desktop: Machine, script: str) -> str:
     done = desktop.run(["/bin/sh", "-c", script], user="root", timeout_s=60.0)
     assert done.exit_code == 0, done.stderr
     return done.stdout.decode()
+
+
+def list_windows(desktop: Machine) -> list[dict[str, Any]]:
+    return cast("list[dict[str, Any]]", desktop.link.call("windows", timeout_s=30.0))
 
 
 def count_dialogs(desktop: Machine) -> int:
@@ -96,3 +104,25 @@ def test_what_an_agent_types_arrives(desktop: Machine) -> None:
         return desktop.files.stat(path) is not None and desktop.files.get(path) == b"typed\n"
 
     assert wait_until(is_written, timeout_s=WINDOW_S, every_s=0.5)
+
+
+@nightly("programs of GTK 4 are on the distributions that a landing does not run on")
+def test_programs_follow_the_dark_style(desktop: Machine) -> None:
+    interface = "org.gnome.desktop.interface"
+    theme = desktop.run(["gsettings", "get", interface, "gtk-theme"], timeout_s=30.0).text
+    dark = {"gtk-theme": f"{theme.strip(QUOTES)}-dark", "color-scheme": "prefer-dark"}
+    for key, value in dark.items():
+        assert (
+            desktop.run(["gsettings", "set", interface, key, value], timeout_s=30.0).exit_code == 0
+        )
+    desktop.link.call("launch", {"argv": ["gnome-calculator"]}, timeout_s=30.0)
+
+    def is_dark() -> bool:
+        shown = [one for one in list_windows(desktop) if one["title"] == "Calculator"]
+        if not shown:
+            return False
+        left, top, width, height = shown[0]["geometry"]
+        middle = desktop.screen.capture()[top : top + height, left : left + width]
+        return bool(np.median(middle) < DARK)
+
+    assert wait_until(is_dark, timeout_s=2 * WINDOW_S, every_s=1.0)
