@@ -44,9 +44,8 @@ class Settings(EnvironmentSettings):
         controller_hosts: further values of ``Host`` under which the controller is reached, with
             commas, such as ``localhost:8000`` for an SSH tunnel.
         service_port: port of the service's API and pages.
-        service_address: address that the service in the background listens on; another than the
-            loopback needs TLS.
-        service_tls_cert: PEM file of the certificate that the service in the background shows.
+        service_address: address that the service is reached at; another than the loopback needs TLS.
+        service_tls_cert: PEM file of the certificate that the service shows.
         service_tls_key: PEM file of its private key, without a password.
         service_hosts: further values of ``Host`` under which the service is reached, with commas.
         service_episodes: how many episodes programs may have open at the service at once.
@@ -153,6 +152,11 @@ class Settings(EnvironmentSettings):
     def service_dir(self) -> Path:
         """The service's own state: queue, schedules, tokens; not rebuildable."""
         return self.state_dir / "service"
+
+    @property
+    def handed_environment(self) -> Path:
+        """Settings and keys for containers; see `appliance.base.handed_environment`."""
+        return self.service_dir / "environment.json"
 
     @property
     def worker_socket(self) -> Path:

@@ -7,6 +7,7 @@ import importlib.metadata
 import os
 import sys
 import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -123,6 +124,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0 done, 1 failed, 2 wrong usage, 3 requirement unmet, 130 interrupted.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        _take_environment()
+    except MesocosmError as exc:
+        print_error(exc)
+        return exc.exit_code
     options = {name for name in _ANYWHERE if name in arguments}
     rest = [argument for argument in arguments if argument not in options]
     verbose = "--verbose" in options
@@ -189,6 +195,16 @@ def _choose_server(arguments: list[str]) -> list[str]:
         raise UsageError(f"{_SERVER} needs the address of a service.")
     choose_server(address)
     return rest
+
+
+def _take_environment() -> None:
+    """In a container, take the settings and keys that the host handed over."""
+    state_dir = os.environ.get("MESOCOSM_STATE_DIR", "")
+    if os.environ.get("MESOCOSM_PLACE") == "container" and state_dir:
+        from appliance.base.handed_environment import take_over
+        from appliance.base.settings import Settings
+
+        take_over(Settings.model_construct(state_dir=Path(state_dir)).handed_environment)
 
 
 def _check_environment(arguments: Sequence[str]) -> None:

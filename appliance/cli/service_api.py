@@ -63,7 +63,13 @@ def make_server(
     listener = listen(host, settings.service_port if port is None else port)
     chosen = int(listener.getsockname()[1])
     by_user = {part.strip().lower() for part in settings.service_hosts.split(",")} - {""}
-    hosts = allowed_hosts(host, [chosen, settings.service_port]) | by_user
+    # A container listens everywhere, and is reached where the host publishes its port.
+    hosts = by_user.union(
+        *(
+            allowed_hosts(address, [chosen, settings.service_port])
+            for address in (host, settings.service_address)
+        )
+    )
     shown = f"[{host}]" if ":" in host else host
     scheme = "http" if certificate is None else "https"
     part = Server(make_app_with_pages(around, hosts), listener, certificate)
@@ -130,7 +136,7 @@ def make_surroundings(
         episodes=sessions,
         desk=HostMachineDesk(settings),
         worker=worker,
-        prometheus=prometheus,
+        own_prometheus=prometheus,
     )
 
 

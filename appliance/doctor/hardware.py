@@ -13,6 +13,7 @@ from provisioning.accelerator.detection import KVM_DEVICE, KvmState, find_accele
 
 if TYPE_CHECKING:
     from appliance.base.settings import Settings
+    from provisioning.accelerator.detection import Accelerator
 
 MIN_DISK_BYTES = 15 << 30
 MIN_MEMORY_BYTES = 6 << 30
@@ -54,7 +55,18 @@ def check_kvm(settings: Settings, *, device: Path = KVM_DEVICE) -> Finding:
     found = (
         find_accelerator(settings, anew=True) if at_default else try_kvm(settings, device=device)
     )
+    return judge_kvm(found, settings)
+
+
+def check_kept_kvm(settings: Settings) -> Finding:
+    """Return what was found of KVM last; something is booted only where nothing was found yet."""
+    return judge_kvm(find_accelerator(settings), settings)
+
+
+def judge_kvm(found: Accelerator, settings: Settings) -> Finding:
+    """Return the finding about an accelerator."""
     if found.state is KvmState.WORKS:
+        forced = settings.accelerator != "auto"
         note = f" The settings ask for {settings.accelerator}." if forced else ""
         return Finding(State.OK, found.reason + note)
     if settings.accelerator == "kvm":

@@ -40,7 +40,7 @@ class Surroundings:
         episodes: those that programs elsewhere drive.
         desk: where machines are looked at and handled one by one.
         worker: socket of the process that reaches machines; None where this one does.
-        prometheus: host and port at which Prometheus is asked, or who passes it on.
+        own_prometheus: host and port at which Prometheus itself is reached; empty where it is not.
     """
 
     database: Database
@@ -55,7 +55,12 @@ class Surroundings:
     episodes: EpisodeSessions
     desk: MachineDesk
     worker: Path | None = None
-    prometheus: str = ""
+    own_prometheus: str = ""
+
+    @property
+    def prometheus(self) -> str:
+        """Host and port at which Prometheus is asked: its own, or the controller's page, which passes it on."""
+        return self.own_prometheus or f"127.0.0.1:{self.settings.controller_port}"
 
     @property
     def queue(self) -> RunQueue:

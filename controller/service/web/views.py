@@ -75,9 +75,8 @@ def nights(around: Surroundings) -> list[Night]:
 
 def alerts(around: Surroundings) -> Sequence[Alert] | None:
     """Return the alerts that fire; None where Prometheus does not say."""
-    place = f"127.0.0.1:{around.settings.controller_port}"
     try:
-        return Prometheus(place, timeout_s=_ALERTS_TIMEOUT_S).firing()
+        return Prometheus(around.prometheus, timeout_s=_ALERTS_TIMEOUT_S).firing()
     except MesocosmError:
         return None
 

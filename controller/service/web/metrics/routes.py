@@ -64,7 +64,7 @@ def metrics(
     chosen = boards.get(name or DASHBOARDS[0].name)
     if chosen is None:
         raise UnknownNameError.of("dashboard", name, boards)
-    source = Prometheus(around.prometheus or f"127.0.0.1:{around.settings.controller_port}")
+    source = Prometheus(around.prometheus)
     views, trouble = _views(chosen, source, around.clock.now_s(), WINDOWS_S[window])
     return page(
         "metrics",

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from controller.service.process import lasting, run_parts
+
+LONG_S = 60.0
+
+
+def test_a_part_that_serves_another_ends_after_it() -> None:
+    stop, is_asked, may_end = threading.Event(), threading.Event(), threading.Event()
+    ended: list[str] = []
+
+    def serve(over: threading.Event) -> None:
+        over.wait(LONG_S)
+        ended.append("server")
+
+    def work(stop: threading.Event) -> None:
+        stop.wait(LONG_S)
+        is_asked.set()
+        may_end.wait(LONG_S)
+        ended.append("worker")
+
+    server, worker = lasting(serve, work)
+    whole = threading.Thread(target=run_parts, args=({"server": server, "worker": worker}, stop))
+    whole.start()
+    stop.set()
+    assert is_asked.wait(LONG_S)
+    assert ended == []
+    may_end.set()
+    whole.join(LONG_S)
+    assert ended == ["worker", "server"]
+
+
+def test_a_part_that_fails_ends_all_with_its_error() -> None:
+    def fail(_stop: threading.Event) -> None:
+        raise RuntimeError("broken")
+
+    server, worker = lasting(lambda over: over.wait(LONG_S) and None, fail)
+    with pytest.raises(RuntimeError, match="broken"):
+        run_parts({"server": server, "worker": worker}, threading.Event())

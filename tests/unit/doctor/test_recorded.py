@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import FakeClock
+from appliance.base.settings import Settings
+from appliance.doctor.check import Answer, Check, Finding, State, ask_all
+from appliance.doctor.checks import CHECKS
+from appliance.doctor.recorded import OF_THE_HOST, record_findings, with_recorded
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def fail(_settings: Settings) -> Finding:
+    raise AssertionError
+
+
+def answers(settings: Settings) -> dict[str, Finding]:
+    here = Finding(State.OK, "It is here.")
+    checks = [Check("adb", fail), Check("kvm", fail), Check("disk", lambda _settings: here)]
+    found = ask_all(with_recorded(checks, settings), settings, deadline_s=30)
+    return {one.name: one.finding for one in found}
+
+
+def test_a_container_answers_for_the_host_with_what_was_found_there(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path)
+    assert {one.name for one in CHECKS} > OF_THE_HOST
+    record_findings([], settings)
+    assert answers(settings)["adb"].state is State.WARN
+    assert "mesocosm doctor" in answers(settings)["adb"].cure
+
+    settings.run_dir.mkdir()
+    missing = Finding(State.MISSING, "adb is not installed.", "apt-get install adb")
+    given = [Answer("adb", missing), Answer("disk", Finding(State.FAILED, "It is full."))]
+    record_findings(given, settings, clock=FakeClock(1_800_000_000.0))
+    found = answers(settings)
+    assert found["adb"].state is State.MISSING
+    assert found["adb"].cause.endswith("(found on the host, 2027-01-15 08:00 UTC)")
+    assert found["adb"].cure == missing.cure
+    assert found["disk"].cause == "It is here."
+    assert found["kvm"].cause == "Only the host can tell."
