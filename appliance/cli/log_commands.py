@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 HELP = frozenset({"--help", "-h", "--version"})
 """Arguments with which a command only says what it is."""
 
-_ACTING = frozenset({"up", "down", "service", "serve", "work"})
-"""Commands whose end is worth a line also where all went well."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -46,12 +43,9 @@ def logged(arguments: Sequence[str], *, verbose: bool) -> Iterator[Callable[[int
     start_s = SYSTEM_CLOCK.monotonic_s()
 
     def log_end(code: int) -> None:
-        if code == UsageError.exit_code:  # says nothing about the appliance
-            return
         seconds = SYSTEM_CLOCK.monotonic_s() - start_s
-        level = logging.INFO if code or words[0] in _ACTING else logging.DEBUG
         text = "mesocosm %s ended with exit code %d after %.1f s"
-        _log.log(level, text, " ".join(words), code, seconds)
+        _log.info(text, " ".join(words), code, seconds)
 
     with logging_to(handler, level="debug" if verbose else settings.log_level):
         _log.debug("mesocosm %s began", " ".join(words))
@@ -59,16 +53,15 @@ def logged(arguments: Sequence[str], *, verbose: bool) -> Iterator[Callable[[int
 
 
 def log_error(error: MesocosmError, *, with_traceback: bool) -> None:
-    """Write down an error that was printed, unless the command was used wrongly.
+    """Write down an error that was printed; wrong usage is no error of the appliance's.
 
     Args:
         error: of the command.
         with_traceback: of the exception that is handled now.
     """
-    if error.exit_code == UsageError.exit_code:
-        return
+    level = logging.INFO if error.exit_code == UsageError.exit_code else logging.ERROR
     text = " ".join(part for part in (error.brief, error.details) if part)
-    _log.error("%s: %s", error.code, text, exc_info=with_traceback, extra={"is_printed": True})
+    _log.log(level, "%s: %s", error.code, text, exc_info=with_traceback, extra={"is_printed": True})
 
 
 def _settings(arguments: Sequence[str]) -> Settings | None:

@@ -45,7 +45,7 @@ def test_a_run_is_found_by_its_name_and_trial_and_errors_by_level(
 ) -> None:
     assert run_tiny("--task", "answer") == 0
     assert run_tiny("--task", "answer", "--task", "write-file", "--parallel", "2") == 0
-    assert main(["run", "nowhere", "--agent", "noop"]) == 2  # wrong usage is not logged
+    assert main(["run", "nowhere", "--agent", "noop"]) == 2
     assert run_tiny("--agent", "model", "--model", "m", "--base-url", "http://127.0.0.1:9/v1") == 3
     (run,) = {row["run"] for row in shown(capsys, "--run", "latest")}
     rows = shown(capsys, "--run", run)
@@ -56,11 +56,32 @@ def test_a_run_is_found_by_its_name_and_trial_and_errors_by_level(
     assert begin["program"] == "run"
     (error,) = shown(capsys, "--level", "error")
     assert error["message"].startswith("requirement: ")
-    ended = [row["message"] for row in shown(capsys) if "ended with exit code" in row["message"]]
-    assert [text.split(" after")[0] for text in ended] == [
-        f"mesocosm run {TINY} ended with exit code 3"
-    ]
     assert len(shown(capsys, "-n", "1")) == 1
+
+
+def test_every_command_logs_its_end_and_what_it_refuses(
+    state_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_tiny("--task", "answer") == 0
+    assert main(["resume", "latest", "--fleet", "fake"]) == 0
+    assert main(["resume", "nowhere"]) == 2
+    assert main(["resume", "latest", "--retry", "nonsense"]) == 2
+    assert main(["resume", "latest", "--nonsense"]) == 2
+    assert run_tiny("--agent", "model", "--model", "m", "--base-url", "http://127.0.0.1:9/v1") == 3
+    assert main(["results"]) == 0
+    rows = shown(capsys)
+    ended = [row["message"] for row in rows if "ended with exit code" in row["message"]]
+    assert [text.split(" after")[0] for text in ended] == [
+        f"mesocosm run {TINY} ended with exit code 0",
+        "mesocosm resume latest ended with exit code 0",
+        "mesocosm resume nowhere ended with exit code 2",
+        "mesocosm resume latest ended with exit code 2",
+        "mesocosm resume latest ended with exit code 2",
+        f"mesocosm run {TINY} ended with exit code 3",
+        "mesocosm results ended with exit code 0",
+    ]
+    refused = [row for row in rows if "nonsense" in row["message"] and row["program"] == "resume"]
+    assert [row["level"] for row in refused] == ["info"]
 
 
 def test_nothing_of_a_secret_is_logged(state_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
