@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 MAX_NODES = 5000
 _APP_TIMEOUT_MS = 800
 _MAX_NAME = 500
-_MARGIN_S = 0.3
+_MARGIN_S = 1.5
+"""Of the deadline: a node of a slow application takes several questions."""
 _MAX_DEPTH = 60
 # A spreadsheet claims to have a child for every cell there could be.
 _MAX_CHILDREN = 500
