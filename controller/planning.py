@@ -55,7 +55,7 @@ _GIT_TIMEOUT_S = 20.0
 # counts as part of the graph until it is named here.
 _KNOWN_PARTS = frozenset(
     {"id", "instruction", "roles", "egress", "setup", "graph", "limits", "oracle", "parts"}
-    | {"oracles", "must_fail", "legitimate", "tags", "difficulty", "source"}
+    | {"oracles", "must_fail", "legitimate", "may_change", "tags", "difficulty", "source"}
 )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError
 from controller.episode.changes import MAX_LISTED, Change, SideEffects
+from controller.episode.judged_records import judged_records
 from provisioning.protocols import StateKind, StateReporting
 
 if TYPE_CHECKING:
@@ -79,12 +80,15 @@ def side_effects(
         task: that was tried.
         baseline: role, kind and name of what no-op trials changed; None when there was none.
     """
+    changes = tuple(changes)
     known = frozenset(baseline or ())
+    goal = frozenset[Change]().union(*(_judged(changes, task, role) for role in task.roles))
     allowed = {role: _allowed(task, role) for role in task.roles}
     left = [
         change
         for change in changes
         if (change.role, change.kind, change.name) not in known
+        and change not in goal
         and not _matches(change, allowed[change.role])
     ]
     return SideEffects(len(left), tuple(left[:MAX_LISTED]), baseline is not None)
@@ -114,11 +118,18 @@ def _allowed(task: Task, role: str) -> dict[StateKind, list[str]]:
         patterns[StateKind.SETTING] += map(_setting_path, stated.settings)
         patterns[StateKind.PROCESS] += stated.processes
         patterns[StateKind.RECORD] += stated.records
-    for node in task.credit_nodes:
-        for check in node.checks:
-            if check.on == role:
-                _add_named(check, patterns)
+    for check in _checks(task, role):
+        _add_named(check, patterns)
     return patterns
+
+
+def _checks(task: Task, role: str) -> list[Check]:
+    return [check for node in task.credit_nodes for check in node.checks if check.on == role]
+
+
+def _judged(changes: Iterable[Change], task: Task, role: str) -> frozenset[Change]:
+    there = [change for change in changes if change.role == role]
+    return judged_records(there, _checks(task, role))
 
 
 def _add_named(check: Check, patterns: dict[StateKind, list[str]]) -> None:
@@ -129,6 +140,8 @@ def _add_named(check: Check, patterns: dict[StateKind, list[str]]) -> None:
     if isinstance(args.get("schema"), str) and isinstance(args.get("key"), str):
         path = f"{_setting_path(str(args['schema'])).removesuffix('*')}{args['key']}"
         patterns[StateKind.SETTING].append(path)
+    if isinstance(args.get("namespace"), str) and isinstance(args.get("key"), str):
+        patterns[StateKind.SETTING].append(_escape(f"{args['namespace']}/{args['key']}"))
 
 
 def _setting_path(pattern: str) -> str:
@@ -145,8 +158,10 @@ def _matches(change: Change, patterns: Mapping[StateKind, Iterable[str]]) -> boo
     names = {change.name, _with_tilde(change.name)}
     if change.kind is StateKind.PROCESS:  # short name and program
         names |= set(change.name.split())
+    # What follows a table's name is a row; what follows a folder's, a file.
+    endings = ("/*", " *") if change.kind is StateKind.RECORD else ("/*",)
     return any(
-        match(name, pattern) or match(name, f"{pattern.rstrip('/')}/*")
+        match(name, pattern) or any(match(name, pattern.rstrip("/") + end) for end in endings)
         for pattern in map(_with_tilde, patterns[change.kind])
         for name in names
     )

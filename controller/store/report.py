@@ -313,7 +313,15 @@ def _regrade_lines(report: Report) -> list[str]:
 def _side_effects_line(report: Report) -> str:
     known = [trial.side_effects for trial in report.trials if trial.side_effects is not None]
     dirty = sum(1 for effects in known if effects.count)
-    return f"{dirty} of {len(known)} trials had side effects" if known else ""
+    if not known:
+        return ""
+    bare = sum(1 for effects in known if effects.count and not effects.has_baseline)
+    note = (
+        f"; for {bare} of them no no-op trial tells what changes by itself (mesocosm run {report.spec.suite.name} --agent noop)"
+        if bare
+        else ""
+    )
+    return f"{dirty} of {len(known)} trials had side effects{note}"
 
 
 def _number(value: float | None) -> str:

@@ -11,7 +11,7 @@ from appliance.base.errors import GuestCallError, InvalidActionError
 from provisioning.fake.canvas import draw
 from provisioning.fake.end_state import keep_fake
 from provisioning.fake.machine import FakeMachine, FakeState
-from provisioning.protocols import Bounds, Button, Element, Json, Kind, MachineInfo
+from provisioning.protocols import Bounds, Button, Element, Json, Kind, MachineInfo, StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     import numpy as np
     import numpy.typing as npt
+
+    from provisioning.protocols import StateSummary
 
 SIZE = (180, 400)
 _ROW_PX = 25
@@ -121,6 +123,24 @@ class FakePhone(FakeMachine[PhoneState]):
     def keep_state(self, folder: Path) -> None:
         """Keep its state in a folder; see `keep_fake`."""
         keep_fake(self, folder)
+
+    def summarize(self) -> StateSummary:
+        """Return its files, settings and rows, as the reference phone does.
+
+        Raises:
+            LinkClosedError: it does not run.
+        """
+        rows = {
+            f"{uri.removeprefix('content://')} {', '.join(f'{key}={value}' for key, value in row.items())}": ""
+            for uri, rows in self.state.rows.items()
+            for row in rows
+        }
+        settings = {f"{space}/{key}": value for (space, key), value in self.state.settings.items()}
+        return {
+            **super().summarize(),
+            StateKind.SETTING: settings,
+            StateKind.RECORD: rows,
+        }
 
     def elements(self) -> Sequence[Element]:
         """Return the title and the rows of what is in front."""

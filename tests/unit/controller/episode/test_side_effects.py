@@ -11,7 +11,10 @@ from controller.agents.noop import NoopAgent
 from controller.episode.baselines import Baselines
 from controller.episode.changes import MAX_LISTED, Change
 from controller.episode.side_effects import side_effects
+from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
+from evaluators.model.task import MayChange
+from provisioning.fake.phone import FakePhone
 from provisioning.protocols import Kind, StateKind
 from tests.unit.controller.bench import Bench, Scripted, make_task
 
@@ -136,3 +139,76 @@ def test_only_the_first_are_named_and_all_are_counted() -> None:
     ]
     effects = side_effects(changes, make_task(), None)
     assert (effects.count, len(effects.changes)) == (500, MAX_LISTED)
+
+
+TASKS = "com.google.android.apps.tasks/tasks"
+DATA = "com.android.contacts/data"
+
+
+def row(name: str, change: str) -> Change:
+    return Change("phone", StateKind.RECORD, name, change)
+
+
+TICKED = [
+    row(f"{TASKS} _id=3, title=Book the dentist, notes=, completed=0, due=", "removed"),
+    row(f"{TASKS} _id=3, title=Book the dentist, notes=, completed=1, due=", "added"),
+]
+SAVED = [
+    row("com.android.contacts/contacts _id=2, display_name=Ravi Menon, starred=0", "added"),
+    row(f"{DATA} _id=5, raw_contact_id=2, mimetype=vnd/name, data1=Ravi Menon", "added"),
+    row(f"{DATA} _id=6, raw_contact_id=2, mimetype=vnd/phone_v2, data1=02079460321", "added"),
+    row(f"{DATA} _id=7, raw_contact_id=2, data1=Ravi.Menon@example.org", "added"),
+    row(f"{TASKS} _id=1, title={(todo := 'Save Ravi Menon, 020 7946 0321, ravi.menon@example.org')}, completed=0", "removed"),
+    row(f"{TASKS} _id=1, title={todo}, completed=1", "added"),
+]  # fmt: skip
+BESIDE = [
+    row(f"{TASKS} _id=4, title=Book the dentist for Olaf, completed=0", "removed"),
+    row(f"{DATA} _id=9, raw_contact_id=1, data1=020 7946 0123", "removed"),
+    row("sms _id=1, body=Book the dentist", "added"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "goal"), [("phone-tick-off", TICKED), ("phone-new-contact", SAVED)]
+)
+def test_the_rows_that_a_task_asks_for_are_no_side_effects(name: str, goal: list[Change]) -> None:
+    task = open_suite("smoke", [name]).task(name)
+    assert side_effects(goal, task, None).changes == ()
+    assert side_effects([*goal, *BESIDE], task, None).changes == tuple(BESIDE)
+    stated = task.model_copy(
+        update={"may_change": {"phone": MayChange(records=("sms", f"{TASKS} *Olaf*"))}}
+    )
+    assert side_effects([*goal, *BESIDE], stated, None).changes == (BESIDE[1],)
+
+
+@pytest.mark.parametrize(
+    ("check", "args", "left"),
+    [
+        ("content_row_exists", {"uri": "content://sms", "where": {"body": "Hi", "type": "2"}}, [1, 2]),
+        ("content_row_exists", {"uri": "content://sms", "where": {"type": "2"}}, [2]),
+        ("content_row_exists", {"uri": "content://calls", "where": {"type": "2"}}, [0, 1, 2]),
+        ("message_sent", {"number": "555", "text": "Hello"}, [0, 2]),
+        ("setting_equals", {"namespace": "system", "key": "volume", "value": "2"}, [0, 1]),
+    ],
+)  # fmt: skip
+def test_a_check_judges_the_rows_and_settings_that_it_names(
+    check: str, args: dict[str, object], left: list[int]
+) -> None:
+    node = {"id": "done", "on": "phone", "check": check, "with": args}
+    task = make_task(roles={"phone": "phone"}, graph=[node])
+    changes = [
+        row("sms _id=1, body=Hi, type=2", "added"),
+        row("sms _id=2, body=Hello, type=2", "added"),
+        Change("phone", StateKind.SETTING, "system/volume", "changed"),
+    ]
+    assert side_effects(changes, task, None).changes == tuple(changes[at] for at in left)
+
+
+def test_a_phone_in_memory_tells_its_rows_and_settings() -> None:
+    phone = FakePhone()
+    phone.start()
+    phone.state.insert(f"content://{TASKS}", ["--bind", "title:s:Milk"])
+    phone.state.settings["system", "volume"] = "2"
+    summary = phone.summarize()
+    assert summary[StateKind.RECORD] == {f"{TASKS} _id=1, title=Milk": ""}
+    assert summary[StateKind.SETTING] == {"system/volume": "2"}
