@@ -19,7 +19,7 @@ _OWN_FIELDS = frozenset({"model", "messages", "tools", "stream", "n"})
 
 
 class ModelSettings(EnvironmentSettings):
-    """Where the model is: environment MESOCOSM_MODEL_*.
+    """Where the model is: environment MESOCOSM_MODEL_*; a variable that is empty counts as unset.
 
     Attributes:
         base_url: of the OpenAI-compatible API, such as ``http://127.0.0.1:8000/v1``.
@@ -42,7 +42,7 @@ class ModelSettings(EnvironmentSettings):
     """
 
     model_config = SettingsConfigDict(
-        env_prefix="MESOCOSM_MODEL_", frozen=True, protected_namespaces=()
+        env_prefix="MESOCOSM_MODEL_", env_ignore_empty=True, frozen=True, protected_namespaces=()
     )
 
     base_url: str = ""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, JsonValue, ValidationError
 
-from appliance.base.errors import AgentError
+from appliance.base.errors import AgentError, nearest
 from controller.actions.space import Action
 from controller.agents.protocol import Turn, Usage
 from evaluators.model.base import Strict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from provisioning.protocols import Json
 
@@ -23,6 +23,12 @@ _EXPECTED = (
     "session), a list of actions, or {'actions': [...], 'note': TEXT, 'usage': {...}}."
 )
 _SHOWN_CHARS = 200
+_OTHER_NAMES = {
+    "do": ("action", "name", "tool", "function", "type", "command"),
+    "with": ("args", "arguments", "params", "parameters", "kwargs", "input"),
+    "on": ("role", "machine", "target", "device"),
+}
+"""What people call an action's keys elsewhere."""
 
 
 class ActionLine(Strict):
@@ -104,13 +110,15 @@ def _as_data(value: object) -> object:
             return {"actions": _as_lines(value)}
         case Action() | {"do": _}:
             return {"actions": _as_lines([value])}
+        case dict():
+            raise TypeError(_why_no_turn(value))
         case _:
-            raise TypeError(f"it is a {type(value).__name__}")
+            raise TypeError(f"it is {_kind(value)}")
 
 
 def _as_lines(actions: object) -> list[object]:
     if not isinstance(actions, (list, tuple)):
-        raise TypeError(f"its actions are a {type(actions).__name__}")
+        raise TypeError(f"its actions are {_kind(actions)}, not a list")
     return [_as_line(action) for action in actions]
 
 
@@ -120,13 +128,66 @@ def _as_line(action: object) -> object:
     return action
 
 
+def _why_no_turn(data: dict[Any, Any]) -> str:
+    """Return what is wrong with a dictionary that is neither an action nor a turn."""
+    known = [*_OTHER_NAMES, *_TurnData.model_fields]
+    unknown = [key for key in map(str, data) if key not in known]
+    return "\n".join(
+        [
+            "It has neither the key 'do' of an action nor the key 'actions' of a turn.",
+            *(f"There is no key {key!r} here. {_advice(key, known)}" for key in unknown),
+        ]
+    )
+
+
+def _advice(key: str, known: list[str]) -> str:
+    near = [name for name, others in _OTHER_NAMES.items() if key.lower() in others]
+    if near := near or nearest(key, known):
+        return f"Did you mean {' or '.join(map(repr, near))}?"
+    return "Arguments of an action stand in 'with'."
+
+
+def _kind(value: object) -> str:
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
 def _plain(value: object) -> Json:
     """Return a value as JSON has it; numbers of numpy become Python's.
 
     Raises:
-        TypeError: JSON has no such value.
-        ValueError: a text is no valid Unicode, a number not finite.
+        TypeError: JSON has no such value; names its place.
+        ValueError: a text is no valid Unicode, a number not finite; names its place.
     """
+    try:
+        return _as_json(value)
+    except (TypeError, ValueError) as exc:
+        try:
+            path, why = next(_faults(value), ("it", str(exc)))
+        except RecursionError:  # it holds itself
+            path, why = "it", str(exc)
+        raise ValueError(f"{path}: {why}") from exc
+
+
+def _faults(value: object, path: str = "") -> Iterator[tuple[str, str]]:
+    """Return the places of what JSON has not, and what is wrong with each."""
+    match value:
+        case dict():
+            parts = [(str(key), each) for key, each in value.items()]
+        case list() | tuple():
+            parts = [(str(index), each) for index, each in enumerate(value)]
+        case _:
+            try:
+                _as_json(value)
+            except (TypeError, ValueError) as exc:
+                is_number = isinstance(value, float)
+                yield path, f"{value} is no number that JSON has" if is_number else str(exc)
+            return
+    for key, each in parts:
+        yield from _faults(each, f"{path}.{key}" if path else key)
+
+
+def _as_json(value: object) -> Json:
     text = json.dumps(value, default=_number, allow_nan=False, ensure_ascii=False)
     text.encode()
     plain: Json = json.loads(text)
@@ -140,4 +201,4 @@ def _number(value: Any) -> float | int | Sequence[object]:  # noqa: ANN401 - any
         isinstance(plain, float) and not math.isfinite(plain)
     ):
         return plain
-    raise TypeError(f"a {type(value).__name__} is nothing that JSON has")
+    raise TypeError(f"{_kind(value)} is nothing that JSON has")

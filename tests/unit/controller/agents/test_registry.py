@@ -113,3 +113,14 @@ def test_a_changed_script_is_refused(tmp_path: Path) -> None:
     script.write_text('{"do": "wait", "with": {"seconds": 1.0}}\n')
     with pytest.raises(UsageError, match="not as it was"):
         make_driver(spec)
+
+
+def test_an_empty_variable_of_the_model_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MESOCOSM_MODEL_BASE_URL", "http://host/v1")
+    monkeypatch.setenv("MESOCOSM_MODEL_NAME", "some-model")
+    spec = specify_agent("model")
+    assert isinstance(spec, ModelSpec)
+    monkeypatch.setenv("MESOCOSM_MODEL_BASE_URL", "")
+    monkeypatch.setenv("MESOCOSM_MODEL_NAME", "")
+    monkeypatch.setenv("MESOCOSM_MODEL_TIMEOUT_S", "")
+    assert settings_of(spec, read_settings()).base_url == "http://host/v1"

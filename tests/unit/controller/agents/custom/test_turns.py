@@ -11,6 +11,9 @@ from controller.agents.protocol import Turn, Usage
 CLICK = Action("click", "desktop", {"x": 1, "y": 2})
 AS_DATA = {"on": "desktop", "do": "click", "with": {"x": 1, "y": 2}}
 DONE = Action("complete")
+STRANGE = Action("type_text", "desktop", {"text": object()})  # type: ignore[dict-item]
+CYCLE: dict[str, object] = {"do": "click"}
+CYCLE["with"] = CYCLE
 
 
 @pytest.mark.parametrize(
@@ -40,19 +43,30 @@ def test_a_turn_keeps_what_else_it_says() -> None:
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (None, "NoneType"),
-        ("click", "str"),
-        (7, "int"),
+        (None, "it is None"),
+        ("click", "it is a str"),
+        (7, "it is an int"),
         ([CLICK, "click"], "actions.1"),
-        ({"click": 1}, "dict"),
+        ({"on": "desktop", "action": "click", "x": 1}, "neither the key 'do'"),
+        ({"on": "desktop", "action": "click", "x": 1}, "no key 'action' here. Did you mean 'do'?"),
+        ({"on": "desktop", "action": "click", "x": 1}, "no key 'x' here. Arguments of an action"),
+        ({"action": [CLICK]}, "Did you mean 'do'"),
+        ({"acts": [CLICK]}, "Did you mean 'actions'?"),
+        ({"on": "desktop"}, "neither the key 'do'"),
         ({"do": "click", "at": 1}, "There is no key 'at'"),
         ({"do": 3}, "actions.0.do"),
         ({"actions": [], "usage": {"prompt_tokens": -1}}, "usage.prompt_tokens"),
         ({"actions": [], "usage": {"prompt_tokens": "many"}}, "usage.prompt_tokens"),
-        (Turn((CLICK,), outage_s=float("nan")), "JSON"),
-        (Turn("click"), "its actions are a str"),  # type: ignore[arg-type]
+        (Turn((CLICK,), outage_s=float("nan")), "outage_s: nan is no number that JSON has"),
+        ({"actions": [], "usage": {"usd": float("inf")}}, "usage.usd: inf is no number"),
+        ([CLICK, {"do": "click", "with": {"x": np.float64("nan")}}], "actions.1.with.x: nan"),
+        (CYCLE, "Circular reference"),
+        (Turn("click"), "its actions are a str, not a list"),  # type: ignore[arg-type]
         (Action("type_text", "desktop", {"text": "\ud83d"}), "surrogates"),
-        (Action("type_text", "desktop", {"text": object()}), "a object is nothing that JSON has"),  # type: ignore[dict-item]
+        (
+            STRANGE,
+            "actions.0.with.text: an object is nothing that JSON has",
+        ),
     ],
 )
 def test_anything_else_is_the_agents_error(value: object, why: str) -> None:
