@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 HIDDEN = "***"
 """What stands in the place of a secret."""
@@ -10,7 +12,9 @@ HIDDEN = "***"
 _CREDENTIALS = re.compile(r"""(\w://)[^\s/?#"'<>]+@""")
 _LONG = 16
 _SHORT = 8
-_LABEL = r"((?:bearer|basic|key|token|password|secret)(?:\s+provided)?[\s\"'=:]{1,4})"
+_LABEL = r"((?:bearer|basic|key|token|password|secret)(?:\s+(?:provided|is|was))?[\s\\\"'`=:]{1,6})"
+_BEGIN = r"(?:(?<![\w-])|(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4}))"
+"""No word goes on here; the letters of an escape such as ``\\n`` in JSON are no word."""
 
 _secrets: dict[str, re.Pattern[str]] = {}
 
@@ -28,16 +32,40 @@ def mask(text: str) -> str:
     alone, and one of fewer than 8, such as the ``none`` that local servers take for a key, only
     where the text calls it a key: other words are never touched.
     """
+    return _CREDENTIALS.sub(rf"\g<1>{HIDDEN}@", _hide(text))
+
+
+def hide_secrets(value: Any) -> Any:  # noqa: ANN401 - anything JSON has
+    """Return a value of JSON, all of whose texts are without the secrets given to `redact`.
+
+    Passwords in addresses stay: they may be what an agent was told to type.
+    """
+    if not _secrets:
+        return value
+    match value:
+        case str():
+            return _hide(value)
+        case dict():
+            return {_hide(str(key)): hide_secrets(each) for key, each in value.items()}
+        case list() | tuple():
+            return [hide_secrets(each) for each in value]
+        case _:
+            return value
+
+
+def _hide(text: str) -> str:
     for secret in sorted(_secrets, key=len, reverse=True):
         text = _secrets[secret].sub(rf"\g<1>{HIDDEN}", text)
-    return _CREDENTIALS.sub(rf"\g<1>{HIDDEN}@", text)
+    return text
 
 
 def _pattern(secret: str) -> re.Pattern[str]:
-    words = re.escape(secret)
+    escaped = json.dumps(secret)[1:-1]  # as it stands in JSON, of which replies are made
+    forms = dict.fromkeys((secret, escaped, escaped.replace("/", r"\/")))
+    words = f"(?:{'|'.join(map(re.escape, forms))})"
     if len(secret) >= _LONG:
         return re.compile(f"(){words}")
-    alone = rf"(?<![\w-]){words}(?![\w-])"
+    alone = rf"{_BEGIN}{words}(?![\w-])"
     if len(secret) >= _SHORT:
         return re.compile(f"(){alone}")
     return re.compile(_LABEL + alone, re.IGNORECASE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from appliance.base.masking import hide_secrets
 from controller.agents.protocol import Usage
 from controller.episode.disagreements import visits_unseen
 from controller.episode.judging import Judgement, judge
@@ -139,7 +140,7 @@ class Conclusion:
             steps=0 if live is None else live.budget.steps,
             seconds=round(context.clock.monotonic_s() - self.start_s, 3),
             usage=Usage() if live is None else live.budget.usage,
-            detail=judgement.ending.detail,
+            detail=hide_secrets(judgement.ending.detail),
             machines=self.machines,
             unmet=() if live is None else explain(live.graph, self.bound, evaluators),
             side_effects=effects,

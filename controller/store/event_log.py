@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from appliance.base.errors import StoreError
 from appliance.base.files import write_atomic
+from appliance.base.masking import hide_secrets
 from controller.store.schema import require_known
 from controller.store.spec import SCHEMA_VERSION
 
@@ -63,12 +64,13 @@ class TrialLog:
         os.close(self._fd)
 
     def append(self, type_: str, **fields: Any) -> None:  # noqa: ANN401 - anything JSON has
-        """Write one line through to the disk.
+        """Write one line through to the disk, without secrets that this process knows.
 
         Raises:
             StoreError: the disk is full or broken.
         """
-        row = {"type": type_, "t": round(self._clock.now_s(), 3), **self._header, **fields}
+        row = {"type": type_, "t": round(self._clock.now_s(), 3), **self._header}
+        row |= hide_secrets(fields)
         self._header = {}
         line = (json.dumps(row, separators=(",", ":")) + "\n").encode()
         try:

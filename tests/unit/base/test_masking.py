@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from appliance.base import masking
-from appliance.base.masking import mask, redact
+from appliance.base.masking import hide_secrets, mask, redact
 
 
 @pytest.fixture(autouse=True)
@@ -21,6 +21,11 @@ def _no_other_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
         ("test", "Incorrect API key provided: test. A test.", "Incorrect API key provided: ***. A test."),
         ("none", "Authorization: Bearer none, none left", "Authorization: Bearer ***, none left"),
         ("e", "every word stays as it is", "every word stays as it is"),
+        ("none", "Your key is `none`, none other", "Your key is `***`, none other"),
+        ("none", '{\\"api_key\\": \\"none\\"}', '{\\"api_key\\": \\"***\\"}'),
+        ("sk-secret", r'{"content": "It is:\nsk-secret\n"}', r'{"content": "It is:\n***\n"}'),
+        ("sk-secret", r'{"content": "\u201csk-secret\u201d"}', r'{"content": "\u201c***\u201d"}'),
+        ("a/b+c/d+e/f+g/h+1", r'{"content": "a\/b+c\/d+e\/f+g\/h+1"}', '{"content": "***"}'),
         ("", "nothing to hide", "nothing to hide"),
     ],
 )  # fmt: skip
@@ -40,3 +45,11 @@ def test_a_secret_is_hidden_and_other_words_are_not(secret: str, text: str, mask
 )  # fmt: skip
 def test_passwords_in_addresses_are_hidden(text: str, masked: str) -> None:
     assert mask(text) == masked
+
+
+def test_secrets_are_hidden_in_all_texts_of_a_value() -> None:
+    redact("sk-secret")
+    value = {"note": "sk-secret", "sk-secret": [("x", {"y": "a sk-secret"})], "n": 1, "none": None}
+    hidden = {"note": "***", "***": [["x", {"y": "a ***"}]], "n": 1, "none": None}
+    assert hide_secrets(value) == hidden
+    assert hide_secrets(["http://me:pass@host"]) == ["http://me:pass@host"]

@@ -120,6 +120,19 @@ def test_a_broken_endpoint_is_inconclusive_and_the_key_stays_secret(
     assert result.detail
 
 
+def test_a_key_in_replies_that_are_used_is_stored_nowhere(bench: Bench, dark_task: Task) -> None:
+    typed = json.dumps({"text": f"\n{KEY}\n"})
+    echo = completion(("desktop__type_text", typed), content=f"Authorization:\n{KEY}")
+    echo["choices"][0]["message"]["reasoning_content"] = f"The key is {KEY}."
+    unknown = completion((KEY, "{}"))
+    with stand_in((200, echo), (200, unknown)) as server:
+        result = bench.run(dark_task, agent_of(server))
+    assert result.reason is Reason.INVALID_ACTION
+    assert KEY not in json.dumps(bench.events)
+    assert KEY not in result.detail
+    assert "Authorization:\n***" in [row["note"] for row in steps_of(bench)]
+
+
 def test_prices_give_the_cost(bench: Bench, dark_task: Task) -> None:
     prices = {"usd_per_mtok_prompt": 2.0, "usd_per_mtok_completion": 10.0}
     with stand_in((200, OPEN), (200, TYPE)) as server:
