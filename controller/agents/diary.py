@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from provisioning.protocols import Json
 
 MAX_ENTRY_CHARS = 1_000_000
@@ -36,6 +38,15 @@ class Diary:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._entries: list[Entry] = []
+        self._sources: list[Callable[[], Mapping[str, str]]] = []
+
+    def follow(self, source: Callable[[], Mapping[str, str]]) -> None:
+        """Let `take` also return what a source has by then.
+
+        Args:
+            source: returns texts by kind of entry; each becomes an entry with the field ``text``.
+        """
+        self._sources.append(source)
 
     def write(self, kind: str, **data: Any) -> None:  # noqa: ANN401 - anything JSON has
         """Write an entry.
@@ -57,6 +68,9 @@ class Diary:
 
     def take(self) -> list[Entry]:
         """Return what was written since the last call."""
+        for source in self._sources:
+            for kind, text in source().items():
+                self.write(kind, text=text)
         with self._lock:
             entries, self._entries = self._entries, []
         return entries

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sysconfig
 import traceback
 from pathlib import Path
@@ -21,6 +22,16 @@ def place_of(error: BaseException) -> str:
     if not frames:
         return ""
     return f"{_short(frames[-1].filename)}:{frames[-1].lineno}, in {frames[-1].name}"
+
+
+def place_of_code(function: object) -> str:
+    """Return ``file:line, in function`` of where a function or method begins; empty if unknown."""
+    code = getattr(inspect.unwrap(function) if callable(function) else None, "__code__", None)
+    return (
+        ""
+        if code is None
+        else f"{_short(code.co_filename)}:{code.co_firstlineno}, in {code.co_name}"
+    )
 
 
 def _short(filename: str) -> str:

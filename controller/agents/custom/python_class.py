@@ -9,15 +9,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from appliance.base.errors import SpecError, UnknownNameError, UsageError
+from appliance.base.errors import AgentError, SpecError, UnknownNameError, UsageError
+from controller.agents.custom.output import AgentOutput, printing_to
 from controller.agents.custom.source import digest_module
-from controller.agents.places import place_of
+from controller.agents.custom.turns import as_turn
+from controller.agents.places import place_of, place_of_code
 from controller.store.agent_spec import PythonSpec
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from controller.agents.protocol import Agent, AgentContext, MakeAgent
+    from controller.agents.protocol import Agent, AgentContext, MakeAgent, Turn
+    from controller.observation.observer import Observation
 
 
 def specify_class(reference: str, folder: Path | None = None) -> PythonSpec:
@@ -58,10 +61,47 @@ def make_class_agent(spec: PythonSpec) -> MakeAgent:
     takes_context = _takes_context(chosen)
 
     def make(context: AgentContext, /) -> Agent:
-        agent: Agent = chosen(context) if takes_context else chosen()
-        return agent
+        output = AgentOutput()
+        context.diary.follow(output.take)
+        with printing_to(output):
+            return ClassAgent(chosen(context) if takes_context else chosen(), output)
 
     return make
+
+
+class ClassAgent:
+    """Calls an agent of a user's class; what it prints meanwhile goes to the trial's log.
+
+    Args:
+        agent: made of the class.
+        output: takes what it prints.
+    """
+
+    def __init__(self, agent: Any, output: AgentOutput) -> None:  # noqa: ANN401 - as users make them
+        self._agent = agent
+        self._output = output
+
+    def act(self, observation: Observation) -> Turn:
+        """Return the agent's turn.
+
+        Raises:
+            AgentError: it is none; the details name file and line of the method.
+            Exception: whatever the agent raises.
+        """
+        with printing_to(self._output):
+            value = self._agent.act(observation)
+            try:
+                return as_turn(value)
+            except AgentError as exc:
+                exc.details = "\n".join(filter(None, (place_of_code(self._agent.act), exc.details)))
+                raise
+
+    def close(self) -> None:
+        """Close the agent, if it can be closed."""
+        close = getattr(self._agent, "close", None)
+        if callable(close):
+            with printing_to(self._output):
+                close()
 
 
 def _load(reference: str, folder: Path) -> ModuleType:
@@ -71,10 +111,11 @@ def _load(reference: str, folder: Path) -> ModuleType:
             f"{reference!r} names no class.", resolution="Write module:Class or file.py:Class."
         )
     try:
-        if place.endswith(".py"):
-            return _load_file(folder / place)
-        _make_importable(folder)
-        return importlib.import_module(place)
+        with printing_to():
+            if place.endswith(".py"):
+                return _load_file(folder / place)
+            _make_importable(folder)
+            return importlib.import_module(place)
     except ModuleNotFoundError as exc:
         is_itself = exc.name and place.startswith(exc.name)
         raise (_no_module if is_itself else _broken)(place, folder, exc) from exc

@@ -111,6 +111,7 @@ def test_a_wrong_return_value_is_the_agents_error(bench: Bench, tmp_path: Path) 
     result = tried(bench, "mine.py:Mine")
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.AGENT_ERROR)
     assert "no turn: 7" in result.detail
+    assert "mine.py:2, in act\nit is an int" in result.detail
 
 
 @pytest.mark.parametrize(
