@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from controller.episode.trial import Driver
     from controller.store.agent_spec import AgentSpec
     from controller.store.runs import RunFolder
-    from controller.store.spec import KeepPolicy, Order
+    from controller.store.spec import FleetName, KeepPolicy, Order
     from evaluators.catalogue import Tools, Vocabulary
     from evaluators.model.suite import Suite
     from evaluators.model.task import Task
@@ -79,6 +79,7 @@ class Plan:
         images: digest of the recipe behind each kind of machine.
         limits: that the suite's tasks were given instead of their own.
         keep_end_state: whose machines are kept as they were at the trial's end.
+        fleet: whose machines the trials are on.
     """
 
     suite: Suite
@@ -96,6 +97,7 @@ class Plan:
     order: Order = "suite"
     budget: BudgetSpec = field(default_factory=BudgetSpec)
     keep_end_state: KeepPolicy = "none"
+    fleet: FleetName = ""
 
     @property
     def agent_name(self) -> str:
@@ -160,6 +162,7 @@ def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK, run: str = "") -> Ru
         code=code_version(),
         recording_hz=plan.video_hz,
         keep_end_state=plan.keep_end_state,
+        fleet=plan.fleet,
     )
 
 
@@ -242,6 +245,7 @@ def resume_plan(spec: RunSpec, suite: Suite, make_driver: Callable[[AgentSpec], 
         order=spec.order,
         budget=spec.budget,
         keep_end_state=spec.keep_end_state,
+        fleet=spec.fleet,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -32,6 +33,10 @@ FormatOption = Annotated[
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", dir_okay=False, help="File to write instead.")
 ]
+
+
+_DIGEST = re.compile(r"\b[0-9a-f]{40,64}\b")
+_DIGEST_CHARS = 12
 
 
 def register(app: typer.Typer) -> None:
@@ -142,7 +147,9 @@ def _print(comparison: RunComparison, breakdown: Breakdown) -> None:
 
 
 def _shown(value: object) -> str:
-    return "-" if value is None or value == "" else str(value)
+    """Return a value as text; of a digest, what tells it from others (--json has all of it)."""
+    text = "-" if value is None or value == "" else str(value)
+    return _DIGEST.sub(lambda match: match[0][:_DIGEST_CHARS], text)
 
 
 def _figure(row: Comparison) -> str:

@@ -43,6 +43,8 @@ def logged(arguments: Sequence[str], *, verbose: bool) -> Iterator[Callable[[int
     start_s = SYSTEM_CLOCK.monotonic_s()
 
     def log_end(code: int) -> None:
+        if code in {0, UsageError.exit_code} and not _has_log():
+            return
         seconds = SYSTEM_CLOCK.monotonic_s() - start_s
         text = "mesocosm %s ended with exit code %d after %.1f s"
         _log.info(text, " ".join(words), code, seconds)
@@ -60,8 +62,20 @@ def log_error(error: MesocosmError, *, with_traceback: bool) -> None:
         with_traceback: of the exception that is handled now.
     """
     level = logging.INFO if error.exit_code == UsageError.exit_code else logging.ERROR
+    if level == logging.INFO and not _has_log():
+        return
     text = " ".join(part for part in (error.brief, error.details) if part)
     _log.log(level, "%s: %s", error.code, text, exc_info=with_traceback, extra={"is_printed": True})
+
+
+def _has_log() -> bool:
+    """Return whether the log was begun: what says nothing about the appliance does not begin it."""
+    from appliance.base.settings import get_settings
+
+    try:
+        return get_settings().logs_dir.is_dir()
+    except SettingsError:
+        return False
 
 
 def _settings(arguments: Sequence[str]) -> Settings | None:

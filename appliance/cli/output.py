@@ -67,12 +67,19 @@ def print_error(error: MesocosmError) -> None:
 def print_table(table: Table) -> None:
     """Print a table on standard output and never cut a word of it.
 
-    In a terminal that is too narrow, cells wrap between words, the last columns first; where that
-    is not enough, lines grow longer than the terminal is wide. Identifiers stay whole.
+    Where it does not fit the terminal, or COLUMNS where there is none, it has no borders, and cells
+    wrap between words, the last columns first; where that is not enough, lines grow longer than the
+    terminal is wide. Identifiers stay whole.
     """
     from rich.console import Console
+    from rich.measure import Measurement
 
     console = console_out()
+    if (
+        Measurement.get(console, console.options.update(width=_UNLIMITED_COLUMNS), table).maximum
+        > console.width
+    ):
+        table.box, table.padding, table.pad_edge = None, (0, 1, 0, 0), False
     width = _fit_columns(table, console)
     if width > console.width:
         console = Console(width=width, highlight=False)

@@ -235,12 +235,13 @@ def _print_runs(rows: list[RunRow]) -> None:
     from evaluators.graph.outcome import Verdict
 
     table = Table()
-    for name in ("run", "started (UTC)", "suite", "agent", "state", *Verdict):
-        table.add_column(name, no_wrap=True)
+    for name in ("run", "started (UTC)", "suite", "agent", "fleet", "state", "verdicts"):
+        table.add_column(name, no_wrap=name == "run")
     for row in rows:
         started = datetime.fromtimestamp(row.started_s, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
-        counts = (row.passed, row.failed, row.inconclusive)
+        counts = zip((row.passed, row.failed, row.inconclusive), Verdict, strict=True)
+        verdicts = ", ".join(f"{count} {verdict}" for count, verdict in counts if count)
         table.add_row(
-            row.run, started, row.suite, row.agent, row.state, *(str(count) for count in counts)
+            row.run, started, row.suite, row.agent, row.fleet or "-", row.state, verdicts or "-"
         )
     print_table(table)

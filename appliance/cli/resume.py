@@ -14,7 +14,6 @@ from appliance.cli.run_options import (
     BudgetSeconds,
     BudgetTokens,
     BudgetUsd,
-    FleetOption,
     Model,
     Parallel,
     PreflightOption,
@@ -28,8 +27,12 @@ RetryOption = Annotated[
 ]
 
 if TYPE_CHECKING:
+    from controller.store.runs import RunFolder
     from controller.store.spec import RunSpec
 
+ResumedFleetOption = Annotated[
+    str, typer.Option("--fleet", help="real or fake; that of the run by default.")
+]
 RunName = Annotated[
     str, typer.Argument(help="Id of a run, latest, or latest:SUITE,AGENT.", autocompletion=runs)
 ]
@@ -48,6 +51,25 @@ def warn_of_other_code(spec: RunSpec) -> None:
         say(f"warning: {spec.run} was begun by {spec.code}; this is {code_version()}")
 
 
+def choose_fleet(folder: RunFolder, asked: str) -> str:
+    """Return whose machines a run goes on with: those that it began on.
+
+    Raises:
+        UsageError: other ones were asked for.
+    """
+    from appliance.base.errors import UsageError
+    from controller.store.run_fleet import fleet_of
+
+    known = fleet_of(folder.spec, folder.results())
+    if asked and known and asked != known:
+        raise UsageError(
+            f"{folder.spec.run} was begun on {known} machines and goes on with them.",
+            details="Trials on others could not be compared with those that are done.",
+            resolution=f"Leave --fleet {asked} out, or begin a new run.",
+        )
+    return asked or known or "real"
+
+
 def resume(
     run: RunName,
     suite: SuiteOption = "",
@@ -60,7 +82,7 @@ def resume(
     budget_seconds: BudgetSeconds = None,
     build: BuildOption = False,
     preflight: PreflightOption = True,
-    fleet: FleetOption = "real",
+    fleet: ResumedFleetOption = "",
     json: JsonOption = False,
 ) -> None:
     """Continue a run: trials without a final result get another attempt, on fresh machines.
@@ -68,7 +90,7 @@ def resume(
     What was judged stays, and so do the logs of earlier attempts. A trial that was cancelled gets
     another attempt, too, and with ``--retry inconclusive`` every one that says nothing about the
     agent. The agent is the one that the run began with: a model, an endpoint or
-    settings named now that differ from it are refused. A budget that is spent needs a larger one. The exit code is that of ``mesocosm run``.
+    settings named now that differ from it are refused, and so is another fleet. A budget that is spent needs a larger one. The exit code is that of ``mesocosm run``.
     """
     from appliance.base.settings import get_settings
     from controller.agents.registry import AgentOptions, make_driver
@@ -82,12 +104,13 @@ def resume(
     reasons = reasons_to_retry(retry or ())
     settings = get_settings()
     folder = Store(settings.runs_dir).open(run)
+    lender = choose_fleet(folder, fleet)
     chosen = open_suite_of(folder.spec, suite)
     options = AgentOptions(model=model, base_url=base_url)
     plan = resume_plan(folder.spec, chosen, lambda spec: make_driver(spec, options))
     warn_of_other_code(folder.spec)
-    check_ready(plan, options, is_real=fleet == "real", is_whole=preflight, build=build)
+    check_ready(plan, options, is_real=lender == "real", is_whole=preflight, build=build)
     more = BudgetSpec(tokens=budget_tokens, usd=budget_usd, seconds=budget_seconds)
     change_budget(folder, read_budget(folder).replaced_by(more))
-    job = make_job(plan, fleet, settings, say, retry=reasons)
+    job = make_job(plan, lender, settings, say, retry=reasons)
     carry_out(job, folder, parallel=parallel, json=json)

@@ -243,6 +243,7 @@ def make_plan(request: RunRequest, settings: Settings) -> Plan:
         order=request.order,
         budget=request.budget,
         keep_end_state=request.keep_end_state,
+        fleet=request.fleet,
     )
 
 

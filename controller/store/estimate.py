@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import StoreError
+from controller.store.run_fleet import accelerators_of, fleet_of
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ class Estimate:
         usd: their price as it was then; None likewise.
         trials_known: earlier trials that the figures are from.
         tasks_unknown: tasks that none of them was of: the mean of the others stands for them.
-        runs: the earlier runs.
+        runs: the earlier runs, all on such machines.
+        fleet: whose machines: ``real`` or ``fake``.
+        accelerator: what virtual machines of the earlier runs ran under, joined by ``+``; empty where
+            there were none.
     """
 
     trials: int
@@ -49,6 +53,8 @@ class Estimate:
     trials_known: int
     tasks_unknown: tuple[str, ...]
     runs: tuple[str, ...]
+    fleet: str = "real"
+    accelerator: str = ""
 
     def to_dict(self) -> dict[str, Json]:
         """Return it as JSON."""
@@ -61,9 +67,14 @@ class Estimate:
             f"{self.trials} trials of {len(self.tasks)} tasks: {', '.join(self.tasks)}",
             f"machines at a time: {machines}",
         ]
+        under = f" under {self.accelerator}" if self.accelerator else ""
+        on = f" on {'machines in memory' if self.fleet == 'fake' else 'real machines'}{under}"
         if self.seconds is None or self.tokens is None or self.usd is None:
-            return [*lines, "time, tokens and money: no earlier run of this agent on this suite"]
-        known = f"from {self.trials_known} trials of {len(self.runs)} earlier runs"
+            return [
+                *lines,
+                f"time, tokens and money: no earlier run of this agent on this suite{on}",
+            ]
+        known = f"from {self.trials_known} trials of {len(self.runs)} earlier runs{on}"
         if self.tasks_unknown:
             known += f"; none of {', '.join(self.tasks_unknown)}, for which the mean stands"
         figures = (
@@ -82,11 +93,11 @@ def estimate(spec: RunSpec, suite: Suite, store: Store, *, parallel: int) -> Est
         store: of earlier runs; the latest of the same suite and agent are read.
         parallel: trials at a time.
     """
-    folders = _earlier(spec, store)
+    earlier = _earlier(spec, store)
     names = tuple(task.id for task in spec.tasks)
     known: dict[str, list[TrialResult]] = {}
-    for folder in folders:
-        for result in folder.results():
+    for _, results in earlier:
+        for result in results:
             if result.task in names and result.verdict is not Verdict.INCONCLUSIVE:
                 known.setdefault(result.task, []).append(result)
     seconds = _sum(names, {task: [each.seconds for each in rows] for task, rows in known.items()})
@@ -99,25 +110,34 @@ def estimate(spec: RunSpec, suite: Suite, store: Store, *, parallel: int) -> Est
         usd=_times(spec.repeats, _sum(names, _usage(known, "usd"))),
         trials_known=sum(map(len, known.values())),
         tasks_unknown=tuple(name for name in names if name not in known),
-        runs=tuple(folder.spec.run for folder in folders),
+        runs=tuple(folder.spec.run for folder, _ in earlier),
+        fleet=spec.fleet or "real",
+        accelerator="+".join(sorted(accelerators_of(earlier[0][1]))) if earlier else "",
     )
 
 
-def _earlier(spec: RunSpec, store: Store) -> list[RunFolder]:
-    folders: list[RunFolder] = []
+def _earlier(spec: RunSpec, store: Store) -> list[tuple[RunFolder, list[TrialResult]]]:
+    """Return earlier runs on the same fleet, under the accelerator of the latest, and their results."""
+    found: list[tuple[RunFolder, list[TrialResult]]] = []
     for name in reversed(store.names()):
-        if len(folders) == _RUNS_READ:
+        if len(found) == _RUNS_READ:
             break
         try:
             folder = store.open(name)
-            folder.results()
+            results = folder.results()
         except StoreError as exc:
             _log.warning("%s is passed over: %s", name, exc)
             continue
-        then = folder.spec
-        if (then.suite.name, then.agent_name) == (spec.suite.name, spec.agent_name):
-            folders.append(folder)
-    return folders
+        if not results or not _is_like(folder.spec, results, spec):
+            continue
+        if not found or accelerators_of(results) == accelerators_of(found[0][1]):
+            found.append((folder, results))
+    return found
+
+
+def _is_like(then: RunSpec, results: list[TrialResult], now: RunSpec) -> bool:
+    is_same = (then.suite.name, then.agent_name) == (now.suite.name, now.agent_name)
+    return is_same and fleet_of(then, results) == (now.fleet or "real")
 
 
 def _usage(known: dict[str, list[TrialResult]], name: str) -> dict[str, list[float]]:

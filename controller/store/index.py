@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import StoreError
+from controller.store.run_fleet import fleet_of
 from controller.store.spending import BUDGET_SPENT, open_budget
 from evaluators.graph.outcome import Verdict
 
@@ -20,20 +21,23 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_SCHEMA_VERSION = 4
+_SCHEMA_VERSION = 5
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 DROP TABLE IF EXISTS runs;
 CREATE TABLE runs (
     run TEXT PRIMARY KEY, suite TEXT, agent TEXT, started_s REAL, state TEXT,
-    planned INTEGER, passed INTEGER, failed INTEGER, inconclusive INTEGER, stamp INTEGER
+    planned INTEGER, passed INTEGER, failed INTEGER, inconclusive INTEGER, stamp INTEGER,
+    fleet TEXT
 ) STRICT;
 PRAGMA user_version = {_SCHEMA_VERSION};
 COMMIT;
 """
 _LOCK_TIMEOUT_S = 5.0
 _DAMAGED_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_COLUMNS = "run, suite, agent, started_s, state, planned, passed, failed, inconclusive, stamp"
+_COLUMNS = (
+    "run, suite, agent, started_s, state, planned, passed, failed, inconclusive, stamp, fleet"
+)
 FINISHED, RUNNING, UNFINISHED, DAMAGED = "finished", "running", "unfinished", "damaged"
 
 
@@ -53,6 +57,7 @@ class RunRow:
         failed: finished with FAIL.
         inconclusive: finished with INCONCLUSIVE.
         stamp: of the run's folder when it was read.
+        fleet: ``real`` or ``fake`` (machines in memory); empty where it is not known.
     """
 
     run: str
@@ -65,6 +70,7 @@ class RunRow:
     failed: int
     inconclusive: int
     stamp: int = 0
+    fleet: str = ""
 
 
 def list_runs(store: Store) -> list[RunRow]:
@@ -121,7 +127,7 @@ def _update(store: Store, names: list[str], database: sqlite3.Connection) -> lis
             row = _summarise(store, name)
             if row != known.get(name):
                 database.execute(
-                    f"INSERT OR REPLACE INTO runs ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?)",  # noqa: S608
+                    f"INSERT OR REPLACE INTO runs ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?)",  # noqa: S608
                     [getattr(row, column) for column in _COLUMNS.split(", ")],
                 )
         rows.append(row)
@@ -160,10 +166,11 @@ def _summarise(store: Store, name: str) -> RunRow:
     try:
         folder = store.open(name)
         stamp = folder.stamp
-        verdicts = [result.verdict for result in folder.results()]
+        results = folder.results()
     except StoreError:
         return RunRow(name, "", "", 0.0, DAMAGED, 0, 0, 0, 0)
     spec = folder.spec
+    verdicts = [result.verdict for result in results]
     return RunRow(
         run=name,
         suite=spec.suite.name,
@@ -175,6 +182,7 @@ def _summarise(store: Store, name: str) -> RunRow:
         failed=verdicts.count(Verdict.FAIL),
         inconclusive=verdicts.count(Verdict.INCONCLUSIVE),
         stamp=stamp,
+        fleet=fleet_of(spec, results),
     )
 
 

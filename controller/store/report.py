@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from controller.episode.result import FAILED, Reason
 from controller.store.agent_spec import ModelSpec
+from controller.store.run_fleet import fleet_of
 from controller.store.spec import trial_seed
 from controller.store.spending import BUDGET_SPENT, RunBudget, read_budget, spending_of
 from controller.store.unfinished import read_unfinished
@@ -111,6 +112,7 @@ class Report:
             "model": self.spec.agent.model if isinstance(self.spec.agent, ModelSpec) else None,
             "seed": self.spec.seed,
             "accelerator": self.accelerator,
+            "fleet": fleet_of(self.spec, self.trials) or None,
             "trials": [
                 {
                     **_trial(trial),

@@ -17,6 +17,8 @@ SCHEMA_VERSION: Final = 2
 KeepPolicy = Literal["none", "failed", "all"]
 """Whose end states are kept: nobody's, those of trials without a PASS, or everybody's."""
 Order = Literal["suite", "shuffled"]
+FleetName = Literal["", "real", "fake"]
+"""Whose machines: this appliance's, or machines in memory; empty where it was not recorded."""
 
 
 class SuiteSpec(Record):
@@ -169,6 +171,7 @@ class RunSpec(Record):
         code: which Mesocosm ran.
         recording_hz: frames a second of recordings; 0 records none.
         keep_end_state: whose machines are kept as they were at the trial's end.
+        fleet: whose machines the trials are on.
     """
 
     schema_version: Literal[1, 2] = SCHEMA_VERSION
@@ -190,6 +193,7 @@ class RunSpec(Record):
     code: CodeSpec
     recording_hz: float = 0.0
     keep_end_state: KeepPolicy = "none"
+    fleet: FleetName = Field(default="", exclude_if=lambda value: not value)
 
     @property
     def planned(self) -> list[tuple[str, int]]:
@@ -210,8 +214,11 @@ class RunSpec(Record):
 
     @property
     def digest(self) -> str:
-        """SHA-256 over everything that can change a score: not the id, times, folders, budgets."""
-        names = ("run", "started_s", "recording_hz", "budget", "keep_end_state")
+        """SHA-256 over everything that can change a score: not the id, times, folders, budgets.
+
+        Machines in memory are told by the images that the trials name.
+        """
+        names = ("run", "started_s", "recording_hz", "budget", "keep_end_state", "fleet")
         left_out: Any = {**dict.fromkeys(names, True), "agent": {"folder"}, "suite": {"folder"}}
         kept = self.model_dump(mode="json", exclude=left_out)
         return digest_json(kept)

@@ -325,8 +325,12 @@ def test_a_spent_budget_ends_a_run_and_a_larger_one_continues_it(
     assert (found["ended"], len(found["unfinished"])) == ("budget_spent", 2)
     assert found["budget"] == {"tokens": None, "usd": None, "seconds": 0.001}
     assert cli.main(["results", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["runs"][0]["state"] == "budget_spent"
-    words = ["resume", "latest", "--fleet", "fake", "--suite", str(TINY), "--json"]
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (row["state"], row["fleet"]) == ("budget_spent", "fake")
+    assert found["fleet"] == "fake"
+    words = ["resume", "latest", "--suite", str(TINY), "--json"]  # on the fleet of the run
+    assert cli.main([*words, "--fleet", "real"]) == 2
+    assert "begun on fake machines" in capsys.readouterr().err
     assert cli.main([*words, "--budget-seconds", "9000"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["ended"], found["verdicts"]["PASS"]) == ("complete", 3)

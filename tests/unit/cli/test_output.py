@@ -68,7 +68,10 @@ def test_ids_are_whole_in_a_terminal_of_80_columns(
         "machines:\n  - name: a-lab-with-a-long-name-17\n    host: 192.0.2.7\n    user: student\n"
         f"    host_key: {key}\n    reset: {{command: [reimage]}}\n"
     )
+    assert main(["run", str(tiny), "--agent", "noop", "--fleet", "fake", "-t", "dark-style"]) == 0
+    (_, other) = Store(tmp_path / "runs").names()
     for words, name in (
+        (["compare", run, other], other),
         (["results"], run),
         (["results", run], run),
         (["machine", "list"], "desktop-remote-a-lab-with-a-long-name-17"),
@@ -77,4 +80,6 @@ def test_ids_are_whole_in_a_terminal_of_80_columns(
         assert main(words) == 0
         shown = capsys.readouterr().out
         assert "…" not in shown, words
+        if words[0] == "results":
+            assert max(map(len, shown.splitlines())) <= 80, words
         assert name in shown

@@ -66,6 +66,7 @@ def test_limits_of_a_run_are_part_of_it_and_hold_when_it_is_resumed(lab: Lab) ->
 def test_earlier_runs_tell_what_a_run_may_take(lab: Lab) -> None:
     store = Store(lab.folder)
     spec = specify_run(Plan(lab.suite, CustomSpec(name="test"), OracleDriver(), repeats=3))
+    spec = spec.model_copy(update={"fleet": "fake"})
     unknown = estimate(spec, lab.suite, store, parallel=2)
     assert (unknown.trials, unknown.machines) == (12, {"desktop": 2, "phone": 2})
     assert (unknown.seconds, unknown.tokens, unknown.usd) == (None, None, None)
@@ -78,3 +79,27 @@ def test_earlier_runs_tell_what_a_run_may_take(lab: Lab) -> None:
     assert known.tasks_unknown == ("dark-style", "two-apps")
     other = spec.model_copy(update={"agent": CustomSpec(name="other")})
     assert estimate(other, lab.suite, store, parallel=1).seconds is None
+    real = estimate(spec.model_copy(update={"fleet": "real"}), lab.suite, store, parallel=1)
+    assert (real.seconds, real.fleet, real.runs) == (None, "real", ())
+    assert "on this suite on real machines" in real.lines()[-1]
+    assert "earlier runs on machines in memory" in known.lines()[-1]
+
+
+def test_only_runs_under_the_latest_accelerator_tell_what_one_takes(lab: Lab) -> None:
+    names = []
+    for accelerator in ("kvm", "tcg", "tcg"):
+        run = lab.begin(AgentDriver(NoopAgent), "answer")
+        (result,) = lab.go(run)
+        machines = [
+            replace(each, backend="qemu", accelerator=accelerator) for each in result.machines
+        ]
+        path = next((lab.folder / run.spec.run).rglob("*.jsonl"))
+        path.write_text(
+            path.read_text()
+            .replace('"fake"', '"qemu"')
+            .replace('"accelerator":"none"', f'"accelerator":"{machines[0].accelerator}"')
+        )
+        names.append(run.spec.run)
+    spec = specify_run(Plan(lab.suite, CustomSpec(name="test"), OracleDriver(), ("answer",)))
+    told = estimate(spec, lab.suite, Store(lab.folder), parallel=1)
+    assert (set(told.runs), told.accelerator) == (set(names[1:]), "tcg")
