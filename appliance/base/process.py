@@ -26,6 +26,9 @@ _log = logging.getLogger(__name__)
 _TAIL_CHARS = 4000
 _ENDS_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 _AND_ALL_ITS_CHILDREN = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--")
+_INIT = ("sh", "-c", '"$@"; exit "$?"', "init")
+"""The namespace's process 1, which the kernel spares signals of its own: it waits for its child, the
+program, which they reach, and reaps what that leaves behind."""
 _ending_with_us: ContextVar[bool] = ContextVar("ending_with_us", default=False)
 
 
@@ -166,9 +169,10 @@ def stream(
 def ending_with_us() -> Iterator[None]:
     """Let programs that this thread starts in a block end when it does, be it by SIGKILL.
 
-    The kernel kills them then. As root each is the first of a process namespace, so that all its
+    The kernel kills them then. As root each runs in a process namespace of its own, so that all its
     children go with it, also those in sessions of their own, and a mount namespace, so that its
-    mounts do; else only the program itself is killed.
+    mounts do; else only the program itself is killed. In a namespace the exit code of one that a
+    signal ended is 128 and the signal's number.
 
     Source: setpriv(1), unshare(1), pid_namespaces(7), PR_SET_PDEATHSIG(2const).
     """
@@ -262,6 +266,6 @@ def _prefix() -> tuple[str, ...]:
     dies = (tools[0], *_ENDS_WITH_US[1:])
     if tools[1] is None:
         return dies
-    all_die = (*dies, tools[1], *_AND_ALL_ITS_CHILDREN[1:])
+    all_die = (*dies, tools[1], *_AND_ALL_ITS_CHILDREN[1:], *_INIT)
     tried = subprocess.run([*all_die, "true"], capture_output=True, check=False)
     return all_die if tried.returncode == 0 else dies

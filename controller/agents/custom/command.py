@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import shlex
+import signal
 import subprocess
 import sys
 import termios
@@ -89,7 +90,7 @@ def require_starting(spec: CommandSpec) -> str:
         if process.poll() is None:
             return f"{argv[0]} starts; it has read nothing in {_START_S:g} s"
         raise RequirementError(
-            f"The agent's command ended at once, with exit code {process.returncode}.",
+            f"The agent's command {_how_it_ended(process.returncode)} at once.",
             details=mask(_stream(process.stdout).read()[-_TAIL_CHARS:].decode(errors="replace")),
             resolution="It must wait for JSON lines on its standard input; see docs/agents.md.",
         )
@@ -210,7 +211,7 @@ class CommandAgent:
             code = self._process.wait(_END_S)
         except subprocess.TimeoutExpired:
             return AgentError("The agent's command closed its standard output.", self._tail())
-        return AgentError(f"The agent's command ended with exit code {code}.", self._tail())
+        return AgentError(f"The agent's command {_how_it_ended(code)}.", self._tail())
 
     def _tail(self) -> str:
         self._errors.join()
@@ -254,6 +255,15 @@ class _ErrorStream:
                 with self._lock:
                     self._new = (self._new + text)[-_KEPT_CHARS:]
                     self._last = (self._last + text)[-_TAIL_CHARS:]
+
+
+def _how_it_ended(code: int) -> str:
+    """Return how a program ended; an exit code above 128 is what a shell makes of a signal."""
+    number = -code if code < 0 else code - 128
+    try:
+        return f"was ended by {signal.Signals(number).name}"
+    except ValueError:
+        return f"ended with exit code {code}"
 
 
 def _split(command: str, folder: Path) -> list[str]:

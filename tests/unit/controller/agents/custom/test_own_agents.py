@@ -153,6 +153,10 @@ def test_a_command_acts_and_is_gone_when_its_trial_is_over(bench: Bench, tmp_pat
     ("source", "said"),
     [
         ("import sys\nsys.stdin.readline()\nraise RuntimeError('boom')", 'mine.py", line 3'),
+        ("import os\nos.kill(os.getpid(), 15)\ninput()\ninput()", "was ended by SIGTERM"),
+        ("import os\nos.kill(os.getpid(), 9)\ninput()\ninput()", "was ended by SIGKILL"),
+        ("import os\nos.abort()", "was ended by SIGABRT"),
+        ("raise SystemExit(7)", "ended with exit code 7"),
         ("print('Loading ...', flush=True)\ninput()\ninput()", "not JSON: 'Loading ...'"),
         ("print('[1]', flush=True)\ninput()\ninput()", "no turn: [1]"),
     ],
