@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +10,21 @@ from pydantic import ValidationError
 
 from appliance.base.bounded import CallThread, NoAnswerError
 from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import (
-    AgentError,
-    MesocosmError,
-    ModelRefusalError,
-    ModelUnavailableError,
-)
+from appliance.base.errors import AgentError, ModelRefusalError, ModelUnavailableError
 from appliance.base.masking import mask, redact
+from controller.models.failures import (
+    RETRIED,
+    SERVER_ERROR,
+    UnansweredError,
+    advice,
+    asked_pause_s,
+    clean,
+    explain,
+    is_refusal,
+    name_of,
+    shorten,
+    words_of,
+)
 from controller.models.reply import Reply
 
 if TYPE_CHECKING:
@@ -31,17 +38,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _FIRST_PAUSE_S = 0.5
 _MAX_PAUSE_S = 8.0
-_MAX_ASKED_PAUSE_S = 60.0
-_MAX_DETAIL_CHARS = 2000
 _MAX_KEPT_CHARS = 100_000
-_RETRIED = frozenset({408, 409, 425, 429})
-_REFUSED = frozenset({400, 413, 422})
-_SERVER_ERROR = 500
-_TOO_LARGE = re.compile(
-    r"context.{0,20}(length|window|size)|too (large|long|many tokens)|maximum.{0,40}tokens",
-    re.IGNORECASE,
-)
-_FLAGGED = re.compile(r"content.{0,3}(policy|filter)|moderation|flagged|safety", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +52,6 @@ class Answer:
 
     reply: Reply
     outage_s: float
-
-
-class _UnansweredError(MesocosmError):
-    """One request was not answered; another may be."""
-
-    code = "unanswered"
-    pause_s: float | None = None
-    is_reply: bool = False
 
 
 def _ignore(_kind: str, **_data: object) -> None:
@@ -134,34 +123,33 @@ class ModelEndpoint:
             start_s = self._clock.monotonic_s()
             try:
                 return _accepted(self._request(messages, tools, seed))
-            except _UnansweredError as exc:
-                self._warn(exc)
+            except UnansweredError as exc:
                 self._write("unanswered", why=f"{exc.brief} {exc.details}".strip())
                 unusable += exc.is_reply
                 self.outage_s += self._clock.monotonic_s() - start_s
                 if unusable <= self._settings.retries:
-                    self._pause(pause_s if exc.pause_s is None else exc.pause_s)
+                    self._pause(exc, pause_s)
                     if self.outage_s < self._settings.outage_s:
                         continue
-                raise self._unavailable(exc.brief, exc.details) from None
+                raise self._unavailable(exc) from None
         raise AssertionError
 
-    def _warn(self, error: _UnansweredError) -> None:
-        """Say once a trial that it waits."""
-        if not self._is_warned:
-            self._is_warned = True
-            _LOG.warning("%s: %s It is asked again.", self._settings.name, error.brief)
-
-    def _pause(self, pause_s: float) -> None:
+    def _pause(self, error: UnansweredError, pause_s: float) -> None:
+        """Wait as long as the server asks for, else as given; say so once a trial."""
+        pause_s = pause_s if error.pause_s is None else error.pause_s
         pause_s = min(pause_s, max(0.0, self._settings.outage_s - self.outage_s))
+        if not self._is_warned and pause_s > 0:
+            self._is_warned = True
+            why = f"{error.brief} {error.words}".strip().rstrip(".")
+            _LOG.warning("%s: %s. It is asked again in %g s.", self._settings.name, why, pause_s)
         self._clock.sleep(pause_s)
         self.outage_s += pause_s
 
-    def _unavailable(self, brief: str, details: str) -> ModelUnavailableError:
+    def _unavailable(self, error: UnansweredError) -> ModelUnavailableError:
         return ModelUnavailableError(
-            f"The model {self._settings.name!r} could not be asked: {brief}",
-            details=details,
-            resolution=f"Check {self._settings.endpoint}, the model's name and its key.",
+            f"The model {self._settings.name!r} could not be asked: {error.brief}",
+            details=error.details,
+            resolution=error.resolution,
         )
 
     def _request(
@@ -187,12 +175,9 @@ class ModelEndpoint:
         except NoAnswerError as exc:
             # Its connection may still be open, in a thread that nobody waits for.
             self._client = None
-            raise _UnansweredError(exc.brief) from None
+            raise self._hung(exc) from None
         except ValidationError as exc:
-            detail = _clean(str(exc))
-            unusable = _UnansweredError("it sent what is no chat completion.", detail)
-            unusable.is_reply = True
-            raise unusable from None
+            raise self._unusable(exc) from None
         except openai.OpenAIError as exc:
             raise self._mapped(exc) from None
 
@@ -222,32 +207,42 @@ class ModelEndpoint:
             )
         return self._client
 
-    def _mapped(self, error: openai.OpenAIError) -> AgentError | _UnansweredError:
+    def _hung(self, error: NoAnswerError) -> UnansweredError:
+        return UnansweredError(
+            error.brief,
+            f"No whole reply came from {self._settings.endpoint}, and no error.",
+            "Its server is stuck or too busy, or MESOCOSM_MODEL_TIMEOUT_S "
+            f"({self._settings.timeout_s:g} s) is too short for it.",
+        )
+
+    def _unusable(self, error: ValidationError) -> UnansweredError:
+        unusable = UnansweredError(
+            "it sent what is no chat completion.",
+            clean(str(error)),
+            f"Check that {self._settings.endpoint} is the address of an OpenAI-compatible API; "
+            "it often ends in /v1.",
+        )
+        unusable.is_reply = True
+        unusable.words = shorten(error.errors(include_url=False)[0]["msg"])
+        return unusable
+
+    def _mapped(self, error: openai.OpenAIError) -> AgentError | UnansweredError:
         """Return our error for one of the SDK's."""
-        detail = _clean(_explained(error))
-        name = type(error).__name__
+        detail = explain(error)
         status = getattr(error, "status_code", None)
-        if status is None:
-            return _UnansweredError(f"{name}.", detail)
-        if _is_refusal(status, detail):
+        if status is not None and is_refusal(status, detail):
+            name = type(error).__name__
             refusal = ModelRefusalError(f"The model refused the request: {name}.", detail)
             refusal.status = status
             return refusal
-        if status in _RETRIED or status >= _SERVER_ERROR:
-            unanswered = _UnansweredError(f"{name}.", detail)
-            unanswered.pause_s = _asked_pause_s(getattr(error, "response", None))
+        unanswered = UnansweredError(
+            name_of(error), detail, advice(status, self._settings.endpoint)
+        )
+        unanswered.words = words_of(error)
+        unanswered.pause_s = asked_pause_s(getattr(error, "response", None))
+        if status is None or status in RETRIED or status >= SERVER_ERROR:
             return unanswered
-        return self._unavailable(f"{name}.", detail)
-
-
-def _explained(error: openai.OpenAIError) -> str:
-    """Return what an error says, with what the server said or what the network did."""
-    more = getattr(getattr(error, "response", None), "text", "") or str(error.__cause__ or "")
-    return "\n".join(dict.fromkeys(part for part in (str(error), more.strip()) if part))
-
-
-def _clean(text: str) -> str:
-    return mask(text)[:_MAX_DETAIL_CHARS]
+        return self._unavailable(unanswered)
 
 
 def _pauses() -> Iterator[float]:
@@ -258,14 +253,6 @@ def _pauses() -> Iterator[float]:
         pause_s = min(_MAX_PAUSE_S, 2 * pause_s)
 
 
-def _is_refusal(status: int, detail: str) -> bool:
-    if status in _REFUSED:
-        return True
-    if status in _RETRIED:
-        return False
-    return bool(_FLAGGED.search(detail) if status < _SERVER_ERROR else _TOO_LARGE.search(detail))
-
-
 def _accepted(reply: Reply) -> Reply:
     choice = reply.choices[0]
     message = choice.message
@@ -273,23 +260,10 @@ def _accepted(reply: Reply) -> Reply:
     if message.reasoning:
         about += f"\nreasoning: {message.reasoning[1]}"
     if message.refusal:
-        raise ModelRefusalError("The model refuses.", _clean(f"{message.refusal}\n{about}"))
+        raise ModelRefusalError("The model refuses.", clean(f"{message.refusal}\n{about}"))
     if choice.finish_reason == "content_filter":
         raise ModelRefusalError(
             "The model's answer was withheld by its content filter.",
-            _clean(f"{message.content or ''}\n{about}".strip()),
+            clean(f"{message.content or ''}\n{about}".strip()),
         )
     return reply
-
-
-def _asked_pause_s(response: Any) -> float | None:  # noqa: ANN401 - the SDK's HTTP response
-    """Return the pause that a server asks for, seconds; None when it asks for none or too long."""
-    headers = {} if response is None else response.headers
-    for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            pause_s = float(headers.get(name, "")) * unit_s
-        except ValueError:
-            continue
-        if 0 <= pause_s <= _MAX_ASKED_PAUSE_S:
-            return pause_s
-    return None

@@ -130,4 +130,10 @@ class Reply(BaseModel):
             return
         for name in Tokens.model_fields:
             if self._count(name) is None:
-                yield f"usage is wrong: no {name} are counted"
+                yield f"usage is wrong: no {name} are counted{self._why_not(name)}"
+
+    def _why_not(self, name: str) -> str:
+        value = self.usage.get(name) if isinstance(self.usage, dict) else None
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0:
+            return f"; the value was negative: {value:g}"
+        return ""

@@ -72,6 +72,7 @@ def test_an_agent_that_never_answers_cannot_keep_its_trial(
     start_s = SYSTEM_CLOCK.monotonic_s()
     result = run_trial(episode, make_task(limits=limits), AgentDriver(agent))
     assert (result.verdict, result.reason) == (verdict, reason)
+    assert result.detail == "The agent did not answer in time."
     assert SYSTEM_CLOCK.monotonic_s() - start_s < 10
 
 

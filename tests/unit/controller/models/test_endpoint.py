@@ -12,7 +12,7 @@ from appliance.base.errors import ModelRefusalError, ModelUnavailableError, Requ
 from controller.models.endpoint import ModelEndpoint
 from controller.models.preflight import require_listening
 from controller.models.settings import ModelSettings
-from tests.unit.controller.stand_in import completion, stand_in
+from tests.unit.controller.stand_in import DROPPED, HUNG, completion, stand_in
 
 DONE = completion(("session__complete", "{}"))
 BUSY: dict[str, Any] = {"error": {"message": "slow down"}}
@@ -140,3 +140,50 @@ def test_a_password_in_the_address_is_sent_and_never_shown() -> None:
     assert "wrong: me, ***, ***" in caught.value.details
     assert "word-of-mouth" not in str(caught.value)
     assert "12345" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "warned"),
+    [
+        ((429, BUSY), "HTTP 429 (RateLimitError). slow down. It is asked again in 0.001 s."),
+        ((500, f"bad \x1b[31m{'x' * 999}"), "HTTP 500 (InternalServerError). bad [31mxxx"),
+        ((503, "my key is key"), "HTTP 503 (InternalServerError). my key is ***. It is asked"),
+        ((200, "<html>"), "no chat completion. Invalid JSON: expected value at line 1"),
+        (DROPPED, "It is asked again in 0.5 s."),
+    ],
+)
+def test_a_warning_says_what_came_of_a_request_and_when_it_is_asked_again(
+    caplog: pytest.LogCaptureFixture, answer: tuple[int, Any], warned: str
+) -> None:
+    with stand_in(answer, (200, DONE)) as server:
+        ModelEndpoint(settings(server.base_url), FakeClock()).ask(MESSAGES, [])
+    (message,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warned in message
+    assert "\x1b" not in message
+    assert len(message) < 350
+
+
+@pytest.mark.parametrize(
+    ("answer", "advice"),
+    [
+        ((429, BUSY), "Run fewer trials at a time"),
+        ((500, "down"), "its own log says why"),
+        ((200, "<html>"), "often ends in /v1"),
+        (HUNG, "MESOCOSM_MODEL_TIMEOUT_S (0.3 s) is too short"),
+        ((401, "no"), "the model's name and its key"),
+    ],
+)
+def test_advice_fits_what_the_server_did(answer: tuple[int, Any], advice: str) -> None:
+    with stand_in(answer) as server, pytest.raises(ModelUnavailableError) as caught:
+        ModelEndpoint(settings(server.base_url, timeout_s=0.3, outage_s=0.5, retries=0)).ask(
+            MESSAGES, []
+        )
+    assert advice in caught.value.resolution
+    assert ("key" in caught.value.resolution) is (answer[0] == 401)
+    assert caught.value.details
+
+
+def test_a_negative_usage_is_called_negative(caplog: pytest.LogCaptureFixture) -> None:
+    with stand_in((200, completion(("session__complete", "{}"), tokens=(-5, 1)))) as server:
+        ModelEndpoint(settings(server.base_url)).ask(MESSAGES, [])
+    assert "no prompt_tokens are counted; the value was negative: -5" in caplog.text
