@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 # In the order in which a bring-up wants them.
 NAMES = ("base", "hypervisor", "phone", "controller", "prometheus", "alertmanager", "desktop")
-# Built only when asked for by name.
-ON_REQUEST = ("desktop-container", "android")
+# Built only when asked for by name; a bring-up does without `novnc` where it is not to be had.
+ON_REQUEST = ("desktop-container", "android", "novnc")
 
 
 def needed_names(settings: Settings) -> tuple[str, ...]:
@@ -107,5 +107,9 @@ def _make_on_request(name: str, settings: Settings) -> Recipe:
             from images.android.recipe import AndroidRecipe  # noqa: PLC0415
 
             return AndroidRecipe(settings)
+        case "novnc":
+            from images.novnc.recipe import NovncRecipe  # noqa: PLC0415
+
+            return NovncRecipe()
         case _:
             raise UnknownNameError.of("image", name, (*NAMES, *ON_REQUEST))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
+from appliance.base.errors import MesocosmError
 from appliance.bringup.currency import read_currency
 from images.builder import Builder
 from images.catalog import needed_names
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from appliance.bringup.steps import Steps
     from images.recipe import Image, Report
 
+_log = logging.getLogger(__name__)
 AT_ONCE = 2
 """Builds side by side: one waits for the network or the disk while another computes."""
 
@@ -51,6 +54,20 @@ def ensure_images(settings: Settings, steps: Steps) -> dict[str, str]:
     keep_choice(settings, choice)
     read_currency(settings)
     return {name: image.tag for name, image in images.items() if image.tag}
+
+
+def ensure_viewer(settings: Settings) -> str:
+    """Fetch noVNC where it is missing; the pages work without it.
+
+    Returns:
+        What they show, a few words.
+    """
+    try:
+        image = Builder(settings).ensure("novnc", repair=True)
+    except MesocosmError as exc:
+        _log.warning("noVNC could not be fetched: %s", exc)
+        return f"by pictures: {exc.brief}"
+    return f"by noVNC ({image.label})"
 
 
 def ensure_image(name: str, builder: Builder, steps: Steps, report: Report) -> Image:

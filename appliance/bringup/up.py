@@ -11,7 +11,7 @@ from appliance.bringup.alerts import read_receivers
 from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.engine import ensure_engine, find_engine
 from appliance.bringup.health import controller_url, prometheus_url, wait_ready
-from appliance.bringup.images import ensure_images
+from appliance.bringup.images import ensure_images, ensure_viewer
 from appliance.bringup.machines import prepare_machines
 from appliance.bringup.ports import require_free
 from appliance.bringup.service import service_certificate, start_service
@@ -81,6 +81,8 @@ def bring_up(
         with steps.step("docker engine") as step:
             step.note = ensure_engine(settings)
         images = ensure_images(settings, steps)
+        with steps.step("live screens") as step:
+            step.note = ensure_viewer(settings)
         with steps.step("accelerator") as step:
             accelerator = find_accelerator(settings)
             step.note = f"{accelerator.name}: {accelerator.reason}"

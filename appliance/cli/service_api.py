@@ -135,9 +135,21 @@ def make_surroundings(
         metrics=partial(render, make_registry(database, SYSTEM_CLOCK)),
         episodes=sessions,
         desk=HostMachineDesk(settings),
+        find_viewer=partial(_find_viewer, settings),
         worker=worker,
         own_prometheus=prometheus,
     )
+
+
+def _find_viewer(settings: Settings) -> Path | None:
+    """Return the folder of noVNC; None where it could not be had."""
+    from appliance.base.errors import MesocosmError
+    from images.builder import Builder
+
+    try:
+        return Builder(settings).find("novnc").path
+    except MesocosmError:
+        return None
 
 
 def _machines(settings: Settings) -> list[dict[str, Json]]:

@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Protocol
 from PIL import Image
 
 from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MachineError, RequirementError, UnknownNameError
+from appliance.base.errors import (
+    MachineError,
+    RequirementError,
+    UnknownNameError,
+    UnsupportedError,
+)
 from provisioning.machine_folder import iter_folders
 from provisioning.machine_state import MachineState
 from provisioning.protocols import READY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
@@ -58,6 +64,14 @@ class MachineRow:
         return self.state not in {"ended", "unreachable"}
 
 
+class Hold(Protocol):
+    """A machine that is kept from others."""
+
+    def release(self) -> None:
+        """Let others have it; harmless twice."""
+        ...
+
+
 class MachineDesk(Protocol):
     """Where machines are looked at and handled one by one."""
 
@@ -71,6 +85,24 @@ class MachineDesk(Protocol):
         Raises:
             UnknownNameError: there is no such machine.
             MesocosmError: it cannot be asked.
+        """
+        ...
+
+    def vnc(self, machine_id: str) -> Path:
+        """Return the socket of a machine's VNC server.
+
+        Raises:
+            UnknownNameError: there is no such machine.
+            UnsupportedError: machines of its sort offer none.
+            MachineError: it does not run.
+        """
+        ...
+
+    def take(self, machine_id: str) -> Hold | None:
+        """Keep a machine that nobody uses from others, to act on it; None where it cannot be had.
+
+        Raises:
+            UnknownNameError: there is no such machine.
         """
         ...
 
@@ -143,8 +175,7 @@ class HostMachineDesk:
     def picture(self, machine_id: str) -> bytes:
         """Return what a machine shows; see `MachineDesk`."""
         folder, record = self._find(machine_id)
-        if record.state in {MachineState.WAITING, MachineState.STOPPED, MachineState.STARTING}:
-            raise MachineError(f"{machine_id} is {record.state} and shows nothing.")
+        _require_shown(machine_id, record)
         with self._lock:
             lock = self._locks.setdefault(machine_id, threading.Lock())
         with lock:
@@ -157,6 +188,32 @@ class HostMachineDesk:
                     machine.release()
                 self._pictures[machine_id] = (self._clock.monotonic_s(), picture)
             return picture
+
+    def vnc(self, machine_id: str) -> Path:
+        """Return the socket of a machine's VNC server; see `MachineDesk`."""
+        folder, record = self._find(machine_id)
+        if record.backend != "libvirt":
+            raise UnsupportedError(
+                f"{machine_id} offers no VNC.",
+                details=f"A {record.kind} of the backend {record.backend} is seen by pictures alone.",
+            )
+        _require_shown(machine_id, record)
+        return folder.path / "vnc.sock"
+
+    def take(self, machine_id: str) -> Hold | None:
+        """Keep a machine from others; see `MachineDesk`.
+
+        What is done on it is undone: who gets it next rewinds it first.
+        """
+        folder, _ = self._find(machine_id)
+        claim = folder.claim()
+        if claim is None:
+            return None
+        record = folder.read()
+        if record is None or record.state not in {MachineState.READY, MachineState.KEPT}:
+            claim.release()
+            return None
+        return claim
 
     def rewind(self, machine_id: str) -> str:
         """Bring a machine back; see `MachineDesk`."""
@@ -223,6 +280,11 @@ class HostMachineDesk:
                 states = {one.machine_id: one.state for one in self._liveness.look().machines}
                 self._states = (self._clock.monotonic_s(), states)
             return states
+
+
+def _require_shown(machine_id: str, record: MachineRecord) -> None:
+    if record.state in {MachineState.WAITING, MachineState.STOPPED, MachineState.STARTING}:
+        raise MachineError(f"{machine_id} is {record.state} and shows nothing.")
 
 
 def thumbnail(frame: Frame) -> bytes:

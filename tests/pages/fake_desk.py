@@ -4,24 +4,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MachineBusyError, UnknownNameError
+from appliance.base.errors import MachineBusyError, UnknownNameError, UnsupportedError
 from controller.service.machine_desk import MachineRow, thumbnail
 from provisioning.fake import FakeDesktop, FakePhone
 from provisioning.protocols import READY
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from appliance.base.clock import Clock
 
 
+class _Hold:
+    """Keeps a machine in use."""
+
+    def __init__(self, used: set[str], machine_id: str) -> None:
+        self._used = used
+        self._machine_id = machine_id
+        used.add(machine_id)
+
+    def release(self) -> None:
+        self._used.discard(self._machine_id)
+
+
 class FakeMachineDesk:
-    """A desk of machines in memory; every tenth is a phone, the second one is in use."""
+    """A desk of machines in memory; every tenth is a phone, the second one is in use.
+
+    Attributes:
+        machines: by id.
+        vnc_socket: of the VNC server that all desktops share; None where they have none.
+        used: ids of machines that somebody holds.
+    """
 
     def __init__(self, count: int, clock: Clock) -> None:
         self.machines: dict[str, FakeDesktop | FakePhone] = {}
+        self.vnc_socket: Path | None = None
+        self.used = {"desktop-0001"}
         self._clock = clock
-        self._add(count)
+        self.add(count)
 
-    def _add(self, count: int) -> None:
+    def add(self, count: int) -> None:
         for number in range(len(self.machines), len(self.machines) + count):
             make = FakePhone if number % 10 == 9 else FakeDesktop
             name = f"{'phone' if make is FakePhone else 'desktop'}-{number:04}"
@@ -30,15 +52,24 @@ class FakeMachineDesk:
 
     def rows(self) -> list[MachineRow]:
         rows = []
-        for number, (name, machine) in enumerate(self.machines.items()):
+        for name, machine in self.machines.items():
             info = machine.info
             state = "ready" if machine.is_running() else "stopped"
             parts = (info.kind.value, info.backend, info.image, info.accelerator)
-            rows.append(MachineRow(name, *parts, state, in_use=number == 1))
+            rows.append(MachineRow(name, *parts, state, in_use=name in self.used))
         return rows
 
     def picture(self, machine_id: str) -> bytes:
         return thumbnail(self._find(machine_id).capture())
+
+    def vnc(self, machine_id: str) -> Path:
+        if self.vnc_socket is None or isinstance(self._find(machine_id), FakePhone):
+            raise UnsupportedError(f"{machine_id} offers no VNC.")
+        return self.vnc_socket
+
+    def take(self, machine_id: str) -> _Hold | None:
+        self._find(machine_id)
+        return None if machine_id in self.used else _Hold(self.used, machine_id)
 
     def rewind(self, machine_id: str) -> str:
         self._unused(machine_id).rewind(READY)
@@ -49,7 +80,7 @@ class FakeMachineDesk:
         return f"{machine_id} was stopped."
 
     def fork(self) -> str:
-        self._add(1)
+        self.add(1)
         return f"{list(self.machines)[-1]} was forked."
 
     def _find(self, machine_id: str) -> FakeDesktop | FakePhone:

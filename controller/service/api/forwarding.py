@@ -70,15 +70,31 @@ class Forwarding:
             await self._app(scope, receive, send)
             return
         try:
-            async with asyncio.timeout(_REPLY_S):
-                await self._pass_on(scope, receive, send)
+            if _is_live(scope["path"]):
+                await self._pass_on_live(scope, receive, send)
+            else:
+                async with asyncio.timeout(_REPLY_S):
+                    await self._pass_on(scope, await Request(scope, receive).body(), send)
         except WorkerSilentError as exc:
             request = Request(scope, receive)
             answer = request.app.exception_handlers[MesocosmError](request, exc)
             await answer(scope, receive, send)
 
-    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _pass_on_live(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a reply that lasts as long as somebody looks at it."""
         body = await Request(scope, receive).body()
+        passing = asyncio.ensure_future(self._pass_on(scope, body, send))
+        leaving = asyncio.ensure_future(_until_gone(receive))
+        try:
+            await asyncio.wait({passing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if passing.done():
+                passing.result()
+        finally:
+            for task in (passing, leaving):
+                task.cancel()
+            await asyncio.gather(passing, leaving, return_exceptions=True)
+
+    async def _pass_on(self, scope: Scope, body: bytes, send: Send) -> None:
         try:
             reader, writer = await asyncio.open_unix_connection(self._socket)
         except OSError as exc:
@@ -107,6 +123,16 @@ class Forwarding:
 
 def _is_passed_on(path: str) -> bool:
     return any(path == one or path.startswith(f"{one}/") for one in PATHS)
+
+
+def _is_live(path: str) -> bool:
+    """Return whether a path is that of a live screen, whose reply does not end by itself."""
+    return path.startswith("/fleet/") and path.endswith("/live")
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def _token(scope: Scope) -> str:

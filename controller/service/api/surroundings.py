@@ -39,6 +39,7 @@ class Surroundings:
         metrics: returns what Prometheus scrapes.
         episodes: those that programs elsewhere drive.
         desk: where machines are looked at and handled one by one.
+        find_viewer: returns the folder of noVNC; None where it could not be had.
         worker: socket of the process that reaches machines; None where this one does.
         own_prometheus: host and port at which Prometheus itself is reached; empty where it is not.
     """
@@ -54,6 +55,7 @@ class Surroundings:
     metrics: Callable[[], bytes]
     episodes: EpisodeSessions
     desk: MachineDesk
+    find_viewer: Callable[[], Path | None]
     worker: Path | None = None
     own_prometheus: str = ""
 

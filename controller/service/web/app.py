@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from controller.service.api.app import make_app
 from controller.service.api.errors import HANDLERS
+from controller.service.live_screens import LiveScreens
 from controller.service.web import (
     compare_pages,
     doctor_pages,
     fleet_pages,
+    live_pages,
     pages,
     session,
     suite_pages,
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 _FOR_PROGRAMS = ("/api/", "/healthz", "/metrics")
 _PAGES = (
-    *(session, pages, trials, fleet_pages, suite_pages),
+    *(session, live_pages, pages, trials, fleet_pages, suite_pages),
     *(compare_pages, doctor_pages, metrics, human),
 )
 
@@ -48,6 +50,7 @@ def make_app_with_pages(
     """
     app = make_app(around, hosts, [*(module.router for module in _PAGES), *routers])
     app.state.human_desk = HumanDesk(around.settings, around.stop)
+    app.state.live_screens = LiveScreens(around.clock)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, _for_people(handler))
     app.add_exception_handler(session.SignInNeededError, session.redirect_to_sign_in)

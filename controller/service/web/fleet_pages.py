@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from appliance.base.errors import MesocosmError, UnknownNameError
 from controller.service.api.access import Around
 from controller.service.web.session import Operating, Viewer
 from controller.service.web.templating import page
@@ -40,11 +41,29 @@ def picture(machine: str, around: Around, _role: Viewer) -> Response:
 
 @router.get("/fleet/{machine}")
 def one_machine(machine: str, around: Around, role: Viewer) -> HTMLResponse:
-    """Show the screen of one machine as it changes; nothing can be done on it here."""
-    row = next((row for row in around.desk.rows() if row.machine_id == machine), None)
-    if row is None:
-        around.desk.picture(machine)
-    return page("fleet/machine", role=role, around=around, machine=machine, row=row)
+    """Show the screen of one machine as it changes: live where it has VNC, by pictures where not."""
+    rows = {row.machine_id: row for row in around.desk.rows()}
+    if machine not in rows:
+        raise UnknownNameError.of("machine", machine, rows)
+    return page(
+        "fleet/machine",
+        role=role,
+        around=around,
+        machine=machine,
+        row=rows[machine],
+        why_still=_why_still(machine, around),
+    )
+
+
+def _why_still(machine: str, around: Around) -> str:
+    """Return why a machine is seen by pictures alone; empty where its screen is live."""
+    try:
+        around.desk.vnc(machine)
+    except MesocosmError as exc:
+        return f"{exc.brief} {exc.details}".strip()
+    if around.find_viewer() is None:
+        return "There is no noVNC here: neither npm nor the distribution's archive gave it."
+    return ""
 
 
 @router.post("/fleet", dependencies=[Operating])

@@ -101,6 +101,7 @@ def make_surroundings(
         status=STATUS.to_dict,
         metrics=lambda: render(make_registry(database, FakeClock())),
         desk=FakeMachineDesk(3, SYSTEM_CLOCK),
+        find_viewer=lambda: None,
         episodes=episodes or EpisodeSessions(factory, episodes_clock, max_open=4),
     )
 

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.testclient import TestClient
 
+from appliance.base.clock import wait_until
 from appliance.base.errors import RequirementError
 from controller.service.api.forwarding import NAME
 from controller.service.api.gate import COOKIE
-from controller.service.api.server import Server, listen_privately
+from controller.service.api.server import Server, listen, listen_privately
 from controller.service.state.tokens import Role
 from controller.service.web.app import make_app_with_pages
 from tests.pages.fake_desk import FakeMachineDesk
+from tests.standins.firmware import IS_THERE, running_firmware
+from tests.standins.viewer import HttpViewer
 from tests.unit.controller.service.surroundings import HOST, make_surroundings
 
 if TYPE_CHECKING:
@@ -108,6 +111,40 @@ def test_the_worker_checks_what_a_token_may_do(
     assert controller.get("/fleet").status_code == 200
     assert controller.post("/fleet/desktop-0000/stop").status_code == 403
     assert controller.post("/api/v1/episodes", json=EDITOR).status_code == 403
+
+
+@pytest.mark.skipif(not IS_THERE, reason="the qemu-system-x86 package is missing")
+def test_a_live_screen_goes_through_the_controller_and_ends_with_its_viewer(
+    database: Database, tmp_path: Path, path: Path
+) -> None:
+    inner, outer = (make_surroundings(database, tmp_path) for _ in range(2))
+    desk = inner.desk
+    assert isinstance(desk, FakeMachineDesk)
+    outer = dataclasses.replace(outer, worker=path, desk=FakeMachineDesk(0, outer.clock))
+    listener = listen("127.0.0.1", 0)
+    host = f"127.0.0.1:{listener.getsockname()[1]}"
+    servers = {
+        Server(make_app_with_pages(inner, {NAME}), listen_privately(path)): inner.stop,
+        Server(make_app_with_pages(outer, {host}), listener): outer.stop,
+    }
+    threads = [threading.Thread(target=part, args=(stop,)) for part, stop in servers.items()]
+    token = outer.tokens.add("viewer", Role.OPERATE)
+    with running_firmware(tmp_path) as firmware:
+        desk.vnc_socket = firmware.socket
+        for thread in threads:
+            thread.start()
+        try:
+            with HttpViewer(f"http://{host}", token, "desktop-0000") as viewer:
+                width, height = viewer.greet()
+                assert len(viewer.screen(width, height)) == 4 * width * height
+                assert viewer.press() == (204, True)
+                assert "desktop-0000" in desk.used
+            assert wait_until(lambda: "desktop-0000" not in desk.used, timeout_s=30)
+        finally:
+            for stop in servers.values():
+                stop.set()
+            for thread in threads:
+                thread.join()
 
 
 def test_without_a_worker_all_else_works(

@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import MachineError, UnknownNameError, UnsupportedError
 from controller.service.machine_desk import HostMachineDesk
 from controller.service.state.tokens import Role
+from provisioning.machine_folder import MachineFolder
+from provisioning.machine_state import MachineState
 from tests.pages.fake_desk import FakeMachineDesk
+from tests.standins.records import desktop_record
 from tests.unit.controller.service.surroundings import carry_out
 from tests.unit.controller.service.test_pages import sign_in
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from starlette.testclient import TestClient
 
     from controller.service.api.surroundings import Surroundings
@@ -105,9 +111,92 @@ def host_desk(around: Surroundings) -> HostMachineDesk:
 
 
 def test_a_host_without_machines_has_an_empty_desk(host_desk: HostMachineDesk) -> None:
-    from appliance.base.errors import UnknownNameError
-
     assert host_desk.rows() == []
-    for ask in (host_desk.picture, host_desk.rewind, host_desk.stop):
+    for ask in (host_desk.picture, host_desk.rewind, host_desk.stop, host_desk.vnc, host_desk.take):
         with pytest.raises(UnknownNameError):
             ask("desktop-1")
+
+
+@pytest.fixture
+def machine(around: Surroundings) -> MachineFolder:
+    folder = MachineFolder(around.settings.machines_dir / "desktop-1")
+    folder.path.mkdir(parents=True)
+    folder.write(desktop_record("desktop-1", state=MachineState.READY))
+    return folder
+
+
+def test_a_desktop_vm_has_vnc_and_others_say_that_they_have_none(
+    host_desk: HostMachineDesk, machine: MachineFolder
+) -> None:
+    assert host_desk.vnc("desktop-1") == machine.path / "vnc.sock"
+    machine.write(desktop_record("desktop-1", state=MachineState.STOPPED))
+    with pytest.raises(MachineError, match="desktop-1 is stopped"):
+        host_desk.vnc("desktop-1")
+    machine.write(desktop_record("desktop-1", "remote", state=MachineState.READY))
+    with pytest.raises(UnsupportedError, match="desktop-1 offers no VNC") as caught:
+        host_desk.vnc("desktop-1")
+    assert "desktop of the backend remote" in caught.value.details
+
+
+def test_a_machine_is_taken_by_one_and_only_where_it_is_rewound_before_its_next_use(
+    host_desk: HostMachineDesk, machine: MachineFolder
+) -> None:
+    hold = host_desk.take("desktop-1")
+    assert hold is not None
+    assert machine.is_claimed()
+    assert host_desk.take("desktop-1") is None
+    hold.release()
+    assert not machine.is_claimed()
+    taken = {}
+    for state in MachineState:
+        machine.write(desktop_record("desktop-1", state=state))
+        hold = host_desk.take("desktop-1")
+        taken[state] = hold is not None
+        if hold:
+            hold.release()
+        assert not machine.is_claimed()
+    assert {state for state, is_taken in taken.items() if is_taken} == {
+        MachineState.READY,
+        MachineState.KEPT,
+    }
+
+
+def test_the_program_of_live_screens_is_served_and_nothing_beside_it(
+    around: Surroundings, browser: TestClient, tmp_path: Path
+) -> None:
+    assert browser.get("/static/novnc/core/rfb.js").status_code == 404
+    folder = tmp_path / "novnc"
+    (folder / "core").mkdir(parents=True)
+    (folder / "core/rfb.js").write_text("export default 1;\n")
+    (folder / "manifest.json").write_text("{}")
+    (tmp_path / "secret.js").write_text("secret")
+    (folder / "core/link.js").symlink_to(tmp_path / "secret.js")
+    object.__setattr__(around, "find_viewer", lambda: folder)
+    reply = browser.get("/static/novnc/core/rfb.js")
+    assert (reply.status_code, reply.text) == (200, "export default 1;\n")
+    assert reply.headers["content-type"].startswith("text/javascript")
+    assert "max-age" in reply.headers["cache-control"]
+    for name in ("manifest.json", "core", "core/link.js", "%2e%2e/secret.js", "core/none.js"):
+        assert browser.get(f"/static/novnc/{name}").status_code == 404, name
+
+
+def test_a_machine_is_seen_live_where_it_has_vnc_and_the_program_is_there(
+    around: Surroundings, browser: TestClient, tmp_path: Path
+) -> None:
+    sign_in(browser, around)
+    assert isinstance(around.desk, FakeMachineDesk)
+    assert "desktop-0000 offers no VNC" in browser.get("/fleet/desktop-0000").text
+    around.desk.vnc_socket = tmp_path / "vnc.sock"
+    still = browser.get("/fleet/desktop-0000").text
+    assert "There is no noVNC here" in still
+    assert "live-screen.js" not in still
+    object.__setattr__(around, "find_viewer", lambda: tmp_path)
+    live = browser.get("/fleet/desktop-0000").text
+    assert 'data-live="/fleet/desktop-0000/live"' in live
+    assert "data-control" in live
+    gone = browser.get("/fleet/desktop-0000/live")
+    assert (gone.status_code, "shows nothing to VNC" in gone.text) == (503, True)
+    browser.post("/logout")
+    sign_in(browser, around, Role.READ)
+    assert "data-control" not in browser.get("/fleet/desktop-0000").text
+    assert browser.get("/fleet/none").status_code == 404

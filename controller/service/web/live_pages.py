@@ -1,0 +1,107 @@
+"""Live screens in the browser: what noVNC shows, and the program itself.
+
+The protocol goes over plain HTTP: a reply that does not end brings what the machine shows, and each request
+brings what the viewer sends. So the same gate stands before it as before every page.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import FileResponse, Response, StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from appliance.base.errors import UnknownNameError, UsageError
+from controller.service.api.access import Around
+from controller.service.live_screens import LiveScreens
+from controller.service.web.session import Token, Viewer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.types import Receive, Scope, Send
+
+    from controller.service.live_screens import LiveScreen
+
+router = APIRouter(include_in_schema=False)
+
+SESSION_HEADER = "X-Live-Session"
+HELD_HEADER = "X-Live-Held"
+_PROGRAM_AGE_S = 3600
+
+
+def live_screens(request: Request) -> LiveScreens:
+    """Return the live screens of the application."""
+    found = request.app.state.live_screens
+    assert isinstance(found, LiveScreens)  # noqa: S101 - set by `make_app_with_pages` alone
+    return found
+
+
+Screens = Annotated[LiveScreens, Depends(live_screens)]
+
+
+class _LiveReply(StreamingResponse):
+    """A reply whose screen is closed however it ends, begun or not."""
+
+    def __init__(
+        self, screens: LiveScreens, screen: LiveScreen, chunks: AsyncIterator[bytes]
+    ) -> None:
+        super().__init__(
+            chunks,
+            media_type="application/octet-stream",
+            headers={SESSION_HEADER: screen.session},
+        )
+        self._screens = screens
+        self._screen = screen
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._screens.close(self._screen)
+
+
+@router.get("/static/novnc/{name:path}")
+def program(name: str, around: Around) -> FileResponse:
+    """Return a file of noVNC; it tells nothing, and needs no token."""
+    root = around.find_viewer()
+    path = None if root is None else (root / name).resolve()
+    if root is None or path is None or not path.is_relative_to(root.resolve()):
+        raise UnknownNameError(f"There is no file of noVNC called {name!r}.")
+    if path.suffix != ".js" or not path.is_file():
+        raise UnknownNameError(f"There is no file of noVNC called {name!r}.")
+    headers = {"Cache-Control": f"private, max-age={_PROGRAM_AGE_S}"}
+    return FileResponse(path, media_type="text/javascript", headers=headers)
+
+
+@router.get("/fleet/{machine}/live")
+async def watch(
+    machine: str, around: Around, _role: Viewer, token: Token, screens: Screens
+) -> Response:
+    """Send what a machine's VNC server sends, until it, the viewer or the service ends."""
+    socket = await run_in_threadpool(around.desk.vnc, machine)
+    screen = await screens.open(machine, socket, partial(around.desk.take, machine))
+
+    async def is_welcome() -> bool:
+        role = await run_in_threadpool(around.tokens.role_of, token or "")
+        return role is not None
+
+    chunks = screen.chunks(around.stop.is_set, is_welcome)
+    return _LiveReply(screens, screen, chunks)
+
+
+@router.post("/fleet/{machine}/live/{session}")
+async def send(
+    machine: str, session: str, request: Request, role: Viewer, screens: Screens
+) -> Response:
+    """Take what a viewer sends; keys and pointer count only where its token operates and nobody has the machine."""
+    screen = screens.get(machine, session)
+    try:
+        await screen.send(await request.body(), may_operate=role.may_operate)
+    except UsageError:
+        screens.close(screen)
+        raise
+    return Response(status_code=204, headers={HELD_HEADER: str(int(screen.is_held))})

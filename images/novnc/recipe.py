@@ -1,0 +1,120 @@
+"""noVNC's modules, as files that the service serves."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import shutil
+import tarfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import ImageBuildError, ToolError
+from appliance.base.process import find_tool, run
+from images.recipe import Product
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from images.recipe import Image, Report
+
+NAME, VERSION = "@novnc/novnc", "1.7.0"
+INTEGRITY = "sha512-ucEJOx4T2avIRCleodk7YobZj5O2Ga2AeLfQ69A/yjG9HHba2+PDgwSkN3FttrmG+70ZGx21sElNFouK13RzyA=="
+"""Digest of the package, in the form of npm's lock files."""
+PACKAGE = "novnc"
+"""The distribution's package."""
+MODULE = Path("core/rfb.js")
+"""What pages import."""
+
+_FOLDERS = ("core", "vendor")
+_TIMEOUT_S = 60.0
+_HURRY = ("--fetch-retries=0", "--fetch-timeout=10000", "--ignore-scripts", "--loglevel=error")
+
+
+class NovncRecipe:
+    """Takes the pinned package where npm is there and gives it, else the distribution's.
+
+    Nothing of it is the host's: hosts and containers agree on its digest.
+    """
+
+    name = "novnc"
+    variant = VERSION
+    needs: tuple[str, ...] = ()
+
+    def inputs(self) -> Mapping[str, object]:
+        """Return which package is wanted."""
+        return {"package": f"{NAME}@{VERSION}", "integrity": INTEGRITY}
+
+    def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
+        """Fetch it.
+
+        Raises:
+            ImageBuildError: neither npm nor the distribution's archive gives it.
+        """
+        del needed
+        scratch = workdir / "scratch"
+        scratch.mkdir()
+        reasons = []
+        for fetch in (_from_npm, _from_distribution):
+            try:
+                tree, origin = fetch(scratch)
+            except (ToolError, ImageBuildError, OSError, tarfile.TarError) as exc:
+                reasons.append(str(exc))
+                report("fetch", None, str(exc))
+                continue
+            for folder in _FOLDERS:
+                shutil.copytree(tree / folder, workdir / folder)
+            for licence in (
+                *tree.glob("LICENSE*"),
+                *scratch.glob("deb/usr/share/doc/novnc/copyright"),
+            ):
+                shutil.copy(licence, workdir)
+            shutil.rmtree(scratch)
+            return Product(notes={"origin": origin})
+        raise ImageBuildError(
+            "noVNC is not to be had.",
+            details="\n".join(reasons),
+            resolution="Screens are shown by pictures meanwhile. Install npm, or run `apt-get update`.",
+        )
+
+
+def _from_npm(scratch: Path) -> tuple[Path, str]:
+    """Fetch the pinned package by npm; return its folder, and where it is from."""
+    if find_tool("npm") is None:
+        raise ImageBuildError("npm is not installed.")
+    argv = ["npm", "pack", f"{NAME}@{VERSION}", "--pack-destination", str(scratch), *_HURRY]
+    run(argv, timeout_s=_TIMEOUT_S, cwd=scratch).require()
+    archive = next(scratch.glob("*.tgz"))
+    require_integrity(archive, INTEGRITY)
+    with tarfile.open(archive) as packed:
+        packed.extractall(scratch / "npm", filter="data")
+    return scratch / "npm" / "package", f"npm package {NAME} {VERSION}"
+
+
+def _from_distribution(scratch: Path) -> tuple[Path, str]:
+    """Fetch the distribution's package, which apt verifies; return its folder, and where it is from."""
+    run(["apt-get", "-q", "download", PACKAGE], timeout_s=_TIMEOUT_S, cwd=scratch).require()
+    package = next(scratch.glob(f"{PACKAGE}_*.deb"))
+    tree = scratch / "deb"
+    run(["dpkg-deb", "--extract", str(package), str(tree)], timeout_s=_TIMEOUT_S).require()
+    version = package.name.split("_")[1].replace("%3a", ":")
+    return tree / "usr/share/novnc", f"distribution package {PACKAGE} {version}"
+
+
+def require_integrity(path: Path, integrity: str) -> None:
+    """Make sure that a file is the one that was pinned.
+
+    Args:
+        path: of the file.
+        integrity: name of the hash, a dash, and the digest in base 64.
+
+    Raises:
+        ImageBuildError: it is another.
+    """
+    kind, _, digest = integrity.partition("-")
+    found = base64.b64encode(hashlib.new(kind, path.read_bytes()).digest()).decode()
+    if found != digest:
+        raise ImageBuildError(
+            f"{path.name} is not the package that is pinned.",
+            details=f"Its {kind} is {found}, expected {digest}.",
+        )

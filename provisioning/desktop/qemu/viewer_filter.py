@@ -1,0 +1,150 @@
+"""Read what a VNC viewer sends, and pass on only what it may.
+
+A viewer that looks on is held to that here: its keys, its pointer, its clipboard and its wishes about the
+size of the screen are taken out of the stream, whatever its own program thinks of itself.
+
+Source: RFC 6143, "The Remote Framebuffer Protocol"; its community edition for messages above 6.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from appliance.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+VERSION = b"RFB 003.008\n"
+_NO_SECURITY = b"\x01"
+_SHARED = b"\x01"
+_MAX_MESSAGE_BYTES = 1 << 20
+
+_SET_ENCODINGS = 2
+_CUT_TEXT = 6
+_FENCE, _DESKTOP_SIZE, _QEMU = 248, 251, 255
+_QEMU_KEY = 0
+_QEMU_AUDIO = 1
+_QEMU_AUDIO_FORMAT = 2
+_LENGTHS = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 250: 4}
+"""Bytes of messages that have always as many, by type."""
+_COUNTED = {
+    _SET_ENCODINGS: (">xxH", 4),
+    _CUT_TEXT: (">xxxxi", 1),  # negative in the extended form of the clipboard
+    _FENCE: (">xxxxxxxxB", 1),
+    _DESKTOP_SIZE: (">xxxxxxBx", 16),
+}
+"""Head, with the number of items, and bytes of an item, of messages that have any number."""
+_LOOKING = frozenset({0, _SET_ENCODINGS, 3})
+_INPUT = frozenset({4, 5})
+
+# Raw, CopyRect, RRE, Hextile, zlib, Tight, ZRLE; the screen's size, the last rectangle, QEMU's keys; levels of
+# compression. Neither pictures in JPEG and PNG nor cursors: a page draws those from `data:` addresses only.
+_ENCODINGS = frozenset({0, 1, 2, 5, 6, 7, 16, -223, -224, -258, *range(-256, -246)})
+
+
+class ViewerFilter:
+    """Takes what a viewer sends, in any pieces, and returns what the server shall get.
+
+    Args:
+        may_act: asked at each key, each move of the pointer; False drops it.
+    """
+
+    def __init__(self, may_act: Callable[[], bool]) -> None:
+        self._may_act = may_act
+        self._buffer = bytearray()
+        self._greetings = [VERSION, _NO_SECURITY, None]
+        self.dropped = 0
+        """How many messages were not passed on."""
+
+    def feed(self, data: bytes) -> bytes:
+        """Take the next bytes of the viewer; return the next ones for the server.
+
+        Raises:
+            UsageError: they are no RFB 3.8 without a password; nothing more may be passed on.
+        """
+        self._buffer += data
+        out = bytearray()
+        while (message := self._next()) is not None:
+            out += message
+        return bytes(out)
+
+    def _next(self) -> bytes | None:
+        """Return what the server gets of the next whole message; None where there is none yet."""
+        if self._greetings:
+            return self._greet()
+        length = _length(self._buffer)
+        if length > _MAX_MESSAGE_BYTES:
+            raise UsageError(f"A viewer sends a message of {length} bytes.")
+        if not length or len(self._buffer) < length:
+            return None
+        message = bytes(self._buffer[:length])
+        del self._buffer[:length]
+        return self._pass(message)
+
+    def _greet(self) -> bytes | None:
+        """Take the next greeting: the version, no security, and that others may look on, too."""
+        expected = self._greetings[0]
+        length = len(expected or _SHARED)
+        if len(self._buffer) < length:
+            return None
+        greeting = bytes(self._buffer[:length])
+        if expected is not None and greeting != expected:
+            raise UsageError(f"A viewer greets with {greeting!r} instead of {expected!r}.")
+        del self._buffer[:length]
+        self._greetings.pop(0)
+        return greeting if expected is not None else _SHARED
+
+    def _pass(self, message: bytes) -> bytes:
+        kind = message[0]
+        if kind == _SET_ENCODINGS:
+            return _known_encodings(message)
+        if kind in _LOOKING:
+            return message
+        is_input = kind in _INPUT or (kind == _QEMU and message[1] == _QEMU_KEY)
+        if is_input and self._may_act():
+            return message
+        self.dropped += 1
+        return b""
+
+
+def _length(buffer: bytearray) -> int:
+    """Return the bytes of the message that a buffer begins with; 0 where that cannot be said yet.
+
+    Raises:
+        UsageError: nobody knows such a message.
+    """
+    if not buffer:
+        return 0
+    kind = buffer[0]
+    if kind in _LENGTHS:
+        return _LENGTHS[kind]
+    if kind == _QEMU:
+        return _qemu_length(buffer)
+    if kind not in _COUNTED:
+        raise UsageError(f"A viewer sends a message of the unknown type {kind}.")
+    form, item_bytes = _COUNTED[kind]
+    head_bytes = struct.calcsize(form)
+    if len(buffer) < head_bytes:
+        return 0
+    (count,) = struct.unpack(form, buffer[:head_bytes])
+    return head_bytes + item_bytes * abs(int(count))
+
+
+def _qemu_length(buffer: bytearray) -> int:
+    if len(buffer) < 4:  # noqa: PLR2004 - type, kind and operation
+        return 0
+    kind, operation = struct.unpack(">xBH", buffer[:4])
+    if kind == _QEMU_KEY:
+        return 12
+    if kind == _QEMU_AUDIO:
+        return 10 if operation == _QEMU_AUDIO_FORMAT else 4
+    raise UsageError(f"A viewer sends a message of QEMU's unknown kind {kind}.")
+
+
+def _known_encodings(message: bytes) -> bytes:
+    """Return the message SetEncodings with those encodings alone that are passed on."""
+    numbers = struct.unpack(f">{(len(message) - 4) // 4}i", message[4:])
+    known = [number for number in numbers if number in _ENCODINGS]
+    return struct.pack(f">BxH{len(known)}i", _SET_ENCODINGS, len(known), *known)

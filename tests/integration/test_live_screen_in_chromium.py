@@ -1,0 +1,160 @@
+"""A live screen as people see it: noVNC in a real Chromium, through the service, of a real QEMU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import wait_until
+from appliance.base.errors import MesocosmError
+from appliance.base.process import find_tool
+from appliance.base.settings import Settings
+from controller.service.state.tokens import Role
+from images.builder import Builder
+from images.novnc import recipe
+from tests.pages.chromium import CHROMIUM, watched_page
+from tests.pages.fake_desk import FakeMachineDesk
+from tests.pages.site import serving
+from tests.standins.firmware import IS_THERE, running_firmware
+from tests.tiers import nightly
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Page
+
+    from tests.pages.site import Site
+    from tests.standins.firmware import Firmware
+
+LONG_MS = 240_000
+FREE, USED = "desktop-0000", "desktop-0001"
+
+pytestmark = [
+    nightly("journeys through a browser take minutes"),
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(not CHROMIUM, reason="the chromium package is missing"),
+    pytest.mark.skipif(not IS_THERE, reason="the qemu-system-x86 package is missing"),
+    pytest.mark.skipif(not find_tool("setpriv"), reason="setpriv is missing"),
+]
+
+
+@pytest.fixture(scope="module", params=["_from_npm", "_from_distribution"])
+def novnc(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of noVNC, from either place."""
+    folder = tmp_path_factory.mktemp("novnc")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in {"_from_npm", "_from_distribution"} - {request.param}:
+            patch.setattr(recipe, name, _refuse)
+        try:
+            return Builder(Settings(state_dir=folder)).ensure("novnc").path
+        except MesocosmError as exc:
+            pytest.skip(f"{request.param}: {exc}")
+
+
+def _refuse(_scratch: Path) -> tuple[Path, str]:
+    raise OSError("not asked")
+
+
+@pytest.fixture(scope="module")
+def firmware(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firmware]:
+    with running_firmware(tmp_path_factory.mktemp("firmware")) as machine:
+        yield machine
+
+
+@pytest.fixture
+def site(tmp_path: Path, novnc: Path, firmware: Firmware) -> Iterator[Site]:
+    with serving(tmp_path) as made:
+        around = made.around
+        assert isinstance(around.desk, FakeMachineDesk)
+        around.desk.vnc_socket = firmware.socket
+        object.__setattr__(around, "find_viewer", lambda: novnc)
+        yield made
+
+
+@pytest.fixture
+def page(site: Site) -> Iterator[Page]:
+    """Open a browser whose page must meet no error and break no policy."""
+    with watched_page(site.address) as (page, complaints):
+        page.set_default_timeout(LONG_MS)
+        yield page
+        # A request that was on its way when its screen ended.
+        assert [one for one in complaints if "status of 404" not in one] == []
+
+
+def sign_in(page: Page, token: str) -> None:
+    page.goto("/login")
+    page.get_by_label("Token").fill(token)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("heading", name="Overview").wait_for()
+
+
+def is_drawn(page: Page) -> bool:
+    """Return whether the canvas shows something else than one colour."""
+    look = """canvas => {
+        const all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+        for (let at = 4; at < all.length; at++) if (all[at] !== all[at % 4]) return true;
+        return false;
+    }"""
+    return bool(page.locator(".live canvas").evaluate(look))
+
+
+def clicks(firmware: Firmware, before: int) -> int:
+    """Return how often a button of the pointer went down or up, after so many events."""
+    return firmware.inputs()[before:].count("input_event_btn")
+
+
+def test_an_operator_sees_the_screen_takes_it_and_gives_it_back(
+    page: Page, site: Site, firmware: Firmware
+) -> None:
+    desk = site.around.desk
+    assert isinstance(desk, FakeMachineDesk)
+    sign_in(page, site.token)
+    page.goto(f"/fleet/{FREE}")
+    page.get_by_text("Live, to look at.").wait_for()
+    assert wait_until(lambda: is_drawn(page), timeout_s=LONG_MS / 1000)
+    assert page.locator("img.screen").is_hidden()
+    canvas = page.locator(".live canvas")
+    before = len(firmware.inputs())
+    canvas.click(position={"x": 30, "y": 30})
+    page.keyboard.press("a")
+    assert len(firmware.inputs()) == before
+
+    page.get_by_role("button", name="Take keys and pointer").click()
+    page.keyboard.press("Enter")
+    canvas.click(position={"x": 40, "y": 40})
+    page.get_by_text("nobody else gets it").wait_for()
+    assert FREE in desk.used
+    assert wait_until(lambda: clicks(firmware, before) == 2, timeout_s=60)
+    assert "input_event_key_qcode" in firmware.inputs()[before:]
+    page.keyboard.press("Shift+Escape")
+    page.get_by_role("button", name="Take keys and pointer").wait_for()
+    canvas.click(position={"x": 50, "y": 50})
+    page.goto("/fleet")
+    assert wait_until(lambda: FREE not in desk.used, timeout_s=60)
+    assert clicks(firmware, before) == 2
+
+
+def test_a_machine_in_use_is_looked_at(page: Page, site: Site, firmware: Firmware) -> None:
+    sign_in(page, site.token)
+    page.goto(f"/fleet/{USED}")
+    page.get_by_role("button", name="Take keys and pointer").click()
+    before = len(firmware.inputs())
+    page.keyboard.press("Enter")
+    page.get_by_text("while somebody else has it").wait_for()
+    assert len(firmware.inputs()) == before
+
+
+def test_a_reader_has_no_button_and_pictures_follow_a_screen_that_ends(
+    page: Page, site: Site
+) -> None:
+    sign_in(page, site.around.tokens.add("reader", Role.READ))
+    page.goto(f"/fleet/{FREE}")
+    page.get_by_text("Live, to look at.").wait_for()
+    assert page.get_by_role("button", name="Take keys and pointer").count() == 0
+    site.around.tokens.remove("reader")
+    page.get_by_text("The live screen has ended").wait_for()
+    assert page.locator("img.screen").is_visible()

@@ -1,0 +1,186 @@
+"""Live screens through the service, of a real QEMU: who sees, who acts, and who only looks on."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import wait_until
+from controller.service import live_screens
+from controller.service.api.gate import COOKIE
+from controller.service.api.server import Server, listen
+from controller.service.state.database import Database
+from controller.service.state.tokens import Role
+from controller.service.web.app import make_app_with_pages
+from tests.pages.fake_desk import FakeMachineDesk
+from tests.standins.firmware import IS_THERE, running_firmware
+from tests.standins.viewer import HttpViewer
+from tests.unit.controller.service.surroundings import make_surroundings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from controller.service.api.surroundings import Surroundings
+    from tests.standins.firmware import Firmware
+
+pytestmark = pytest.mark.skipif(not IS_THERE, reason="the qemu-system-x86 package is missing")
+
+FREE, USED, PHONE = "desktop-0000", "desktop-0001", "phone-0009"
+
+
+@pytest.fixture(scope="module")
+def firmware(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firmware]:
+    with running_firmware(tmp_path_factory.mktemp("firmware")) as machine:
+        yield machine
+
+
+class Site:
+    """A service, its address, and a token of each role."""
+
+    def __init__(self, around: Surroundings, address: str) -> None:
+        assert isinstance(around.desk, FakeMachineDesk)
+        self.around = around
+        self.desk = around.desk
+        self.address = address
+        self.operator = around.tokens.add("operator", Role.OPERATE)
+        self.reader = around.tokens.add("reader", Role.READ)
+
+    def ask(self, method: str, path: str, **headers: str) -> tuple[int, str]:
+        """Return status and body of a reply."""
+        link = http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=30)
+        try:
+            link.request(method, path, b"" if method == "POST" else None, headers)
+            reply = link.getresponse()
+            return reply.status, reply.read().decode()
+        finally:
+            link.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path, firmware: Firmware) -> Iterator[Site]:
+    database = Database(tmp_path / "service/state.sqlite")
+    around = make_surroundings(database, tmp_path)
+    assert isinstance(around.desk, FakeMachineDesk)
+    around.desk.add(7)
+    around.desk.vnc_socket = firmware.socket
+    listener = listen("127.0.0.1", 0)
+    host = f"127.0.0.1:{listener.getsockname()[1]}"
+    server = Server(make_app_with_pages(around, {host}), listener)
+    thread = threading.Thread(target=server, args=(around.stop,))
+    thread.start()
+    yield Site(around, f"http://{host}")
+    around.stop.set()
+    thread.join()
+    database.close()
+
+
+def test_a_reader_sees_what_the_machine_shows(site: Site) -> None:
+    with HttpViewer(site.address, site.reader, FREE) as viewer:
+        assert viewer.status == 200
+        width, height = viewer.greet()
+        assert width >= 640
+        # The firmware writes light letters on black.
+        assert wait_until(lambda: any(viewer.screen(width, height)), timeout_s=60)
+
+
+def test_keys_and_pointer_of_who_only_looks_on_do_not_arrive(
+    site: Site, firmware: Firmware
+) -> None:
+    """The last viewer may act: when its key has come, those before it would have come, too."""
+    before = len(firmware.inputs())
+    with (
+        HttpViewer(site.address, site.reader, FREE) as reader,
+        HttpViewer(site.address, site.operator, USED) as guest,
+        HttpViewer(site.address, site.operator, FREE) as operator,
+    ):
+        for viewer in (reader, guest, operator):
+            viewer.greet()
+        for viewer in (reader, guest):
+            assert viewer.press() == (204, False)
+            assert viewer.point(10, 10) == (204, False)
+        assert len(firmware.inputs()) == before
+        assert operator.press() == (204, True)
+        assert operator.point(20, 20) == (204, True)
+        assert wait_until(lambda: "input_event_btn" in firmware.inputs()[before:], timeout_s=30)
+        arrived = firmware.inputs()[before:]
+    assert arrived.count("input_event_key_qcode") + arrived.count("input_event_key_number") == 2
+    assert arrived.count("input_event_btn") == 2
+
+
+def test_who_acts_keeps_the_machine_from_others_for_a_while(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_screens, "HOLD_S", 1.0)
+    with HttpViewer(site.address, site.operator, FREE) as viewer:
+        viewer.greet()
+        assert FREE not in site.desk.used
+        assert viewer.press() == (204, True)
+        assert FREE in site.desk.used
+        assert site.ask("POST", f"/fleet/{FREE}/stop", **of(site))[0] == 409
+        assert wait_until(lambda: FREE not in site.desk.used, timeout_s=30)
+        site.desk.used.add(FREE)  # a trial takes it
+        assert viewer.press() == (204, False)
+        site.desk.used.discard(FREE)
+        assert viewer.press() == (204, True)
+    assert wait_until(lambda: FREE not in site.desk.used, timeout_s=30)
+
+
+def of(site: Site) -> dict[str, str]:
+    return {"Cookie": f"{COOKIE}={site.operator}", "Origin": site.address}
+
+
+def test_nobody_else_reaches_a_screen(site: Site) -> None:
+    path = f"/fleet/{FREE}/live"
+    cookie = {"Cookie": f"{COOKIE}={site.operator}"}
+    assert site.ask("GET", path)[0] == 303
+    assert site.ask("GET", path, **{**cookie, "Origin": "http://evil.test"})[0] == 403
+    with HttpViewer(site.address, site.operator, FREE) as viewer:
+        own = f"{path}/{viewer.session}"
+        assert site.ask("POST", own)[0] == 303
+        assert site.ask("POST", own, **cookie)[0] == 403  # names no origin
+        assert site.ask("POST", own, **{**cookie, "Origin": "http://evil.test"})[0] == 403
+        assert site.ask("POST", f"{path}/guess", **of(site))[0] == 404
+        assert site.ask("POST", f"/fleet/{USED}/live/{viewer.session}", **of(site))[0] == 404
+        assert site.ask("POST", own, **of(site))[0] == 204
+    assert wait_until(lambda: site.ask("POST", own, **of(site))[0] == 404, timeout_s=30)
+
+
+def test_what_is_no_viewer_ends_its_screen(site: Site) -> None:
+    with HttpViewer(site.address, site.operator, FREE) as viewer:
+        assert viewer.send(b"GET / HTTP/1.1\r\n\r\n")[0] == 409
+        assert viewer.is_over.wait(30)
+        assert viewer.send(b"")[0] == 404
+
+
+def test_a_screen_ends_with_its_token_and_with_the_service(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_screens, "_CHECK_S", 0.1)
+    with (
+        HttpViewer(site.address, site.reader, FREE) as reader,
+        HttpViewer(site.address, site.operator, FREE) as operator,
+    ):
+        site.around.tokens.remove("reader")
+        assert reader.is_over.wait(30)
+        assert not operator.is_over.is_set()
+        site.around.stop.set()
+        assert operator.is_over.wait(30)
+
+
+def test_machines_without_vnc_say_so(site: Site) -> None:
+    with HttpViewer(site.address, site.operator, PHONE) as viewer:
+        assert viewer.status == 503
+    page = site.ask("GET", f"/fleet/{PHONE}", **of(site))[1]
+    assert f"{PHONE} offers no VNC" in page
+    assert "live-screen.js" not in page
+    assert f'data-screen="/fleet/{PHONE}/picture"' in page
+
+
+def test_too_many_screens_are_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_screens, "MAX_SCREENS", 1)
+    with HttpViewer(site.address, site.reader, FREE):
+        assert site.ask("GET", f"/fleet/{FREE}/live", **of(site))[0] == 429
