@@ -38,6 +38,7 @@ class HttpViewer:
         self.is_over = threading.Event()
         self.status = 0
         self.session = ""
+        self.why = ""
 
     def __enter__(self) -> Self:
         self._link.request("GET", self._path, headers=self._headers)
@@ -67,8 +68,9 @@ class HttpViewer:
                 with self._arrived:
                     self._got += data
                     self._arrived.notify_all()
-        except (OSError, ValueError, http.client.HTTPException):
-            pass
+            self.why = "at its end"
+        except (OSError, ValueError, http.client.HTTPException) as exc:
+            self.why = repr(exc)
         with self._arrived:
             self.is_over.set()
             self._arrived.notify_all()
@@ -79,7 +81,7 @@ class HttpViewer:
             assert self._arrived.wait_for(
                 lambda: len(self._got) >= count or self.is_over.is_set(), timeout=_TIMEOUT_S
             )
-            assert len(self._got) >= count, "the reply ended"
+            assert len(self._got) >= count, f"the reply ended: {self.why}; got {bytes(self._got)!r}"
             data = bytes(self._got[:count])
             del self._got[:count]
         return data
