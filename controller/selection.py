@@ -30,10 +30,15 @@ def choose_tasks(
 
     Raises:
         UnknownNameError: an id or a tag is none of the suite's.
-        UsageError: a pattern fits no task, or no task has both.
+        UsageError: no task has tags, a pattern fits no task, or no task has both.
     """
     ids = [task.id for task in suite.tasks]
     known_tags = {tag for task in suite.tasks for tag in task.tags}
+    if tags and not known_tags:
+        raise UsageError(
+            f"No task of {suite.name} has tags.",
+            resolution=f"Leave --tag out, or choose by --task: {', '.join(ids)}.",
+        )
     for tag in tags:
         if tag not in known_tags:
             raise UnknownNameError.of("tag", tag, known_tags)

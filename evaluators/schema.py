@@ -105,7 +105,7 @@ class Tool:
             error: the class to raise: `InvalidActionError` for agents.
 
         Raises:
-            MesocosmError: of class `error`; one line for each wrong argument.
+            MesocosmError: of class `error`; the brief has the first wrong argument, details a line for each further.
         """
         try:
             model = self._read(args)
@@ -158,7 +158,7 @@ class Tool:
     def _refusal(self, faults: list[Fault], error: type[MesocosmError]) -> MesocosmError:
         return error(
             f"Wrong arguments for {self.name}: {faults[0].words}",
-            details="\n".join(fault.words for fault in faults),
+            details="\n".join(fault.words for fault in faults[1:]),
             resolution=self.usage,
         )
 

@@ -68,7 +68,8 @@ class RunDisplay:
 def _line(result: TrialResult) -> str:
     return (
         f"{result.verdict:<12} {result.task}.{result.repeat}: {result.reason}, "
-        f"{result.nodes_met}/{result.nodes} nodes, {result.steps} steps, {result.seconds:.1f} s"
+        f"{result.nodes_met}/{result.nodes} nodes, "
+        f"{result.steps} step{'s' * (result.steps != 1)}, {result.seconds:.1f} s"
     )
 
 

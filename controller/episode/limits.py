@@ -111,5 +111,8 @@ class Budget:
                 f"{self._repeated} times the same action without any change.",
             )
         if self.steps >= self._limits.steps:
-            return Ending(Reason.STEP_LIMIT, f"{self.steps} steps were carried out.")
+            return Ending(
+                Reason.STEP_LIMIT,
+                f"{self.steps} step{'s were' if self.steps != 1 else ' was'} carried out.",
+            )
         return self.spent()

@@ -245,7 +245,7 @@ class _Work:
 
 def _summary(result: TrialResult) -> str:
     met = f"{result.nodes_met}/{result.nodes} nodes"
-    took = f"{result.steps} steps, {result.seconds:.1f} s"
+    took = f"{result.steps} step{'s' * (result.steps != 1)}, {result.seconds:.1f} s"
     return f"{result.verdict} ({result.reason}), {met}, {took}"
 
 

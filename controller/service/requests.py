@@ -113,7 +113,9 @@ def describe_errors(error: ValidationError) -> str:
     """Return what is wrong with values, one line a field, without the values."""
     rows = error.errors(include_url=False, include_input=False)
     return "\n".join(
-        f"{'.'.join(str(part) for part in row['loc']) or 'request'}: {row['msg']}" for row in rows
+        f"{'.'.join(str(part) for part in row['loc']) or 'request'}: "
+        f"{row['msg'].replace('valid tuple', 'valid list')}"
+        for row in rows
     )
 
 

@@ -126,8 +126,17 @@ def _more_of_episodes(error: MesocosmError) -> dict[str, object]:
 
 def _on_validation(_request: Request, exc: Exception) -> JSONResponse:
     assert isinstance(exc, RequestValidationError)  # noqa: S101 - registered for it
-    rows = (f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in exc.errors())
-    return reply(422, "wrong_value", "A value is wrong.", "\n".join(rows))
+    rows = (
+        f"{'.'.join(map(str, row['loc']))}: {row['msg'].replace('valid tuple', 'valid list')}"
+        for row in exc.errors()
+    )
+    return reply(
+        422,
+        "wrong_value",
+        "A value is wrong.",
+        "\n".join(rows),
+        "Send the request's fields as /api/v1/openapi.json describes them.",
+    )
 
 
 def _on_http(_request: Request, exc: Exception) -> JSONResponse:

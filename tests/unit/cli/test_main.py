@@ -298,6 +298,7 @@ def test_a_dry_run_says_what_would_be_run_and_begins_nothing(
     assert cli.main([*words, *chosen, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert {(trial["steps"], trial["reason"]) for trial in found["trials"]} == {(1, "step_limit")}
+    assert {trial["detail"] for trial in found["trials"]} == {"1 step was carried out."}
     assert cli.main([*words, *chosen, "--dry-run", "--json"]) == 0
     estimate = json.loads(capsys.readouterr().out)
     assert (estimate["trials"], estimate["trials_known"]) == (6, 6)

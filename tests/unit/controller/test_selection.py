@@ -45,8 +45,11 @@ def test_what_fits_nothing_is_refused(lab: Lab) -> None:
         choose_tasks(lab.suite, ["anser"])
     with pytest.raises(UsageError, match="fits 'z"):
         choose_tasks(lab.suite, ["z*"])
-    with pytest.raises(UnknownNameError, match="tag"):
+    with pytest.raises(UsageError, match="No task of tiny has tags"):
         choose_tasks(lab.suite, [], ["easy"])
+    tagged = lab.suite.tasks[0].model_copy(update={"tags": ("easy",)})
+    with pytest.raises(UnknownNameError, match="tag"):
+        choose_tasks(replace(lab.suite, tasks=(tagged,)), [], ["hard"])
 
 
 def test_limits_of_a_run_are_part_of_it_and_hold_when_it_is_resumed(lab: Lab) -> None:

@@ -268,6 +268,12 @@ def test_cancelling_ends_a_step_that_is_carried_out(
     assert (replies[0]["reward"], fleet.leased) == (None, 0)
 
 
+def test_what_is_no_list_of_actions_is_called_so(client: TestClient) -> None:
+    reply = post(client, "/x/step", 422, request_id="1", actions="nonsense")["error"]
+    assert "valid list" in reply["details"]
+    assert "openapi" in reply["resolution"]
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
