@@ -11,7 +11,18 @@ from appliance.cli.moments import moment
 from appliance.cli.output import JsonOption, print_json, print_table, say
 
 Folder = Annotated[Path, typer.Argument(help="Folder with the agent's agent.yaml.")]
-Name = Annotated[str, typer.Argument(help="Name of a registered agent.")]
+
+
+def _registered() -> list[str]:
+    from appliance.base.settings import get_settings
+    from controller.registered.agents import agent_copies
+
+    return agent_copies(get_settings()).names()
+
+
+Name = Annotated[
+    str, typer.Argument(help="Name of a registered agent.", autocompletion=_registered)
+]
 
 
 def register(app: typer.Typer) -> None:

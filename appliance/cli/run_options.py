@@ -9,15 +9,19 @@ import typer
 
 
 def _agents() -> list[str]:
+    from appliance.base.settings import get_settings
     from controller.agents.registry import AGENTS
+    from controller.registered.agents import agent_copies
 
-    return list(AGENTS)
+    return [*AGENTS, *agent_copies(get_settings()).names()]
 
 
 def _suites() -> list[str]:
-    from evaluators.model.suite import list_suites
+    """Return the names of all suites, for completion: those that ship, and those that are registered."""
+    from appliance.base.settings import get_settings
+    from controller.registered.suites import known_suites
 
-    return list_suites()
+    return known_suites(get_settings())
 
 
 Suite = Annotated[

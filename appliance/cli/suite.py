@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 
 
 Folder = Annotated[Path, typer.Argument(help="Folder of a suite.")]
-Name = Annotated[str, typer.Argument(help="Name of a registered suite.")]
+
+
+def _registered() -> list[str]:
+    from appliance.base.settings import get_settings
+    from controller.registered.suites import suite_copies
+
+    return suite_copies(get_settings()).names()
+
+
+Name = Annotated[
+    str, typer.Argument(help="Name of a registered suite.", autocompletion=_registered)
+]
 SeedOption = Annotated[
     int | None,
     typer.Option("--seed", help="Show the values of the first trials of a run with this seed."),

@@ -10,6 +10,8 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Resp
 from pydantic import BaseModel, Field
 
 from appliance.base.errors import UnknownNameError
+from controller.registered.suites import known_suites
+from controller.registered.use import pin
 from controller.service.api.access import Around
 from controller.service.api.queue_routes import require_valid
 from controller.service.requests import parse_request
@@ -18,7 +20,6 @@ from controller.service.state.queued_run import Asker
 from controller.service.web import views
 from controller.service.web.session import Operating, Viewer
 from controller.service.web.templating import page
-from evaluators.model.suite import list_suites
 
 router = APIRouter(include_in_schema=False)
 
@@ -80,7 +81,8 @@ def runs(
         number=number,
         has_more=count > (number + 1) * _RUNS,
         count=count,
-        suites=list_suites(),
+        suites=known_suites(around.settings),
+        agents=views.known_agents(around),
     )
 
 
@@ -97,7 +99,8 @@ def queue_run(
     """Queue a run."""
     request = parse_request({"suite": suite, "agent": agent, "repeats": repeats, "fleet": fleet})
     require_valid(request)
-    added = around.queue.add(request, Asker("page", priority=priority))
+    asker = Asker("page", priority=priority)
+    added = around.queue.add(pin(request, around.settings), asker)
     return RedirectResponse(f"/runs/{added.run}", status_code=303)
 
 
@@ -125,7 +128,8 @@ def all_schedules(around: Around, role: Viewer) -> HTMLResponse:
         role=role,
         around=around,
         entries=views.schedules(around, slots=_SLOTS),
-        suites=list_suites(),
+        suites=known_suites(around.settings),
+        agents=views.known_agents(around),
     )
 
 

@@ -10,7 +10,9 @@ from fastapi.responses import HTMLResponse
 
 from appliance.base.errors import UnknownNameError
 from controller.planning import specify_task
+from controller.registered.suites import known_suites
 from controller.service.api.access import Around
+from controller.service.web import views
 from controller.service.web.drawing.graph import Drawing, Shape, draw_graph
 from controller.service.web.session import Viewer
 from controller.service.web.templating import page
@@ -19,7 +21,6 @@ from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
 from evaluators.metrics.complexity import Dimension, measure_complexity
 from evaluators.metrics.structure import Structure
-from evaluators.model.suite import list_suites
 from evaluators.source_digest import SourceDigester
 
 if TYPE_CHECKING:
@@ -73,16 +74,16 @@ class TaskView:
 @router.get("/suites")
 def suites(around: Around, role: Viewer) -> HTMLResponse:
     """Show all suites that can be run."""
-    return page(
-        "suites/suites", role=role, around=around, suites=[open_suite(n) for n in list_suites()]
-    )
+    readable, faults = views.named_suites(around)
+    return page("suites/suites", role=role, around=around, suites=readable, faults=faults)
 
 
 @router.get("/suites/{name}")
 def one_suite(name: str, around: Around, role: Viewer) -> HTMLResponse:
     """Show the tasks of a suite."""
-    if name not in list_suites():
-        raise UnknownNameError.of("suite", name, list_suites())
+    known = known_suites(around.settings)
+    if name not in known:
+        raise UnknownNameError.of("suite", name, known)
     suite = open_suite(name)
     witnesses = _witnesses(around, suite)
     views = [_view(suite, task, witnesses.get(task.id, {})) for task in suite.tasks]

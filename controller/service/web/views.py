@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError, UnknownNameError
+from controller.agents.registry import AGENTS
+from controller.registered.agents import agent_copies
+from controller.registered.suites import known_suites
 from controller.service.state.queued_run import OVER, State
 from controller.service.web.metrics.prometheus import Prometheus
 from controller.store.index import list_runs
 from controller.store.report import read_report
+from controller.wiring import open_suite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from controller.service.web.metrics.prometheus import Alert
     from controller.store.index import RunRow
     from controller.store.report import Report
+    from evaluators.model.suite import Suite
 
 _NIGHTS = 2
 _ALERTS_TIMEOUT_S = 3.0
@@ -79,6 +84,22 @@ def alerts(around: Surroundings) -> Sequence[Alert] | None:
         return Prometheus(around.prometheus, timeout_s=_ALERTS_TIMEOUT_S).firing()
     except MesocosmError:
         return None
+
+
+def named_suites(around: Surroundings) -> tuple[list[Suite], dict[str, str]]:
+    """Return the suites that can be named, shipped and registered; why others cannot be read, by name."""
+    suites, faults = [], {}
+    for name in known_suites(around.settings):
+        try:
+            suites.append(open_suite(name))
+        except MesocosmError as exc:
+            faults[name] = exc.brief
+    return suites, faults
+
+
+def known_agents(around: Surroundings) -> list[str]:
+    """Return the agents that can be named: those that come with Mesocosm, and registered ones."""
+    return [*AGENTS, *agent_copies(around.settings).names()]
 
 
 def disk(around: Surroundings) -> Disk | None:

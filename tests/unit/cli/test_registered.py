@@ -16,6 +16,7 @@ from controller.agents.custom import container
 from controller.registered.agents import agent_copies
 from controller.service.api.app import make_app
 from controller.service.state.tokens import Role
+from controller.service.web.app import make_app_with_pages
 from tests.unit.controller.service.surroundings import HOST, make_surroundings
 
 if TYPE_CHECKING:
@@ -153,3 +154,64 @@ def test_agents_are_registered_and_checked(
     assert "Docker is not installed" in capsys.readouterr().err
     assert ask("agent", "remove", "typist")["removed"] == [f"typist@{added['digest'][:12]}"]
     assert agent_copies(get_settings()).names() == []
+
+
+@pytest.fixture
+def offers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., list[str]]:
+    """Return what a shell is offered after some words, as bash asks for it."""
+
+    def call(*words: str) -> list[str]:
+        capsys.readouterr()
+        with monkeypatch.context() as patch:
+            patch.setenv("COMP_WORDS", " ".join(("mesocosm", *words, "")))
+            patch.setenv("COMP_CWORD", str(len(words) + 1))
+            patch.setenv("_MESOCOSM_COMPLETE", "complete_bash")
+            main([])
+        return capsys.readouterr().out.split()
+
+    return call
+
+
+def test_names_of_registered_suites_and_agents_are_completed(
+    ask: Callable[..., Any], mine: Path, offers: Callable[..., list[str]]
+) -> None:
+    assert offers("suite", "remove") == []
+    ask("suite", "add", str(mine))
+    agent = ask("agent", "add", str(AGENTS))["name"]
+    for words in (["run"], ["queue", "add"], ["suite", "show"], ["suite", "validate"]):
+        assert {"smoke", "tiny"} <= set(offers(*words)), words
+    assert offers("suite", "remove") == ["tiny"]
+    assert {"oracle", agent} <= set(offers("run", "smoke", "--agent"))
+    assert offers("agent", "remove") == [agent]
+
+
+def test_the_pages_offer_registered_suites_and_agents_and_queue_the_version_of_now(
+    ask: Callable[..., Any], mine: Path, state_dir: Path
+) -> None:
+    digest = ask("suite", "add", str(mine))["digest"]
+    agent = ask("agent", "add", str(AGENTS))["name"]
+    database = open_database()
+    around = make_surroundings(database, state_dir)
+    app = make_app_with_pages(around, {HOST})
+    browser = TestClient(app, base_url=f"http://{HOST}", headers={"Origin": f"http://{HOST}"})
+    browser.post("/login", data={"token": around.tokens.add("me", Role.OPERATE)})
+    for path in ("/runs", "/schedules"):
+        form = browser.get(path).text
+        assert "<option>tiny</option>" in form, path
+        assert f'<option value="{agent}">' in form, path
+    values = {"suite": "tiny", "agent": "oracle", "fleet": "fake"}
+    queued = browser.post("/runs", data=values).url.path.rpartition("/")[2]
+    assert around.queue.get(queued).request.suite == f"tiny@{digest[:12]}"
+    assert digest in browser.get("/suites").text
+    assert "write-file" in browser.get("/suites/tiny").text
+    assert 'value="tiny/write-file"' in browser.get("/human").text
+
+    (content,) = state_dir.glob("registered/suites/*/*/content/suite.yaml")
+    content.write_text("name: [")
+    page = browser.get("/suites")
+    assert page.status_code == 200
+    assert '<td>tiny</td><td colspan="3"><span class="FAIL">' in page.text
+    assert 'value="tiny/' not in browser.get("/human").text
+    database.close()

@@ -9,13 +9,13 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from appliance.base.errors import UnknownNameError
 from controller.actions.space import Action
+from controller.registered.suites import known_suites
 from controller.service.api.access import Around
 from controller.service.episodes.orders import ActionOrder
+from controller.service.web import views
 from controller.service.web.human.session import HumanDesk
 from controller.service.web.session import Operating, Viewer
 from controller.service.web.templating import page
-from controller.wiring import open_suite
-from evaluators.model.suite import list_suites
 
 router = APIRouter(include_in_schema=False)
 
@@ -35,18 +35,23 @@ Desk = Annotated[HumanDesk, Depends(human_desk)]
 @router.get("/human")
 def choose_task(around: Around, role: Viewer, desk: Desk) -> HTMLResponse:
     """Show the tasks that can be done by hand, and those that somebody does."""
-    suites = [open_suite(name) for name in list_suites()]
+    suites, _ = views.named_suites(around)
     return page("human/human", role=role, around=around, suites=suites, sessions=desk.sessions())
 
 
 @router.post("/human", dependencies=[Operating])
 def begin(
-    desk: Desk, task: Short, *, fleet: Annotated[Literal["real", "fake"], Form()] = "real"
+    around: Around,
+    desk: Desk,
+    task: Short,
+    *,
+    fleet: Annotated[Literal["real", "fake"], Form()] = "real",
 ) -> Response:
     """Begin a task; `task` is SUITE/TASK."""
     suite, _, name = task.partition("/")
-    if suite not in list_suites():
-        raise UnknownNameError.of("suite", suite, list_suites())
+    known = known_suites(around.settings)
+    if suite not in known:
+        raise UnknownNameError.of("suite", suite, known)
     session = desk.open(suite, name, fleet=fleet)
     return RedirectResponse(f"/human/{session.run}", status_code=303)
 
