@@ -10,24 +10,32 @@ from typing import TYPE_CHECKING
 
 from appliance.base.errors import RequirementError, ToolFailedError, ToolMissingError
 from appliance.base.files import digest_bytes, digest_tree, write_atomic
+from appliance.base.handed_environment import hand_over
 from appliance.base.process import find_tool, run, stream
 from appliance.base.settings import REPOSITORY
+from appliance.bringup.address import service_certificate
 from appliance.bringup.alerts import container_user, write_config
 from appliance.bringup.engine import docker_client
+from controller.planning import code_version
 from provisioning.desktop.qemu.template import templates_dir
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from appliance.base.settings import Settings
 
-SERVICES = ("hypervisor", "controller", "prometheus", "alertmanager")
-"""The services of docker-compose.yml that always run; each has an image of the same name."""
+SERVICES = ("hypervisor", "controller", "worker", "prometheus", "alertmanager")
+"""The services of docker-compose.yml that always run."""
+IMAGE_OF = {"worker": "controller"}
+"""The image of a service that has none of its own name."""
 
 _PROMETHEUS_CONFIG = REPOSITORY / "monitoring" / "prometheus"
 _PROJECT_LABEL = "com.docker.compose.project"
 _SERVICE_LABEL = "com.docker.compose.service"
-_UP_TIMEOUT_S = 120.0
+# A worker that is made anew may take `_WORKER_STOP_S` to end its trials.
+_UP_TIMEOUT_S = 240.0
+_WORKER_STOP_S = 90
+_DOCKER_SOCKET = Path("/var/run/docker.sock")
 # The host itself, docker, the controller, Prometheus and who runs the trials.
 _HOST_MIB = 2048
 _MIN_HYPERVISOR_MIB = 1024
@@ -70,6 +78,39 @@ def hypervisor_memory_mib(meminfo: Path = Path("/proc/meminfo")) -> int:
     return max(total_mib - _HOST_MIB, total_mib // 2, _MIN_HYPERVISOR_MIB)
 
 
+def _code() -> str:
+    """Return the commit of this source tree as `Settings.code` takes it; empty where it is not known."""
+    code = code_version()
+    return code.commit + ("-modified" if code.commit and code.is_modified else "")
+
+
+def _hand_over(settings: Settings) -> str:
+    """Hand settings, keys and the service's certificate to containers; return what changes when they do."""
+    certificate = service_certificate(settings)
+    environ, written = dict(os.environ), ""
+    if certificate is not None:
+        # Containers see the state folder alone.
+        for name, path in (("CERT", certificate.path), ("KEY", certificate.key_path)):
+            copy = settings.service_dir / "tls" / f"{name.lower()}.pem"
+            write_atomic(copy, path.read_bytes(), mode=0o600)
+            environ[f"MESOCOSM_SERVICE_TLS_{name}"] = str(copy)
+        written = digest_bytes(certificate.path.read_bytes())[:12]
+    hand_over(settings.handed_environment, environ)
+    return f"{settings.handed_environment.stat().st_mtime_ns}{written}"
+
+
+def _published_address(address: str) -> str:
+    """Return an address as docker publishes ports at it."""
+    if address == "localhost":
+        return "127.0.0.1"
+    return f"[{address}]" if ":" in address else address
+
+
+def _docker_group() -> int:
+    """Return the group that may use the engine's socket; this process' own where there is none."""
+    return _DOCKER_SOCKET.stat().st_gid if _DOCKER_SOCKET.exists() else os.getegid()
+
+
 def find_compose() -> list[str]:
     """Return the words that call compose.
 
@@ -106,15 +147,18 @@ class Compose:
     def write_env(self, images: Mapping[str, str]) -> None:
         """Write the variables of docker-compose.yml, and make the folders that it mounts.
 
-        Docker would make them, too, but as root's.
+        Docker would make them, too, but as root's. Settings and keys of this environment go into a file of
+        their own; see `appliance.base.handed_environment`.
 
         Args:
-            images: tag of the image by service.
+            images: tag of the image by its name.
 
         Raises:
-            SettingsError: alerts cannot be sent as the settings ask for.
+            SettingsError: that file is damaged, or alerts cannot be sent as the settings ask for.
+            UsageError: the service cannot be reached as the settings ask for: TLS lacks or is wrong.
         """
         settings = self.settings
+        written = _hand_over(settings)
         for folder in hypervisor_folders(settings):
             folder.mkdir(parents=True, exist_ok=True)
         rows = {
@@ -124,10 +168,16 @@ class Compose:
             "MESOCOSM_CONTROLLER_HOSTS": settings.controller_hosts,
             "MESOCOSM_PROMETHEUS_PORT": str(settings.prometheus_port),
             "MESOCOSM_ACCELERATOR": "kvm" if self._kvm else "tcg",
-            "MESOCOSM_DESKTOP_POOL": settings.desktop_pool,
             "MESOCOSM_PROMETHEUS_CONFIG": digest_tree(_PROMETHEUS_CONFIG),
             "MESOCOSM_ALERTMANAGER_CONFIG": digest_bytes(write_config(settings).encode()),
             "MESOCOSM_ALERTMANAGER_USER": ":".join(map(str, container_user())),
+            "MESOCOSM_SERVICE_PORT": str(settings.service_port),
+            "MESOCOSM_CODE": _code(),
+            "MESOCOSM_USER": f"{os.geteuid()}:{os.getegid()}",
+            "MESOCOSM_DOCKER_GROUP": str(_docker_group()),
+            "MESOCOSM_DOCKER_CLIENT": find_tool("docker") or os.devnull,
+            "MESOCOSM_SETTINGS_WRITTEN": written,
+            "MESOCOSM_SERVICE_PUBLISHED": _published_address(settings.service_address),
             **{f"MESOCOSM_{name.upper()}_IMAGE": tag for name, tag in images.items()},
         }
         write_atomic(self.env_file, "".join(f"{key}={value}\n" for key, value in rows.items()))
@@ -192,6 +242,26 @@ class Compose:
                 for one in found
             ]
         return sorted(states, key=lambda state: state.name)
+
+    def stop(self, services: Collection[str]) -> list[str]:
+        """Stop services that run, running trials first, until `start` or `up`; return which."""
+        stopped = []
+        with docker_client(timeout_s=_WORKER_STOP_S + 30) as client:
+            for state in self.services():
+                if state.name in services and state.state in {"running", "restarting"}:
+                    client.containers.get(state.container).stop(timeout=_WORKER_STOP_S)
+                    stopped.append(state.name)
+        return stopped
+
+    def start(self, services: Collection[str]) -> list[str]:
+        """Start services that have a container that does not run; return which."""
+        started = []
+        with docker_client(timeout_s=60) as client:
+            for state in self.services():
+                if state.name in services and state.state in {"exited", "created"}:
+                    client.containers.get(state.container).start()
+                    started.append(state.name)
+        return started
 
     def tail(self, service: str, lines: int = 15) -> str:
         """Return the last lines of a service's log; empty when it has no container."""

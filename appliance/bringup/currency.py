@@ -63,9 +63,9 @@ def read_currency(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> list[Im
 
 
 def recorded_names(settings: Settings) -> list[str]:
-    """Return the images that processes in containers may ask about: needed ones, and those of machines."""
+    """Return the images that processes in containers may ask about: needed ones, those of machines, noVNC."""
     of_machines = (*DESKTOPS[settings.desktop].images, PROFILES[settings.phone].image)
-    return list(dict.fromkeys((*needed_names(settings), *of_machines)))
+    return list(dict.fromkeys((*needed_names(settings), *of_machines, "novnc")))
 
 
 def kept_currency(settings: Settings) -> dict[str, Currency]:

@@ -120,6 +120,7 @@ def _stop_machines(settings: Settings) -> str:
 
 
 def _remove_services(settings: Settings) -> str:
+    settings.handed_environment.unlink(missing_ok=True)
     return ", ".join(Compose(settings).remove(volumes=False)) or "none"
 
 

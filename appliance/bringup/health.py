@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.request
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from appliance.base.bounded import CallThread, NoAnswerError
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.errors import MachineStartError
+from appliance.bringup.address import fetch, running_code
+from controller.service.worker.report import ask_worker
 from monitoring.prometheus_proxy import PREFIX
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from appliance.bringup.compose import Compose
 
-READY_TIMEOUT_S = 60.0
+READY_TIMEOUT_S = 120.0
 _ASK_TIMEOUT_S = 5.0
 
 
@@ -33,24 +32,6 @@ def controller_url(settings: Settings) -> str:
 def prometheus_url(settings: Settings) -> str:
     """Return the address of the appliance's Prometheus, as the controller serves it."""
     return f"{controller_url(settings)}{PREFIX}"
-
-
-def fetch(url: str, *, trust: ssl.SSLContext | None = None) -> bytes | None:
-    """Get a page of this host; None when there is no successful reply.
-
-    Args:
-        url: of the page.
-        trust: which certificates are; that of Python by default.
-    """
-    # Never through the proxy that the environment may name: these are addresses of this host.
-    opener = urllib.request.build_opener(
-        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trust)
-    )
-    try:
-        with opener.open(url, timeout=_ASK_TIMEOUT_S) as reply:
-            return bytes(reply.read())
-    except (OSError, urllib.error.URLError):
-        return None
 
 
 def query(settings: Settings, expression: str) -> list[dict[str, Any]]:
@@ -79,8 +60,23 @@ def hypervisor_answers(settings: Settings) -> bool:
 
 
 def controller_answers(settings: Settings) -> bool:
-    """Return whether the controller serves."""
+    """Return whether the controller serves metrics, API and pages."""
+    return page_answers(settings) and service_answers(settings)
+
+
+def page_answers(settings: Settings) -> bool:
+    """Return whether metrics and their page are served."""
     return fetch(f"{controller_url(settings)}/healthz") is not None
+
+
+def service_answers(settings: Settings) -> bool:
+    """Return whether API and pages are served, by the controller or a service of the host."""
+    return bool(running_code(settings))
+
+
+def worker_answers(settings: Settings) -> bool:
+    """Return whether a worker takes requests for machines, in its container or on the host."""
+    return ask_worker(settings) is not None
 
 
 def prometheus_answers(settings: Settings) -> bool:
@@ -98,6 +94,7 @@ def alertmanager_answers(settings: Settings) -> bool:
 QUESTIONS: dict[str, Callable[[Settings], bool]] = {
     "hypervisor": hypervisor_answers,
     "controller": controller_answers,
+    "worker": worker_answers,
     "prometheus": prometheus_answers,
     "alertmanager": alertmanager_answers,
 }

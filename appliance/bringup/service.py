@@ -1,25 +1,26 @@
-"""Start and stop the service in the background: a process of this host, its log in the state folder."""
+"""Start and stop the service: in its containers where `mesocosm up` made them, else as a process of this host.
+
+The process of the host works in the background; its log is in the state folder.
+"""
 
 from __future__ import annotations
 
-import ipaddress
-import json
 import os
 import signal
-import socket
-import ssl
 import sys
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import MachineStartError, SettingsError, ToolTimeoutError
+from appliance.base.errors import MachineStartError, RequirementError, ToolTimeoutError
 from appliance.base.files import FileLock
 from appliance.base.process import start_detached
-from appliance.bringup.health import fetch
+from appliance.bringup.address import running_code, service_certificate, service_url
+from appliance.bringup.compose import Compose
+from appliance.bringup.health import QUESTIONS
 from appliance.bringup.ports import require_free
 from appliance.bringup.upkeep import cut_log
 from controller.planning import code_version
-from controller.service.api.server import Certificate, require_protected
 
 if TYPE_CHECKING:
     import threading
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from controller.service.process import Part
+
+CONTAINERS = ("controller", "worker")
+"""The containers that do what a service of the host does in one process."""
 
 _START_TIMEOUT_S = 120.0
 _STOP_TIMEOUT_S = 120.0
@@ -38,29 +42,6 @@ _CUT_EVERY_S = 60.0
 def service_lock(settings: Settings) -> FileLock:
     """Return the lock that the whole service holds while it runs."""
     return FileLock(settings.run_dir / "service.lock")
-
-
-def service_url(settings: Settings) -> str:
-    """Return the address of the service's API and pages, as people type it."""
-    named = settings.service_hosts.partition(",")[0].strip()
-    scheme = "https" if settings.service_tls_cert else "http"
-    if named and not _is_loopback(settings.service_address):
-        return f"{scheme}://{named}"
-    return f"{scheme}://{_host(settings, wildcard=socket.gethostname())}:{settings.service_port}"
-
-
-def service_certificate(settings: Settings) -> Certificate | None:
-    """Return the certificate that the service shows; None where it speaks HTTP.
-
-    Raises:
-        SettingsError: there is a certificate without a key, or a key without a certificate.
-        UsageError: it cannot be used, or the address needs one.
-    """
-    cert, key = settings.service_tls_cert, settings.service_tls_key
-    if (cert is None) != (key is None):
-        raise SettingsError("MESOCOSM_SERVICE_TLS_CERT and MESOCOSM_SERVICE_TLS_KEY go together.")
-    require_protected(settings.service_address, has_tls=cert is not None, is_insecure=False)
-    return None if cert is None or key is None else Certificate(cert, key)
 
 
 def log_path(settings: Settings) -> Path:
@@ -92,7 +73,48 @@ def find_service(settings: Settings) -> int | None:
 
 
 def start_service(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
-    """Start the service unless it runs; one of another code is stopped first, and its runs go on.
+    """Start the service unless it runs: its containers where there are some, else a process of this host.
+
+    A process of another code is stopped first, and its runs go on; containers are made anew by `mesocosm up`.
+
+    Args:
+        settings: of the appliance.
+        clock: measures how long it takes.
+
+    Returns:
+        What was done, a few words.
+
+    Raises:
+        RequirementError: its port is taken by another program.
+        MachineStartError: it does not answer in time; with the end of its log.
+        ToolTimeoutError: the old one does not stop.
+    """
+    containers = _containers(settings)
+    if not containers:
+        return _start_process(settings, clock)
+    started = Compose(settings).start(CONTAINERS)
+    for name in CONTAINERS:
+        is_up = partial(QUESTIONS[name], settings)
+        if not wait_until(is_up, timeout_s=_START_TIMEOUT_S, every_s=0.2, clock=clock):
+            raise MachineStartError(
+                f"The {name} did not answer within {_START_TIMEOUT_S:g} s.",
+                details=f"The end of its log:\n{Compose(settings).tail(name)}",
+                resolution="Run `mesocosm up`, which makes its container anew.",
+            )
+    done = f"started ({', '.join(started)})" if started else "ran already"
+    return f"{done}, {service_url(settings)}"
+
+
+def _containers(settings: Settings) -> list[str]:
+    """Return which containers of the service there are, running or not."""
+    try:
+        return [one.name for one in Compose(settings).services() if one.name in CONTAINERS]
+    except RequirementError:  # without an engine there are none
+        return []
+
+
+def _start_process(settings: Settings, clock: Clock) -> str:
+    """Start the service on this host unless it runs; one of another code is stopped first.
 
     Args:
         settings: of the appliance.
@@ -109,7 +131,7 @@ def start_service(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
     """
     service_certificate(settings)
     if find_service(settings) is not None:
-        if _running_code(settings) == str(code_version()):
+        if running_code(settings) == str(code_version()):
             return f"ran already, {service_url(settings)}"
         stop_service(settings, clock=clock)
     require_free(settings.service_port, "the service", "MESOCOSM_SERVICE_PORT")
@@ -117,7 +139,7 @@ def start_service(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
     argv = [sys.executable, "-m", "appliance.cli.main", "service", "run"]
     process = start_detached(argv, log=log)
     answers = wait_until(
-        lambda: _running_code(settings) or process.poll() is not None,
+        lambda: running_code(settings) or process.poll() is not None,
         timeout_s=_START_TIMEOUT_S,
         every_s=0.2,
         clock=clock,
@@ -132,7 +154,24 @@ def start_service(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
 
 
 def stop_service(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
-    """Stop the service: trials that run may finish for a minute, the rest is done by the next one.
+    """Stop who carries out runs: trials that run may finish for a minute, the rest is done by the next one.
+
+    Of the containers the worker is stopped; the controller goes on, and what it queues waits.
+
+    Returns:
+        What was done, a few words.
+
+    Raises:
+        ToolTimeoutError: it does not stop.
+    """
+    done = stop_process(settings, clock=clock)
+    if "worker" in _containers(settings) and Compose(settings).stop(["worker"]):
+        return "stopped (its worker; what is queued waits)"
+    return done
+
+
+def stop_process(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
+    """Stop the service where it is a process of this host; see `stop_service`.
 
     Returns:
         What was done, a few words.
@@ -156,44 +195,3 @@ def stop_service(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
             resolution=f"`kill -9 {process}` ends it; the next service goes on with its runs.",
         )
     return "stopped"
-
-
-def _running_code(settings: Settings) -> str:
-    """Return which Mesocosm the running service is of; empty when it does not answer."""
-    scheme = "https" if settings.service_tls_cert else "http"
-    address = f"{scheme}://{_host(settings, wildcard='')}:{settings.service_port}"
-    reply = fetch(f"{address}/healthz", trust=_trust(settings.service_tls_cert))
-    if reply is None:
-        return ""
-    found: dict[str, Any] = json.loads(reply)
-    return str(found.get("version", ""))
-
-
-def _trust(certificate: Path | None) -> ssl.SSLContext | None:
-    """Return what trusts the service's own certificate alone, whatever name stands in it."""
-    if certificate is None:
-        return None
-    context = ssl.create_default_context(cafile=certificate)
-    context.check_hostname = False
-    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    return context
-
-
-def _host(settings: Settings, *, wildcard: str) -> str:
-    """Return the host of the service's addresses.
-
-    Args:
-        settings: of the appliance.
-        wildcard: what stands for a service that listens at all addresses; empty for the loopback.
-    """
-    address = settings.service_address
-    if address in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not listened on
-        address = wildcard or ("127.0.0.1" if address == "0.0.0.0" else "::1")  # noqa: S104
-    return f"[{address}]" if ":" in address else address
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return address == "localhost"

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import RequirementError
+from appliance.bringup.address import service_url
 from appliance.bringup.alerts import describe_receivers, written_config
 from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.currency import read_currency
 from appliance.bringup.health import QUESTIONS, controller_url, prometheus_url
-from appliance.bringup.service import find_service, service_url
+from appliance.bringup.service import find_service
 from images.currency import Currency, ImageState
 from provisioning.accelerator.detection import find_accelerator
 from provisioning.fleet.allocation import Allocation
@@ -130,7 +131,7 @@ def read_status(settings: Settings) -> Status:
             "prometheus": prometheus_url(settings),
             "service": service_url(settings),
         },
-        find_service(settings) is not None,
+        find_service(settings) is not None or services["worker"][1],
         Allocation(Ledger(settings.state_dir / FILE)).waiting(),
         [one.machine_id for one in sight.lost],
         [one for one in read_currency(settings) if one.currency is not Currency.CURRENT]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError, RequirementError
 from appliance.base.files import locked
+from appliance.bringup.address import service_certificate
 from appliance.bringup.alerts import read_receivers
 from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.engine import ensure_engine, find_engine
@@ -14,8 +16,9 @@ from appliance.bringup.health import controller_url, prometheus_url, wait_ready
 from appliance.bringup.images import ensure_images, ensure_viewer
 from appliance.bringup.machines import prepare_machines
 from appliance.bringup.ports import require_free
-from appliance.bringup.service import service_certificate, start_service
+from appliance.bringup.service import stop_process
 from appliance.doctor.check import State
+from appliance.doctor.checks import examine_host
 from appliance.doctor.hardware import check_disk, check_memory
 from provisioning.accelerator.detection import find_accelerator
 
@@ -86,6 +89,8 @@ def bring_up(
         with steps.step("accelerator") as step:
             accelerator = find_accelerator(settings)
             step.note = f"{accelerator.name}: {accelerator.reason}"
+        examining = threading.Thread(target=examine_host, args=(settings,), daemon=True)
+        examining.start()
         compose = Compose(settings, kvm=accelerator.name == "kvm")
         with steps.step("services") as step:
             _start_services(compose, images)
@@ -93,8 +98,7 @@ def bring_up(
         with steps.step("machines") as step:
             step.note = prepare_machines(settings, step.say)
         report = _prove(settings, steps) if trial else None
-        with steps.step("runs and schedules") as step:
-            step.note = start_service(settings)
+        examining.join()
     return Outcome(controller_url(settings), prometheus_url(settings), accelerator.name, report)
 
 
@@ -124,13 +128,17 @@ def _check_host(settings: Settings) -> str:
 
 def _start_services(compose: Compose, images: dict[str, str]) -> None:
     settings = compose.settings
+    stop_process(settings)  # its runs go on in the worker
     running = {one.name for one in compose.services() if one.state == "running"}
-    ports = [("controller", settings.controller_port)]
+    ports = [
+        ("controller", settings.controller_port, "CONTROLLER"),
+        ("controller", settings.service_port, "SERVICE"),
+    ]
     if settings.publish_prometheus:
-        ports.append(("prometheus", settings.prometheus_port))
-    for service, port in ports:
+        ports.append(("prometheus", settings.prometheus_port, "PROMETHEUS"))
+    for service, port, name in ports:
         if service not in running:
-            require_free(port, f"the {service}", f"MESOCOSM_{service.upper()}_PORT")
+            require_free(port, f"the {service}", f"MESOCOSM_{name}_PORT")
     compose.write_env(images)
     compose.up(lambda _line: None)
     wait_ready(compose)

@@ -1,8 +1,9 @@
-"""``mesocosm serve``: the controller's process; metrics, the page, and the sweep of orphans."""
+"""``mesocosm serve``: the controller's process; API, pages, schedules, metrics."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
 PortOption = Annotated[int | None, typer.Option(help="Port; MESOCOSM_CONTROLLER_PORT by default.")]
+ServicePortOption = Annotated[
+    int | None, typer.Option(help="Port of API and pages; MESOCOSM_SERVICE_PORT by default.")
+]
 PrometheusOption = Annotated[
     str, typer.Option(help="Address of the Prometheus that is served below /prometheus.")
 ]
@@ -31,53 +35,57 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(
-    host: HostOption = "127.0.0.1", port: PortOption = None, prometheus: PrometheusOption = ""
+    host: HostOption = "127.0.0.1",
+    port: PortOption = None,
+    service_port: ServicePortOption = None,
+    prometheus: PrometheusOption = "",
 ) -> None:
-    """Serve metrics and the page until SIGTERM or Ctrl-C; the containers' controller runs this."""
+    """Serve API, pages and metrics, and fire schedules, until SIGTERM or Ctrl-C; the containers' controller runs this.
+
+    It reaches no machines: what needs them is asked of the worker (`mesocosm work`).
+    """
     import signal
     import threading
 
+    from appliance.base.clock import SYSTEM_CLOCK
     from appliance.base.files import locked
     from appliance.base.settings import get_settings
-    from appliance.bringup.upkeep import Upkeep
+    from appliance.bringup.address import service_certificate
+    from appliance.cli.service_api import make_server, make_sessions, make_surroundings
+    from appliance.cli.service_database import open_database
     from appliance.exporter.gauges import ApplianceGauges
+    from appliance.exporter.sight import WorkerWatch
     from appliance.exporter.store import StoreSizes
+    from controller.service.process import Scheduler, run_parts
     from monitoring.server import PageServer
-    from provisioning.fleet.liveness import LivenessWatch, open_liveness
 
-    settings = get_settings()
-    ended = threading.Event()
+    database, settings, stop = open_database(), get_settings(), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: ended.set())
-    with locked(settings.metrics_dir / "controller.lock", what="This appliance's controller"):
-        _sweep(settings)
-        chosen = settings.controller_port if port is None else port
-        with (
-            Upkeep(settings),
-            LivenessWatch(open_liveness(settings)) as watch,
-            StoreSizes(settings) as sizes,
-            PageServer(
-                _pages(settings, prometheus, ApplianceGauges(settings, watch, sizes)),
-                host=host,
-                port=chosen,
-                hosts=_hosts(settings),
-            ) as server,
-        ):
-            console_err().print(f"Serving on port {server.port} of {host}.")
-            ended.wait()
+        signal.signal(number, lambda *_: stop.set())
+    with (
+        locked(settings.metrics_dir / "controller.lock", what="This appliance's controller"),
+        StoreSizes(settings) as sizes,
+        PageServer(
+            _pages(settings, prometheus, ApplianceGauges(settings, WorkerWatch(settings), sizes)),
+            host=host,
+            port=settings.controller_port if port is None else port,
+            hosts=_hosts(settings),
+        ) as server,
+    ):
+        around = make_surroundings(
+            database,
+            settings,
+            stop,
+            make_sessions(settings),
+            worker=settings.worker_socket,
+            prometheus=urlsplit(prometheus).netloc,
+        )
+        api, address = make_server(
+            around, host=host, port=service_port, certificate=service_certificate(settings)
+        )
+        console_err().print(f"Serving metrics on port {server.port} of {host}, API at {address}.")
+        run_parts({"api": api, "scheduler": Scheduler(database, settings, SYSTEM_CLOCK)}, stop)
     console_err().print("Stopped.")
-
-
-def _sweep(settings: Settings) -> None:
-    """Remove what killed processes left; a hypervisor that is not up yet is no reason to end."""
-    from appliance.base.errors import MesocosmError
-    from appliance.bringup.machines import sweep_orphans
-
-    try:
-        removed = sweep_orphans(settings)
-        console_err().print(f"Orphans removed: {'; '.join(removed) or 'none'}", markup=False)
-    except MesocosmError as exc:
-        console_err().print(f"Orphans were not swept: {exc.brief}", markup=False)
 
 
 def _hosts(settings: Settings) -> set[str]:

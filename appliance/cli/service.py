@@ -146,7 +146,8 @@ def _certificate(
 def start(json: JsonOption = False) -> None:
     """Start the service in the background, as ``mesocosm up`` does; its log is in the state folder."""
     from appliance.base.settings import get_settings
-    from appliance.bringup.service import log_path, service_url, start_service
+    from appliance.bringup.address import service_url
+    from appliance.bringup.service import log_path, start_service
 
     settings = get_settings()
     note = start_service(settings)

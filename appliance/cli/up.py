@@ -57,7 +57,7 @@ def _ask(text: str) -> bool:
 
 def _print(outcome: Outcome) -> None:
     from appliance.base.settings import get_settings
-    from appliance.bringup.service import service_url
+    from appliance.bringup.address import service_url
     from appliance.cli.service_database import own_token_path
 
     settings = get_settings()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import EngineError, RequirementError
-from appliance.bringup.health import controller_answers, prometheus_answers
+from appliance.bringup.health import page_answers, prometheus_answers, service_answers
 from appliance.bringup.ports import find_holders, is_free
 from appliance.doctor.check import Finding, State
 from images.catalog import NAMES
@@ -38,7 +38,8 @@ _NETWORK = "Check name server, proxy and firewall"
 def check_ports(settings: Settings) -> Finding:
     """Make sure that each loopback port is free, or held by this appliance itself."""
     ports: list[tuple[str, int, Callable[[Settings], bool]]] = [
-        ("controller_port", settings.controller_port, controller_answers),
+        ("controller_port", settings.controller_port, page_answers),
+        ("service_port", settings.service_port, service_answers),
     ]
     if settings.publish_prometheus:
         ports.append(("prometheus_port", settings.prometheus_port, prometheus_answers))

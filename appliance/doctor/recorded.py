@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from appliance.doctor.check import Answer
 
 OF_THE_HOST = frozenset(
-    {"kvm", "python", "compose", "qemu", "adb", "mmdebstrap", "build-tools", "archive", "ports"}
+    {"kvm", "python", "compose", "qemu", "adb", "mmdebstrap", "build-tools", "ports"}
+    | {"archive", "desktop-archive"}
 )
 """Checks of programs, files and devices that a container has not, or has others of."""
 

@@ -1,4 +1,4 @@
-"""The controller's image: the base, this project's source, its locked dependencies, adb."""
+"""The image of controller and worker: the base, this project's source, its dependencies, adb, qemu-img."""
 
 from __future__ import annotations
 

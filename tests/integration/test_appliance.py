@@ -15,8 +15,9 @@ from appliance.base.clock import wait_until
 from appliance.base.measures import record
 from appliance.base.process import CommandResult, run
 from appliance.base.settings import REPOSITORY, get_settings
+from appliance.bringup.address import fetch
 from appliance.bringup.compose import hypervisor_memory_mib
-from appliance.bringup.health import controller_url, fetch, query
+from appliance.bringup.health import controller_url, query
 from tests.standins.appliance import NEEDS_APPLIANCE
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def test_every_service_answers_and_a_machine_of_each_kind_is_ready() -> None:
     assert {one["name"]: one["state"] for one in found["services"]} == {
         "hypervisor": "running",
         "controller": "running",
+        "worker": "running",
         "prometheus": "running",
         "alertmanager": "running",
     }

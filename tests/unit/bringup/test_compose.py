@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,15 @@ from typing import Any
 import pytest
 import yaml
 
-from appliance.base.errors import RequirementError
+from appliance.base.errors import RequirementError, UsageError
 from appliance.base.files import digest_tree
+from appliance.base.handed_environment import take_over
 from appliance.base.process import find_tool, run
 from appliance.base.settings import REPOSITORY, Settings
 from appliance.bringup import compose as module
 from appliance.bringup.alerts import container_user
 from appliance.bringup.compose import (
+    IMAGE_OF,
     SERVICES,
     Compose,
     find_compose,
@@ -24,6 +27,7 @@ from appliance.bringup.compose import (
     project_name,
 )
 from images.catalog import NAMES
+from tests.standins.certificate import make_certificate
 
 pytestmark = pytest.mark.skipif(
     not find_tool("docker-compose") and not find_tool("docker"), reason="there is no compose"
@@ -56,9 +60,10 @@ def standard(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def test_each_service_that_always_runs_has_an_image_of_ours(standard: dict[str, Any]) -> None:
     services = standard["services"]
-    assert set(SERVICES) <= set(NAMES)
-    for name in SERVICES:
-        assert services[name]["image"] == IMAGES[name]
+    images = {name: IMAGE_OF.get(name, name) for name in SERVICES}
+    assert set(images.values()) <= set(NAMES)
+    for name, image in images.items():
+        assert services[name]["image"] == IMAGES[image]
 
 
 def test_ports_are_bound_to_loopback_only(standard: dict[str, Any]) -> None:
@@ -66,9 +71,13 @@ def test_ports_are_bound_to_loopback_only(standard: dict[str, Any]) -> None:
     ports = [
         port for one in yaml.safe_load(text)["services"].values() for port in one.get("ports", [])
     ]
-    assert len(ports) == 2
-    assert all(port.startswith("127.0.0.1:") for port in ports)
+    assert len(ports) == 3
+    # That of the API follows the settings, which ask for TLS beyond the loopback.
+    closed = ("127.0.0.1:", "${MESOCOSM_SERVICE_PUBLISHED:")
+    assert all(port.startswith(closed) for port in ports)
+    assert "127.0.0.1" in str(standard["services"]["controller"]["ports"][1])
     assert "1234" in str(standard["services"]["controller"]["ports"])
+    assert "9465" in str(standard["services"]["controller"]["ports"])
 
 
 def test_prometheus_has_a_port_only_where_it_is_asked_for(
@@ -92,14 +101,66 @@ def test_nothing_is_privileged_and_rights_are_given_one_by_one(standard: dict[st
         assert not service.get("privileged"), name
         assert service["cap_drop"] == ["ALL"], name
         assert "no-new-privileges:true" in service["security_opt"], name
-        assert service.get("network_mode") != "host", name
+        assert service.get("network_mode") != "host" or name == "worker", name
+        assert "pid" not in service or name == "worker", name
         assert "SYS_ADMIN" not in service.get("cap_add", []), name
 
 
-def test_the_docker_socket_is_in_the_controller_alone(standard: dict[str, Any]) -> None:
+def test_the_docker_socket_is_in_the_worker_alone(standard: dict[str, Any]) -> None:
     services = standard["services"]
     holders = [name for name, one in services.items() if "docker.sock" in str(one.get("volumes"))]
-    assert holders == ["controller"]
+    assert holders == ["worker"]
+
+
+def test_settings_and_keys_reach_containers_in_a_private_file_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESOCOSM_MODEL_API_KEY", "sk-secret")
+    first = parsed(tmp_path)["services"]
+    assert "sk-secret" not in str(first)
+    assert "sk-secret" not in (tmp_path / "compose.env").read_text()
+    file = Settings(state_dir=tmp_path).handed_environment
+    assert "sk-secret" in file.read_text()
+    assert file.stat().st_mode & 0o077 == 0
+    assert parsed(tmp_path)["services"] == first
+    monkeypatch.setenv("MESOCOSM_MODEL_API_KEY", "sk-other")
+    changed = parsed(tmp_path)["services"]
+    assert {name for name in first if changed[name] != first[name]} == {"controller", "worker"}
+
+
+def test_the_api_is_published_with_the_certificate_of_the_settings(tmp_path: Path) -> None:
+    certificate = make_certificate(tmp_path)
+    chosen: dict[str, Any] = {
+        "service_address": "::",
+        "service_tls_cert": certificate.path,
+        "service_tls_key": certificate.key_path,
+    }
+    with pytest.raises(UsageError, match="without TLS"):
+        parsed(tmp_path / "s", service_address="0.0.0.0")  # noqa: S104
+    first = parsed(tmp_path / "s", **chosen)["services"]["controller"]
+    assert "::" in str(first["ports"][1])
+    within: dict[str, str] = {}
+    take_over(Settings(state_dir=tmp_path / "s").handed_environment, within)
+    key = Path(within["MESOCOSM_SERVICE_TLS_KEY"])
+    assert key.read_bytes() == certificate.key_path.read_bytes()
+    assert key.is_relative_to(tmp_path / "s")
+    assert key.stat().st_mode & 0o077 == 0
+    renewed = make_certificate(tmp_path)
+    assert renewed.path == certificate.path
+    again = parsed(tmp_path / "s", **chosen)["services"]["controller"]
+    assert again["labels"] != first["labels"]
+
+
+def test_controller_and_worker_run_as_the_user_with_what_the_host_knows(
+    standard: dict[str, Any],
+) -> None:
+    for name in ("controller", "worker"):
+        service = standard["services"][name]
+        assert service["user"] == f"{os.geteuid()}:{os.getegid()}"
+        assert service["environment"]["MESOCOSM_PLACE"] == "container"
+        code = service["environment"]["MESOCOSM_CODE"]
+        assert code == "" or len(code.partition("-")[0]) == 40
+    assert standard["services"]["worker"]["stop_grace_period"] in {"90s", "1m30s"}
 
 
 def test_the_hypervisor_sees_machines_and_images_and_neither_keys_nor_runs(tmp_path: Path) -> None:

@@ -12,15 +12,14 @@ from appliance.base.clock import wait_until
 from appliance.base.errors import MachineStartError, RequirementError, SettingsError, UsageError
 from appliance.base.settings import Settings
 from appliance.bringup import service
-from appliance.bringup.health import fetch
-from appliance.bringup.service import (
-    find_service,
-    log_path,
+from appliance.bringup.address import (
+    fetch,
+    running_code,
     service_certificate,
     service_url,
-    start_service,
-    stop_service,
+    trust_in,
 )
+from appliance.bringup.service import find_service, log_path, start_service, stop_service
 from tests.standins.certificate import make_certificate
 
 if TYPE_CHECKING:
@@ -53,10 +52,10 @@ def test_the_service_is_started_once_and_stopped(
     assert log_path(settings).stat().st_mode & 0o077 == 0
 
     # One of another code is replaced.
-    real = service._running_code
+    real = running_code
     monkeypatch.setattr(
         service,
-        "_running_code",
+        "running_code",
         lambda found: "0.0" if find_service(found) == first else real(found),
     )
     assert start_service(settings).startswith("started")
@@ -111,7 +110,7 @@ def test_the_service_in_the_background_speaks_tls_where_the_settings_say_so(
     assert fetch(f"{address}/healthz", trust=trust)
     (tmp_path / "other").mkdir()
     stranger = make_certificate(tmp_path / "other")
-    assert fetch(f"{address}/healthz", trust=service._trust(stranger.path)) is None
+    assert fetch(f"{address}/healthz", trust=trust_in(stranger.path)) is None
 
 
 def test_an_address_of_a_network_needs_a_certificate_and_its_key(tmp_path: Path) -> None:

@@ -1,0 +1,103 @@
+"""Where the service is reached, by which certificate, and whether it answers there."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import socket
+import ssl
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING, Any
+
+from appliance.base.errors import SettingsError
+from controller.service.api.server import Certificate, require_protected
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from appliance.base.settings import Settings
+
+_ASK_TIMEOUT_S = 5.0
+
+
+def fetch(url: str, *, trust: ssl.SSLContext | None = None) -> bytes | None:
+    """Get a page of this host; None when there is no successful reply.
+
+    Args:
+        url: of the page.
+        trust: which certificates are; that of Python by default.
+    """
+    # Never through the proxy that the environment may name: these are addresses of this host.
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trust)
+    )
+    try:
+        with opener.open(url, timeout=_ASK_TIMEOUT_S) as reply:
+            return bytes(reply.read())
+    except (OSError, urllib.error.URLError):
+        return None
+
+
+def service_url(settings: Settings) -> str:
+    """Return the address of the service's API and pages, as people type it."""
+    named = settings.service_hosts.partition(",")[0].strip()
+    scheme = "https" if settings.service_tls_cert else "http"
+    if named and not _is_loopback(settings.service_address):
+        return f"{scheme}://{named}"
+    return f"{scheme}://{_host(settings, wildcard=socket.gethostname())}:{settings.service_port}"
+
+
+def service_certificate(settings: Settings) -> Certificate | None:
+    """Return the certificate that the service shows; None where it speaks HTTP.
+
+    Raises:
+        SettingsError: there is a certificate without a key, or a key without a certificate.
+        UsageError: it cannot be used, or the address needs one.
+    """
+    cert, key = settings.service_tls_cert, settings.service_tls_key
+    if (cert is None) != (key is None):
+        raise SettingsError("MESOCOSM_SERVICE_TLS_CERT and MESOCOSM_SERVICE_TLS_KEY go together.")
+    require_protected(settings.service_address, has_tls=cert is not None, is_insecure=False)
+    return None if cert is None or key is None else Certificate(cert, key)
+
+
+def running_code(settings: Settings) -> str:
+    """Return which Mesocosm the running service is of; empty when it does not answer."""
+    scheme = "https" if settings.service_tls_cert else "http"
+    address = f"{scheme}://{_host(settings, wildcard='')}:{settings.service_port}"
+    reply = fetch(f"{address}/healthz", trust=trust_in(settings.service_tls_cert))
+    if reply is None:
+        return ""
+    found: dict[str, Any] = json.loads(reply)
+    return str(found.get("version", ""))
+
+
+def trust_in(certificate: Path | None) -> ssl.SSLContext | None:
+    """Return what trusts the service's own certificate alone, whatever name stands in it."""
+    if certificate is None:
+        return None
+    context = ssl.create_default_context(cafile=certificate)
+    context.check_hostname = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    return context
+
+
+def _host(settings: Settings, *, wildcard: str) -> str:
+    """Return the host of the service's addresses.
+
+    Args:
+        settings: of the appliance.
+        wildcard: what stands for a service that listens at all addresses; empty for the loopback.
+    """
+    address = settings.service_address
+    if address in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not listened on
+        address = wildcard or ("127.0.0.1" if address == "0.0.0.0" else "::1")  # noqa: S104
+    return f"[{address}]" if ":" in address else address
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"

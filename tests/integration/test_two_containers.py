@@ -1,0 +1,133 @@
+"""Controller and worker in their containers, as `mesocosm up` left them: real machines, no socket in the controller."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from appliance.base.clock import wait_until
+from appliance.base.process import run
+from appliance.base.settings import REPOSITORY, get_settings
+from appliance.bringup.compose import Compose
+from appliance.cli.main import main
+from appliance.cli.service_database import own_token_path
+from controller.service.worker.report import ask_worker
+from tests.standins.appliance import NEEDS_APPLIANCE
+
+if TYPE_CHECKING:
+    from appliance.base.settings import Settings
+
+pytestmark = [pytest.mark.docker, pytest.mark.vm, NEEDS_APPLIANCE]
+
+LONG_S = 180.0
+_MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]
+TICK_OFF = {"suite": "smoke", "task": "phone-tick-off"}
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return get_settings()
+
+
+def ask(settings: Settings, method: str, path: str, body: object = None) -> tuple[int, Any]:
+    """Ask the controller with the token of this host."""
+    connection = http.client.HTTPConnection("127.0.0.1", settings.service_port, timeout=LONG_S)
+    token = own_token_path(settings).read_text().strip()
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    try:
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        reply = connection.getresponse()
+        return reply.status, json.loads(reply.read())
+    finally:
+        connection.close()
+
+
+def container_of(settings: Settings, service: str) -> str:
+    (found,) = [one for one in Compose(settings).services() if one.name == service]
+    return found.container
+
+
+def inspect(container: str, asked: str) -> str:
+    return run(["docker", "inspect", "--format", asked, container]).require().text
+
+
+def test_the_socket_is_the_workers_and_no_key_can_be_inspected(settings: Settings) -> None:
+    mounts = "{{range .Mounts}}{{.Destination}} {{end}}"
+    assert "docker.sock" in inspect(container_of(settings, "worker"), mounts)
+    controller = container_of(settings, "controller")
+    assert inspect(controller, mounts).split() == [str(settings.state_dir)]
+    names = run(["docker", "exec", controller, "ls", "/var/run/docker.sock"])
+    assert names.exit_code != 0
+    for service in ("controller", "worker"):
+        environment = inspect(container_of(settings, service), "{{.Config.Env}}")
+        assert "KEY" not in environment
+    report = ask_worker(settings)
+    assert report is not None
+    assert report.place == "container"
+    assert not any(report.hosts.values())
+
+
+def test_the_worker_knows_recipes_commit_and_findings_of_the_host(settings: Settings) -> None:
+    found = ask(settings, "GET", "/api/v1/status")[1]
+    assert found["up"] is True
+    here = json.loads(
+        run([*_MESOCOSM, "status", "--json"], timeout_s=LONG_S, cwd=REPOSITORY).require().stdout
+    )
+    assert found["images_not_current"] == here["images_not_current"]
+    assert found["accelerator"] == here["accelerator"]
+    rows = {row["name"]: row for row in ask(settings, "GET", "/api/v1/doctor")[1]["records"]}
+    assert "(found on the host, " in rows["mmdebstrap"]["cause"]
+    assert rows["services"]["state"] == "ok"
+
+
+def test_a_queued_run_uses_a_machine_of_the_host_and_survives_kill_9(settings: Settings) -> None:
+    request = {"suite": "smoke", "agent": "oracle", "tasks": ["phone-tick-off"], "repeats": 2}
+    queued = ask(settings, "POST", "/api/v1/queue", {"request": request})[1]
+    path = f"/api/v1/queue/{queued['run']}"
+    assert wait_until(lambda: ask(settings, "GET", path)[1]["state"] == "running", timeout_s=LONG_S)
+    worker = container_of(settings, "worker")
+    os.kill(int(inspect(worker, "{{.State.Pid}}")), signal.SIGKILL)
+    assert wait_until(
+        lambda: ask(settings, "GET", path)[1]["state"] == "finished", timeout_s=2 * LONG_S
+    )
+    ended = ask(settings, "GET", path)[1]
+    assert ended["passed"] == 2, ended
+    spec = ask(settings, "GET", f"/api/v1/runs/{queued['run']}")[1]["spec"]
+    assert spec["images"]["phone"]
+    assert container_of(settings, "worker") == worker
+    assert wait_until(lambda: ask_worker(settings) is not None, timeout_s=LONG_S)
+
+
+def test_an_episode_is_driven_through_the_controller(settings: Settings) -> None:
+    status, opened = ask(settings, "POST", "/api/v1/episodes", TICK_OFF)
+    assert status == 201, opened
+    episode = f"/api/v1/episodes/{opened['id']}"
+    assert opened["observation"]["screens"]["phone"]["width"] > 0
+    standing = ask(settings, "POST", f"{episode}/evaluate", {})[1]
+    assert (standing["verdict"], standing["nodes_met"]) == ("FAIL", 0)
+    closed = ask(settings, "POST", f"{episode}/close", {})[1]
+    assert closed["outcome"]["fault"] == "cancelled"
+
+
+def test_a_folder_of_the_host_is_refused_and_a_stopped_worker_is_started_again(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = str(REPOSITORY / "tests/suites/tiny")
+    assert main(["queue", "add", suite, "--agent", "oracle", "--fleet", "fake"]) == 2
+    assert "container does not have" in capsys.readouterr().err
+    assert main(["service", "stop"]) == 0
+    try:
+        assert ask_worker(settings) is None
+        assert ask(settings, "GET", "/api/v1/queue")[0] == 200
+        assert (
+            ask(settings, "POST", "/api/v1/episodes", TICK_OFF)[1]["error"]["code"] == "no_worker"
+        )
+    finally:
+        assert main(["service", "start"]) == 0
+    assert ask_worker(settings) is not None
