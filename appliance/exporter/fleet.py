@@ -10,7 +10,7 @@ from monitoring.gauges import Gauge
 from provisioning.desktop.qemu.template import templates_dir
 from provisioning.fleet.allocation import memory_mib
 from provisioning.fleet.ledger import FILE, Ledger
-from provisioning.fleet.warm_pool import pool_size
+from provisioning.fleet.warm_pool import kept_pool_size
 from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind
 
@@ -94,8 +94,8 @@ def _pool(settings: Settings, machines: Mapping[tuple[str, str], int]) -> list[G
     return [
         Gauge(
             "pool_wanted",
-            "Forks that shall stand by, memory allowing.",
-            {(kind,): pool_size(settings)},
+            "Forks that shall stand by at all times, memory allowing; 0 in reset mode rewind.",
+            {(kind,): kept_pool_size(settings)},
             ("kind",),
         ),
         Gauge("pool_standing_by", "Forks that stand by.", {(kind,): standing_by}, ("kind",)),

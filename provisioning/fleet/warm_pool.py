@@ -32,6 +32,15 @@ def pool_size(settings: Settings) -> int:
     return int(settings.desktop_pool)
 
 
+def kept_pool_size(settings: Settings) -> int:
+    """Return how many forks of a kind shall stand by at all times, memory allowing.
+
+    It is 0 where machines are rewound: forks are then started when more machines are wanted at
+    once, and none is missed before.
+    """
+    return pool_size(settings) if settings.desktop_reset == "fork" else 0
+
+
 class WarmPool:
     """Starts forks, those that are asked for and those that stand by.
 

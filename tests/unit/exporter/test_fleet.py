@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from monitoring.gauges import Gauge
+
 NOW_S = 1_800_000_000.0
 MACHINES = {("desktop", "ready"): 1, ("desktop", "waiting"): 1}
 
@@ -20,7 +22,8 @@ MACHINES = {("desktop", "ready"): 1, ("desktop", "waiting"): 1}
 def read(
     folder: Path, machines: Mapping[tuple[str, str], int] = MACHINES, **changes: object
 ) -> dict[str, Mapping[tuple[str, ...], float]]:
-    settings = Settings(state_dir=folder, desktop_pool="2").model_copy(update=changes)
+    settings = Settings(state_dir=folder, desktop_pool="2", desktop_reset="fork")
+    settings = settings.model_copy(update=changes)
     gauges = fleet_gauges(settings, machines, FakeClock(NOW_S))
     return {gauge.name: gauge.values for gauge in gauges}
 
@@ -62,3 +65,16 @@ def test_a_pool_is_wanted_only_where_forks_can_be_made(tmp_path: Path, backend: 
         return
     assert found["pool_wanted"] == {("desktop",): 2}
     assert found["pool_standing_by"] == {("desktop",): 1}
+
+
+def test_an_idle_appliance_with_default_settings_misses_no_fork(tmp_path: Path) -> None:
+    (tmp_path / "templates" / "stamp").mkdir(parents=True)
+    idle = {("desktop", "ready"): 1}
+    default = {gauge.name: gauge.values for gauge in _default_gauges(tmp_path, idle)}
+    assert default["pool_wanted"] == {("desktop",): 0}
+    assert default["pool_standing_by"] == {("desktop",): 0}
+    assert read(tmp_path, idle)["pool_wanted"] == {("desktop",): 2}
+
+
+def _default_gauges(folder: Path, machines: Mapping[tuple[str, str], int]) -> list[Gauge]:
+    return fleet_gauges(Settings(state_dir=folder), machines, FakeClock(NOW_S))
