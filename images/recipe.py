@@ -162,3 +162,15 @@ def docker_tag(name: str, docker_id: str, owner: str = "") -> str:
     """
     digits = docker_id.removeprefix("sha256:")[:TAG_DIGITS]
     return f"{REPOSITORY_PREFIX}/{name}:{digits}" + (f"-{owner}" if owner else "")
+
+
+def is_own_tag(tag: str, owner: str) -> bool:
+    """Return whether a tag of `docker_tag` is an appliance's own.
+
+    A manifest that came with images copied from another state folder names that one's tag.
+
+    Args:
+        tag: of a docker image.
+        owner: of the appliance; see `Settings.owner`.
+    """
+    return tag.rpartition(":")[2].partition("-")[2] == owner

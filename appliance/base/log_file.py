@@ -97,16 +97,22 @@ class LogFileHandler(logging.Handler):
         folder: where the log is.
         program: name of the command that logs.
         max_bytes: a log larger than this is rotated.
+        makes_folder: False drops what is logged where the folder is not there, or no longer.
     """
 
-    def __init__(self, folder: Path, program: str, *, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(
+        self, folder: Path, program: str, *, max_bytes: int = MAX_BYTES, makes_folder: bool = True
+    ) -> None:
         super().__init__()
         self._path = folder / FILE
         self._program = program
         self._max_bytes = max_bytes
+        self._makes_folder = makes_folder
 
     def emit(self, record: logging.LogRecord) -> None:
         """Append one record."""
+        if not self._makes_folder and not self._path.parent.is_dir():
+            return
         try:
             line = self._line(record).to_json() + "\n"
             # Guest texts may hold halves of surrogate pairs.

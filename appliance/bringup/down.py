@@ -18,6 +18,8 @@ from appliance.bringup.service import stop_service
 from appliance.bringup.up import STATE_MARK
 from images.builder import list_manifests
 from images.manifest import Manifest
+from images.recipe import is_own_tag
+from provisioning.machine_folder import iter_folders
 from provisioning.phone.adb.server import AdbServer
 
 if TYPE_CHECKING:
@@ -111,6 +113,18 @@ def require_rights(state_dir: Path) -> None:
         )
 
 
+def describe_purge(settings: Settings) -> str:
+    """Return what a purge would remove, in one sentence."""
+    runs = [one for one in settings.runs_dir.glob("[!.]*") if one.is_dir()]
+    counts = {
+        "runs": len(runs),
+        "images": len(list_manifests(settings)),
+        "machines": len(list(iter_folders(settings))),
+    }
+    held = ", ".join(f"{count} {name}" for name, count in counts.items())
+    return f"It removes {settings.state_dir} ({held}) and the appliance's containers and volumes."
+
+
 def _remove_machines(settings: Settings) -> str:
     return ", ".join(remove_machines(settings)) or "none"
 
@@ -131,13 +145,17 @@ def _purge_services(settings: Settings) -> str:
 def _remove_images(settings: Settings) -> str:
     """Remove from the engine what this state folder's manifests name, and what it stands on.
 
+    Manifests that were copied here with their images name tags of another appliance: they stay.
     An image that a container is made from, running or not, is another appliance's, too: ours are
     gone by now. It stays.
     """
-    ours = {row.docker_tag for _, row in list_manifests(settings) if isinstance(row, Manifest)}
+    rows = [row for _, row in list_manifests(settings) if isinstance(row, Manifest)]
+    named = {row.docker_tag for row in rows if row.docker_tag}
+    ours = {tag for tag in named if is_own_tag(tag, settings.owner)}
     with docker_client(timeout_s=300) as client:
         images = client.images.list(all=True)
-        tags = {tag: str(image.id) for image in images for tag in image.tags if tag in ours}
+        present = {tag: str(image.id) for image in images for tag in image.tags if tag in named}
+        tags = {tag: image for tag, image in present.items() if tag in ours}
         parents = {str(image.id): str(image.attrs.get("ParentId", "")) for image in images}
         tagged = {str(image.id) for image in images if image.tags}
         stages = [one for one in parents if one not in tagged and _stands_on(one, tags, parents)]
@@ -149,8 +167,8 @@ def _remove_images(settings: Settings) -> str:
         for stage in stages:
             with suppress(ImageNotFound, APIError):
                 client.images.remove(stage)
-    kept = [tag for tag in tags if tag not in going]
-    note = f"; in use by others, and kept: {', '.join(kept)}" if kept else ""
+    kept = [tag for tag in present if tag not in going]
+    note = f"; of others or in use by them, and kept: {', '.join(kept)}" if kept else ""
     return (", ".join(going) or "none") + note
 
 

@@ -16,7 +16,7 @@ from images.catalog import NAMES, ON_REQUEST
 from images.distribution import DISTRIBUTIONS
 from images.engine import connect
 from images.manifest import Manifest
-from images.recipe import REPOSITORY_PREFIX
+from images.recipe import REPOSITORY_PREFIX, is_own_tag
 from images.store import LEFTOVER, lock_path, remove_folder
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class OldImage:
         size_bytes: on disk; of a docker image at most that, as it shares layers with others.
         folder: where its manifest and files are; None for a docker image without.
         manifest: None for what a killed build left and for a docker image without.
-        docker_tag: None when it is no docker image.
+        docker_tag: None when it is no docker image, or when its tag is not this image's alone.
         kept: why it stays; empty when it goes.
     """
 
@@ -110,16 +110,16 @@ class Pruner:
             self._client = self._client or self._stack.enter_context(connect())
         current = self._current(whole)
         users = find_users(self.settings, self._client)
-        shared = {one.docker_tag for path, one in whole if path in current}
+        tags = self._own_tags(whole) - {one.docker_tag for path, one in whole if path in current}
         found = [
             OldImage(
                 name=one.name,
                 variant=one.variant,
                 digest=one.image_digest,
-                size_bytes=_disk_bytes(path) + self._docker_bytes(one.docker_tag),
+                size_bytes=_disk_bytes(path) + self._docker_bytes(one.docker_tag, tags),
                 folder=path,
                 manifest=one,
-                docker_tag=None if one.docker_tag in shared else one.docker_tag,
+                docker_tag=one.docker_tag if one.docker_tag in tags else None,
                 kept=users.of(path, one),
             )
             for path, one in whole
@@ -206,10 +206,15 @@ class Pruner:
         builder = Builder(settings, self.make) if self.make else Builder(settings)
         return builder.recipe_digest(name)
 
-    def _docker_bytes(self, tag: str | None) -> int:
+    def _own_tags(self, whole: Sequence[tuple[Path, Manifest]]) -> set[str]:
+        """Return the tags that manifests name, without those of another state folder's images."""
+        tags = {one.docker_tag for _, one in whole if one.docker_tag}
+        return {tag for tag in tags if is_own_tag(tag, self.settings.owner)}
+
+    def _docker_bytes(self, tag: str | None, tags: set[str]) -> int:
         from docker.errors import ImageNotFound  # noqa: PLC0415
 
-        if tag is None or self._client is None:
+        if tag not in tags or self._client is None:
             return 0
         try:
             return int(self._client.images.get(tag).attrs["Size"])

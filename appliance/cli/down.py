@@ -20,17 +20,28 @@ def register(app: typer.Typer) -> None:
 
 
 def down(purge: PurgeOption = False, yes: YesOption = False) -> None:
-    """Stop all machines and services, also those in use."""
+    """Stop all machines and services, also those in use.
+
+    A purge asks first; where nobody can be asked it needs --yes.
+    """
     import sys
 
+    from appliance.base.errors import UsageError
     from appliance.base.settings import get_settings
-    from appliance.bringup.down import require_own, take_down
+    from appliance.bringup.down import describe_purge, require_own, require_rights, take_down
     from appliance.bringup.steps import Steps
 
     settings = get_settings()
     if purge:
         require_own(settings.state_dir)
-        if not yes and sys.stdin.isatty():
+        require_rights(settings.state_dir)
+        if not yes and not sys.stdin.isatty():
+            raise UsageError(
+                "Nothing was stopped or removed: nobody can be asked whether to purge.",
+                details=describe_purge(settings),
+                resolution="Give --yes to purge without being asked.",
+            )
+        if not yes:
             text = f"Remove {settings.state_dir} with all images and results?"
             typer.confirm(text, default=False, abort=True, err=True)
     take_down(settings, Steps(console_err()), purge=purge)

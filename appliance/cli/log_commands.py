@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 HELP = frozenset({"--help", "-h", "--version"})
 """Arguments with which a command only says what it is."""
 
+_REMOVER = "down"
+"""Command after which no log may be left."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -28,7 +31,8 @@ _log = logging.getLogger(__name__)
 def logged(arguments: Sequence[str], *, verbose: bool) -> Iterator[Callable[[int], None]]:
     """Send what a command logs to the log of the appliance; gives what is told its exit code.
 
-    Nothing is written where there is no appliance yet, nor by the command that shows the log.
+    Nothing is written where there is no appliance yet, nor by the command that shows the log. The
+    command that may remove the appliance begins no log.
 
     Args:
         arguments: of the program.
@@ -39,7 +43,7 @@ def logged(arguments: Sequence[str], *, verbose: bool) -> Iterator[Callable[[int
         yield lambda _code: None
         return
     words = _words(arguments)
-    handler = LogFileHandler(settings.logs_dir, words[0])
+    handler = LogFileHandler(settings.logs_dir, words[0], makes_folder=words[0] != _REMOVER)
     start_s = SYSTEM_CLOCK.monotonic_s()
 
     def log_end(code: int) -> None:

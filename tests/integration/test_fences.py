@@ -18,10 +18,12 @@ from appliance.base.errors import ImageError, MachineStartError, RequirementErro
 from appliance.base.ids import new_machine_id
 from appliance.base.settings import Settings
 from appliance.bringup.down import _remove_images
+from appliance.bringup.prune import Pruner
 from images.builder import find
 from images.manifest import MANIFEST, Manifest
 from images.recipe import docker_tag
 from provisioning.phone.reference.fence import fence_container
+from tests.unit.images.stub import StubRecipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,21 +171,8 @@ def test_a_purge_leaves_images_that_another_appliances_container_uses(
     settings = Settings(state_dir=tmp_path)
     image = client.images.get(import_image(client))
     tag = docker_tag("op-purge", str(image.id), settings.owner)
+    write_manifest(settings, "op-purge", tag, str(image.id))
     assert image.tag(tag)
-    manifest = Manifest(
-        name="op-purge",
-        variant="one",
-        recipe_digest="0" * 64,
-        image_digest=str(image.id).removeprefix("sha256:"),
-        built_at="2026-01-01",
-        seconds=0,
-        builder="test",
-        docker_tag=tag,
-        docker_id=image.id,
-    )
-    folder = settings.images_dir / "op-purge" / ("0" * 64)
-    folder.mkdir(parents=True)
-    (folder / MANIFEST).write_text(manifest.model_dump_json())
     user = client.containers.create(tag, command=["/none"], name=new_machine_id("op-purge"))
     try:
         assert f"kept: {tag}" in _remove_images(settings)
@@ -192,6 +181,58 @@ def test_a_purge_leaves_images_that_another_appliances_container_uses(
         user.remove(force=True)
     assert _remove_images(settings) == tag
     assert client.images.list(name=tag) == []
+
+
+@pytest.mark.parametrize("command", ["down", "prune"])
+@pytest.mark.parametrize("is_default", [False, True], ids=["second", "default"])
+def test_tags_of_another_state_folder_stay_though_copied_manifests_name_them(
+    client: DockerClient, tmp_path: Path, command: str, is_default: bool
+) -> None:
+    settings = Settings(state_dir=tmp_path / "second")
+    other = Settings() if is_default else Settings(state_dir=tmp_path / "first")
+    assert (other.owner == "") == is_default
+    tags = []
+    for owner in (settings.owner, other.owner):
+        image = client.images.get(import_image(client))
+        tags.append(docker_tag("phone", str(image.id), owner))
+        assert image.tag(tags[-1])
+        write_manifest(settings, "phone", tags[-1], str(image.id))
+    own, foreign = tags
+    try:
+        if command == "down":
+            assert _remove_images(settings).startswith(f"{own}; ")
+        else:
+            recipe = StubRecipe(tmp_path / "log", "phone")
+            with Pruner(settings, ["phone"], make=lambda _name, _settings: recipe) as pruner:
+                found = pruner.find()
+                assert {one.docker_tag for one in found} == {own, None}
+                assert {one.kept for one in pruner.remove(found, print)} == {""}
+            assert list(settings.images_dir.glob(f"*/*/{MANIFEST}")) == []
+        assert client.images.list(name=own) == []
+        assert client.images.list(name=foreign)
+    finally:
+        for tag in tags:
+            if client.images.list(name=tag):
+                client.images.remove(tag, force=True)
+
+
+def write_manifest(settings: Settings, name: str, tag: str, docker_id: str) -> None:
+    """Tell a state folder of a docker image."""
+    digest = docker_id.removeprefix("sha256:")
+    manifest = Manifest(
+        name=name,
+        variant="one",
+        recipe_digest=digest,
+        image_digest=digest,
+        built_at="2026-01-01",
+        seconds=0,
+        builder="test",
+        docker_tag=tag,
+        docker_id=docker_id,
+    )
+    folder = settings.images_dir / name / digest
+    folder.mkdir(parents=True)
+    (folder / MANIFEST).write_text(manifest.model_dump_json())
 
 
 def import_image(client: DockerClient) -> str:
