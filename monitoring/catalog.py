@@ -89,7 +89,7 @@ CATALOG: Mapping[Name, Metric] = {
     "money_usd_total": Metric(
         "What models cost, in US dollars, where their prices are known.", ("agent", "model")
     ),
-    "verdicts_total": Metric("Trials by verdict.", ("suite", "verdict")),
+    "verdicts_total": Metric("Attempts at trials by verdict.", ("suite", "verdict")),
     "trials_ended_total": Metric(
         "Attempts at trials by the reason they ended.",
         ("reason",),

@@ -58,7 +58,13 @@ def service_certificate(settings: Settings) -> Certificate | None:
     cert, key = settings.service_tls_cert, settings.service_tls_key
     if (cert is None) != (key is None):
         raise SettingsError("MESOCOSM_SERVICE_TLS_CERT and MESOCOSM_SERVICE_TLS_KEY go together.")
-    require_protected(settings.service_address, has_tls=cert is not None, is_insecure=False)
+    require_protected(
+        settings.service_address,
+        has_tls=cert is not None,
+        is_insecure=False,
+        cure="Set MESOCOSM_SERVICE_TLS_CERT and MESOCOSM_SERVICE_TLS_KEY, or MESOCOSM_SERVICE_ADDRESS "
+        "to 127.0.0.1.",
+    )
     return None if cert is None or key is None else Certificate(cert, key)
 
 

@@ -7,6 +7,7 @@ a restart of the host, so it is never synced to the disk; a killed process leave
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sqlite3
 from dataclasses import dataclass
@@ -224,7 +225,8 @@ class Ledger:
 
         Raises:
             StoreError: the ledger cannot be used.
-            RequirementError: this user has no right to the state folder.
+            RequirementError: this user has no right to the state folder, it is none, or the disk
+                is full.
         """
         try:
             with contextlib.closing(self._connect()) as db:
@@ -232,6 +234,10 @@ class Ledger:
                 with db:
                     yield db
         except (sqlite3.Error, OSError) as exc:
+            if isinstance(exc, (FileExistsError, NotADirectoryError)):
+                raise _no_folder(self._path.parent, exc) from exc
+            if _is_disk_full(exc):
+                raise _disk_full(self._path, exc) from exc
             if not os.access(self._path.parent, os.R_OK | os.W_OK | os.X_OK):
                 raise _no_rights(self._path.parent, exc) from exc
             raise StoreError(
@@ -268,4 +274,26 @@ def _no_rights(folder: Path, exc: Exception) -> RequirementError:
         details=str(exc),
         resolution="Run this as the user who brought the appliance up (often root), or set "
         "MESOCOSM_STATE_DIR to a folder of yours.",
+    )
+
+
+def _no_folder(folder: Path, exc: Exception) -> RequirementError:
+    return RequirementError(
+        f"The state folder {folder} is no folder and cannot be made.",
+        details=str(exc),
+        resolution="Set MESOCOSM_STATE_DIR to a folder, or to a path where one can be made.",
+    )
+
+
+def _is_disk_full(exc: sqlite3.Error | OSError) -> bool:
+    if isinstance(exc, OSError):
+        return exc.errno in {errno.ENOSPC, errno.EDQUOT}
+    return getattr(exc, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+
+
+def _disk_full(path: Path, exc: Exception) -> RequirementError:
+    return RequirementError(
+        f"The disk is full: leases cannot be recorded in {path}.",
+        details=str(exc),
+        resolution="Free space on its file system: `mesocosm results prune`, `mesocosm image prune`.",
     )

@@ -57,8 +57,10 @@ def role(
     """
     token = bearer.credentials if bearer is not None else cookie
     found = around.tokens.role_of(token) if token else None
-    if token is None or found is None:
+    if not token:
         raise AccessError(401, "A token of the service is needed.")
+    if found is None:
+        raise AccessError(401, "This token is none of this service's, or was removed.")
     if retry_after_s := request.app.state.rates.tokens.take(digest_bytes(token.encode())):
         raise AccessError(429, "This token asks too often.", retry_after_s=retry_after_s)
     return found

@@ -92,6 +92,16 @@ def test_a_killed_service_is_not_taken_for_a_running_one(settings: Settings) -> 
     assert start_service(settings).startswith("started")
 
 
+def test_a_public_address_without_tls_names_the_settings(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESOCOSM_SERVICE_ADDRESS", "192.0.2.1")
+    with pytest.raises(UsageError) as caught:
+        service_certificate(Settings(state_dir=settings.state_dir))
+    assert "MESOCOSM_SERVICE_TLS_CERT and MESOCOSM_SERVICE_TLS_KEY" in caught.value.resolution
+    assert "--tls-cert" not in caught.value.resolution
+
+
 def test_the_service_in_the_background_speaks_tls_where_the_settings_say_so(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -149,6 +149,8 @@ def test_a_token_is_shown_once(ask: Callable[..., Any], capsys: pytest.CaptureFi
     assert main(["service", "token", "add", "dashboard", "--role", "operate"]) == 2
     assert main(["service", "token", "add", "other", "--role", "root"]) == 2
     assert "operate" in capsys.readouterr().err
+    assert main(["service", "token", "add", "other", "--role", "reader"]) == 2
+    assert "Did you mean 'read'?" in capsys.readouterr().err
     ask("service", "token", "remove", "dashboard")
     assert ask("service", "token", "list") == {"tokens": []}
 

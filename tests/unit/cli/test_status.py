@@ -34,7 +34,9 @@ def test_what_is_lost_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     show(monkeypatch, LOST)
-    assert "desktop-1" in capsys.readouterr().out
+    shown_text = capsys.readouterr().out
+    assert "desktop-1" in shown_text
+    assert "mesocosm machine sweep" in shown_text
     show(monkeypatch, LOST, "--json")
     shown = json.loads(capsys.readouterr().out)
     assert (shown["up"], shown["healthy"], shown["lost"]) == (True, False, ["desktop-1"])

@@ -98,6 +98,8 @@ def test_without_a_token_nothing_answers_but_health_and_metrics(
     assert {answer.headers["www-authenticate"] for answer in refused} == {"Bearer"}
     wrong = client.get("/api/v1/queue", headers={"Authorization": "Bearer x"})
     assert wrong.status_code == 401
+    assert "none of this service's" in wrong.text
+    assert "A token of the service is needed" in client.get("/api/v1/queue").text
     for answer in [*answers.values(), wrong]:
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         assert answer.headers["cache-control"] == "no-store"
