@@ -157,4 +157,5 @@ def test_the_containers_run_with_few_rights() -> None:
         asked = "{{.HostConfig.Privileged}} {{.HostConfig.NetworkMode}}"
         shown = run(["docker", "inspect", "--format", asked, name], cwd=REPOSITORY).require().text
         assert shown.startswith("false ")
-        assert not shown.endswith(" host")
+        # Phones answer on the host's loopback: the worker alone, which holds the engine's socket, has it.
+        assert shown.endswith(" host") is name.startswith("mesocosm_worker")
