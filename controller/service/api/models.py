@@ -128,6 +128,7 @@ class RunRowReply(_Model):
     failed: int
     inconclusive: int
     stamp: int
+    fleet: str
 
 
 class Runs(_Model):
