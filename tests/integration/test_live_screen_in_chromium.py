@@ -13,6 +13,7 @@ from appliance.base.settings import Settings
 from controller.service.state.tokens import Role
 from images.builder import Builder
 from images.novnc import recipe
+from tests.pages.axe import find_axe
 from tests.pages.chromium import CHROMIUM, watched_page
 from tests.pages.fake_desk import FakeMachineDesk
 from tests.pages.site import serving
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tests.standins.firmware import Firmware
 
 LONG_MS = 240_000
+SERIOUS = ("serious", "critical")
 FREE, USED = "desktop-0000", "desktop-0001"
 
 pytestmark = [
@@ -146,6 +148,19 @@ def test_a_machine_in_use_is_looked_at(page: Page, site: Site, firmware: Firmwar
     page.keyboard.press("Enter")
     page.get_by_text("while somebody else has it").wait_for()
     assert len(firmware.inputs()) == before
+
+
+def test_axe_finds_nothing_serious_on_a_live_screen(page: Page, site: Site) -> None:
+    axe = find_axe()
+    if isinstance(axe, str):
+        pytest.skip(axe)
+    sign_in(page, site.token)
+    page.goto(f"/fleet/{FREE}")
+    page.get_by_role("button", name="Take keys and pointer").click()
+    page.evaluate(axe.read_text())
+    report = page.evaluate("axe.run({resultTypes: ['violations']})")
+    serious = [row["id"] for row in report["violations"] if row["impact"] in SERIOUS]
+    assert serious == []
 
 
 def test_a_reader_has_no_button_and_pictures_follow_a_screen_that_ends(

@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import sys
 import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from PIL import Image
 
+from appliance.base.errors import MesocosmError
+from appliance.base.settings import Settings
 from controller.service.schedules.definition import parse_schedule
+from images.builder import Builder
 from tests.pages.chromium import NARROW, WIDE, watched_page
 from tests.pages.demo import record_demo
+from tests.pages.fake_desk import FakeMachineDesk
 from tests.pages.site import serving
 from tests.pages.tour import TOUR, PathContext
+from tests.standins.firmware import running_firmware
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from playwright.sync_api import ViewportSize
 
     from tests.pages.site import Site
+    from tests.standins.firmware import Firmware
 
 COLOURS = 128
 """Pictures in the repository have so many: a tenth of the size, and nobody sees the difference."""
 _MAX_HEIGHT_PX = 2000
 _SETTLE_MS = 1500
+
+ALERT = {
+    "labels": {"alertname": "DiskLow", "severity": "ticket"},
+    "annotations": {
+        "summary": "8.2GiB are free for results, images and machines.",
+        "cure": "`mesocosm results prune` and `mesocosm image prune` free space.",
+    },
+    "state": "firing",
+    "activeAt": "2026-11-23T02:10:00Z",
+}
 
 LOOKS: tuple[tuple[str, Literal["light", "dark"], ViewportSize], ...] = (
     ("light", "light", WIDE),
@@ -64,9 +86,47 @@ def main(target: Path) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         runs = record_demo(folder / "runs")
-        with serving(folder) as site:
+        with serving(folder) as site, _prometheus() as port, running_firmware(folder) as firmware:
             _add_schedule(site)
+            _show_live(site, folder, firmware)
+            changed = site.around.settings.model_copy(update={"controller_port": port})
+            object.__setattr__(site.around, "settings", changed)
             take(site, runs, target)
+
+
+def _show_live(site: Site, folder: Path, firmware: Firmware) -> None:
+    """Let desktops show a firmware, by noVNC where that is to be had."""
+    desk, settings = site.around.desk, Settings(state_dir=folder)
+    assert isinstance(desk, FakeMachineDesk)
+    desk.vnc_socket = firmware.socket
+    with contextlib.suppress(MesocosmError):
+        viewer = Builder(settings).ensure("novnc").path
+        object.__setattr__(site.around, "find_viewer", lambda: viewer)
+
+
+class _Alerts(BaseHTTPRequestHandler):
+    """Answers as Prometheus does where one alert fires, and has counted nothing."""
+
+    def do_GET(self) -> None:
+        data = {"alerts": [ALERT]} if "/alerts" in self.path else {"result": []}
+        body = json.dumps({"status": "success", "data": data}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_args: object) -> None:
+        """Say nothing."""
+
+
+@contextlib.contextmanager
+def _prometheus() -> Iterator[int]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Alerts) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
 
 
 def _add_schedule(site: Site) -> None:

@@ -78,7 +78,7 @@ class Prometheus:
             UsageError: it refuses the expression.
         """
         window = {"start": start_s, "end": end_s, "step": step_s}
-        rows = self._ask("query_range", {"query": expression, **window})["result"]
+        rows = self._ask("query_range", "result", {"query": expression, **window})
         return [Vector(row["metric"], _points(row["values"])) for row in rows]
 
     def now(self, expression: str) -> list[Vector]:
@@ -88,7 +88,7 @@ class Prometheus:
             RequirementError: Prometheus does not answer.
             UsageError: it refuses the expression.
         """
-        rows = self._ask("query", {"query": expression})["result"]
+        rows = self._ask("query", "result", {"query": expression})
         return [Vector(row["metric"], _points([row["value"]])) for row in rows]
 
     def firing(self) -> list[Alert]:
@@ -97,27 +97,30 @@ class Prometheus:
         Raises:
             RequirementError: Prometheus does not answer.
         """
-        rows = self._ask("alerts", {})["alerts"]
+        rows = self._ask("alerts", "alerts")
         alerts = [_alert(row) for row in rows if row["state"] == "firing"]
         return sorted(alerts, key=lambda one: (one.severity != "page", one.since, one.name))
 
-    def _ask(self, name: str, values: Mapping[str, object]) -> dict[str, Any]:
+    def _ask(
+        self, name: str, part: str, values: Mapping[str, object] | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the rows of one part of an answer."""
         link = http.client.HTTPConnection(self._address, timeout=self._timeout_s)
         try:
-            link.request("GET", f"{self._prefix}/api/v1/{name}?{urlencode(values)}")
+            link.request("GET", f"{self._prefix}/api/v1/{name}?{urlencode(values or {})}")
             reply = json.loads(link.getresponse().read(_MAX_BYTES))
-        except (OSError, http.client.HTTPException, ValueError) as exc:
+            if reply["status"] == "success":
+                rows: list[dict[str, Any]] = reply["data"][part]
+                return rows
+        except (OSError, http.client.HTTPException, ValueError, TypeError, LookupError) as exc:
             raise RequirementError(
                 f"Prometheus does not answer at {self._address}.",
-                details=str(exc),
+                details=repr(exc),
                 resolution="`mesocosm status` tells whether the controller and Prometheus run.",
             ) from exc
         finally:
             link.close()
-        if reply.get("status") != "success":
-            raise UsageError("Prometheus refuses an expression.", details=str(reply.get("error")))
-        data: dict[str, Any] = reply["data"]
-        return data
+        raise UsageError("Prometheus refuses an expression.", details=str(reply.get("error")))
 
 
 def _alert(row: dict[str, Any]) -> Alert:

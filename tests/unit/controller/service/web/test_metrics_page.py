@@ -10,8 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from starlette.testclient import TestClient
 
+from appliance.base.errors import RequirementError
 from controller.service.web.app import make_app_with_pages
 from controller.service.web.drawing.chart import Series, draw_chart
+from controller.service.web.metrics.prometheus import Prometheus
 from controller.service.web.metrics.units import shown_as
 from monitoring.dashboards.catalog import DASHBOARDS
 from tests.unit.controller.service.surroundings import HOST
@@ -167,3 +169,22 @@ def test_the_overview_shows_alerts_that_fire_pages_first(
     assert "NotYet" not in text
     monkeypatch.setitem(globals(), "ALERTS", [])
     assert "No alert fires" in browser.get("/").text
+
+
+@pytest.mark.parametrize(
+    "reply", [b"[]", b"{}", b'{"status": "success", "data": {}}', b"<p>hello</p>", b"null"]
+)
+def test_another_program_at_the_port_is_not_taken_for_prometheus(reply: bytes) -> None:
+    class Stranger(Answers):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(reply)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        with pytest.raises(RequirementError, match="does not answer"):
+            Prometheus(f"127.0.0.1:{server.server_port}").firing()
+        server.shutdown()
+        thread.join()
