@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from appliance.cli.output import JsonOption, console_out, print_json, print_table, say
-from appliance.cli.run_options import FleetOption, Repeats, Suite, Tasks
+from appliance.cli.run_options import FleetOption, Parallel, Repeats, Suite, Tasks
 
 if TYPE_CHECKING:
     from controller.validation.evidence import Attempt, Validation
@@ -134,6 +134,7 @@ def validate(
     suite: Suite,
     task: Tasks = None,
     repeats: Repeats = 1,
+    parallel: Parallel = 1,
     fleet: FleetOption = "real",
     json: JsonOption = False,
 ) -> None:
@@ -163,7 +164,8 @@ def validate(
             display.advance(attempt.line)
 
         try:
-            rows = replace(planner, on_event=display, on_attempt=note).run(rounds)
+            validator = replace(planner, on_event=display, on_attempt=note, parallel=parallel)
+            rows = validator.run(rounds)
         except KeyboardInterrupt:
             _print_interrupted(planner.so_far(attempts))
             raise

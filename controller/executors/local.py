@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import signal
 import threading
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from appliance.base.cancel import CancelToken
 from appliance.base.logging import log_context
@@ -23,11 +22,12 @@ from controller.executors.protocol import (
     TrialId,
     TrialStarted,
 )
+from controller.executors.threads import run_in_threads
 from controller.store.spec import trial_seed as trial_seed  # noqa: PLC0414 - known by this name
 from controller.store.spending import Spending
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable
 
     from controller.episode.result import TrialResult
     from controller.executors.protocol import Job, PlayTrial, TrialEvent, TrialSink
@@ -38,11 +38,23 @@ _log = logging.getLogger(__name__)
 PAUSED_AFTER = 3
 """Trials in a row that could not reach their model, after which no others are begun."""
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
 
 def ignore_event(_event: TrialEvent) -> None:
     """Drop an event."""
+
+
+class Part(NamedTuple):
+    """One of several runs that are carried out together.
+
+    Attributes:
+        job: what to run.
+        sink: where its trials are written.
+        on_event: receives its events; among all parts it is called by one thread at a time.
+    """
+
+    job: Job
+    sink: TrialSink
+    on_event: Callable[[TrialEvent], None]
 
 
 class LocalExecutor:
@@ -91,11 +103,23 @@ class LocalExecutor:
         with sink.working():
             stop = cancel or CancelToken()
             work = _Work(job, sink, stop, drain or threading.Event(), on_event, play=self._play)
-            if self._parallel == 1:
-                work.run_all()
-            else:
-                _run_in_threads(work, self._parallel)
+            run_in_threads(work.run_all, self._parallel, stop)
             return work.results
+
+    def run_each(self, parts: Iterable[Part]) -> None:
+        """Run several runs, one after the other, without waiting for the last trials of one.
+
+        Args:
+            parts: taken one by one, when there is a thread for one of its trials.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C; running trials are recorded as cancelled.
+            StoreError: a log cannot be written.
+        """
+        stop = CancelToken()
+        with contextlib.ExitStack() as held:
+            series = _Series(parts, held, stop, play=self._play)
+            run_in_threads(series.run_all, self._parallel, stop)
 
 
 class _Work:
@@ -117,7 +141,6 @@ class _Work:
         self._sink = sink
         self._on_event = on_event
         self._lock = threading.Lock()
-        self._failure: BaseException | None = None
         planned = (TrialId(task, repeat) for task, repeat in sink.spec.sequence)
         self._waiting = deque(trial for trial in planned if self._is_open(trial))
         self._unreached = 0
@@ -130,22 +153,6 @@ class _Work:
         while not self._is_ending and (trial := self._next()):
             with log_context(run=self._sink.spec.run, trial=str(trial)):
                 self._run(trial)
-
-    def run_all_in_thread(self) -> None:
-        """Do the same; a failure is kept for `raise_failure` and ends the others."""
-        try:
-            self.run_all()
-        except KeyboardInterrupt:
-            self.cancel.cancel("Interrupted.")
-        except BaseException as exc:  # noqa: BLE001 - raised again by the thread that waits
-            with self._lock:
-                self._failure = self._failure or exc
-            self.cancel.cancel("Interrupted.")
-
-    def raise_failure(self) -> None:
-        """Raise what ended a thread, if anything did."""
-        if self._failure is not None:
-            raise self._failure
 
     @property
     def _is_ending(self) -> bool:
@@ -243,63 +250,52 @@ class _Work:
             self._on_event(event)
 
 
+class _Series:
+    """The work on several runs; threads that find none left in one go on with the next."""
+
+    def __init__(
+        self,
+        parts: Iterable[Part],
+        held: contextlib.ExitStack,
+        cancel: CancelToken,
+        *,
+        play: PlayTrial,
+    ) -> None:
+        self._parts = iter(parts)
+        self._held = held
+        self._cancel = cancel
+        self._play = play
+        self._opening, self._telling = threading.Lock(), threading.Lock()
+        self._works: list[_Work] = []
+
+    def run_all(self) -> None:
+        """Run trials of every part until none is left, or the work is cancelled."""
+        number = 0
+        while not self._cancel.is_cancelled and (work := self._at(number)):
+            work.run_all()
+            number += 1
+
+    def _at(self, number: int) -> _Work | None:
+        """Return the work on a part, which is begun now unless another thread began it."""
+        with self._opening:
+            if number == len(self._works):
+                part = next(self._parts, None)
+                if part is None:
+                    return None
+                self._works.append(self._begin(part))
+            return self._works[number]
+
+    def _begin(self, part: Part) -> _Work:
+        def tell(event: TrialEvent) -> None:
+            with self._telling:
+                part.on_event(event)
+
+        self._held.enter_context(part.sink.working())
+        drain = threading.Event()
+        return _Work(part.job, part.sink, self._cancel, drain, tell, play=self._play)
+
+
 def _summary(result: TrialResult) -> str:
     met = f"{result.nodes_met}/{result.nodes} nodes"
     took = f"{result.steps} step{'s' * (result.steps != 1)}, {result.seconds:.1f} s"
     return f"{result.verdict} ({result.reason}), {met}, {took}"
-
-
-def _run_in_threads(work: _Work, count: int) -> None:
-    """Run the work in threads.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C; every thread has ended.
-    """
-    # Not Thread.join: interrupted in Python 3.11, it takes a running thread for one that ended.
-    running, are_done = [count], threading.Event()
-    lock = threading.Lock()
-
-    def work_on() -> None:
-        _release_signals()
-        work.run_all_in_thread()
-        with lock:
-            running[0] -= 1
-            if not running[0]:
-                are_done.set()
-
-    has_started = is_interrupted = False
-    while not are_done.is_set():
-        try:
-            if not has_started:
-                with _signals_held():
-                    for number in range(count):
-                        threading.Thread(target=work_on, name=f"trials-{number}").start()
-                    has_started = True
-            are_done.wait()
-        except KeyboardInterrupt:
-            # Further interrupts change nothing: machines must go back before the run ends.
-            is_interrupted = True
-            work.cancel.cancel("Interrupted.")
-    if is_interrupted:
-        raise KeyboardInterrupt
-    work.raise_failure()
-
-
-@contextlib.contextmanager
-def _signals_held() -> Iterator[None]:
-    """Let no signal interrupt a block; those that arrive act after it.
-
-    Threads started in the block hold them, too, until they call `_release_signals`.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    try:
-        yield
-    finally:
-        _release_signals()
-
-
-def _release_signals() -> None:
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)

@@ -10,7 +10,7 @@ from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
 from controller.agents.random_agent import RandomAgent
 from controller.episode.result import Reason
-from controller.executors.local import LocalExecutor, ignore_event
+from controller.executors.local import LocalExecutor, Part, ignore_event
 from controller.executors.protocol import Job, TrialEnded
 from controller.planning import Plan, create_run
 from controller.store.agent_spec import CustomSpec
@@ -28,12 +28,11 @@ from evaluators.parameters.binding import bind_task
 from provisioning.protocols import Kind as MachineKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from appliance.base.clock import Clock
     from controller.episode.context import Record
-    from controller.episode.result import TrialResult
     from controller.episode.trial import Driver
     from controller.executors.protocol import TrialEvent
     from evaluators.model.oracle import OracleStep
@@ -85,6 +84,7 @@ class Validator:
         take: takes metrics.
         on_event: receives what happens, but the ends of attempts.
         on_attempt: receives each attempt once it ended, none that was cancelled.
+        parallel: trials at a time.
     """
 
     suite: Suite
@@ -94,6 +94,7 @@ class Validator:
     take: Record
     on_event: Callable[[TrialEvent], None] = ignore_event
     on_attempt: Callable[[Attempt], None] = _ignore_attempt
+    parallel: int = 1
 
     def plan(self, tasks: tuple[str, ...] = (), *, repeats: int = 1) -> list[Round]:
         """Return the rounds that validate tasks, all by default.
@@ -123,24 +124,20 @@ class Validator:
         Raises:
             KeyboardInterrupt: Ctrl-C; what was run so far is in its logs.
         """
-        attempts: dict[str, list[Attempt]] = {}
-        for each in rounds:
-            for attempt in self._run(each):
-                attempts.setdefault(attempt.result.task, []).append(attempt)
-        return self._by_task(attempts)
+        tried: list[list[Attempt]] = [[] for _ in rounds]
+        parts = (self._part(each, ended) for each, ended in zip(rounds, tried, strict=True))
+        LocalExecutor(self.parallel).run_each(parts)
+        return self.so_far([attempt for ended in tried for attempt in ended])
 
     def so_far(self, attempts: Sequence[Attempt]) -> list[Validation]:
-        """Return what attempts show that were made before a validation was interrupted."""
+        """Return what attempts show, also of a validation that was interrupted."""
         by_task: dict[str, list[Attempt]] = {}
         for attempt in attempts:
             by_task.setdefault(attempt.result.task, []).append(attempt)
-        return self._by_task(by_task)
-
-    def _by_task(self, attempts: Mapping[str, Sequence[Attempt]]) -> list[Validation]:
         return [
-            Validation(task.id, tuple(attempts[task.id]))
+            Validation(task.id, tuple(by_task[task.id]))
             for task in self.suite.tasks
-            if task.id in attempts
+            if task.id in by_task
         ]
 
     def _foreign(self, tasks: Sequence[Task]) -> Iterator[Round]:
@@ -154,7 +151,8 @@ class Validator:
         number = next(number for number, each in enumerate(tasks) if each.id == task.id)
         return tasks[(number + offset) % len(tasks)]
 
-    def _run(self, work: Round) -> Iterator[Attempt]:
+    def _part(self, work: Round, ended: list[Attempt]) -> Part:
+        """Return what an executor is to do for a round; its attempts are put into `ended`."""
         # Trials of an agent called noop tell what changes by itself.
         spec = CustomSpec(name=work.kind.value.replace(" ", "-"))
         plan = Plan(self.suite, spec, work.driver, tuple(work.names), work.repeats)
@@ -166,19 +164,17 @@ class Validator:
             take=self.take,
             baselines_dir=self.runs_dir.parent / "baselines",
         )
-        job = Job(self.suite, context, work.driver)
-
-        def attempt_of(result: TrialResult) -> Attempt:
-            return Attempt(work.kind, work.names[result.task], folder.spec.run, result)
 
         def watch(event: TrialEvent) -> None:
-            if isinstance(event, TrialEnded) and event.result.reason is not Reason.CANCELLED:
-                self.on_attempt(attempt_of(event.result))
-            else:
+            if not isinstance(event, TrialEnded) or event.result.reason is Reason.CANCELLED:
                 self.on_event(event)
+                return
+            name = work.names[event.result.task]
+            attempt = Attempt(work.kind, name, folder.spec.run, event.result)
+            ended.append(attempt)
+            self.on_attempt(attempt)
 
-        for result in LocalExecutor().run(job, folder, on_event=watch):
-            yield attempt_of(result)
+        return Part(Job(self.suite, context, work.driver), folder, watch)
 
 
 def _all(tasks: Sequence[Task]) -> dict[str, str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from controller.episode.result import Reason
+from controller.executors.protocol import TrialStarted
 from controller.validation.evidence import Attempt, Kind, Meaning, Validation
 from controller.validation.validator import Validator
 from controller.wiring import open_suite
@@ -17,6 +19,7 @@ from tests.unit.controller.lab import ignore
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from controller.executors.protocol import TrialEvent
     from tests.unit.controller.lab import Lab
 
 COPY = """\
@@ -146,3 +149,33 @@ def test_each_attempt_is_named_as_it_ends_and_is_kept_when_the_rest_is_interrupt
         "back-up.0: oracle editor: PASS (success, 1/1 nodes): as it should be",
         "back-up.0: noop: FAIL (false_completion, 0/1 nodes): as it should be",
     ]
+
+
+def test_trials_of_several_rounds_run_at_a_time_and_show_the_same(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text(f"{COPY}legitimate: [copy-reference, overwrite-both]\n")
+    index = 'name: mine\nversion: "1"\ndescription: d\ntasks: [task.yaml]\n'
+    (tmp_path / "suite.yaml").write_text(index)
+    lab.suite = open_suite(str(tmp_path))
+    running, most = set[str](), [0]
+
+    def watch(event: TrialEvent) -> None:
+        if isinstance(event, TrialStarted):
+            running.add(threading.current_thread().name)
+            most[0] = max(most[0], len(running))
+
+    def leave(attempt: Attempt) -> None:
+        del attempt
+        running.discard(threading.current_thread().name)
+
+    alone, together = (
+        Validator(
+            lab.suite, lab.fleet, lab.folder, lab.clock, ignore, watch, leave, parallel=parallel
+        )
+        for parallel in (1, 3)
+    )
+    (row,) = alone.run(alone.plan())
+    assert most == [1]
+    (same,) = together.run(together.plan())
+    assert most == [3]
+    shown = [(attempt.label, attempt.meaning) for attempt in row.attempts]
+    assert [(attempt.label, attempt.meaning) for attempt in same.attempts] == shown
