@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import (
+    CostlyAnswerError,
     GuestCallError,
     LinkError,
     MachineError,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from evaluators.session.answers import SessionView
     from provisioning.protocols import Commands, Json, Link, Machine
 
+_LOG = logging.getLogger(__name__)
 S = TypeVar("S")
 CallEvaluator: TypeAlias = "Callable[[Tool, S, Mapping[str, Json], float], object]"
 """Runs one evaluator on a subject with arguments, within a time in s; returns what it returns."""
@@ -141,6 +144,7 @@ class HostRunner(Generic[S]):
     def evaluate(self, calls: Sequence[Call], *, timeout_s: float) -> Sequence[Outcome]:
         """Run `calls` one after the other; one that raises is inconclusive, the others continue.
 
+        One that an answer keeps busy is unmet: the agent chose the answer.
         Calls that cannot start within the wave's time are inconclusive.
         """
         deadline_s = self._clock.monotonic_s() + timeout_s
@@ -157,6 +161,9 @@ class HostRunner(Generic[S]):
             return Outcome(call.node, None, f"there is no evaluator called {call.check!r}")
         try:
             met = self._call(tool, subject, call.args, left_s)
+        except CostlyAnswerError as exc:
+            _LOG.warning("%s is unmet: %s", call.node, exc)
+            return Outcome(call.node, met=False, reason=_message_of(exc))
         except MesocosmError as exc:
             is_refused = isinstance(exc, GuestCallError | ObstructedEvaluationError)
             cause = Cause.OBSTRUCTION if is_refused else _cause_of(exc)

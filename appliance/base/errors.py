@@ -39,6 +39,7 @@
     │   └── InvalidActionError     unknown action or wrong arguments: the agent's fault
     ├── EvaluationError            an evaluator could not decide
     │   ├── ObstructedEvaluationError  what is on the machine keeps it from deciding
+    │   ├── CostlyAnswerError          the submitted answer takes too long to read: unmet
     │   └── GraphError             the graph itself is wrong
     ├── AgentError                 the agent failed
     │   ├── ModelRefusalError      its model refuses, or the request is too large for it: FAIL
@@ -345,6 +346,12 @@ class ObstructedEvaluationError(EvaluationError):
     """What is on the machine keeps an evaluator from deciding: after the start, the agent's doing."""
 
     code = "evaluation_obstructed"
+
+
+class CostlyAnswerError(EvaluationError):
+    """Reading the submitted answer takes far longer than an answer can need; its author chose it."""
+
+    code = "answer_costly"
 
 
 class GraphError(EvaluationError):

@@ -1,7 +1,8 @@
 """The process that runs evaluators of sessions, one after the other, until its input ends.
 
 Started by `evaluators.isolation.pool`. What an agent submitted is read here, so that an evaluator that
-does not end can be ended. Machines are read by the parent, on request.
+does not end can be ended. Machines are read by the parent, on request. An evaluator that has asked no
+machine is ended by `COSTLY` once the answer has cost `ANSWER_CPU_S`, however slow the host is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import MesocosmError
 from evaluators.isolation.codec import MAX_MESSAGE_BYTES, decode, encode
-from evaluators.isolation.messages import READY, Job, Request, Result
+from evaluators.isolation.messages import ANSWER_CPU_S, COSTLY, READY, Job, Request, Result
 from evaluators.schema import describe
 from evaluators.session import answers, cross, declarations  # noqa: F401 - before the time of a job begins
 from evaluators.suite_code.importer import add_modules
@@ -61,10 +62,12 @@ def main() -> None:
     reading = Connection(os.dup(0), writable=False)
     writing = Connection(os.dup(1), readable=False)
     _silence()
+    signal.signal(COSTLY, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     writing.send_bytes(encode(READY))
 
     def ask(request: Request) -> Any:  # noqa: ANN401
+        signal.setitimer(signal.ITIMER_PROF, 0)
         writing.send_bytes(encode(request))
         reply: Reply = decode(reading.recv_bytes(MAX_MESSAGE_BYTES))
         if reply.error is not None:
@@ -94,9 +97,13 @@ def _run(job: Job, ask: Callable[[Request], Any]) -> Result:
     try:
         add_modules(job.sources)
         function = getattr(importlib.import_module(job.module), job.name)
-        met = function(_View(job.answer, ask), **describe(function).check(job.args))
+        args = describe(function).check(job.args)
+        signal.setitimer(signal.ITIMER_PROF, ANSWER_CPU_S if job.answer is not None else 0)
+        met = function(_View(job.answer, ask), **args)
     except MesocosmError as exc:
         return Result(error=exc, reason=f"{type(exc).__name__}: {exc}")
     except Exception as exc:  # noqa: BLE001 - an evaluator's fault must not end the process
         return Result(reason=f"{type(exc).__name__}: {exc}")
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return Result(met if isinstance(met, bool) else repr(met))

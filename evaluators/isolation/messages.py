@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,12 @@ READY = "ready"
 """First message of the process."""
 PARTS = frozenset({"machine", "phone"})
 """Methods of a view that return an object to ask."""
+
+
+ANSWER_CPU_S = 2.0
+"""CPU time that an evaluator may spend on an answer alone; it needs some milliseconds."""
+COSTLY = signal.SIGPROF
+"""Ends a process whose evaluator has spent that."""
 
 
 @dataclass(frozen=True, slots=True)

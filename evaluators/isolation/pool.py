@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import subprocess
 import sys
@@ -13,9 +14,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from appliance.base import process
-from appliance.base.errors import EvaluationError
+from appliance.base.errors import CostlyAnswerError, EvaluationError
 from evaluators.isolation.codec import MAX_MESSAGE_BYTES, decode, encode
-from evaluators.isolation.messages import PARTS, Job, Reply, Request, Result
+from evaluators.isolation.messages import ANSWER_CPU_S, COSTLY, PARTS, Job, Reply, Request, Result
 from evaluators.suite_code.importer import modules_beside
 
 if TYPE_CHECKING:
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
 _ROOT = Path(__file__).resolve().parents[2]
 _MAIN = "import sys; sys.path.insert(0, sys.argv[1]); from evaluators.isolation import child; child.main()"
 _START_TIMEOUT_S = 60.0
+_END_TIMEOUT_S = 5.0
 _TAIL_CHARS = 400
+_COSTLY_CODES = {-COSTLY, 128 + COSTLY}
+"""Of the process itself, and of the shell that waits for it."""
 
 
 class ChildDiedError(EvaluationError):
@@ -66,6 +70,7 @@ class EvaluatorProcess:
 
         Raises:
             EvaluationError: it did not end in time.
+            CostlyAnswerError: the submitted answer makes it take very long.
             ChildDiedError: the process ended, or sent no result.
         """
         result = self._exchange(job, view, job.timeout_s, job.name)
@@ -90,12 +95,22 @@ class EvaluatorProcess:
                     return message
                 sent = _reply(message, view)
         except (EOFError, OSError) as exc:
-            raise ChildDiedError(f"{name}: its process died.", details=self.close()) from exc
+            raise self._death(name) from exc
         except BaseException:
             self.close()
             raise
         self.close()
         raise EvaluationError(f"{name} did not end within {timeout_s:.3g} s and was ended.")
+
+    def _death(self, name: str) -> EvaluationError:
+        """Return why the process ended before its evaluator did."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_TIMEOUT_S)
+        printed = self.close()
+        if self._process.returncode in _COSTLY_CODES:
+            limit = f"{ANSWER_CPU_S:g} s of CPU time"
+            return CostlyAnswerError(f"{name} took more than {limit} over the submitted answer.")
+        return ChildDiedError(f"{name}: its process died.", details=printed)
 
     def close(self) -> str:
         """Kill the process; return the end of what it printed while it started."""
@@ -129,6 +144,7 @@ class EvaluatorProcesses:
 
         Raises:
             MesocosmError: the evaluator raised it.
+            CostlyAnswerError: the submitted answer makes it take very long.
             EvaluationError: the evaluator raised something else, or did not end in time.
         """
         function = tool.mark.function

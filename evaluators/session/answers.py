@@ -169,7 +169,8 @@ def answer_matches(session: SessionView, pattern: str) -> bool:
 
     Args:
         session: the session.
-        pattern: a Python regular expression for the whole answer; case-sensitive.
+        pattern: a Python regular expression for the whole answer; case-sensitive. One that goes back
+            again and again, as ``(a+)+b`` does, finds nothing in an answer that keeps it busy for 2 s.
 
     Example:
         ``{on: session, check: answer_matches, with: {pattern: "[A-Z]{2}[0-9]{4}"}}``

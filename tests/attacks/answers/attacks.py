@@ -157,6 +157,10 @@ ATTACKS = (
         "today", "14/15 November 2026", "2026-11-14/2026-11-15", "14 November 26",
     ),
     _attack(
+        "an answer that keeps the judge busy", "an answer costs at most 2 s, and is unmet then",
+        (Call("pattern", "answer_matches", {"pattern": "(a+)+b"}), ("a" * 4000, "a" * 60)),
+    ),
+    _attack(
         "that a task is infeasible, as an answer", "only the action says so",
         (
             Call("infeasible", "declared_infeasible", {}),

@@ -12,12 +12,17 @@ import numpy as np
 import pytest
 
 from appliance.base import process
-from appliance.base.errors import EvaluationError, GuestCallError, LinkClosedError
+from appliance.base.errors import (
+    CostlyAnswerError,
+    EvaluationError,
+    GuestCallError,
+    LinkClosedError,
+)
 from evaluators.catalogue import builtin_evaluators
 from evaluators.decorators import evaluator
 from evaluators.graph.outcome import Call, Cause
 from evaluators.isolation.codec import decode, encode
-from evaluators.isolation.messages import Reply, Request
+from evaluators.isolation.messages import ANSWER_CPU_S, Reply, Request
 from evaluators.isolation.pool import EvaluatorProcesses, _reply
 from evaluators.pictures import Picture
 from evaluators.readers.model import Cell, Sheet, Workbook
@@ -83,6 +88,16 @@ def names_its_process(session: Session, pid: int) -> bool:
     return os.getpid() != pid
 
 
+@evaluator(on="session")
+def reads_and_counts(session: CrossView) -> bool:
+    """Return true after more CPU time than an answer may take, and a look at the desktop."""
+    session.machine("desktop").fetch("~/a.txt")
+    start_s = time.process_time()
+    while time.process_time() < start_s + ANSWER_CPU_S + 0.5:
+        pass
+    return True
+
+
 TOOLS = {
     each.__name__: describe(each)
     for each in (hangs, prints, breaks, mumbles, dies, names_its_process)
@@ -109,6 +124,48 @@ def test_an_evaluator_that_hangs_is_ended_at_its_deadline_and_names_itself() -> 
     assert (outcome.met, outcome.cause) == (None, Cause.EVALUATOR)
     assert outcome.reason == "hangs did not end within 0.3 s and was ended."
     assert runner.evaluate([Call("b", "prints")], timeout_s=30)[0].met is True
+
+
+@pytest.mark.parametrize("prefix", ["namespace", "none"])
+def test_an_answer_that_keeps_an_evaluator_busy_is_unmet(
+    prefix: str, monkeypatch: pytest.MonkeyPatch, processes: EvaluatorProcesses
+) -> None:
+    if prefix == "none":
+        monkeypatch.setattr(process, "_prefix", tuple)
+    tool = builtin_evaluators()["session"]["answer_matches"]
+    args: dict[str, Json] = {"pattern": "(a+)+b"}
+    with pytest.raises(CostlyAnswerError, match=r"answer_matches took more than 2 s of CPU time"):
+        processes.call(tool, view(Session("a" * 60)), args, 60)
+    assert processes.call(tool, view(Session("aab")), args, 60) is True
+
+
+def test_that_node_is_unmet_and_the_others_are_judged() -> None:
+    calls = [
+        Call("a", "answer_matches", {"pattern": "(a+)+b"}),
+        Call("b", "answer_equals", {"expected": "a" * 60}),
+    ]
+    runner = session_runner(Session("a" * 60), builtin_evaluators()["session"])
+    rows = runner.evaluate(calls, timeout_s=60)
+    assert [row.met for row in rows] == [False, True]
+    assert "over the submitted answer" in rows[0].reason
+
+
+def test_an_evaluator_that_hangs_without_an_answer_is_at_fault_itself(
+    processes: EvaluatorProcesses,
+) -> None:
+    with pytest.raises(EvaluationError, match="did not end within 3 s") as caught:
+        processes.call(TOOLS["hangs"], view(Session(None)), {}, 3)
+    assert not isinstance(caught.value, CostlyAnswerError)
+
+
+def test_the_time_of_an_answer_does_not_count_once_a_machine_is_read(
+    tmp_path: Path, processes: EvaluatorProcesses
+) -> None:
+    fixture = SessionFixture(tmp_path)
+    fixture.desktop.write("~/a.txt", b"Lab\n")
+    fixture.answered("Lab")
+    tool = describe(reads_and_counts)
+    assert processes.call(tool, fixture.subject(), {}, 60) is True
 
 
 def test_an_evaluator_runs_in_another_process_which_is_used_again(
