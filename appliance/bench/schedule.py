@@ -1,4 +1,4 @@
-"""What a trial costs beside its machines: the queue, threads, logs and results, and its lease."""
+"""What a trial costs beside its machines: the queue, threads, logs and results, its lease; and the page Fleet."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.errors import MesocosmError
 from appliance.base.settings import Settings
+from appliance.bench.fleet_page import bench_fleet_page
 from appliance.bench.rows import Row
 from controller.actions.space import Action
 from controller.episode.trial import run_trial
@@ -121,7 +122,7 @@ class _Holding:
 def bench_schedule(
     machines: int, trials: int, folder: Path, tick: Callable[[str], None], *, runs: int = RUNS
 ) -> Generator[Row]:
-    """Measure what a trial costs beside itself, in CPU seconds.
+    """Measure what a trial costs beside itself, in CPU seconds, and how long the page Fleet takes.
 
     Args:
         machines: in memory, held at once; a multiple of `runs`, and no more than `trials`.
@@ -141,7 +142,8 @@ def bench_schedule(
     row.failures = _work_through(settings, shares, meter)
     row.samples_s = meter.samples_s
     row.extra = {
-        "trials": meter.ended,
+        "mean_s": sum(meter.samples_s) / max(1, len(meter.samples_s)),
+        "attempts": meter.ended,
         "machines_at_once": meter.most_held,
         "trial_itself_mean_s": meter.trials_s / max(1, meter.ended),
         "rss_peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _KIB,
@@ -149,6 +151,7 @@ def bench_schedule(
     lease = Row("lease", f"CPU a lease of a machine in memory while {machines - 1} others are lent")
     yield lease
     lease.samples_s = _lease(machines, min(trials, 1000))
+    yield from bench_fleet_page(machines, folder / "page")
 
 
 def _work_through(settings: Settings, shares: Sequence[tuple[int, int]], meter: Meter) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from typing import TYPE_CHECKING, Any, Self
@@ -71,23 +72,48 @@ class TrialLog:
         """
         row = {"type": type_, "t": round(self._clock.now_s(), 3), **self._header}
         row |= hide_secrets(fields)
+        self._write_through((json.dumps(row, separators=(",", ":")) + "\n").encode())
         self._header = {}
-        line = (json.dumps(row, separators=(",", ":")) + "\n").encode()
-        try:
-            written = os.write(self._fd, line)
-            os.fsync(self._fd)
-        except OSError as exc:
-            raise StoreError(f"{self.path} cannot be written.", details=str(exc)) from exc
-        if written != len(line):
-            raise StoreError(f"{self.path} was written in part only: is the disk full?")
 
     def keep(self, shots: dict[str, Shot]) -> dict[str, str]:
-        """Write the pictures that are not there yet; return their digests by role."""
+        """Write the pictures that are not there yet; return their digests by role.
+
+        Raises:
+            StoreError: the disk is full or broken.
+        """
         for shot in shots.values():
             path = self._blobs / f"{shot.digest}.png"
             if not path.exists():
-                write_atomic(path, shot.png)
+                try:
+                    write_atomic(path, shot.png)
+                except OSError as exc:
+                    raise _not_written(path, exc) from exc
         return {role: shot.digest for role, shot in shots.items()}
+
+    def _write_through(self, line: bytes) -> None:
+        """Write all of a line or nothing: half of one would spoil the next."""
+        size_bytes = os.fstat(self._fd).st_size
+        try:
+            _write_all(self._fd, line)
+        except OSError as exc:
+            os.ftruncate(self._fd, size_bytes)
+            raise _not_written(self.path, exc) from exc
+
+
+def _write_all(fd: int, line: bytes) -> None:
+    written = os.write(fd, line)
+    if written != len(line):
+        raise OSError(errno.ENOSPC, f"{written} of {len(line)} bytes were written")
+    os.fsync(fd)
+
+
+def _not_written(path: Path, exc: OSError) -> StoreError:
+    is_full = exc.errno in {errno.ENOSPC, errno.EDQUOT}
+    return StoreError(
+        f"{path} cannot be written.",
+        details=str(exc),
+        resolution="Free some space: `mesocosm results prune`." if is_full else "",
+    )
 
 
 def read_events(path: Path) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,16 @@ _CONTAINERS = (*_MACHINES, "images/desktop_container")
 _PHONES = ("images/phone", "provisioning/phone", "provisioning/links")
 _FIRST = "tests/integration/test_first_suite.py"
 _JUDGES = ("evaluators", "provisioning/probe")
+_SERVICE_TESTS = (
+    "tests/integration/test_killed_service.py",
+    "tests/integration/test_full_disk.py",
+    "tests/unit/controller/service",
+    "tests/unit/bench/test_schedule.py",
+)
+_PAGE_TESTS = (
+    "tests/integration/test_pages_in_chromium.py",
+    "tests/integration/test_live_screen_in_chromium.py",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +130,18 @@ JOBS = (
     ),
     Job(
         "service",
-        "20 kills of the service lose no trial of 40 and fire no slot twice; its API is fuzzed",
-        ("controller", "evaluators/isolation", "tests/integration/test_killed_service.py"),
-        pytest=(
-            "tests/integration/test_killed_service.py",
-            "tests/unit/controller/service/test_api.py",
-        ),
+        "20 kills of the service lose no trial of 40 and fire no slot twice, a full disk loses nothing, "
+        "1,000 abandoned episodes leak nothing, 1,000 machines and 10,000 trials are scheduled in time; "
+        "the API is fuzzed",
+        ("controller", "evaluators/isolation", "appliance/bench", *_SERVICE_TESTS),
+        pytest=_SERVICE_TESTS,
+        needs_appliance=False,
+    ),
+    Job(
+        "pages",
+        "people's ways through the pages and live screens, in Chromium",
+        ("controller/service/web", "images/novnc", "tests/pages", *_PAGE_TESTS),
+        pytest=_PAGE_TESTS,
         needs_appliance=False,
     ),
     Job(

@@ -16,7 +16,7 @@ from appliance.base.errors import (
     MesocosmError,
     RequirementError,
     SpecError,
-    StateError,
+    StoreError,
     UnknownNameError,
     UsageError,
 )
@@ -41,7 +41,7 @@ _STATUS: dict[type[MesocosmError], int] = {
     UsageError: 409,
     SpecError: 409,
     RequirementError: 503,
-    StateError: 503,
+    StoreError: 503,
     MachineError: 503,
     MachineBusyError: 409,
     LinkError: 503,

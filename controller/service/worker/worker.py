@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError, SpecError, UsageError
+from appliance.base.errors import MesocosmError, SpecError, StateError, UsageError
 from appliance.base.files import locked
 from appliance.base.logging import log_context
 from controller.executors.local import LocalExecutor
@@ -149,18 +149,24 @@ class Worker:
         self._active.clear()
 
     def _carry_out(self, run: str) -> None:
-        """Work on one run in a thread of its own; whatever happens is written down."""
-        active = self._active[run]
+        """Work on one run in a thread of its own; whatever happens is written down, if anything can be."""
         with log_context(run=run):
             try:
-                self._attempt(active)
-            except MesocosmError as exc:
-                self._fail(active.work.queued, exc)
-            except KeyboardInterrupt:
-                self._claims.give_back(run, is_stopping=True)
-            except Exception as exc:  # noqa: BLE001 - a run must not end the worker
-                _log.exception("the run ended with an internal error")
-                self._fail(active.work.queued, _internal(exc))
+                self._carry_out_and_note(run)
+            except StateError as exc:  # the worker meets the same error, and ends by it
+                _log.error("what became of the run cannot be written down: %s", exc)
+
+    def _carry_out_and_note(self, run: str) -> None:
+        active = self._active[run]
+        try:
+            self._attempt(active)
+        except MesocosmError as exc:
+            self._fail(active.work.queued, exc)
+        except KeyboardInterrupt:
+            self._claims.give_back(run, is_stopping=True)
+        except Exception as exc:  # noqa: BLE001 - a run must not end the worker
+            _log.exception("the run ended with an internal error")
+            self._fail(active.work.queued, _internal(exc))
 
     def _attempt(self, active: _Active) -> None:
         queued = active.work.queued

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import resource
 import sqlite3
 import threading
 from typing import TYPE_CHECKING
@@ -325,3 +326,26 @@ def test_a_line_is_on_disk_before_append_returns(tmp_path: Path) -> None:
     with log:
         log.append("step", n=1)
         assert json.loads(log.path.read_text())["n"] == 1
+
+
+def test_a_line_that_does_not_fit_leaves_nothing_of_itself(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with folder.begin_attempt("a", 0, CLOCK) as log:
+        log.append("start")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (log.path.stat().st_size + 10, hard))
+        try:
+            with pytest.raises(StoreError, match=r"events\.jsonl cannot be written"):
+                log.append("step", n=1)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        log.append("step", n=2)
+    assert [event.get("n") for event in folder.events("a", 0)] == [None, 2]
+
+
+def test_a_picture_that_cannot_be_written_is_an_error_of_the_store(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    (folder.path / "blobs").write_bytes(b"no folder")
+    shot = Shot(np.zeros((1, 1, 3), np.uint8), b"x", digest_bytes(b"x"))
+    with folder.begin_attempt("a", 0, CLOCK) as log, pytest.raises(StoreError, match="blobs"):
+        log.keep({"desktop": shot})

@@ -1,0 +1,80 @@
+"""How long the page Fleet takes with many machines: their records read, their locks asked, the page drawn."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.settings import Settings
+from appliance.bench.rows import Row
+from controller.service.machine_desk import HostMachineDesk
+from controller.service.state.tokens import Role
+from controller.service.web.templating import render
+from provisioning.fake.record import FakeRecord
+from provisioning.machine_folder import create_folder
+from provisioning.machine_state import MachineState
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+    from provisioning.machine_folder import MachineClaim
+
+TARGET_S = 0.5
+
+_DIGEST = "0" * 64
+_PAGES = 20
+
+
+def bench_fleet_page(machines: int, folder: Path) -> Generator[Row]:
+    """Measure the page Fleet of a host with many machines, every second one in use.
+
+    Hypervisor and Docker engine of this host are asked which machines run, as for every page.
+
+    Args:
+        machines: recorded in `folder`.
+        folder: for the state; an empty one.
+    """
+    settings = Settings(state_dir=folder)
+    row = Row("fleet page", f"page Fleet of {machines} recorded machines: read, asked, drawn")
+    yield row
+    claims = [_record(settings, number) for number in range(machines)]
+    for claim in claims[::2]:
+        claim.release()
+    desk, cpu_s = HostMachineDesk(settings), time.process_time()
+    for _ in range(_PAGES):
+        row.measure(lambda: _draw(desk), SYSTEM_CLOCK)
+    row.extra = {"cpu_mean_s": (time.process_time() - cpu_s) / _PAGES}
+    for claim in claims[1::2]:
+        claim.release()
+
+
+def _record(settings: Settings, number: int) -> MachineClaim:
+    """Record a machine that is in use."""
+    claim = create_folder(settings, f"desktop-{number:06}")
+    claim.folder.write(
+        FakeRecord(
+            machine_id=claim.folder.machine_id,
+            kind=Kind.DESKTOP,
+            image="desktop:fake",
+            image_digest=_DIGEST,
+            accelerator="none",
+            state=MachineState.READY,
+        ),
+        is_durable=False,
+    )
+    return claim
+
+
+def _draw(desk: HostMachineDesk) -> str:
+    rows = desk.rows()
+    return render(
+        "fleet/fleet",
+        role=Role.OPERATE,
+        rows=rows,
+        lost=[row for row in rows if not row.is_well],
+        used=sum(row.in_use for row in rows),
+        done="",
+    )

@@ -1,0 +1,148 @@
+"""A disk that fills during a run: what is said, and that nothing is lost once there is room again."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.testclient import TestClient
+
+from appliance.base.clock import wait_until
+from appliance.base.process import run, start
+from controller.service.api.app import make_app
+from controller.service.state.queued_run import Asker, State
+from controller.service.state.tokens import Role
+from controller.store.runs import Store
+from tests.integration.test_killed_service import LONG_S, TINY, Service, request
+from tests.unit.controller.service.surroundings import HOST, make_surroundings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted, as root")
+
+TRIALS = 12
+MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]
+_PAGE_BYTES = 4096
+
+
+class Disk:
+    """A disk of 16 MiB.
+
+    Attributes:
+        path: where it is mounted.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._filler = path / "filler"
+
+    def fill(self) -> None:
+        """Leave no room, not even where something was removed since."""
+        with self._filler.open("ab", buffering=0) as file:
+            while True:
+                try:
+                    file.write(b"x" * _PAGE_BYTES)
+                except OSError:
+                    return
+
+    def clear(self) -> None:
+        self._filler.unlink()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    run(["mount", "-t", "tmpfs", "-o", "size=16m", "none", str(tmp_path)]).require()
+    try:
+        yield Disk(tmp_path)
+    finally:
+        run(["umount", "--lazy", str(tmp_path)]).require()
+
+
+@pytest.fixture
+def service(disk: Disk) -> Iterator[Service]:
+    service = Service(disk.path / "state")
+    yield service
+    service.database.close()
+
+
+def trials_that_ended(service: Service, run: str) -> list[str]:
+    """Return the logs of all attempts that were judged."""
+    folder = Store(service.settings.runs_dir).open(run)
+    attempts = (each for trial in folder.spec.planned for each in folder.attempts(*trial))
+    return [str(each.path) for each in attempts if each.result and each.result.verdict == "PASS"]
+
+
+@pytest.mark.timeout(600)
+def test_the_service_says_so_and_goes_on_once_there_is_room(disk: Disk, service: Service) -> None:
+    # It would not begin with so small a disk.
+    asked = request(TRIALS).model_copy(update={"preflight": False})
+    run = service.queue.add(asked, Asker("api")).run
+    with service.start() as process:
+        assert wait_until(lambda: service.queue.get(run).counts.passed >= 2, timeout_s=LONG_S)
+
+        def has_ended() -> bool:
+            disk.fill()
+            return process.poll() is not None
+
+        assert wait_until(has_ended, timeout_s=LONG_S, every_s=0.02)
+        output = process.communicate()[0].decode()
+    assert process.returncode == 1
+    assert "disk is full" in output
+    assert "Traceback" not in output
+    assert service.queue.get(run).state is State.RUNNING  # the next worker takes it back
+    before = trials_that_ended(service, run)
+    assert 2 <= len(before) < TRIALS
+
+    disk.clear()
+    with service.start() as process:
+        assert wait_until(lambda: service.is_over(run), timeout_s=LONG_S)
+        process.terminate()
+        process.communicate(timeout=60)
+    queued = service.queue.get(run)
+    assert (queued.state, queued.counts.passed) == (State.FINISHED, TRIALS)
+    after = trials_that_ended(service, run)
+    assert len(after) == TRIALS
+    assert set(before) <= set(after)
+
+
+def test_what_is_asked_meanwhile_is_refused_and_taken_later(disk: Disk, service: Service) -> None:
+    around = make_surroundings(service.database, disk.path / "state")
+    headers = {"Authorization": f"Bearer {around.tokens.add('x', Role.OPERATE)}"}
+    client = TestClient(make_app(around, {HOST}), f"http://{HOST}", headers=headers)
+    body = {"request": {"suite": "smoke", "agent": "noop", "fleet": "fake"}}
+    disk.fill()
+    refused = client.post("/api/v1/queue", json=body)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (503, "state")
+    assert "disk is full" in refused.json()["error"]["details"]
+    assert client.get("/api/v1/queue").json()["runs"] == []
+    disk.clear()
+    assert client.post("/api/v1/queue", json=body).status_code == 201
+
+
+@pytest.mark.timeout(600)
+def test_a_run_in_a_terminal_says_so_and_is_resumed(disk: Disk) -> None:
+    env = {"MESOCOSM_STATE_DIR": str(disk.path / "state")}
+    options = ["--task", "write-file", "--repeats", str(TRIALS), "--fleet", "fake"]
+    words = ["run", str(TINY), "--agent", "oracle", *options, "--no-preflight"]
+    with start([*MESOCOSM, *words], env=env, merge=True) as process:
+
+        def has_ended() -> bool:
+            if len(list(disk.path.glob("state/runs/*/trials/*"))) > 1:
+                disk.fill()
+            return process.poll() is not None
+
+        assert wait_until(has_ended, timeout_s=LONG_S, every_s=0.02)
+        output = process.communicate()[0].decode()
+    assert process.returncode == 1
+    assert "No space left on device" in output
+    assert "mesocosm results prune" in output
+    assert "Traceback" not in output
+    disk.clear()
+    run([*MESOCOSM, "resume", "latest", "--no-preflight"], env=env, timeout_s=LONG_S).require()
+    (folder,) = Store(disk.path / "state/runs").names()
+    results = Store(disk.path / "state/runs").open(folder).results()
+    assert [str(each.verdict) for each in results] == ["PASS"] * TRIALS
