@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from appliance.cli.output import JsonOption, console_err, print_json, print_table, say
+from appliance.cli.output import JsonOption, console_err, print_json, print_table, progress, say
 from appliance.cli.run_options import FleetOption
 
 if TYPE_CHECKING:
@@ -116,7 +116,9 @@ def list_images(json: JsonOption = False) -> None:
 
     settings = get_settings()
     built = [_describe(folder, manifest) for folder, manifest in list_manifests(settings)]
-    rows = with_currency(built, read_currency(settings))
+    with progress() as bar:  # the first time every file that goes into an image is read
+        bar.add_task("comparing images with today's recipes", total=None)
+        rows = with_currency(built, read_currency(settings))
     if json:
         print_json({"images": rows})
     else:

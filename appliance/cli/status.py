@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.cli.output import JsonOption, print_json, print_table
+from appliance.cli.output import JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
     from appliance.bringup.status import Status
@@ -77,3 +77,18 @@ def _print(found: Status) -> None:
     for name, address in found.addresses.items():
         table.add_row(f"{name} at", address)
     print_table(table)
+    if advice := _advice(found):
+        say(advice)
+
+
+def _advice(found: Status) -> str:
+    """Return what brings up what is not there; empty where nothing is amiss that `up` mends."""
+    from images.currency import Currency
+
+    absent = [name for name, (state, _) in found.services.items() if state == "absent"]
+    missing = [one.name for one in found.images if one.currency is Currency.MISSING]
+    if found.engine and len(absent) == len(found.services) and missing:
+        return "Nothing is there yet: `mesocosm up` builds images and starts everything."
+    if found.engine and absent:
+        return "`mesocosm up` starts what is absent."
+    return f"`mesocosm up` builds what is missing: {', '.join(missing)}." if missing else ""

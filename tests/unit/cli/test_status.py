@@ -8,6 +8,7 @@ import pytest
 from appliance.bringup import status as module
 from appliance.bringup.status import Status
 from appliance.cli import main as cli
+from images.currency import Currency, ImageState
 from provisioning.fleet.liveness import ENDED
 
 SERVICES = {"hypervisor": ("running", True), "controller": ("running", True)}
@@ -51,3 +52,21 @@ def test_it_is_said_where_alerts_go(
     show(monkeypatch, found)
     assert "go to webhook at hooks.example.org; mail to a@example.org" in capsys.readouterr().out
     assert Status.from_dict(found.to_dict()) == found
+
+
+def test_what_brings_up_an_appliance_is_said_where_something_is_absent(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    absent = dict.fromkeys(SERVICES, ("absent", False))
+    lacking = [ImageState("desktop", "ubuntu-22.04", Currency.MISSING, "It was never built.")]
+    nothing = Status(True, absent, {}, "tcg", {}, images=lacking)
+    partly = replace(nothing, services={**SERVICES, "controller": ("absent", False)})
+    expected = {
+        "Nothing is there yet: `mesocosm up` builds images and starts everything.\n": nothing,
+        "`mesocosm up` starts what is absent.\n": partly,
+        "`mesocosm up` builds what is missing: desktop.\n": replace(WELL, images=lacking),
+        "": WELL,
+    }
+    for advice, found in expected.items():
+        show(monkeypatch, found)
+        assert capsys.readouterr().err == advice

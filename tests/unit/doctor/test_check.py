@@ -4,12 +4,16 @@ import threading
 from typing import TYPE_CHECKING
 
 from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.errors import ToolTimeoutError
 from appliance.base.settings import Settings
-from appliance.doctor.check import Answer, Check, Finding, State, ask_all
+from appliance.doctor.check import Answer, Check, Finding, Load, State, ask_all
 from appliance.doctor.checks import CHECKS
 
 if TYPE_CHECKING:
     import pytest
+
+
+IDLE = Load(0.5, 2)
 
 
 def _ok(settings: Settings) -> Finding:
@@ -25,12 +29,35 @@ def test_a_hung_check_does_not_hold_up_the_others() -> None:
 
     start_s = SYSTEM_CLOCK.monotonic_s()
     checks = [Check("slow", hang), Check("soft", hang, needed=False), Check("quick", _ok)]
-    answers = ask_all(checks, Settings(), deadline_s=0.3)
+    answers = ask_all(checks, Settings(), deadline_s=0.3, read_load=lambda: IDLE)
     assert SYSTEM_CLOCK.monotonic_s() - start_s < 2
     gate.set()
     assert [answer.name for answer in answers] == ["slow", "soft", "quick"]
     assert [answer.finding.state for answer in answers] == [State.FAILED, State.WARN, State.OK]
     assert "No answer within 0.3 s" in answers[0].finding.cause
+
+
+def test_on_a_busy_host_a_check_without_an_answer_is_slow_and_nothing_is_lacking() -> None:
+    gate = threading.Event()
+
+    def hang(settings: Settings) -> Finding:
+        gate.wait(30)
+        return Finding(State.OK, "late")
+
+    def expire(settings: Settings) -> Finding:
+        raise ToolTimeoutError("docker did not end within 8 s and was killed.")
+
+    checks = [Check("hung", hang), Check("expired", expire)]
+    hung, expired = ask_all(checks, Settings(), deadline_s=0.3, read_load=lambda: Load(9.04, 2))
+    assert hung.is_met
+    assert expired.is_met
+    assert hung.finding.state is State.WARN
+    busy = "This host is busy (load 9.0 on 2 CPUs), so it may only be slow."
+    assert hung.finding.cause == f"No answer within 0.3 s. {busy}"
+    assert expired.finding.cause == f"docker did not end within 8 s and was killed. {busy}"
+    hung, expired = ask_all(checks, Settings(), deadline_s=0.3, read_load=lambda: IDLE)
+    gate.set()
+    assert {hung.finding.state, expired.finding.state} == {State.FAILED}
 
 
 def test_a_check_that_raises_is_a_finding() -> None:
