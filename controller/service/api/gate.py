@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from controller.service.api.rates import RateLimit
 
 MAX_BODY_BYTES = 1 << 20
+_DRAINED_BYTES = 8 * MAX_BODY_BYTES
 _BODY_TIMEOUT_S = 30.0
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 COOKIE = "mesocosm_token"
@@ -131,10 +132,15 @@ async def _collect(receive: Receive) -> bytes:
             raise _RefusedError(400, "The body is incomplete.")
         part: bytes = message.get("body", b"")
         size += len(part)
+        is_last = not message.get("more_body", False)
         if size > MAX_BODY_BYTES:
-            raise _RefusedError(413, f"A body has {MAX_BODY_BYTES} bytes at most.")
+            # A client that is still sending when its connection is closed never reads why.
+            parts.clear()
+            if is_last or size > _DRAINED_BYTES:
+                raise _RefusedError(413, f"A body has {MAX_BODY_BYTES} bytes at most.")
+            continue
         parts.append(part)
-        if not message.get("more_body", False):
+        if is_last:
             return b"".join(parts)
 
 

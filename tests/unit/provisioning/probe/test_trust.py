@@ -128,7 +128,7 @@ def test_code_in_a_file_of_anothers_is_noticed(
     os.chown(copy, owner, owner)
     copy.chmod(mode)
     with running(str(copy), "60") as pid:
-        assert wait_until(partial(executes, pid, copy), timeout_s=5)
+        assert wait_until(partial(executes, pid, copy), timeout_s=60)
         if is_replaced:
             copy.unlink()
             shutil.copy("/bin/sleep", copy)
