@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import CancelledError
+from appliance.base.errors import CancelledError, MesocosmError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from appliance.base.clock import Clock
 
@@ -87,6 +88,11 @@ class CancellableClock:
         self._clock = clock
         self._token = token
 
+    @property
+    def token(self) -> CancelToken:
+        """What ends its waits."""
+        return self._token
+
     def now_s(self) -> float:
         """Return seconds since the epoch (UTC)."""
         return self._clock.now_s()
@@ -107,3 +113,29 @@ class CancellableClock:
     def wait(self, event: threading.Event, timeout_s: float) -> bool:
         """Wait until an event is set, at most `timeout_s`; cancelling does not end this wait."""
         return self._clock.wait(event, timeout_s)
+
+
+@contextlib.contextmanager
+def ended_by(token: CancelToken | None, end: Callable[[], object]) -> Iterator[None]:
+    """Run a block that `end` cuts short once a token is cancelled.
+
+    Args:
+        token: None never cuts it short.
+        end: called by whoever cancels, at once where it was cancelled before.
+
+    Raises:
+        CancelledError: it was cancelled, whatever the block raised because of that.
+    """
+    if token is None:
+        yield
+        return
+    withdraw = token.on_cancel(end)
+    try:
+        token.check()
+        yield
+    except MesocosmError:
+        token.check()
+        raise
+    finally:
+        withdraw()
+    token.check()

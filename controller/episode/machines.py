@@ -51,7 +51,9 @@ class TrialMachines:
             StoreError: the log cannot be written.
         """
         ttl_s = wall_limit_s(task.limits) + _LEASE_SLACK_S
-        self._lease = self._stack.enter_context(self._context.fleet.acquire(task.roles, ttl_s))
+        self._lease = self._stack.enter_context(
+            self._context.fleet.acquire(task.roles, ttl_s, cancel=self._clock.token)
+        )
         environment = self._lease.environment
         conclusion.machines = tuple(
             MachineRecord(role=role, **asdict(machine.info))

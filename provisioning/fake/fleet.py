@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from appliance.base.cancel import CancelToken
+
 FakeMachines = dict[str, FakeDesktop | FakePhone]
 
 
@@ -143,12 +145,20 @@ class FakeFleet:
         self.unkept: dict[Kind, str] = {}
         self.machines: dict[tuple[Kind, int], FakeDesktop | FakePhone] = {}
 
-    def acquire(self, roles: Mapping[str, Kind], ttl_s: float = LEASE_S) -> FakeLease:
+    def acquire(
+        self,
+        roles: Mapping[str, Kind],
+        ttl_s: float = LEASE_S,
+        *,
+        cancel: CancelToken | None = None,
+    ) -> FakeLease:
         """Lend one rewound machine a role.
 
         Raises:
             SnapshotMissingError: a test deleted the snapshot.
         """
+        if cancel is not None:
+            cancel.check()
         self.deadline_s = ttl_s
         with self._lock:
             keys = {role: self._reserve(kind) for role, kind in roles.items()}

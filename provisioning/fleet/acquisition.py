@@ -1,16 +1,17 @@
-"""Get the machines of a lease: find where each can come from, and have it verified."""
+"""Get the machines of a lease, each verified."""
 
 from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import wait_until
-from appliance.base.errors import MachineError, MesocosmError
+from appliance.base.cancel import CancelToken
+from appliance.base.errors import CancelledError, MesocosmError
 from appliance.base.logging import log_context
 from appliance.base.measures import record
 from provisioning.fleet.backend import ForkingBackend
 from provisioning.fleet.host_watch import HostWatch
+from provisioning.fleet.search import Search
 from provisioning.fleet.sources import (
     FORK_FIRST,
     NO_FORK,
@@ -28,13 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from provisioning.fleet.handle import HostMachine, MachineHandle
-    from provisioning.fleet.inventory import Claimed
     from provisioning.protocols import Kind, ResetReport
 
 _log = logging.getLogger(__name__)
-
-_QUEUE_TIMEOUT_S = 1800.0
-_EVERY_S = 0.25
 
 
 class Acquisition:
@@ -44,15 +41,25 @@ class Acquisition:
         parts: of the fleet.
         lease_id: for whom; it stands in the ledger.
         may_fork: False gets saved machines only.
+        cancel: ends waits and boots at once, from any thread.
     """
 
-    def __init__(self, parts: Parts, lease_id: str, *, may_fork: bool = True) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        lease_id: str,
+        *,
+        may_fork: bool = True,
+        cancel: CancelToken | None = None,
+    ) -> None:
         self._parts = parts
         self._lease_id = lease_id
-        self._failures: dict[Kind, Failures] = {}
+        self._cancel = cancel or CancelToken()
         self._host = HostWatch(parts.backends, parts.clock, parts.say)
         forks_first = parts.settings.desktop_reset == "fork"
-        self._ways = (FORK_FIRST if forks_first else REWIND_FIRST) if may_fork else NO_FORK
+        ways = (FORK_FIRST if forks_first else REWIND_FIRST) if may_fork else NO_FORK
+        self._failures: dict[Kind, Failures] = {}
+        self._search = Search(parts, lease_id, ways, self._failures, self._cancel)
 
     def take(self, kinds: Sequence[Kind]) -> list[Taken]:
         """Get machines, each claimed, at its snapshot and verified.
@@ -63,20 +70,26 @@ class Acquisition:
         Raises:
             MachineError: one cannot be had, or there is no memory for it in time.
             RequirementError: the hypervisor or the Docker engine does not answer.
+            CancelledError: it was cancelled; none is held.
         """
-        sources = self._find_all(kinds)
+        sources = self._search.find_all(kinds)
         taken: list[Taken] = []
         try:
             while sources:
+                self._cancel.check()
                 source = sources.pop(0)
+                if self._search.is_outdated(source):
+                    self._search.give_up(source)
+                    sources = [*self._search.find_all([source.kind]), *sources]
+                    continue
                 found = self._use(source)
                 if found is None:
-                    sources = [*self._find_all([source.kind]), *sources]
+                    sources = [*self._search.find_all([source.kind]), *sources]
                 else:
                     taken.append(found)
         except BaseException:
             for source in sources:
-                self._cancel(source)
+                self._search.give_up(source)
             for one in taken:
                 self.undo(one)
             raise
@@ -96,115 +109,17 @@ class Acquisition:
         taken.handle.folder.mark(MachineState.READY)
         taken.handle.release()
 
-    def _find_all(self, kinds: Sequence[Kind]) -> list[Source]:
-        """Find a source for each machine, as soon as there is one for all of them.
-
-        Raises:
-            MachineError: there is none, or was none in time.
-        """
-        ledger, clock = self._parts.ledger, self._parts.clock
-        if found := self._try_all(kinds):
-            return found
-        ledger.set_waiting(self._lease_id, is_waiting=True)
-        try:
-            found = wait_until(
-                lambda: self._try_all(kinds),
-                timeout_s=_QUEUE_TIMEOUT_S,
-                every_s=_EVERY_S,
-                clock=clock,
-            )
-        finally:
-            ledger.set_waiting(self._lease_id, is_waiting=False)
-        if found is None:
-            needs = [(kind, self._need_mib(kind)) for kind in kinds]
-            raise self._parts.allocation.no_memory(needs, f"Waited {_QUEUE_TIMEOUT_S:g} s.")
-        return found
-
-    def _try_all(self, kinds: Sequence[Kind]) -> list[Source] | None:
-        self._parts.reaper.reap()
-        sources: list[Source] = []
-        try:
-            for kind in kinds:
-                source = self._find(kind)
-                if source is None:
-                    break
-                sources.append(source)
-            else:
-                return sources
-        except BaseException:
-            for source in sources:
-                self._cancel(source)
-            raise
-        for source in sources:
-            self._cancel(source)
-        return None
-
-    def _find(self, kind: Kind) -> Source | None:
-        """Find where a machine can come from now; None while there is no memory for it.
-
-        Raises:
-            MachineError: none can be had, or there can never be memory for it.
-        """
-        failures = self._failures.setdefault(kind, Failures())
-        ways = [way for way in self._ways if failures.may(way)]
-        can_fork = Way.FORK in ways and self._parts.pool.forking(kind) is not None
-        for way in ways:
-            # Making one takes a boot and more memory: a fork is waited for.
-            if (way is Way.FORK and not can_fork) or (way is Way.MAKE and can_fork):
-                continue
-            if source := self._find_by(way, kind):
-                return source
-        if Way.MAKE not in ways:
-            raise MachineError(
-                f"No {kind.value} can be had.",
-                details="\n".join(failures.messages[-3:]),
-                resolution="`mesocosm doctor` checks the host.",
-            )
-        self._parts.allocation.require_possible([(kind, self._need_mib(kind))])
-        return None
-
-    def _find_by(self, way: Way, kind: Kind) -> Source | None:
-        parts = self._parts
-        if way in {Way.FORK, Way.MAKE}:
-            return self._reserve(way, kind, self._need_mib(kind, way))
-        if not parts.allocation.has_turn(self._lease_id, kind):
-            return None
-        find = parts.inventory.standing_by if way is Way.WAKE else parts.inventory.reusable
-        for claimed in find(kind):
-            if claimed.record.state is not MachineState.STOPPED:
-                return Source(kind, way, claimed)
-            if source := self._reserve(way, kind, self._need_mib(kind, Way.MAKE), claimed):
-                return source
-            claimed.claim.release()
-        return None
-
-    def _reserve(
-        self, way: Way, kind: Kind, need_mib: int, claimed: Claimed | None = None
-    ) -> Source | None:
-        allocation = self._parts.allocation
-        if not allocation.has_turn(self._lease_id):
-            return None
-        numbers = allocation.try_reserve(self._lease_id, [(kind, need_mib)])
-        return Source(kind, way, claimed, numbers[0]) if numbers else None
-
-    def _need_mib(self, kind: Kind, way: Way = Way.FORK) -> int:
-        forking = self._parts.pool.forking(kind) if way is Way.FORK else None
-        return forking.fork_mib if forking else self._parts.backends[kind].machine_mib
-
-    def _cancel(self, source: Source) -> None:
-        if source.claimed is not None:
-            source.claimed.claim.release()
-        if source.reservation is not None:
-            self._parts.ledger.cancel([source.reservation])
-
     def _use(self, source: Source) -> Taken | None:
         """Get the machine of a source; None if it failed and was removed."""
         parts = self._parts
         try:
             handle = self._open(source)
+        except CancelledError:
+            self._search.give_up(source)
+            raise
         except MesocosmError as exc:
             if self._is_hosts_fault(source, exc):
-                self._cancel(source)
+                self._search.give_up(source)
                 return None
             self._failures[source.kind].note(source, str(exc))
             if source.claimed is not None:
@@ -213,14 +128,19 @@ class Acquisition:
                 parts.ledger.cancel([source.reservation])
             return None
         except BaseException:
-            self._cancel(source)
+            self._search.give_up(source)
             raise
         if handle is None:
             self._failures[source.kind].note(source, "There is no template to fork from.")
             return None
         backend = parts.backends[source.kind]
         if source.way in {Way.WAKE, Way.FORK} and isinstance(backend, ForkingBackend):
-            return self._verify(handle, source, backend.wake, is_fork=True)
+
+            def wake(machine: HostMachine) -> ResetReport:
+                machine.power.start()
+                return backend.wake(machine)
+
+            return self._verify(handle, source, wake, is_fork=True)
         return self._verify(handle, source, rewind_ready, is_fork=False)
 
     def _is_hosts_fault(
@@ -235,7 +155,7 @@ class Acquisition:
             return self._host.is_at_fault(source.kind, error)
         except BaseException:
             if handle is None:
-                self._cancel(source)
+                self._search.give_up(source)
             else:
                 self._leave(handle)
             raise
@@ -254,7 +174,7 @@ class Acquisition:
             return parts.pool.start(source.kind, source.reservation)
         if source.way is Way.MAKE:
             parts.say(f"making a {source.kind.value}: one-time boot")
-            handle = parts.backends[source.kind].make(parts.say)
+            handle = parts.backends[source.kind].make(parts.say, cancel=self._cancel)
         elif source.claimed is not None:
             handle = parts.inventory.open(source.claimed)
         else:
@@ -280,7 +200,6 @@ class Acquisition:
         try:
             with log_context(machine=machine_id):
                 _log.debug("%s", source.way.value)
-                handle.machine.power.start()
                 report = reset(handle.machine)
                 lease, seconds, path = self._lease_id, report.seconds, report.path
                 _log.info("lent to %s: verified in %.3f s by %s", lease, seconds, path)

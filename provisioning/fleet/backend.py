@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from appliance.base.cancel import CancelToken
     from provisioning.fleet.handle import HostMachine, MachineHandle
     from provisioning.machine_folder import MachineFolder, MachineRecord
     from provisioning.protocols import ResetReport
@@ -24,15 +25,19 @@ class Backend(Protocol):
         """Return the memory that a machine which was made before may use, MiB."""
         ...
 
-    def make(self, say: Callable[[str], None]) -> MachineHandle[HostMachine]:
+    def make(
+        self, say: Callable[[str], None], *, cancel: CancelToken | None = None
+    ) -> MachineHandle[HostMachine]:
         """Make a machine: running, verified, saved as ``ready``.
 
         Nothing is left of a machine that fails.
 
         Args:
             say: told in one line what takes long.
+            cancel: ends what takes long, from any thread.
 
         Raises:
+            CancelledError: it was cancelled.
             MesocosmError: it cannot be made.
         """
         ...
@@ -122,6 +127,14 @@ class Pausable(Protocol):
 
     def rest(self) -> None:
         """Pause it; the next start lets it run again."""
+        ...
+
+    def return_to(self, snapshot: str) -> ResetReport:
+        """Bring it back to a snapshot, verified, whether it runs, is paused or is stopped.
+
+        Raises:
+            MesocosmError: it cannot; the machine must not be used.
+        """
         ...
 
 

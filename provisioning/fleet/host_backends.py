@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
+    from appliance.base.cancel import CancelToken
     from appliance.base.settings import Settings
     from provisioning.fleet.backend import Backend
     from provisioning.fleet.handle import HostMachine, MachineHandle
@@ -68,9 +69,11 @@ class BackendSwitch:
         backend = self._backends.get(_RECORDED.get(record.backend, ""))
         return 0 if backend is None else backend.reserved_mib(record)
 
-    def make(self, say: Callable[[str], None]) -> MachineHandle[HostMachine]:
+    def make(
+        self, say: Callable[[str], None], *, cancel: CancelToken | None = None
+    ) -> MachineHandle[HostMachine]:
         """Make a desktop of the chosen sort; raises as its backend does."""
-        return self._backend(self._chosen).make(say)
+        return self._backend(self._chosen).make(say, cancel=cancel)
 
     def lends(self, record: MachineRecord) -> bool:
         """Return whether a machine is of the chosen sort and, there, of the chosen distribution."""

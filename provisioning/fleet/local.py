@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from appliance.base.cancel import CancelToken
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from provisioning.fleet.backend import Backend
@@ -88,14 +89,22 @@ class LocalFleet:
         self._guard = MemoryGuard(settings, self._ledger, self._inventory)
         self._jobs: list[threading.Thread] = []
 
-    def acquire(self, roles: Mapping[str, Kind], ttl_s: float = LEASE_S) -> LocalLease:
+    def acquire(
+        self,
+        roles: Mapping[str, Kind],
+        ttl_s: float = LEASE_S,
+        *,
+        cancel: CancelToken | None = None,
+    ) -> LocalLease:
         """Lend one machine a role, each at its snapshot ``ready`` and verified, its clock set.
 
         Args:
             roles: the kind of machine each role needs.
             ttl_s: how long the lease lasts if it is not renewed; its machines are destroyed then.
+            cancel: ends the wait for machines, boots included, from any thread.
 
         Raises:
+            CancelledError: it was cancelled; no machine is lent.
             MachineError: a machine cannot be had, or there is no memory for it in time.
             RequirementError: the hypervisor or the Docker engine does not answer.
         """
@@ -103,19 +112,19 @@ class LocalFleet:
         lease = self._lend(
             roles.values(),
             ttl_s,
-            lambda lease_id: dict(
-                zip(
-                    roles,
-                    Acquisition(self._parts(), lease_id).take(list(roles.values())),
-                    strict=True,
-                )
-            ),
+            lambda lease_id: self._take(lease_id, roles, cancel),
         )
         kinds = " ".join(sorted(kind.value for kind in roles.values()))
         measures.record("acquire_seconds", self._clock.monotonic_s() - start_s, kinds=kinds)
         for kind in lease.forked:
             self.fill(kind)
         return lease
+
+    def _take(
+        self, lease_id: str, roles: Mapping[str, Kind], cancel: CancelToken | None
+    ) -> dict[str, Taken]:
+        taken = Acquisition(self._parts(), lease_id, cancel=cancel).take(list(roles.values()))
+        return dict(zip(roles, taken, strict=True))
 
     def why_unkept(self, kind: Kind) -> str:
         """Return why machines of a kind cannot be kept, in one sentence; empty when they can."""

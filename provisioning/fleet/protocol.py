@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from appliance.base.cancel import CancelToken
     from provisioning.protocols import Kind, Machine, ResetReport
 
 LEASE_S = 6 * 3600.0
@@ -97,14 +98,22 @@ class Lease(Protocol):
 class Fleet(Protocol):
     """Who lends machines."""
 
-    def acquire(self, roles: Mapping[str, Kind], ttl_s: float = LEASE_S) -> Lease:
+    def acquire(
+        self,
+        roles: Mapping[str, Kind],
+        ttl_s: float = LEASE_S,
+        *,
+        cancel: CancelToken | None = None,
+    ) -> Lease:
         """Lend one machine a role, each at its snapshot ``ready`` and verified, its clock set.
 
         Args:
             roles: the kind of machine each role needs.
             ttl_s: how long the lease lasts if it is not renewed.
+            cancel: ends the wait for machines, boots included, from any thread.
 
         Raises:
             MachineError: a machine cannot be had, or there is no memory for it in time.
+            CancelledError: it was cancelled; no machine is lent.
         """
         ...

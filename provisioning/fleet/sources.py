@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from provisioning.fleet.backend import Pausable
 from provisioning.protocols import READY
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ NO_FORK = (Way.REWIND, Way.MAKE)
 
 
 def rewind_ready(machine: HostMachine) -> ResetReport:
-    """Bring a saved machine back to its snapshot ``ready``."""
+    """Bring a saved machine back to its snapshot ``ready``, from whatever state it is in."""
+    if isinstance(machine, Pausable):
+        return machine.return_to(READY)
+    machine.power.start()
     return machine.snapshots.rewind(READY)
 
 

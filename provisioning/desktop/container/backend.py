@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING
 
+from appliance.base.cancel import ended_by
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import ImageError, MachineError, MesocosmError
 from appliance.base.files import FileLock, digest_json
@@ -28,6 +30,7 @@ from provisioning.review.desktop import review_desktop
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from appliance.base.cancel import CancelToken
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from images.recipe import Image
@@ -71,20 +74,30 @@ class ContainerBackend:
         del record
         return self.machine_mib
 
-    def make(self, say: Callable[[str], None]) -> MachineHandle[DesktopContainer]:
+    def make(
+        self, say: Callable[[str], None], *, cancel: CancelToken | None = None
+    ) -> MachineHandle[DesktopContainer]:
         """Make a desktop: running and verified.
 
         The first of an image and probe is made twice: what the first looks like is kept as the
         baseline, and the second must look the same.
 
+        Args:
+            say: told in one line what takes long.
+            cancel: removes its container, which ends every wait for it.
+
         Raises:
+            CancelledError: it was cancelled.
             MesocosmError: it cannot be made; nothing is left of it.
         """
         say(f"starting a desktop container from {self.image.label}")
         handle = self._create()
+        end = partial(self.remove_by_id, handle.folder.machine_id)
         try:
-            self._learn(handle.machine, say)
-            handle.machine.recreate()
+            with ended_by(cancel, end):
+                self._learn(handle.machine, say)
+            with ended_by(cancel, end):
+                handle.machine.recreate()
             handle.folder.mark(MachineState.READY)
         except BaseException:
             handle.delete()

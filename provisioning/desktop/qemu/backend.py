@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from appliance.base.cancel import ended_by
 from appliance.base.errors import (
     ImageError,
     MachineError,
@@ -41,6 +43,7 @@ from provisioning.review.desktop import review_desktop
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from appliance.base.cancel import CancelToken
     from appliance.base.settings import Settings
     from images.recipe import Image
     from provisioning.fleet.handle import HostMachine
@@ -74,10 +77,17 @@ class QemuBackend:
             return record.memory_mib
         return self.fork_mib
 
-    def make(self, say: Callable[[str], None]) -> MachineHandle[DesktopVm]:
+    def make(
+        self, say: Callable[[str], None], *, cancel: CancelToken | None = None
+    ) -> MachineHandle[DesktopVm]:
         """Boot a desktop, put the probe into it and save it as ``ready``.
 
+        Args:
+            say: told in one line what takes long.
+            cancel: ends QEMU, and with it every wait for the guest.
+
         Raises:
+            CancelledError: it was cancelled.
             MesocosmError: it cannot be made; nothing is left of it.
         """
         accelerator = find_accelerator(self._settings)
@@ -89,17 +99,19 @@ class QemuBackend:
             accelerator=accelerator.name,
             stamp=self.stamp(),
         )
-        machine = handle.machine
+        machine, end = handle.machine, partial(self.remove_by_id, handle.folder.machine_id)
         try:
-            machine.start()
-            say("looking at the desktop")
-            self._review(machine, say)
-            say(f"saving {machine.info.machine_id}")
-            machine.snapshots.save(READY)
-            # Started anew from what was saved: it is proven, and takes no memory for what is free.
-            machine.stop()
-            machine.start()
-            self.have_template(machine, say)
+            with ended_by(cancel, end):
+                machine.start(cancel=cancel)
+                say("looking at the desktop")
+                self._review(machine, say)
+                say(f"saving {machine.info.machine_id}")
+                machine.snapshots.save(READY)
+                # Started anew from what was saved: it is proven, and takes no memory for what is free.
+                machine.stop()
+            with ended_by(cancel, end):
+                machine.start()
+                self.have_template(machine, say)
             machine.folder.mark(MachineState.READY)
         except BaseException:
             handle.delete()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from appliance.base.cancel import CancelToken
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import (
     MachineStartError,
@@ -154,10 +155,14 @@ class DesktopVm(ProbedDesktop):
         """Return the processor time that its QEMU has used, seconds."""
         return self._hypervisor.cpu_time_s(self.info.machine_id)
 
-    def start(self) -> None:
+    def start(self, *, cancel: CancelToken | None = None) -> None:
         """Start it: from the snapshot ``ready`` where it has one, else by a boot.
 
+        Args:
+            cancel: checked once QEMU runs; who cancels ends QEMU, and with it the boot.
+
         Raises:
+            CancelledError: it was cancelled.
             MachineStartError: it did not come up in time, or is a fork that has ended.
             MesocosmError: the hypervisor does not answer.
         """
@@ -176,7 +181,7 @@ class DesktopVm(ProbedDesktop):
         if (self._folder.path / "snapshots" / f"{READY}.json").is_file():
             self._start_saved()
         else:
-            self._boot()
+            self._boot(cancel or CancelToken())
 
     def stop(self) -> None:
         """Stop it at once; what was saved stays. Harmless when it does not run."""
@@ -283,9 +288,10 @@ class DesktopVm(ProbedDesktop):
                 "it again, and a desktop on it.",
             )
 
-    def _boot(self) -> None:
+    def _boot(self, cancel: CancelToken) -> None:
         with self._timed():
             start_domain(self._hypervisor, self.spec)
+            cancel.check()
             GuestBoot(self, self._clock).finish()
 
     def _start_saved(self) -> None:
@@ -321,6 +327,23 @@ class DesktopVm(ProbedDesktop):
         """Pause it: an idle desktop under emulation uses a fifth of a processor."""
         with contextlib.suppress(MesocosmError):
             self._hypervisor.qmp(self.info.machine_id, "stop")
+
+    def return_to(self, snapshot: str) -> ResetReport:
+        """Bring it back to a snapshot, whether it runs, is paused or is stopped; it runs afterwards.
+
+        A paused guest is not asked anything before it goes back: what its last user left may not
+        answer, and under emulation it would cost a quarter of the lease.
+
+        Raises:
+            MesocosmError: it cannot; the machine must not be used.
+        """
+        name = self.info.machine_id
+        is_paused = self._hypervisor.state(name) == "paused"
+        if not is_paused:
+            self.start()
+        elif self._link is None or self._link.is_closed:
+            self._link = open_virtio(self.spec.probe_socket, name=name)
+        return self.snapshots.rewind(snapshot, is_paused=is_paused)
 
     def _connect(self) -> LinkClient:
         return connect_virtio(self.spec.probe_socket, name=self.info.machine_id)

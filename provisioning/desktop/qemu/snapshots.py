@@ -91,24 +91,28 @@ class VmSnapshots:
             raise SnapshotError(f"{self._name} does not tell its state.", str(exc)) from exc
         SavedState(digest, picture).write(path)
 
-    def rewind(self, name: str) -> ResetReport:
+    def rewind(self, name: str, *, is_paused: bool = False) -> ResetReport:
         """Go back, find the probe again, set clock and random pool, and verify.
 
         Phases: ``load``, ``resync`` (the probe answers), ``verify`` (with clock and seed).
+
+        Args:
+            name: of the snapshot.
+            is_paused: the guest does not run now; it does afterwards.
 
         Raises:
             SnapshotMissingError: there is no such snapshot.
             SnapshotError: going back failed; the machine must not be used.
             ResetMismatchError: the machine differs from the snapshot; it must not be used.
         """
-        return self._go_back(name, path="rewind")
+        return self._go_back(name, path="rewind", is_paused=is_paused)
 
     def restore(self, name: str) -> ResetReport:
         """Do as `rewind` in a QEMU that was just started, paused; the guest runs afterwards.
 
         Raises: as `rewind`.
         """
-        return self._go_back(name, path="restore")
+        return self._go_back(name, path="restore", is_paused=True)
 
     def list_snapshots(self) -> Sequence[str]:
         """Return the names of the snapshots, sorted."""
@@ -127,13 +131,13 @@ class VmSnapshots:
         picture_path(self._digest_path(name)).unlink(missing_ok=True)
         self._monitor("delvm", name)
 
-    def _go_back(self, name: str, *, path: str) -> ResetReport:
+    def _go_back(self, name: str, *, path: str, is_paused: bool) -> ResetReport:
         before = self._require(name)
         phases = Phases(self._clock)
         with phases.part("load"):
             self._monitor("loadvm", name)
             self._hypervisor.lifecycle.forget(self._name)
-            if path == "restore":
+            if is_paused:
                 self._hypervisor.resume(self._name)
         wake(self._link, self._screen, before, phases, name=self._name, clock=self._clock)
         return ResetReport(path=path, seconds=phases.total_s(), phases_s=phases.seconds)

@@ -20,6 +20,7 @@ from provisioning.protocols import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from appliance.base.cancel import CancelToken
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from provisioning.desktop.remote.config import Remote
@@ -50,14 +51,21 @@ class RemoteBackend:
         del record
         return 0
 
-    def make(self, say: Callable[[str], None]) -> MachineHandle[RemoteDesktop]:
+    def make(
+        self, say: Callable[[str], None], *, cancel: CancelToken | None = None
+    ) -> MachineHandle[RemoteDesktop]:
         """Take a machine that is not in the fleet yet: reset, its first state learned.
+
+        Args:
+            say: told in one line what takes long.
+            cancel: not looked at: a reset that was begun on a machine of others' is finished.
 
         Raises:
             RequirementError: the file names no machine.
             MachineBusyError: all of them are in the fleet already, or in use.
             MesocosmError: it cannot be used; nothing of it is kept.
         """
+        del cancel
         remotes = read_remotes(self._settings)
         if not remotes:
             raise RequirementError(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+from functools import partial
 from typing import TYPE_CHECKING
 
+from appliance.base.cancel import ended_by
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import MachineError, MachineStartError, MesocosmError
 from appliance.base.files import digest_json, write_atomic
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from appliance.base.cancel import CancelToken
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
     from images.recipe import Image
@@ -90,18 +93,27 @@ class PhoneBackend:
         del record
         return self.machine_mib
 
-    def make(self, say: Callable[[str], None]) -> MachineHandle[ReferencePhone]:
+    def make(
+        self, say: Callable[[str], None], *, cancel: CancelToken | None = None
+    ) -> MachineHandle[ReferencePhone]:
         """Make a phone: running, verified, saved as ``ready``.
 
+        Args:
+            say: told in one line what takes long.
+            cancel: removes its container, which ends every wait for it.
+
         Raises:
+            CancelledError: it was cancelled.
             MesocosmError: it cannot be made; nothing is left of it.
         """
         self._profile.require()
         say(f"starting a phone ({self._profile.backend}) from {self.image.label}")
         handle = self._create()
+        end = partial(self.remove_by_id, handle.folder.machine_id)
         try:
-            handle.machine.start()
-            handle.machine.snapshots.save(READY)
+            with ended_by(cancel, end):
+                handle.machine.start()
+                handle.machine.snapshots.save(READY)
             handle.folder.mark(MachineState.READY)
         except BaseException:
             handle.delete()

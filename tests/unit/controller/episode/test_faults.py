@@ -23,6 +23,7 @@ from tests.unit.controller.bench import DARK, Bench, Scripted, make_task
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from appliance.base.cancel import CancelToken
     from controller.agents.protocol import Agent, AgentContext
     from evaluators.model.task import Task
     from provisioning.fake import FakeDesktop, FakePhone
@@ -278,7 +279,13 @@ class Hurried:
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
 
-    def acquire(self, roles: Mapping[str, Kind], ttl_s: float = 0.0) -> Lease:
+    def acquire(
+        self,
+        roles: Mapping[str, Kind],
+        ttl_s: float = 0.0,
+        *,
+        cancel: CancelToken | None = None,
+    ) -> Lease:
         return self._fleet.acquire(roles, 5.0)
 
 

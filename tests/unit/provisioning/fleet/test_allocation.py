@@ -10,7 +10,7 @@ import pytest
 from appliance.base.clock import FakeClock, wait_until
 from appliance.base.errors import MachineError
 from appliance.base.settings import Settings
-from provisioning.fleet import acquisition, allocation
+from provisioning.fleet import allocation, search
 from provisioning.fleet.allocation import HOST_MIB, Allocation, memory_mib
 from provisioning.fleet.ledger import FILE, LeaseRow, Ledger
 from provisioning.fleet.local import LocalFleet
@@ -124,7 +124,7 @@ def test_acquisitions_that_do_not_fit_wait_in_order(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small_host")
 def test_waiting_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(acquisition, "_QUEUE_TIMEOUT_S", 5.0)
+    monkeypatch.setattr(search, "_QUEUE_TIMEOUT_S", 5.0)
     settings = Settings(state_dir=tmp_path, desktop_reset="fork", desktop_pool="0")
     backend = ForkingFake(settings)
     with (

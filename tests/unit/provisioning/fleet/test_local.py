@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from appliance.base.cancel import CancelToken
     from provisioning.fleet.handle import HostMachine
     from provisioning.machine_folder import MachineClaim
 
@@ -61,6 +62,7 @@ class FakeBackend:
     """Makes machines in memory, numbered; `damaged` ones do not come back from a rewind."""
 
     machine_mib = 1
+    machine: type[HostFake] = HostFake
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -76,7 +78,9 @@ class FakeBackend:
     def reserved_mib(self, record: MachineRecord) -> int:
         return self.machine_mib
 
-    def make(self, say: Callable[[str], None]) -> MachineHandle[HostMachine]:
+    def make(
+        self, say: Callable[[str], None], *, cancel: CancelToken | None = None
+    ) -> MachineHandle[HostMachine]:
         say("making")
         self.made += 1
         claim = create_folder(self.settings, f"desktop-{self.made}")
@@ -84,10 +88,10 @@ class FakeBackend:
         return self.handle(claim)
 
     def handle(self, claim: MachineClaim) -> MachineHandle[HostMachine]:
-        return MachineHandle(cast("HostMachine", HostFake(claim.folder, self)), claim)
+        return MachineHandle(cast("HostMachine", self.machine(claim.folder, self)), claim)
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
-        return cast("HostMachine", HostFake(folder, self))
+        return cast("HostMachine", self.machine(folder, self))
 
     def fits(self, record: MachineRecord) -> bool:
         return record.stamp == self.stamp

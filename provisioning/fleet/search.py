@@ -1,0 +1,181 @@
+"""Find where the machines of a lease can come from now, or wait until there is something."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.cancel import CancellableClock
+from appliance.base.clock import wait_until
+from appliance.base.errors import MachineError
+from provisioning.fleet.backend import ForkingBackend
+from provisioning.fleet.sources import Failures, Parts, Source, Way
+from provisioning.machine_state import MachineState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from appliance.base.cancel import CancelToken
+    from provisioning.fleet.inventory import Claimed
+    from provisioning.protocols import Kind
+
+_QUEUE_TIMEOUT_S = 1800.0
+_EVERY_S = 0.25
+
+
+class Search:
+    """Finds a source for each machine that one lease asks for.
+
+    Args:
+        parts: of the fleet.
+        lease_id: for whom; it stands in the ledger.
+        ways: that may be taken, the best first.
+        failures: what went wrong so far, by kind.
+        cancel: ends waits.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        lease_id: str,
+        ways: Sequence[Way],
+        failures: dict[Kind, Failures],
+        cancel: CancelToken,
+    ) -> None:
+        self._parts = parts
+        self._lease_id = lease_id
+        self._ways = ways
+        self._failures = failures
+        self._cancel = cancel
+
+    def find_all(self, kinds: Sequence[Kind]) -> list[Source]:
+        """Find a source for each machine, as soon as there is one for all of them.
+
+        Raises:
+            MachineError: there is none, or was none in time.
+            CancelledError: it was cancelled.
+        """
+        ledger, clock = self._parts.ledger, self._parts.clock
+        if found := self._try_all(kinds):
+            return found
+        ledger.set_waiting(self._lease_id, is_waiting=True)
+        try:
+            found = wait_until(
+                lambda: self._try_all(kinds),
+                timeout_s=_QUEUE_TIMEOUT_S,
+                every_s=_EVERY_S,
+                clock=CancellableClock(clock, self._cancel),
+            )
+        finally:
+            ledger.set_waiting(self._lease_id, is_waiting=False)
+        if found is None:
+            needs = [(kind, self._need_mib(kind)) for kind in kinds]
+            raise self._parts.allocation.no_memory(needs, f"Waited {_QUEUE_TIMEOUT_S:g} s.")
+        return found
+
+    def is_outdated(self, source: Source) -> bool:
+        """Return whether a machine to be made can be forked meanwhile: another one was made."""
+        is_made = source.way is Way.MAKE and Way.FORK in self._ways
+        return is_made and self._may_fork(source.kind)
+
+    def give_up(self, source: Source) -> None:
+        """Let go of what a source holds."""
+        if source.claimed is not None:
+            source.claimed.claim.release()
+        if source.reservation is not None:
+            self._parts.ledger.cancel([source.reservation])
+
+    def _try_all(self, kinds: Sequence[Kind]) -> list[Source] | None:
+        self._parts.reaper.reap()
+        sources: list[Source] = []
+        try:
+            for kind in kinds:
+                source = self._find(kind)
+                if source is None:
+                    break
+                sources.append(source)
+            else:
+                return sources
+        except BaseException:
+            for source in sources:
+                self.give_up(source)
+            raise
+        for source in sources:
+            self.give_up(source)
+        return None
+
+    def _find(self, kind: Kind) -> Source | None:
+        """Find where a machine can come from now; None while there is no memory for it.
+
+        Raises:
+            MachineError: none can be had, or there can never be memory for it.
+        """
+        failures = self._failures.setdefault(kind, Failures())
+        ways = [way for way in self._ways if failures.may(way)]
+        can_fork = Way.FORK in ways and self._may_fork(kind)
+        for way in ways:
+            # Making one takes a boot and more memory: a fork is waited for.
+            if (way is Way.FORK and not can_fork) or (way is Way.MAKE and can_fork):
+                continue
+            if source := self._find_by(way, kind):
+                return source
+        if Way.MAKE not in ways:
+            raise MachineError(
+                f"No {kind.value} can be had.",
+                details="\n".join(failures.messages[-3:]),
+                resolution="`mesocosm doctor` checks the host.",
+            )
+        self._parts.allocation.require_possible([(kind, self._need_mib(kind))])
+        return None
+
+    def _find_by(self, way: Way, kind: Kind) -> Source | None:
+        parts = self._parts
+        if way in {Way.FORK, Way.MAKE}:
+            source = self._reserve(way, kind, self._need_mib(kind, way))
+            if source is not None and way is Way.MAKE and self._is_better_forked(source):
+                self.give_up(source)
+                return None
+            return source
+        if not parts.allocation.has_turn(self._lease_id, kind):
+            return None
+        find = parts.inventory.standing_by if way is Way.WAKE else parts.inventory.reusable
+        for claimed in find(kind):
+            if claimed.record.state is not MachineState.STOPPED:
+                return Source(kind, way, claimed)
+            if source := self._reserve(way, kind, self._need_mib(kind, Way.MAKE), claimed):
+                return source
+            claimed.claim.release()
+        return None
+
+    def _reserve(
+        self, way: Way, kind: Kind, need_mib: int, claimed: Claimed | None = None
+    ) -> Source | None:
+        allocation = self._parts.allocation
+        if not allocation.has_turn(self._lease_id):
+            return None
+        numbers = allocation.try_reserve(self._lease_id, [(kind, need_mib)])
+        return Source(kind, way, claimed, numbers[0]) if numbers else None
+
+    def _need_mib(self, kind: Kind, way: Way = Way.FORK) -> int:
+        forking = self._parts.pool.forking(kind) if way is Way.FORK else None
+        return forking.fork_mib if forking else self._parts.backends[kind].machine_mib
+
+    def _may_fork(self, kind: Kind) -> bool:
+        is_left = self._failures.setdefault(kind, Failures()).may(Way.FORK)
+        return is_left and self._parts.pool.forking(kind) is not None
+
+    def _is_better_forked(self, source: Source) -> bool:
+        """Return whether another lease is making a machine that this one can be forked from soon.
+
+        A second boot takes as long as the first, and longer beside it.
+        """
+        kind, ledger = source.kind, self._parts.ledger
+        if Way.FORK not in self._ways or not isinstance(self._parts.backends[kind], ForkingBackend):
+            return False
+        if not self._failures[kind].may(Way.FORK):
+            return False
+        # Of two that reserve at the same moment, the first one makes it.
+        return any(
+            row.kind == kind.value and not row.machine_id and row.lease_id != self._lease_id
+            for row in ledger.machines()
+            if row.number < (source.reservation or 0)
+        )
