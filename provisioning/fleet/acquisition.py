@@ -171,7 +171,7 @@ class Acquisition:
     def _open(self, source: Source) -> MachineHandle[HostMachine] | None:
         parts = self._parts
         if source.way is Way.FORK and source.reservation is not None:
-            return parts.pool.start(source.kind, source.reservation)
+            return parts.pool.start(source.kind, source.reservation, cancel=self._cancel)
         if source.way is Way.MAKE:
             parts.say(f"making a {source.kind.value}: one-time boot")
             handle = parts.backends[source.kind].make(parts.say, cancel=self._cancel)

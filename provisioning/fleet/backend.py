@@ -93,13 +93,17 @@ class ForkingBackend(Protocol):
         """
         ...
 
-    def stand_by(self, *, is_rehearsed: bool = True) -> MachineHandle[HostMachine] | None:
+    def stand_by(
+        self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
+    ) -> MachineHandle[HostMachine] | None:
         """Prepare a fork that only waits to be woken; None while there is no template.
 
         Args:
             is_rehearsed: False saves the rehearsal of the wake, for a fork that is woken at once.
+            cancel: ends it, from any thread.
 
         Raises:
+            CancelledError: it was cancelled.
             MesocosmError: it cannot be prepared; nothing is left of it.
         """
         ...

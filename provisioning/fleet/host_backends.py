@@ -150,9 +150,11 @@ class ForkingSwitch(BackendSwitch):
         """Return whether the chosen backend has something to start forks from."""
         return self._forker().has_template()
 
-    def stand_by(self, *, is_rehearsed: bool = True) -> MachineHandle[HostMachine] | None:
+    def stand_by(
+        self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
+    ) -> MachineHandle[HostMachine] | None:
         """Prepare a fork as the chosen backend does."""
-        return self._forker().stand_by(is_rehearsed=is_rehearsed)
+        return self._forker().stand_by(is_rehearsed=is_rehearsed, cancel=cancel)
 
     def is_up(self, machine_id: str) -> bool:
         """Return whether a fork of the chosen backend is there."""

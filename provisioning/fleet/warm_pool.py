@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
 from typing import TYPE_CHECKING
 
-from appliance.base.errors import MesocosmError
+from appliance.base.cancel import CancelToken
+from appliance.base.errors import CancelledError, MesocosmError
 from provisioning.fleet.backend import ForkingBackend
 from provisioning.machine_state import MachineState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from appliance.base.settings import Settings
     from provisioning.fleet.allocation import Allocation
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
     from provisioning.fleet.inventory import Inventory
     from provisioning.fleet.ledger import Ledger
     from provisioning.protocols import Kind
+
+END_S = 5.0
+"""A process that ends waits this long for the fork that it is starting; on a busy host it can take
+over a minute."""
+
+_LOOK_S = 0.2
 
 _log = logging.getLogger(__name__)
 
@@ -78,7 +86,12 @@ class WarmPool:
         return backend if isinstance(backend, ForkingBackend) and backend.has_template() else None
 
     def start(
-        self, kind: Kind, reservation: int, *, is_rehearsed: bool = False
+        self,
+        kind: Kind,
+        reservation: int,
+        *,
+        is_rehearsed: bool = False,
+        cancel: CancelToken | None = None,
     ) -> MachineHandle[HostMachine] | None:
         """Start a fork that stands by, on memory that was reserved.
 
@@ -92,7 +105,11 @@ class WarmPool:
         """
         forking = self.forking(kind)
         try:
-            handle = forking.stand_by(is_rehearsed=is_rehearsed) if forking is not None else None
+            handle = (
+                None
+                if forking is None
+                else forking.stand_by(is_rehearsed=is_rehearsed, cancel=cancel)
+            )
         except BaseException:
             self._ledger.cancel([reservation])
             raise
@@ -105,19 +122,22 @@ class WarmPool:
     def fill(self, kind: Kind, lease_id: str) -> None:
         """Start forks until as many stand by as the settings want, or memory is short.
 
-        What fails here fails again, with its message, when a fork is asked for.
+        What fails here fails again, with its message, when a fork is asked for. A process that
+        ends finishes the fork that it is starting, or gives it up after `END_S`.
 
         Args:
             kind: of machines.
             lease_id: under which memory is reserved until a fork has it.
         """
-        with self._filling:
+        with self._filling, _given_up_at_end() as cancel:
             try:
-                self._fill(kind, lease_id)
+                self._fill(kind, lease_id, cancel)
+            except CancelledError:
+                _log.info("A fork was not ready in time when the process ended.")
             except MesocosmError as exc:
                 _log.warning("No %s could be prepared to stand by: %s", kind.value, exc)
 
-    def _fill(self, kind: Kind, lease_id: str) -> None:
+    def _fill(self, kind: Kind, lease_id: str, cancel: CancelToken) -> None:
         forking = self.forking(kind)
         if forking is None:
             return
@@ -128,8 +148,27 @@ class WarmPool:
             numbers = self._allocation.try_reserve(lease_id, [(kind, forking.fork_mib)])
             if numbers is None:
                 return
-            handle = self.start(kind, numbers[0], is_rehearsed=True)
+            handle = self.start(kind, numbers[0], is_rehearsed=True, cancel=cancel)
             if handle is None:
                 return
             self._ledger.lend(handle.folder.machine_id, "")
             handle.release()
+
+
+@contextlib.contextmanager
+def _given_up_at_end() -> Iterator[CancelToken]:
+    """Return a token that is cancelled `END_S` after the main thread has ended."""
+    token, is_done = CancelToken(), threading.Event()
+
+    def watch() -> None:
+        while threading.main_thread().is_alive():
+            if is_done.wait(_LOOK_S):
+                return
+        if not is_done.wait(END_S):
+            token.cancel("The process ends.")
+
+    threading.Thread(target=watch, name="end-of-process", daemon=True).start()
+    try:
+        yield token
+    finally:
+        is_done.set()

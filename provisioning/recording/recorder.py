@@ -29,6 +29,7 @@ MAX_RATE_HZ = 30.0
 # A still screen is repeated this often: a player knows that time went on, and so does whoever
 # reads what a killed recorder left.
 REPEAT_EVERY_S = 1.0
+_END_S = 10.0
 
 
 @dataclass(slots=True)
@@ -96,10 +97,15 @@ class Recorder:
         self.stop()
 
     def stop(self) -> Tally:
-        """End the recording with the picture that was last seen; harmless twice."""
+        """End the recording with the picture that was last seen; harmless twice.
+
+        A screen that gives no picture any more is waited for a moment; the recording ends later.
+        """
         self._is_told_to_stop.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(_END_S)
+        if self._thread.is_alive():
+            self.tally.error = f"The last picture did not come within {_END_S:g} s."
         return self.tally
 
     def _run(self) -> None:

@@ -117,18 +117,26 @@ class ContainerBackend:
         """Do nothing: a container starts from its image, and its baseline came with the first."""
         del machine, say
 
-    def stand_by(self, *, is_rehearsed: bool = True) -> MachineHandle[DesktopContainer] | None:
+    def stand_by(
+        self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
+    ) -> MachineHandle[DesktopContainer] | None:
         """Start a container that waits for its lease; None while no baseline is known.
 
+        Args:
+            is_rehearsed: without meaning: a container is verified when it is started.
+            cancel: removes the container, which ends every wait for it.
+
         Raises:
+            CancelledError: it was cancelled.
             MesocosmError: it cannot be started; nothing is left of it.
         """
-        del is_rehearsed  # a container is verified when it is started
+        del is_rehearsed
         if self._baseline().read() is None:
             return None
         handle = self._create(is_fork=True)
         try:
-            handle.machine.recreate()
+            with ended_by(cancel, partial(self.remove_by_id, handle.folder.machine_id)):
+                handle.machine.recreate()
             handle.folder.mark(MachineState.WAITING)
         except BaseException:
             handle.delete()

@@ -147,13 +147,17 @@ class QemuBackend:
         """Return whether there is a template of today's image to start forks from."""
         return find_template(self._settings, self.stamp()) is not None
 
-    def stand_by(self, *, is_rehearsed: bool = True) -> MachineHandle[DesktopVm] | None:
+    def stand_by(
+        self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
+    ) -> MachineHandle[DesktopVm] | None:
         """Start the QEMU of a fork, which waits to be woken; None while there is no template.
 
         Args:
             is_rehearsed: False saves the rehearsal of the wake, for a fork that is woken at once.
+            cancel: ends QEMU, and with it every wait for the guest.
 
         Raises:
+            CancelledError: it was cancelled.
             MesocosmError: it cannot be started; nothing is left of it.
         """
         template = find_template(self._settings, self.stamp())
@@ -163,7 +167,8 @@ class QemuBackend:
         accelerator = find_accelerator(self._settings).name
         handle = create_fork(self._settings, self._hypervisor, self.image, template, accelerator)
         try:
-            handle.machine.stand_by(template, is_rehearsed=is_rehearsed)
+            with ended_by(cancel, partial(self.remove_by_id, handle.folder.machine_id)):
+                handle.machine.stand_by(template, is_rehearsed=is_rehearsed)
         except BaseException:
             handle.delete()
             raise

@@ -22,6 +22,7 @@ from tests.unit.provisioning.fleet.test_local import ROLES, ForkingFake, HostFak
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from appliance.base.cancel import CancelToken
     from provisioning.fleet.handle import HostMachine, MachineHandle
 
 
@@ -251,7 +252,9 @@ def test_all_machines_of_a_lease_are_had_or_none(lab: Lab) -> None:
 
 def test_what_an_interrupt_cuts_short_leaves_nothing_reserved(lab: Lab) -> None:
     class Interrupted(ForkingFake):
-        def stand_by(self, *, is_rehearsed: bool = True) -> MachineHandle[HostMachine] | None:
+        def stand_by(
+            self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
+        ) -> MachineHandle[HostMachine] | None:
             raise KeyboardInterrupt
 
     fleet = LocalFleet(lab.settings, {Kind.DESKTOP: Interrupted(lab.settings)}, clock=lab.clock)

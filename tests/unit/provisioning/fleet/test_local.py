@@ -144,7 +144,9 @@ class ForkingFake(FakeBackend):
     def has_template(self) -> bool:
         return self.is_template_made
 
-    def stand_by(self, *, is_rehearsed: bool = True) -> MachineHandle[HostMachine] | None:
+    def stand_by(
+        self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
+    ) -> MachineHandle[HostMachine] | None:
         if not self.is_template_made:
             return None
         self.forks += 1

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import pytest
 from appliance.base.clock import SYSTEM_CLOCK, FakeClock, wait_until
 from appliance.base.errors import LinkClosedError, StoreError, UsageError
 from appliance.base.process import kill_group, start
+from provisioning.recording import recorder as recorder_module
 from provisioning.recording.recorder import REPEAT_EVERY_S, Recorder
 from provisioning.recording.video import VideoWriter, read_video
 from tests.standins import pattern
@@ -116,6 +118,25 @@ def test_a_screen_that_cannot_be_read_leaves_a_gap_and_the_recording_goes_on(
     assert rows[1]["gap"] == "The guest is gone."
     assert recorder.tally.gaps == 1
     assert [pattern.read(one.frame) for one in read_video(recorder.path)][:2] == [1, 2]
+
+
+def test_a_screen_that_hangs_holds_up_the_end_for_a_moment_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder_module, "_END_S", 0.05)
+    answers = threading.Event()
+
+    class Hanging(Shown):
+        def capture(self) -> Frame:
+            self.looks += 1
+            assert answers.wait(20.0)
+            raise LinkClosedError("It is gone.")
+
+    screen = Hanging(FakeClock())
+    recorder = record(screen, tmp_path / "screen.mp4", FakeClock(), 1)
+    assert recorder.tally.error == "The last picture did not come within 0.05 s."
+    answers.set()
+    assert wait_until(lambda: recorder.tally.gaps == 1, timeout_s=20, every_s=0.01)
 
 
 def test_a_recording_of_nothing_is_closed_all_the_same(tmp_path: Path) -> None:

@@ -1,0 +1,52 @@
+"""A process that ends does not wait for ever for the fork that it is starting."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.process import run
+from provisioning.fleet.ledger import FILE, Ledger
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = """
+import sys, threading
+from pathlib import Path
+from appliance.base.cancel import ended_by
+from appliance.base.settings import Settings
+from provisioning.fleet import warm_pool
+from provisioning.fleet.local import LocalFleet
+from provisioning.protocols import Kind
+from tests.unit.provisioning.fleet.test_local import ForkingFake
+
+warm_pool.END_S = 0.2
+begun = threading.Event()
+
+class Hanging(ForkingFake):
+    def stand_by(self, *, is_rehearsed=True, cancel=None):
+        handle, ended = super().stand_by(), threading.Event()
+        try:
+            with ended_by(cancel, ended.set):
+                begun.set()
+                ended.wait(60.0)
+        except BaseException:
+            handle.delete()
+            raise
+        return handle
+
+settings = Settings(state_dir=Path(sys.argv[1]), desktop_pool="1")
+LocalFleet(settings, {Kind.DESKTOP: Hanging(settings)}).fill(Kind.DESKTOP)
+assert begun.wait(20.0)
+"""
+
+
+def test_a_fork_that_hangs_is_given_up_and_nothing_is_left_of_it(tmp_path: Path) -> None:
+    start_s = SYSTEM_CLOCK.monotonic_s()
+    run([sys.executable, "-c", PROGRAM, str(tmp_path)], timeout_s=50.0).require()
+    assert SYSTEM_CLOCK.monotonic_s() - start_s < 40.0
+    assert list((tmp_path / "machines").iterdir()) == []
+    ledger = Ledger(tmp_path / FILE)
+    assert (ledger.machines(), ledger.leases()) == ([], [])
