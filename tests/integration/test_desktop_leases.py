@@ -1,0 +1,82 @@
+"""Leases of real desktop VMs: boots that are cancelled, and guests that do not answer any more."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.cancel import CancelToken
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.errors import CancelledError, LinkTimeoutError
+from appliance.base.settings import get_settings
+from provisioning.desktop.qemu.backend import QemuBackend
+from provisioning.desktop.qemu.connection import Hypervisor
+from provisioning.fleet.local import LocalFleet
+from provisioning.machine_folder import iter_folders
+from provisioning.protocols import Kind
+from tests.standins.appliance import NEEDS_APPLIANCE
+
+if TYPE_CHECKING:
+    from provisioning.protocols import Json
+
+pytestmark = [
+    pytest.mark.vm,
+    pytest.mark.slow,
+    NEEDS_APPLIANCE,
+]
+
+ROLES = {"it": Kind.DESKTOP}
+# From the first instruction to SSH takes a minute under emulation.
+MAX_END_S = 20.0
+
+
+def test_a_cancelled_boot_ends_at_once_and_leaves_nothing() -> None:
+    settings, cancel = get_settings(), CancelToken()
+    backend, hypervisor = QemuBackend(settings), Hypervisor(settings.libvirt_uri)
+    before, domains = folders(), set(hypervisor.names())
+    ended: list[type[Exception]] = []
+
+    def make() -> None:
+        try:
+            backend.make(lambda _words: None, cancel=cancel).delete()
+        except CancelledError as exc:
+            ended.append(type(exc))
+
+    thread = threading.Thread(target=make)
+    thread.start()
+    assert wait_until(lambda: set(hypervisor.names()) - domains, timeout_s=60.0, every_s=0.1)
+    SYSTEM_CLOCK.sleep(2.0)  # it boots, and somebody waits for it
+    start_s = SYSTEM_CLOCK.monotonic_s()
+    cancel.cancel()
+    thread.join(120.0)
+
+    assert SYSTEM_CLOCK.monotonic_s() - start_s < MAX_END_S
+    assert ended == [CancelledError]
+    assert folders() <= before
+    assert set(hypervisor.names()) <= domains
+
+
+def folders() -> set[str]:
+    return {folder.machine_id for folder in iter_folders(get_settings())}
+
+
+def test_a_guest_that_answers_nobody_is_rewound_all_the_same() -> None:
+    fleet = LocalFleet(get_settings())
+    fleet.prepare([Kind.DESKTOP])
+    with fleet.acquire(ROLES) as lease:
+        machine = lease.environment.machines["it"]
+        stop: dict[str, Json] = {
+            "argv": ["/bin/sh", "-c", "kill -STOP $PPID; kill -STOP -1"],
+            "user": "root",
+        }
+        with contextlib.suppress(LinkTimeoutError):
+            machine.link.call("exec", stop, timeout_s=2.0)
+        with pytest.raises(LinkTimeoutError):
+            machine.link.call("ping", timeout_s=2.0)
+    with fleet.acquire(ROLES) as lease:
+        again = lease.environment.machines["it"]
+        assert again.info.machine_id == machine.info.machine_id
+        assert again.link.call("ping")
