@@ -66,12 +66,16 @@ class Hypervisor:
             }
 
     def require(self) -> None:
-        """Make sure that libvirtd answers.
+        """Make sure that libvirtd answers; one that was restarted is reached anew.
 
         Raises:
             RequirementError: it does not.
         """
-        self._connect()
+        with self._lock:
+            if self._connection is None:
+                self._connection = self._open()
+            elif not _answers(self._connection):
+                self._connection = self._reopen()
 
     def create(self, xml: str, *, paused: bool = False) -> None:
         """Make a transient domain and start it.
@@ -207,14 +211,14 @@ class Hypervisor:
                 raise
 
     def _connect(self) -> libvirt.virConnect:
-        """Return a connection that answered just now.
+        """Return a connection that stands, as far as is known without asking.
 
-        Where there was one, libvirtd was restarted, which takes a moment and ends no guest.
+        Where it has ended, libvirtd was restarted, which takes a moment and ends no guest.
         """
         with self._lock:
             if self._connection is None:
                 self._connection = self._open()
-            elif not _answers(self._connection):
+            elif not _is_alive(self._connection):
                 self._connection = self._reopen()
             return self._connection
 
@@ -245,6 +249,14 @@ def _answers(connection: libvirt.virConnect) -> bool:
     except libvirt.libvirtError:
         return False
     return True
+
+
+def _is_alive(connection: libvirt.virConnect) -> bool:
+    """Return whether the socket to libvirtd stands; the event loop sees its end."""
+    try:
+        return bool(connection.isAlive())
+    except libvirt.libvirtError:
+        return False
 
 
 @contextlib.contextmanager

@@ -34,7 +34,7 @@ class VmInput:
     Args:
         hypervisor: where the domain runs.
         name: of the domain.
-        screen: tells its size.
+        screen: tells the size that was last seen.
         link: to the probe.
         clock: waits between events.
     """
@@ -53,7 +53,6 @@ class VmInput:
         self._screen = screen
         self._link = link
         self._clock = clock
-        self._size: tuple[int, int] | None = None
 
     def move(self, x: int, y: int) -> None:
         """Put the pointer at a place.
@@ -61,8 +60,7 @@ class VmInput:
         Raises:
             InvalidActionError: it is not on the screen.
         """
-        width, height = self._size or self._screen.size()
-        self._size = width, height
+        width, height = self._screen.last_size()
         if not (0 <= x < width and 0 <= y < height):
             raise InvalidActionError(
                 f"The point ({x}, {y}) is not on the screen.",

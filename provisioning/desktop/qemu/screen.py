@@ -34,6 +34,7 @@ class VmScreen:
         self._name = name
         self._path = folder / "screen.ppm"
         self._lock = threading.Lock()
+        self._last_size: tuple[int, int] | None = None
 
     @property
     def seen_by(self) -> str:
@@ -49,7 +50,16 @@ class VmScreen:
         with self._lock:
             arguments = {"filename": str(self._path), "format": "ppm"}
             self._hypervisor.qmp(self._name, "screendump", arguments)
-            return parse_ppm(self._path.read_bytes())
+            frame = parse_ppm(self._path.read_bytes())
+            self._last_size = frame.shape[1], frame.shape[0]
+            return frame
+
+    def last_size(self) -> tuple[int, int]:
+        """Return width and height of the last picture in px, of a new one where there is none.
+
+        What acts on the screen goes by what was seen of it, and need not look again.
+        """
+        return self._last_size or self.size()
 
     def size(self) -> tuple[int, int]:
         """Return width and height in px."""

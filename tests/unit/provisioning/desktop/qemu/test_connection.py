@@ -91,3 +91,12 @@ def test_a_broken_connection_is_the_hypervisors_fault_and_not_the_machines(
 def test_a_hypervisor_that_is_not_there_is_a_requirement() -> None:
     with pytest.raises(RequirementError):
         Hypervisor("qemu+unix:///system?socket=/nonexistent/libvirt-sock").require()
+
+
+def test_a_connection_that_ended_is_made_anew(hypervisor: Hypervisor) -> None:
+    assert hypervisor.state(DOMAIN) == "running"
+    connection = hypervisor._connection
+    assert connection is not None
+    connection.close()
+    assert hypervisor.state(DOMAIN) == "running"
+    hypervisor.require()

@@ -35,7 +35,7 @@ class Monitor:
 
 
 class Eyes:
-    def size(self) -> tuple[int, int]:
+    def last_size(self) -> tuple[int, int]:
         return 1280, 800
 
     def capture(self) -> Frame:

@@ -1,10 +1,39 @@
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
 import numpy as np
 import pytest
 
 from appliance.base.errors import MachineError
-from provisioning.desktop.qemu.screen import parse_ppm
+from provisioning.desktop.qemu.screen import VmScreen, parse_ppm
+
+if TYPE_CHECKING:
+    from provisioning.desktop.qemu.connection import Hypervisor
+
+
+class Painter:
+    """Writes pictures of one colour, as QEMU does."""
+
+    def __init__(self) -> None:
+        self.sizes = [(3, 2), (5, 4)]
+        self.pictures = 0
+
+    def qmp(self, _name: str, _command: str, arguments: dict[str, str]) -> None:
+        width, height = self.sizes[self.pictures]
+        self.pictures += 1
+        data = b"P6\n%d %d\n255\n" % (width, height) + bytes(width * height * 3)
+        Path(arguments["filename"]).write_bytes(data)
+
+
+def test_the_size_that_was_last_seen_needs_no_other_picture(tmp_path: Path) -> None:
+    painter = Painter()
+    screen = VmScreen(cast("Hypervisor", painter), "it", tmp_path)
+    assert screen.last_size() == (3, 2)
+    assert (screen.last_size(), painter.pictures) == ((3, 2), 1)
+    screen.capture()
+    assert (screen.last_size(), painter.pictures) == ((5, 4), 2)
 
 
 def test_a_picture_is_rows_of_rgb_from_the_top_left() -> None:
