@@ -14,9 +14,7 @@ from appliance.base.errors import CancelledError, LinkTimeoutError
 from appliance.base.settings import get_settings
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.desktop.qemu.connection import Hypervisor
-from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import iter_folders
-from provisioning.protocols import Kind
 from tests.standins.appliance import NEEDS_APPLIANCE
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ pytestmark = [
     NEEDS_APPLIANCE,
 ]
 
-ROLES = {"it": Kind.DESKTOP}
 # From the first instruction to SSH takes a minute under emulation.
 MAX_END_S = 20.0
 
@@ -63,11 +60,13 @@ def folders() -> set[str]:
     return {folder.machine_id for folder in iter_folders(get_settings())}
 
 
-def test_a_guest_that_answers_nobody_is_rewound_all_the_same() -> None:
-    fleet = LocalFleet(get_settings())
-    fleet.prepare([Kind.DESKTOP])
-    with fleet.acquire(ROLES) as lease:
-        machine = lease.environment.machines["it"]
+def test_a_paused_guest_that_answered_nobody_goes_back_all_the_same() -> None:
+    backend = QemuBackend(get_settings())
+    handle = backend.stand_by(is_rehearsed=False)
+    assert handle is not None
+    with handle.temporary() as machine:
+        backend.wake(machine)
+        machine.snapshots.save("mine")
         stop: dict[str, Json] = {
             "argv": ["/bin/sh", "-c", "kill -STOP $PPID; kill -STOP -1"],
             "user": "root",
@@ -76,7 +75,12 @@ def test_a_guest_that_answers_nobody_is_rewound_all_the_same() -> None:
             machine.link.call("exec", stop, timeout_s=2.0)
         with pytest.raises(LinkTimeoutError):
             machine.link.call("ping", timeout_s=2.0)
-    with fleet.acquire(ROLES) as lease:
-        again = lease.environment.machines["it"]
-        assert again.info.machine_id == machine.info.machine_id
-        assert again.link.call("ping")
+        # As between two leases.
+        machine.rest()
+        machine.release()
+        assert not machine.is_running()
+
+        assert machine.return_to("mine").path == "rewind"
+
+        assert machine.is_running()
+        assert machine.link.call("ping")
