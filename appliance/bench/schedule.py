@@ -122,7 +122,7 @@ class _Holding:
 def bench_schedule(
     machines: int, trials: int, folder: Path, tick: Callable[[str], None], *, runs: int = RUNS
 ) -> Generator[Row]:
-    """Measure what a trial costs beside itself, in CPU seconds, and how long the page Fleet takes.
+    """Measure what a trial costs beside itself, and what the page Fleet costs, in CPU seconds.
 
     Args:
         machines: in memory, held at once; a multiple of `runs`, and no more than `trials`.

@@ -8,6 +8,7 @@ name as ``Host``. A page of any site can also post a form here; the browser then
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 MAX_BODY_BYTES = 1 << 20
 _DRAINED_BYTES = 8 * MAX_BODY_BYTES
 _BODY_TIMEOUT_S = 30.0
+_READ_ON_S = 5.0
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 COOKIE = "mesocosm_token"
 
@@ -75,7 +77,7 @@ class Gate:
             self._check_names(scope)
             replay = await _read_body(scope, receive)
         except _RefusedError as exc:
-            await _refuse(send, exc)
+            await _refuse(receive, send, exc)
             return
         await self._app(scope, replay, send)
 
@@ -156,7 +158,19 @@ def _with_safety(send: Send) -> Send:
     return send_safely
 
 
-async def _refuse(send: Send, refused: _RefusedError) -> None:
+async def _read_on(receive: Receive) -> None:
+    """Let a body arrive for a while: a connection that is closed before is reset, and the reply lost.
+
+    Source: RFC 9112, 9.6.
+    """
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_READ_ON_S):
+            while (message := await receive())["type"] == "http.request":
+                if not message.get("more_body", False):
+                    return
+
+
+async def _refuse(receive: Receive, send: Send, refused: _RefusedError) -> None:
     error = {"code": "refused", "brief": refused.brief, "details": "", "resolution": ""}
     body = json.dumps({"error": error}).encode()
     headers = [
@@ -167,4 +181,7 @@ async def _refuse(send: Send, refused: _RefusedError) -> None:
     if refused.retry_after_s:
         headers.append((b"retry-after", str(refused.retry_after_s).encode()))
     await send({"type": "http.response.start", "status": refused.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+    if refused.status == 413:  # noqa: PLR2004 - HTTP's
+        await _read_on(receive)
+    await send({"type": "http.response.body", "body": b""})

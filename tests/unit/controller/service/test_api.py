@@ -3,7 +3,9 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import os
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,7 +28,6 @@ from tests.unit.controller.service.surroundings import HOST, carry_out, make_sur
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from fastapi import FastAPI
     from httpx2 import Response
@@ -315,12 +316,6 @@ def test_a_real_server_streams_events_and_bounds_what_it_reads(
     assert read_event(reply) == (runs[0], "paused")
     stream.close()
 
-    upload = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    parts = (b"x" * 65536 for _ in range(2 * MAX_BODY_BYTES // 65536))
-    upload.request("POST", "/api/v1/queue", parts, tokens["operate"], encode_chunked=True)
-    assert upload.getresponse().status == 413
-    upload.close()
-
     declared = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     declared.putrequest("POST", "/api/v1/episodes")
     declared.putheader("Content-Length", str(100 << 20))
@@ -328,6 +323,39 @@ def test_a_real_server_streams_events_and_bounds_what_it_reads(
     refused = declared.getresponse()  # before a byte of the body is sent
     assert (refused.status, refused.headers["Connection"]) == (413, "close")
     declared.close()
+
+
+@pytest.mark.parametrize("is_chunked", [True, False])
+def test_a_body_of_100_mib_is_refused_and_the_refusal_arrives(
+    port: int, tokens: dict[str, dict[str, str]], *, is_chunked: bool
+) -> None:
+    piece = b"x" * 65536
+    pieces = (100 << 20) // len(piece)
+    before_mib = memory_mib()
+    upload = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    upload.putrequest("POST", "/api/v1/queue")
+    size = ("Transfer-Encoding", "chunked") if is_chunked else ("Content-Length", str(100 << 20))
+    for header in (size, *tokens["operate"].items()):
+        upload.putheader(*header)
+    upload.endheaders()
+    for _ in range(pieces):
+        upload.send(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece)
+    if is_chunked:
+        upload.send(b"0\r\n\r\n")
+    reply = upload.getresponse()
+    assert reply.status == 413
+    assert "1048576 bytes at most" in json.loads(reply.read())["error"]["brief"]
+    assert memory_mib() - before_mib < 50
+    upload.close()
+    other = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    other.request("GET", "/api/v1/queue", headers=tokens["read"])
+    assert json.loads(other.getresponse().read())["runs"] == []
+    other.close()
+
+
+def memory_mib() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def read_event(reply: http.client.HTTPResponse) -> tuple[str, str]:

@@ -117,6 +117,10 @@ def test_runs_are_queued_and_changed_by_forms_and_errors_are_pages(
     wrong = browser.post("/runs", data={"suite": "smoke", "agent": "<b>nobody</b>"})
     assert wrong.status_code == 422
     assert "&lt;b&gt;nobody" in wrong.text
+    never = {"name": "s", "suite": "smoke", "agent": "noop", "line": "0 0 30 2 *"}
+    refused = browser.post("/schedules", data=never)
+    assert (refused.status_code, "never fires" in refused.text) == (422, True)
+    assert around.register.entries() == []
     assert browser.get("/runs/nothing").status_code == 404
     foreign = browser.post("/logout", headers={"Origin": "http://evil.example"})
     assert foreign.status_code == 403

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,9 +13,13 @@ from controller.service.schedules.firing import fire_due
 from controller.service.schedules.register import Outcome, Register
 from controller.service.state.queued_run import State
 from controller.service.state.tables import SlotRow
+from tests.unit.controller.service.test_pages import sign_in
 
 if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
     from appliance.base.clock import FakeClock
+    from controller.service.api.surroundings import Surroundings
     from controller.service.requests import RunRequest
     from controller.service.state.database import Database
     from controller.service.state.queue import RunQueue
@@ -183,3 +188,19 @@ def test_wrong_values_are_named(changes: dict[str, object], field: str, schedule
     with pytest.raises(UsageError) as caught:
         parse_schedule({**schedule.model_dump(mode="json"), **changes})
     assert f"{field}: " in caught.value.details
+
+
+def test_declared_schedules_and_those_added_by_hand_are_told_apart(
+    around: Surroundings, browser: TestClient, schedule: Schedule
+) -> None:
+    around.register.add(schedule)
+    around.register.add(schedule.model_copy(update={"name": "weekly"}), origin="declared")
+    origins = {each.schedule.name: each.origin for each in around.register.entries()}
+    assert origins == {"nightly": "manual", "weekly": "declared"}
+    sign_in(browser, around)
+    assert re.findall(r"· (manual|declared) ·", browser.get("/schedules").text) == [
+        "manual",
+        "declared",
+    ]
+    rows = browser.get("/api/v1/schedules").json()["schedules"]
+    assert [row["origin"] for row in rows] == ["manual", "declared"]

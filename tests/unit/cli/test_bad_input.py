@@ -1,0 +1,77 @@
+"""Names that nobody knows and cron lines that never fire: each is said, and nothing is changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.settings import get_settings
+from appliance.cli.main import main
+from appliance.cli.service_database import open_database
+from tests.unit.controller.service.surroundings import make_surroundings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from controller.service.api.surroundings import Surroundings
+
+TINY = str(Path(__file__).resolve().parents[2] / "suites/tiny")
+FAKE = ("--agent", "noop", "--fleet", "fake")
+NEVER = ("--cron", "0 0 30 2 *")
+CASES = (
+    (("queue", "add", "smoek", *FAKE), "Did you mean 'smoke'?"),
+    (("queue", "add", TINY, "--agent", "orcale"), "Did you mean 'oracle'?"),
+    (("queue", "add", TINY, "--agent", "nobody.py:Agent"), "nobody.py"),
+    (("schedule", "add", "s", "smoek", *FAKE, "--every", "1d"), "Did you mean 'smoke'?"),
+    (("schedule", "add", "s", TINY, *FAKE, *NEVER), "never fires"),
+    (("schedule", "add", "s", TINY, *FAKE, "--cron", "61 * * * *"), "61"),
+    (("schedule", "add", "s", TINY, *FAKE, "--cron", "daily-at-two"), "cron"),
+    *(
+        (("queue", act, "20200101-000000-0000"), "no queued run called")
+        for act in ("show", "pause", "resume", "cancel")
+    ),
+    *(
+        (("schedule", act, "nightyl"), "Did you mean 'nightly'?")
+        for act in ("pause", "resume", "run-now", "remove", "history")
+    ),
+    *(
+        ((*act, "20200101-000000-0000"), "no run called")
+        for act in (("results",), ("resume",), ("results", "export"), ("regrade",))
+    ),
+    (("compare", "20200101-000000-0000", "latest"), "no run called"),
+    (("trial", "open", "20200101-000000-0000", "write-file"), "no run called"),
+)
+
+
+@pytest.fixture
+def around(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Surroundings]:
+    """Return the state of an appliance with one queued run and one schedule."""
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "250")
+    get_settings.cache_clear()
+    assert main(["queue", "add", TINY, *FAKE]) == 0
+    assert main(["schedule", "add", "nightly", TINY, *FAKE, "--every", "1d"]) == 0
+    database = open_database()
+    yield make_surroundings(database, tmp_path)
+    database.close()
+    get_settings.cache_clear()
+
+
+def state(around: Surroundings) -> tuple[object, ...]:
+    return (around.queue.entries(), around.register.entries(), around.store.names())
+
+
+def test_what_nobody_knows_is_refused_and_nothing_changed(
+    around: Surroundings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = state(around)
+    capsys.readouterr()
+    for words, message in CASES:
+        code = main(list(words))
+        out, err = capsys.readouterr()
+        assert (code, out) == (2, ""), words
+        assert message in err, words
+        assert "Traceback" not in err
+    assert state(around) == before
