@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Response
 
@@ -22,7 +22,25 @@ from controller.service.api.queue_routes import require_valid
 from controller.service.schedules.definition import PREVIOUS, Schedule
 from controller.service.schedules.triggers import check_trigger
 
+if TYPE_CHECKING:
+    from controller.service.api.surroundings import Surroundings
+
 router = APIRouter(prefix="/api/v1/schedules", tags=["schedules"])
+
+
+def require_valid_schedule(schedule: Schedule, around: Surroundings) -> None:
+    """Check a schedule that came over the network.
+
+    Raises:
+        WrongValueError: it never fires, or something in it does not exist or is code of the caller's.
+    """
+    require_valid(schedule.request)
+    try:
+        check_trigger(schedule.trigger, now_s=around.clock.now_s())
+        if schedule.baseline not in {"", PREVIOUS}:
+            around.store.open(schedule.baseline)
+    except UsageError as exc:
+        raise WrongValueError(exc.brief, exc.details, exc.resolution) from exc
 
 
 @router.get("", dependencies=[Reader])
@@ -34,13 +52,7 @@ def list_schedules(around: Around) -> Schedules:
 @router.post("", status_code=201, dependencies=[Operator])
 def add_schedule(schedule: Schedule, around: Around) -> ScheduleReply:
     """Add a schedule; adding the same one again changes nothing."""
-    require_valid(schedule.request)
-    try:
-        check_trigger(schedule.trigger, now_s=around.clock.now_s())
-        if schedule.baseline not in {"", PREVIOUS}:
-            around.store.open(schedule.baseline)
-    except UsageError as exc:
-        raise WrongValueError(exc.brief, exc.details, exc.resolution) from exc
+    require_valid_schedule(schedule, around)
     return registered(around.register.add(schedule))
 
 

@@ -14,6 +14,7 @@ from controller.registered.suites import known_suites
 from controller.registered.use import pin
 from controller.service.api.access import Around
 from controller.service.api.queue_routes import require_valid
+from controller.service.api.schedule_routes import require_valid_schedule
 from controller.service.requests import parse_request
 from controller.service.schedules.definition import parse_schedule
 from controller.service.state.queued_run import Asker
@@ -157,9 +158,10 @@ class ScheduleForm(BaseModel):
 def add_schedule(around: Around, form: Annotated[ScheduleForm, Form()]) -> Response:
     """Add a schedule."""
     request = parse_request(form.model_dump(include={"suite", "agent", "repeats", "fleet"}))
-    require_valid(request)
-    schedule = {"name": form.name, "trigger": form.trigger, "request": request}
-    around.register.add(parse_schedule({**schedule, "baseline": "previous"}))
+    values = {"name": form.name, "trigger": form.trigger, "request": request}
+    schedule = parse_schedule({**values, "baseline": "previous"})
+    require_valid_schedule(schedule, around)
+    around.register.add(schedule)
     return RedirectResponse("/schedules", status_code=303)
 
 
