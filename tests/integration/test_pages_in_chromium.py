@@ -9,9 +9,11 @@ import pytest
 
 from appliance.base.clock import wait_until
 from appliance.base.process import find_tool
+from appliance.base.settings import Settings, get_settings
+from controller.registered.suites import add_suite
 from tests.pages.axe import find_axe
 from tests.pages.chromium import CHROMIUM, watched_page
-from tests.pages.demo import record_demo
+from tests.pages.demo import TINY, record_demo
 from tests.pages.site import serving
 from tests.pages.tour import TOUR, PathContext
 from tests.tiers import nightly
@@ -40,8 +42,13 @@ pytestmark = [
 def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, tuple[str, str]]]:
     folder = tmp_path_factory.mktemp("site")
     runs = record_demo(folder / "runs")
-    with serving(folder) as site:
-        yield site, runs
+    add_suite(TINY, Settings(state_dir=folder))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MESOCOSM_STATE_DIR", str(folder))
+        get_settings.cache_clear()
+        with serving(folder) as site:
+            yield site, runs
+    get_settings.cache_clear()
 
 
 @pytest.fixture
@@ -158,21 +165,27 @@ def test_a_screen_is_live_and_a_person_does_a_task(page: Page, site: Site) -> No
     page.get_by_role("link", name="Fleet").click()
     wait_for_picture(page.locator("img.screen").first)
     page.get_by_role("link", name="Human").click()
-    page.get_by_label("Task").select_option("smoke/desktop-editor")
+    page.get_by_label("Task").select_option("tiny/write-file")
     page.get_by_label("Machines").select_option("fake")
     page.get_by_role("button", name="Begin").click()
     image = page.locator("figure img")
     wait_for_picture(image)
     image.click(position={"x": 20, "y": 8})
     page.locator("[data-field=steps]", has_text="1").wait_for()
-    page.keyboard.type("echo hello")
+    page.keyboard.type("echo hello > note.txt")
     page.keyboard.press("Enter")
-    page.locator("[data-field=steps]", has_text="2").wait_for()
-    page.get_by_role("button", name="I am done").click()
+    page.locator("span.PASS").wait_for()
+    assert page.get_by_text(re.compile(r"2 steps · 0:\d\d of your time")).is_visible()
     page.get_by_role("link", name="The trial, step by step").click()
     page.get_by_role("link", name="First").click()
     page.get_by_role("link", name="On", exact=True).click()
     page.locator("[data-field=action]", has_text="click").wait_for()
+    assert states(page) == ["active"]
+    page.keyboard.press("End")
+    page.locator("[data-field=action]", has_text="echo hello").wait_for()
+    assert states(page) == ["met"]
+    page.goto("/suites/tiny")
+    page.get_by_role("cell", name=re.compile(r"^2 steps, 0:\d\d$")).wait_for()  # of people
 
 
 def test_axe_finds_nothing_serious_on_any_page(

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from controller.service.api.rates import RateLimit
 
 MAX_BODY_BYTES = 1 << 20
-_DRAINED_BYTES = 8 * MAX_BODY_BYTES
 _BODY_TIMEOUT_S = 30.0
 _READ_ON_S = 5.0
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -134,15 +133,10 @@ async def _collect(receive: Receive) -> bytes:
             raise _RefusedError(400, "The body is incomplete.")
         part: bytes = message.get("body", b"")
         size += len(part)
-        is_last = not message.get("more_body", False)
         if size > MAX_BODY_BYTES:
-            # A client that is still sending when its connection is closed never reads why.
-            parts.clear()
-            if is_last or size > _DRAINED_BYTES:
-                raise _RefusedError(413, f"A body has {MAX_BODY_BYTES} bytes at most.")
-            continue
+            raise _RefusedError(413, f"A body has {MAX_BODY_BYTES} bytes at most.")
         parts.append(part)
-        if is_last:
+        if not message.get("more_body", False):
             return b"".join(parts)
 
 

@@ -14,6 +14,7 @@ const PHONE_KEYS = { Enter: "ENTER", Backspace: "DEL", Tab: "TAB", Escape: "BACK
 const field = (name) => seat.querySelector(`[data-field=${name}]`);
 let queue = Promise.resolve();
 let isOver = false;
+let phase = "";
 
 function act(on, name, args = {}) {
   queue = queue.then(() => send({ on, do: name, with: args }));
@@ -29,6 +30,7 @@ async function send(action) {
   if (reply.ok) tell(body);
 }
 function tell(state) {
+  phase = state.phase;
   field("phase").textContent = state.phase;
   field("steps").textContent = state.steps;
   const left = state.left_s;
@@ -52,7 +54,11 @@ for (const figure of seat.querySelectorAll("figure")) {
   let pressed = null;
   let waiting = 0;
   let notches = 0;
-  const again = () => setTimeout(() => { if (!isOver) image.src = `${base}/screen/${encodeURIComponent(role)}?t=${Date.now()}`; }, FRAME_MS);
+  const again = () => setTimeout(() => {
+    if (isOver) return;
+    if (phase === "acting") image.src = `${base}/screen/${encodeURIComponent(role)}?t=${Date.now()}`;
+    else again();
+  }, FRAME_MS);
   image.addEventListener("load", again);
   image.addEventListener("error", again);
   again();
