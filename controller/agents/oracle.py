@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from appliance.base.clock import wait_until
-from appliance.base.errors import AgentError
+from appliance.base.errors import AgentError, LinkTimeoutError
 from controller.actions.space import Action
 from controller.agents.protocol import Turn
 from controller.observation.settle import DEFAULT_RULE, settle_machine
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     StepsOf = Callable[[Task, int], Sequence[OracleStep]]
 
 T = TypeVar("T")
+
+_LOG = logging.getLogger(__name__)
 
 _EVERY_S = 0.5
 _CHECK_TIMEOUT_S = 15.0
@@ -122,7 +125,15 @@ class Oracle:
         machine = self._context.machines.get(step.on or "")
         if machine is None:
             raise AgentError(f"The environment has no role {step.on!r}.")
-        element = self._until(lambda: target.pick(machine.tree.elements()), step.seconds)
+
+        def look() -> Element | None:
+            try:
+                return target.pick(machine.tree.elements())
+            except LinkTimeoutError as exc:  # large programs on a busy host, while they start
+                _LOG.info("%s: %s", machine.info.machine_id, exc)
+                return None
+
+        element = self._until(look, step.seconds)
         if element is None:
             names = [element.name for element in machine.tree.elements() if element.name]
             raise AgentError(

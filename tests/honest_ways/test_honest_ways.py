@@ -65,7 +65,7 @@ def test_enough_evaluators_are_tried() -> None:
 
 @pytest.mark.vm
 @pytest.mark.slow
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(1800)
 @NEEDS_APPLIANCE
 @pytest.mark.parametrize("task", [_param(task) for task in TASKS])
 def test_honest_work_is_met(context: RunContext, task: Task) -> None:

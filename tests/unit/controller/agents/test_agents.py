@@ -68,6 +68,14 @@ def test_a_broken_tree_is_the_environments_fault(bench: Bench) -> None:
     assert bench.play(task).reason is Reason.ENVIRONMENT_ERROR
 
 
+def test_a_tree_that_is_late_once_is_asked_for_again(bench: Bench) -> None:
+    with bench.fakes.acquire({"desktop": Kind.DESKTOP}):
+        faults = bench.fakes.machines[Kind.DESKTOP, 0].faults
+        faults.add("tree", LinkTimeoutError("no reply"), effect=faults.clear)
+    click = {"on": "desktop", "do": "click", "at": {"name": "Terminal"}}
+    assert bench.play(make_task(oracle=[click, TYPE])).verdict is Verdict.PASS
+
+
 def test_an_oracle_for_other_machines_gives_up(bench: Bench, dark_task: Task) -> None:
     steps = make_task(
         roles={"phone": "phone", "desktop": "desktop"},
