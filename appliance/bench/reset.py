@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.bench.fork import proportional_mib
 from appliance.bench.rows import Row, phase_means
-from provisioning.protocols import READY, Kind
+from provisioning.protocols import READY, Kind, StateReporting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -34,6 +34,8 @@ def bench_desktop(
 ) -> Generator[Row]:
     """Dirty and rewind one desktop `count` times, then revert it by libvirt a tenth as often.
 
+    Between the two its state is taken, as at the end of a trial.
+
     The machine is made for this and thrown away; what dirties it is not timed.
 
     Args:
@@ -50,11 +52,17 @@ def bench_desktop(
     try:
         rewind = Row("rewind", "loadvm in the running QEMU, probe, clock, seed, state compared")
         yield rewind
+        effects = Row(
+            "state taken", "files, settings and processes, for the side effects of a trial"
+        )
+        yield effects
         growth = _Growth(machine, rewind, after=count // _WARM_SHARE)
 
         def dirty() -> None:
             growth.look()
             _dirty(machine)
+            if isinstance(machine, StateReporting):
+                effects.measure(machine.summarize, clock)
 
         _rewinds(machine, rewind, dirty, count=count, tick=tick, clock=clock)
         growth.look()
