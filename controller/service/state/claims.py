@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, case, func, select, update
 
 from controller.service.state.queued_run import State, Wish, find, to_run, touch
 from controller.service.state.tables import QueuedRunRow
@@ -16,6 +16,22 @@ if TYPE_CHECKING:
     from appliance.base.errors import MesocosmError
     from controller.service.state.database import Database
     from controller.service.state.queued_run import Counts, QueuedRun
+
+_QUEUE = QueuedRunRow.metadata.tables[QueuedRunRow.__tablename__]
+_ENDED = _QUEUE.c.passed + _QUEUE.c.failed + _QUEUE.c.inconclusive
+# One statement without objects: of what scheduling a trial costs, this is the most.
+_NOTE = (
+    update(_QUEUE)
+    .where(_QUEUE.c.run == bindparam("of_run"))
+    .values(
+        starts=case((bindparam("ended") > _ENDED, 0), else_=_QUEUE.c.starts),
+        planned=bindparam("planned"),
+        passed=bindparam("passed"),
+        failed=bindparam("failed"),
+        inconclusive=bindparam("inconclusive"),
+        change=select(func.max(_QUEUE.c.change) + 1).scalar_subquery(),
+    )
+)
 
 
 class Claims:
@@ -60,13 +76,16 @@ class Claims:
 
     def note(self, run: str, counts: Counts) -> None:
         """Write down how far a run is; a trial that ended clears the count of its starts."""
+        values = {
+            "of_run": run,
+            "ended": counts.ended,
+            "planned": counts.planned,
+            "passed": counts.passed,
+            "failed": counts.failed,
+            "inconclusive": counts.inconclusive,
+        }
         with self._database.write() as session:
-            row = find(session, run)
-            if counts.ended > row.passed + row.failed + row.inconclusive:
-                row.starts = 0
-            row.planned, row.passed = counts.planned, counts.passed
-            row.failed, row.inconclusive = counts.failed, counts.inconclusive
-            touch(session, row)
+            session.connection().execute(_NOTE, values)
 
     def give_back(self, run: str, *, is_stopping: bool) -> QueuedRun:
         """Note that a run ended before it was complete: cancelled, paused, or to be continued.
