@@ -163,6 +163,16 @@ class Search:
         is_left = self._failures.setdefault(kind, Failures()).may(Way.FORK)
         return is_left and self._parts.pool.forking(kind) is not None
 
+    def _are_others_made(self, kind: Kind) -> bool:
+        """Return whether all that is being made is of another backend or distribution."""
+        inventory = self._parts.inventory
+        made = [
+            record
+            for record in inventory.records()
+            if record.kind is kind and record.state is MachineState.STARTING and not record.is_fork
+        ]
+        return bool(made) and not any(map(inventory.is_offered, made))
+
     def _is_better_forked(self, source: Source) -> bool:
         """Return whether another lease is making a machine that this one can be forked from soon.
 
@@ -171,7 +181,7 @@ class Search:
         kind, ledger = source.kind, self._parts.ledger
         if Way.FORK not in self._ways or not isinstance(self._parts.backends[kind], ForkingBackend):
             return False
-        if not self._failures[kind].may(Way.FORK):
+        if not self._failures[kind].may(Way.FORK) or self._are_others_made(kind):
             return False
         # Of two that reserve at the same moment, the first one makes it.
         return any(

@@ -331,19 +331,18 @@ class DesktopVm(ProbedDesktop):
     def return_to(self, snapshot: str) -> ResetReport:
         """Bring it back to a snapshot, whether it runs, is paused or is stopped; it runs afterwards.
 
-        A paused guest is not asked anything before it goes back: what its last user left may not
-        answer, and under emulation it would cost a quarter of the lease.
+        A guest is not asked anything before it goes back: what its last user left may not answer.
 
         Raises:
             MesocosmError: it cannot; the machine must not be used.
         """
         name = self.info.machine_id
-        is_paused = self._hypervisor.state(name) == "paused"
-        if not is_paused:
+        state = self._hypervisor.state(name)
+        if state not in {"running", "paused"}:
             self.start()
         elif self._link is None or self._link.is_closed:
             self._link = open_virtio(self.spec.probe_socket, name=name)
-        return self.snapshots.rewind(snapshot, is_paused=is_paused)
+        return self.snapshots.rewind(snapshot, is_paused=state == "paused")
 
     def _connect(self) -> LinkClient:
         return connect_virtio(self.spec.probe_socket, name=self.info.machine_id)

@@ -12,6 +12,7 @@ from appliance.base.clock import wait_until
 from appliance.base.errors import CancelledError, MachineStartError
 from appliance.base.settings import Settings
 from provisioning.fleet.local import LocalFleet
+from provisioning.machine_state import MachineState
 from provisioning.protocols import Kind, ResetReport
 from tests.unit.provisioning.fleet.test_lease import Lab
 from tests.unit.provisioning.fleet.test_local import ROLES, FakeBackend, ForkingFake, HostFake
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from provisioning.fleet.handle import HostMachine, MachineHandle
     from provisioning.fleet.protocol import Lease
+    from provisioning.machine_folder import MachineRecord
 
 WAIT_S = 10.0
 
@@ -39,6 +41,7 @@ class SlowBackend(ForkingFake):
         self, say: Callable[[str], None], *, cancel: CancelToken | None = None
     ) -> MachineHandle[HostMachine]:
         handle = super().make(say)
+        self.write(handle.folder, MachineState.STARTING)
         try:
             with ended_by(cancel, self.let_end.set):
                 self.booting.release()
@@ -47,7 +50,20 @@ class SlowBackend(ForkingFake):
             handle.delete()
             raise
         self.is_template_made = True
+        handle.folder.mark(MachineState.READY)
         return handle
+
+
+class OtherBackend(ForkingFake):
+    """Makes and lends desktops of another distribution, which have other names here."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.is_template_made = False
+        self.made = 10
+
+    def lends(self, record: MachineRecord) -> bool:
+        return record.machine_id.startswith("desktop-1") and record.machine_id != "desktop-1"
 
 
 class SlowLab(Lab):
@@ -118,6 +134,19 @@ def test_where_the_first_boot_is_cancelled_the_second_lease_makes_its_own(slow: 
 
     assert (slow.slow.made, len(slow.leases)) == (2, 1)
     assert [type(error) for error in slow.errors] == [CancelledError]
+    slow.end()
+
+
+def test_nobody_waits_for_the_boot_of_another_distribution(slow: SlowLab) -> None:
+    first = slow.begin()
+    assert slow.slow.booting.acquire(timeout=WAIT_S)
+    other = OtherBackend(slow.settings)
+    with LocalFleet(slow.settings, {Kind.DESKTOP: other}).acquire(ROLES):
+        assert other.made == 11
+    assert len(slow.leases) == 0
+
+    slow.slow.let_end.set()
+    first.join(WAIT_S)
     slow.end()
 
 
