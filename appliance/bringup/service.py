@@ -72,6 +72,11 @@ def find_service(settings: Settings) -> int | None:
     return int(text) if text.strip().isdecimal() else None
 
 
+def is_carried_out(settings: Settings) -> bool:
+    """Return whether runs and schedules are carried out: by a service of this host, or a worker."""
+    return find_service(settings) is not None or QUESTIONS["worker"](settings)
+
+
 def start_service(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
     """Start the service unless it runs: its containers where there are some, else a process of this host.
 

@@ -146,7 +146,7 @@ def show(
     if json:
         print_json(contents.to_dict())
     elif page:
-        typer.echo(contents.page())
+        typer.echo(contents.page(), nl=False)
     else:
         _print_contents(contents)
 

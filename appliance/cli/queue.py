@@ -115,6 +115,7 @@ def list_runs(
         names = (row.request.suite, row.request.agent_label, row.schedule or row.origin, trials)
         table.add_row(row.run, state_text, str(row.priority), moment(row.requested_s), *names)
     print_table(table)
+    _say_if_idle(rows)
 
 
 def show(run: Run, json: JsonOption = False) -> None:
@@ -176,3 +177,18 @@ def _print(queued: QueuedRun, *, json: bool) -> None:
     for line in (queued.brief, queued.details, queued.resolution):
         if line:
             say(line)
+    _say_if_idle([queued])
+
+
+def _say_if_idle(rows: list[QueuedRun]) -> None:
+    """Say that nobody carries out runs that wait or seem to run, where that is so."""
+    from appliance.base.settings import get_settings
+    from appliance.bringup.service import is_carried_out
+    from appliance.cli.remote.client import chosen_server
+
+    if chosen_server() or all(row.state.is_over for row in rows) or is_carried_out(get_settings()):
+        return
+    say(
+        "No service is running, so nothing happens to queued and running runs until one is: "
+        "`mesocosm up`, or `mesocosm service start` on this host."
+    )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import asdict, dataclass, field
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import ActionError
@@ -11,11 +13,12 @@ from controller.actions.phone_shell import PACKAGES
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from provisioning.protocols import Commands, Json, Machine
 
 _TIMEOUT_S = 60.0
+_COLUMNS = 120
 _FOLDERS = "/usr/local/share/applications /usr/share/applications"
 _LIST_PROGRAMS = (
     f"for file in $(ls {_FOLDERS} 2>/dev/null | grep '[.]desktop$' | sort -u); do"
@@ -23,6 +26,10 @@ _LIST_PROGRAMS = (
     ' if [ -f "$folder/$file" ] && ! grep -q "^NoDisplay=true" "$folder/$file"; then'
     ' printf "%s\\t%s\\n" "${file%.desktop}" "$(sed -n "s/^Name=//p" "$folder/$file" | head -n 1)";'
     " fi; done; done"
+)
+# "package: path" a line; files of no package are named on standard error, and the exit code is 1.
+_LIST_OWNERS = (
+    f"dpkg-query -S $(ls -d {_FOLDERS} 2>/dev/null | sed 's:$:/*.desktop:') 2>/dev/null; true"
 )
 _LIST_COMMANDS = "ls /usr/local/bin /usr/bin /bin /usr/games 2>/dev/null | grep -v : | sort -u"
 _LIST_FONTS = "fc-list : family | sed 's/,.*//' | sort -u"
@@ -52,6 +59,7 @@ class Contents:
         machine: its image.
         programs: name as menus show it, by desktop id; of phones, the label that `open_app` takes, by
             package; empty for packages without one.
+        owners: package that a desktop's program is of, by desktop id; none where no package has it.
         packages: version by name, of a distribution.
         fonts: families.
         commands: that can be run by name.
@@ -60,6 +68,7 @@ class Contents:
 
     machine: str
     programs: dict[str, str] = field(default_factory=dict)
+    owners: dict[str, str] = field(default_factory=dict)
     packages: dict[str, str] = field(default_factory=dict)
     fonts: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
@@ -73,18 +82,28 @@ class Contents:
         """Return it as a page of Markdown."""
         parts = [f"# What is on {self.machine}\n"]
         if self.programs:
-            rows = [f"| `{key}` | {name} |" for key, name in self.programs.items()]
-            parts += ["## Programs\n", "| id | name |", "|---|---|", *rows, ""]
+            parts += ["## Programs\n", *self._program_rows(), ""]
         for uri, records in self.records.items():
             parts += [f"## `{uri}`\n", *(f"- {row}" for row in records or ("empty",)), ""]
         if self.fonts:
-            parts += ["## Fonts\n", ", ".join(self.fonts), ""]
+            parts += ["## Fonts\n", *_wrapped(self.fonts), ""]
+        if self.commands:
+            parts += ["## Commands\n", *_wrapped([f"`{name}`" for name in self.commands]), ""]
         if self.packages:
             listed = [f"{name} {version}" for name, version in self.packages.items()]
-            parts += ["## Packages\n", ", ".join(listed), ""]
-        if self.commands:
-            parts += ["## Commands\n", ", ".join(f"`{name}`" for name in self.commands), ""]
+            parts += ["## Packages\n", "```text", *listed, "```", ""]
         return "\n".join(parts)
+
+    def _program_rows(self) -> list[str]:
+        if not self.owners:
+            rows = [f"| `{key}` | {name} |" for key, name in self.programs.items()]
+            return ["| id | name |", "|---|---|", *rows]
+        packages = {key: f"{name} {self.packages.get(name)}" for key, name in self.owners.items()}
+        rows = [
+            f"| `{key}` | {name} | {packages.get(key, '-')} |"
+            for key, name in self.programs.items()
+        ]
+        return ["| id | name | package |", "|---|---|---|", *rows]
 
 
 def read_contents(machine: Machine) -> Contents:
@@ -104,9 +123,12 @@ def read_contents(machine: Machine) -> Contents:
         names = sorted(each.removeprefix("package:") for each in packages)
         programs = {name: labels.get(name, "") for name in names}
         return Contents(name, programs, records=_records(machine))
+    programs = _pairs(_shell(machine, _LIST_PROGRAMS))
+    owners = _owners(_shell(machine, _LIST_OWNERS))
     return Contents(
         name,
-        _pairs(_shell(machine, _LIST_PROGRAMS)),
+        programs,
+        {key: owners[key] for key in programs if key in owners},
         _pairs(_shell(machine, _LIST_PACKAGES)),
         tuple(_shell(machine, _LIST_FONTS).splitlines()),
         tuple(_shell(machine, _LIST_COMMANDS).split()),
@@ -128,6 +150,17 @@ def _records(phone: Commands) -> dict[str, tuple[str, ...]]:
 def _pairs(text: str) -> dict[str, str]:
     rows = [line.partition("\t") for line in text.splitlines() if line]
     return {key: value for key, _, value in rows}
+
+
+def _owners(text: str) -> dict[str, str]:
+    """Return the package of each desktop id, from lines such as ``gedit: /usr/…/gedit.desktop``."""
+    rows = [line.rpartition(": ") for line in text.splitlines()]
+    return {PurePosixPath(path).stem: packages.split(",")[0] for packages, _, path in rows}
+
+
+def _wrapped(names: Iterable[str]) -> list[str]:
+    """Return names as lines of a paragraph, none of them broken."""
+    return textwrap.wrap(", ".join(names), _COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
 def _shell(machine: Commands, line: str) -> str:

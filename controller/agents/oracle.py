@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from appliance.base.clock import wait_until
-from appliance.base.errors import AgentError, LinkTimeoutError
+from appliance.base.errors import AgentError, GuestCallError, LinkTimeoutError
 from controller.actions.space import Action
 from controller.agents.protocol import Turn
 from controller.observation.settle import DEFAULT_RULE, settle_machine
@@ -129,7 +129,10 @@ class Oracle:
         def look() -> Element | None:
             try:
                 return target.pick(machine.tree.elements())
-            except LinkTimeoutError as exc:  # large programs on a busy host, while they start
+            except (
+                GuestCallError,
+                LinkTimeoutError,
+            ) as exc:  # large programs that start, on a busy host
                 _LOG.info("%s: %s", machine.info.machine_id, exc)
                 return None
 

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 FOREIGN = 3
 """How many other tasks' reference solutions each task must fail."""
 
+RETRIES = 1
+"""More attempts at a trial whose machine failed, which shows nothing about the task."""
+
 _PATIENCE_S = 3.0
 
 
@@ -155,7 +158,7 @@ class Validator:
         """Return what an executor is to do for a round; its attempts are put into `ended`."""
         # Trials of an agent called noop tell what changes by itself.
         spec = CustomSpec(name=work.kind.value.replace(" ", "-"))
-        plan = Plan(self.suite, spec, work.driver, tuple(work.names), work.repeats)
+        plan = Plan(self.suite, spec, work.driver, tuple(work.names), work.repeats, RETRIES)
         folder = create_run(plan, self.runs_dir, clock=self.clock)
         context = make_context(
             plan,

@@ -14,6 +14,9 @@ MAX_BYTES = 96 << 20
 _MAX_XML_BYTES = 32 << 20
 _XML = (".xml", ".rels", ".vml", ".rdf")
 
+OOXML_MARK = "[Content_Types].xml"
+"""Name of a part that every file of Office Open XML has; archives hold names as they are."""
+
 
 def check_archive(data: bytes) -> dict[str, bytes]:
     """Read all members of a document's archive.

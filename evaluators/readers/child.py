@@ -29,11 +29,11 @@ _NOBODY = 65534
 def main(kind: str) -> int:
     """Read a document of a kind and print it; return the exit code."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-    from evaluators.readers import formats  # noqa: PLC0415 - the path is known only now
+    from evaluators.readers import archive, formats  # noqa: PLC0415 - the path is known only now
 
-    load_parsers(kind)
-    confine()
     data = sys.stdin.buffer.read()
+    load_parsers(kind, may_be_ooxml=archive.OOXML_MARK.encode() in data)
+    confine()
     try:
         with contextlib.redirect_stdout(sys.stderr):
             found = formats.read_document(kind, data)
@@ -51,16 +51,26 @@ def main(kind: str) -> int:
     return 0
 
 
-def load_parsers(kind: str) -> None:
-    """Import the parsers of a kind while the interpreter's files can still be read."""
+def load_parsers(kind: str, *, may_be_ooxml: bool) -> None:
+    """Import the parsers that a file may need while the interpreter's files can still be read.
+
+    Args:
+        kind: of the document.
+        may_be_ooxml: whether it has a name that all of Office Open XML have; their parsers take
+            longer to import than to read a file.
+    """
     names = {
-        "text": ("docx", "odf.opendocument", "odf.teletype"),
-        "workbook": ("openpyxl", "openpyxl.chart.reader", "odf.opendocument", "odf.teletype"),
-        "deck": ("pptx", "odf.opendocument", "odf.teletype"),
+        "text": ("docx",),
+        "workbook": ("openpyxl", "openpyxl.chart.reader"),
+        "deck": ("pptx",),
         "pdf": ("pypdf",),
     }
-    for name in names[kind]:
-        __import__(name)
+    if kind == "pdf" or may_be_ooxml:
+        for name in names[kind]:
+            __import__(name)
+    if kind != "pdf":
+        __import__("odf.opendocument")
+        __import__("odf.teletype")
 
 
 def confine() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evaluators.readers import odf, ooxml, pdf
-from evaluators.readers.archive import check_archive
+from evaluators.readers.archive import OOXML_MARK, check_archive
 from evaluators.readers.model import Deck, Pdf, TextDocument, Workbook
 
 if TYPE_CHECKING:
@@ -35,5 +35,5 @@ def read_document(kind: str, data: bytes) -> Any:  # noqa: ANN401 - one of the v
 def _reader(kind: str, data: bytes) -> Callable[[bytes], Any]:
     if kind == "pdf":
         return pdf.read_pdf
-    is_ooxml = "[Content_Types].xml" in check_archive(data)
+    is_ooxml = OOXML_MARK in check_archive(data)
     return (_OOXML if is_ooxml else _ODF)[kind]

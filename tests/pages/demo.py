@@ -31,7 +31,7 @@ TURNS = (
     Turn((Action("tap", "phone", {"x": 90, "y": 92}),), Usage(2210, 48, 0.0035), "I open the task to read it."),
     Turn((Action("click", "desktop", {"x": 4000, "y": 12}),), Usage(2390, 52, 0.0037), "Dark style: the menu is at the top right."),
     Turn((Action("open_app", "desktop", {"name": "Terminal"}),), Usage(2604, 40, 0.0038), "That was off the screen. A terminal does it, too."),
-    Turn((Action("type_text", "desktop", {"text": f"{SCHEME} prefer-light\n"}),), Usage(2650, 55, 0.0039), "I set the style."),
+    Turn((Action("type_text", "desktop", {"text": f"{SCHEME} prefer-light\ntouch made\n"}),), Usage(2650, 55, 0.0039), "I set the style."),
     Turn((Action("type_text", "desktop", {"text": f"{SCHEME} prefer-dark\n"}),), Usage(2701, 58, 0.0041), "It is still light: I wrote the wrong word."),
 )  # fmt: skip
 

@@ -52,7 +52,15 @@ def test_runs_are_queued_and_what_is_asked_of_them_is_kept(
     assert ask("queue", "cancel", run)["state"] == "cancelled"
     assert ask("queue", "list", "--state", "queued")["runs"] == []
     assert main(["queue", "list"]) == 0
-    assert run in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert run in shown.out
+    assert shown.err == ""  # it is cancelled, so nobody has to carry it out
+    assert main(["queue", "add", "tiny", *FAKE]) == 0
+    assert main(["queue", "list"]) == 0
+    assert capsys.readouterr().err.count("No service is running") == 2
+    monkeypatch.setattr("appliance.bringup.service.is_carried_out", lambda _settings: True)
+    assert main(["queue", "list"]) == 0
+    assert capsys.readouterr().err == ""
     assert main(["queue", "list", "--state", "queue"]) == 2
     assert "queued" in capsys.readouterr().err
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+import re
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from appliance.base.errors import ActionError
 from appliance.base.process import CommandResult, run
-from appliance.verify.contents import Contents, read_contents
+from appliance.base.settings import REPOSITORY
+from appliance.verify.contents import PROVIDERS, Contents, read_contents
 from controller.actions.phone_shell import PACKAGES
 from controller.actions.setup_phone import add_contact, add_message
+from images.distribution import DISTRIBUTIONS
 from images.phone.device.apps.directory import APPS
 from provisioning.fake import FakeDesktop, FakePhone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from provisioning.protocols import Machine
 
@@ -37,6 +41,19 @@ def test_a_desktop_is_asked_for_programs_packages_and_commands() -> None:
     page = found.page()
     assert page.startswith("# What is on desktop:fake (000000000000)\n")
     assert "## Commands" in page
+    assert read_page(page) == found
+
+
+def test_programs_name_the_package_that_they_are_of() -> None:
+    found = Contents(
+        "x",
+        {"gedit": "Text Editor", "firefox": "Firefox"},
+        {"gedit": "gedit"},
+        {"gedit": "41.0-3"},
+        fonts=("DejaVu Sans",) * 20,
+    )
+    assert "| `gedit` | Text Editor | gedit 41.0-3 |\n| `firefox` | Firefox | - |" in found.page()
+    assert read_page(found.page()) == found
 
 
 def test_a_phone_shows_its_packages_and_first_content() -> None:
@@ -63,3 +80,53 @@ def test_a_machine_that_cannot_be_asked_says_so() -> None:
 
 def test_an_empty_machine_has_a_short_page() -> None:
     assert Contents("x").page() == "# What is on x\n"
+
+
+COMMITTED = sorted((REPOSITORY / "docs/contents").glob("*.md"))
+
+
+def read_page(text: str) -> Contents:
+    """Return what a page shows."""
+    head, *parts = text.split("\n## ")
+    found: dict[str, Any] = {"machine": head.removeprefix("# What is on ").strip(), "records": {}}
+    for part in parts:
+        title, body = part.split("\n", 1)
+        cells = [re.split(r" ?\| ?", line)[1:-1] for line in body.splitlines()[3:] if "|" in line]
+        match title:
+            case "Programs":
+                found["programs"] = {row[0].strip("`"): row[1] for row in cells}
+                owned = {
+                    row[0].strip("`"): row[2].split()[0]
+                    for row in cells
+                    if row[2:] and row[2] != "-"
+                }
+                found["owners"] = owned
+            case "Fonts" | "Commands":
+                names = " ".join(body.split()).replace("`", "").split(", ")
+                found[title.lower()] = tuple(names)
+            case "Packages":
+                lines = [line.split(" ") for line in body.splitlines() if " " in line]
+                found["packages"] = dict(lines)
+            case _:
+                rows = tuple(line.removeprefix("- ") for line in body.splitlines() if line)
+                found["records"][title.strip("`")] = () if rows == ("empty",) else rows
+    return Contents(**found)
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
+def test_committed_pages_are_what_the_command_prints(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    found = read_page(text)
+    assert found.page() == text
+    assert len(found.programs) >= 10
+    if found.records:
+        assert set(found.records) == set(PROVIDERS)
+        assert set(PACKAGES.values()) <= set(found.programs)
+    else:
+        assert set(found.owners) <= set(found.programs)
+        assert all(found.packages[owner] for owner in found.owners.values())
+        assert {"python3", "git", "gsettings"} <= set(found.commands)
+
+
+def test_there_is_a_page_of_each_distribution_and_of_the_phone() -> None:
+    assert {path.stem for path in COMMITTED} == {*DISTRIBUTIONS, "phone"}

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.base.errors import LinkTimeoutError, SpecError
+from appliance.base.errors import GuestCallError, LinkTimeoutError, SpecError
 from controller.actions.space import Action
 from controller.agents.oracle import OracleDriver
 from controller.agents.random_agent import RandomAgent
@@ -18,6 +18,7 @@ from tests.unit.controller.bench import SET_DARK, make_task
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from appliance.base.errors import MesocosmError
     from controller.agents.protocol import AgentContext
     from evaluators.model.task import Task
     from tests.unit.controller.bench import Bench
@@ -68,10 +69,13 @@ def test_a_broken_tree_is_the_environments_fault(bench: Bench) -> None:
     assert bench.play(task).reason is Reason.ENVIRONMENT_ERROR
 
 
-def test_a_tree_that_is_late_once_is_asked_for_again(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    "error", [LinkTimeoutError("no reply"), GuestCallError("the helper process died")]
+)
+def test_a_tree_that_is_late_once_is_asked_for_again(bench: Bench, error: MesocosmError) -> None:
     with bench.fakes.acquire({"desktop": Kind.DESKTOP}):
         faults = bench.fakes.machines[Kind.DESKTOP, 0].faults
-        faults.add("tree", LinkTimeoutError("no reply"), effect=faults.clear)
+        faults.add("tree", error, effect=faults.clear)
     click = {"on": "desktop", "do": "click", "at": {"name": "Terminal"}}
     assert bench.play(make_task(oracle=[click, TYPE])).verdict is Verdict.PASS
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from appliance.base.errors import LinkTimeoutError
 from controller.episode.result import Reason
 from controller.executors.protocol import TrialStarted
 from controller.validation.evidence import Attempt, Kind, Meaning, Validation
 from controller.validation.validator import Validator
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
+from provisioning.protocols import Kind as MachineKind
 from tests.unit.controller.lab import ignore
 
 if TYPE_CHECKING:
@@ -119,6 +121,16 @@ def test_attempts_that_died_are_no_evidence(lab: Lab, tmp_path: Path) -> None:
     assert (died.meaning, died.fault) == (Meaning.NO_EVIDENCE, "")
     few = Validation("answer", (*row.attempts[:2], died))
     assert any("only 0 attempts without doing it" in fault for fault in few.faults)
+
+
+def test_a_machine_that_fails_says_nothing_of_the_task_and_is_tried_again(
+    lab: Lab, tmp_path: Path
+) -> None:
+    with lab.fleet.acquire({"desktop": MachineKind.DESKTOP}):
+        faults = lab.fleet.machines[MachineKind.DESKTOP, 0].faults
+    faults.add("input", LinkTimeoutError("no reply"), effect=faults.clear)
+    row = alone(lab, tmp_path, COPY, Kind.ORACLE)
+    assert [attempt.result.verdict for attempt in row.attempts] == [Verdict.PASS] * 2
 
 
 def test_a_failing_solution_says_at_which_step(lab: Lab, tmp_path: Path) -> None:
