@@ -7,6 +7,7 @@ does not reply within 5 s, or not in HTTP, makes the result inconclusive; one of
 from __future__ import annotations
 
 import contextlib
+import errno
 import html.parser
 import http.client
 import json
@@ -15,7 +16,7 @@ from urllib.parse import urlsplit
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.data import exactly, json_object, resolve
-from evaluators.desktop.errors import asking
+from evaluators.desktop.errors import asking, is_own
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -207,6 +208,15 @@ def _plain(text: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").strip()
 
 
+def _is_unserved(exc: OSError, host: str) -> bool:
+    """Return whether an error of a connection means that nothing listens there.
+
+    A desktop without IPv6 refuses `localhost` twice, the second time since it lacks the address.
+    """
+    lacks = exc.errno == errno.EADDRNOTAVAIL and is_own(host)
+    return lacks or isinstance(exc, ConnectionRefusedError)
+
+
 def ask(
     method: str, url: str, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> Answer:
@@ -227,8 +237,10 @@ def ask(
     with asking(parts.hostname), contextlib.closing(connection):
         try:
             connection.request(method, target, body or None, dict(headers or {}))
-        except ConnectionRefusedError:
-            return Answer(0, b"")
+        except OSError as exc:
+            if _is_unserved(exc, parts.hostname):
+                return Answer(0, b"")
+            raise
         response = connection.getresponse()
         data = response.read(_MAX_BYTES + 1)
         is_whole = len(data) <= _MAX_BYTES and not response.length

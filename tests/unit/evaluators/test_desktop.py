@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from appliance.base.process import run
 from evaluators.bundle import desktop_bundle
 from evaluators.desktop.files import file_exists, path_absent
 from evaluators.desktop.folders import directory_exists, directory_lists
@@ -264,3 +265,17 @@ def test_the_bundle_is_python_3_9_of_the_standard_library() -> None:
 
 def _run_at_import(tree: ast.Module) -> list[Any]:
     return [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+
+
+# What a desktop container without IPv6 has: a loopback interface with its IPv4 address alone.
+WITHOUT_IPV6 = (
+    "ip link set lo up; echo 1 > /proc/sys/net/ipv6/conf/lo/disable_ipv6; "
+    'exec "$0" -c "from evaluators.desktop.web import ask; '
+    "print(ask('GET', 'http://127.0.0.1:9/').status, ask('GET', 'http://[::1]:9/').status)\""
+)
+
+
+def test_a_service_at_an_address_that_the_desktop_lacks_is_one_that_is_not_there() -> None:
+    argv = ["unshare", "-n", "/bin/sh", "-c", WITHOUT_IPV6, sys.executable]
+    result = run(argv, cwd=Path(__file__).parents[3], env={"PYTHONPATH": "."}).require()
+    assert result.text == "0 0"
