@@ -181,7 +181,7 @@ def test_a_screen_is_live_and_a_person_does_a_task(page: Page, site: Site) -> No
     page.get_by_role("link", name="On", exact=True).click()
     page.locator("[data-field=action]", has_text="click").wait_for()
     assert states(page) == ["active"]
-    page.keyboard.press("End")
+    page.get_by_role("link", name="On", exact=True).click()
     page.locator("[data-field=action]", has_text="echo hello").wait_for()
     assert states(page) == ["met"]
     page.goto("/suites/tiny")

@@ -11,6 +11,7 @@ _MACHINES = ("provisioning", "images/desktop", "images/hypervisor", "appliance/b
 _CONTAINERS = (*_MACHINES, "images/desktop_container")
 _PHONES = ("images/phone", "provisioning/phone", "provisioning/links")
 _FIRST = "tests/integration/test_first_suite.py"
+_KILLS = "tests/integration/test_killed_worker.py"
 _JUDGES = ("evaluators", "provisioning/probe")
 _SERVICE_TESTS = (
     "tests/integration/test_killed_service.py",
@@ -55,7 +56,7 @@ JOBS = (
         "desktop-vm",
         "every integration test on desktop VMs, nightly ones included",
         (*_MACHINES, "tests/integration"),
-        pytest=("-m", "vm", "tests/integration", f"--ignore={_FIRST}"),
+        pytest=("-m", "vm", "tests/integration", f"--ignore={_FIRST}", f"--ignore={_KILLS}"),
         distributions=DISTRIBUTIONS,
     ),
     Job(
@@ -136,6 +137,20 @@ JOBS = (
         ("controller", "evaluators/isolation", "appliance/bench", *_SERVICE_TESTS),
         pytest=_SERVICE_TESTS,
         needs_appliance=False,
+    ),
+    Job(
+        "kills",
+        "20 kills of controller and worker lose no trial of 40 on real machines and fire no slot twice",
+        (
+            "controller",
+            "provisioning/fleet",
+            "appliance/cli/work.py",
+            "appliance/cli/serve.py",
+            _KILLS,
+        ),
+        pytest=(_KILLS,),
+        distributions=(DEFAULT,),
+        timeout_s=3 * 3600.0,
     ),
     Job(
         "pages",
