@@ -367,6 +367,7 @@ def read_event(reply: http.client.HTTPResponse) -> tuple[str, str]:
     return data["run"], data["state"]
 
 
+@pytest.mark.timeout(3600 if IS_NIGHTLY else 300)
 def test_the_document_tells_the_truth_whatever_is_asked(
     port: int,
     tokens: dict[str, dict[str, str]],
