@@ -134,6 +134,7 @@ def test_what_the_agent_takes_from_its_desktop_is_judged(context: RunContext, li
 
 
 @SLOW
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("letter", ["b", "c", "u"], ids=["restart", "panic", "read-only"])
 def test_keys_that_the_kernel_obeys_are_the_agents(context: RunContext, letter: str) -> None:
     """A panic needs root or these keys, and the distributions' kernels take no panic from them."""
