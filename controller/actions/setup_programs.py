@@ -142,12 +142,16 @@ def _desktop_file(machine: Machine, desktop_id: str) -> str:
 
 
 def _launch(machine: Machine, words: Sequence[str], what: str, wait_s: float) -> None:
-    """Start ``gio`` as a menu of the session does, and wait for a window that was not there."""
+    """Start ``gio`` as a menu of the session does, and wait for a window that was not there.
+
+    The picture that a large program shows while it starts is not waited for: what is done next would be
+    lost, or go to another window.
+    """
     before = _windows(machine)
     machine.link.call("launch", {"argv": [_GIO, *words]}, timeout_s=_TIMEOUT_S)
 
     def has_come() -> bool:
-        return bool(_windows(machine) - before)
+        return any(not _is_splash(machine, window) for window in _windows(machine) - before)
 
     if not wait_until(has_come, timeout_s=wait_s, every_s=_WINDOW_EVERY_S, clock=SYSTEM_CLOCK):
         raise ActionError(f"No window of {what} came up within {wait_s:g} s.")
@@ -157,3 +161,13 @@ def _windows(machine: Machine) -> set[str]:
     rows = machine.link.call("windows", {}, timeout_s=_TIMEOUT_S)
     listed = rows if isinstance(rows, list) else []
     return {str(row.get("id")) for row in listed if isinstance(row, dict)}
+
+
+def _is_splash(machine: Machine, window: str) -> bool:
+    """Return whether a window says that it is shown while its program starts."""
+    try:
+        argv = ["xprop", "-id", window, "_NET_WM_WINDOW_TYPE"]
+        result = machine.run(argv, timeout_s=_TIMEOUT_S)
+    except GuestCallError:
+        return False
+    return b"_NET_WM_WINDOW_TYPE_SPLASH" in result.stdout

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from appliance.base.errors import ActionError, SpecError
+from appliance.base.process import CommandResult
 from controller.actions.vocabulary import vocabulary
 from controller.episode.preparation import prepare
 from evaluators.desktop.unchanged import REFERENCE_FOLDER, reference_of
@@ -15,6 +16,7 @@ from provisioning.fake import FakeDesktop, FakePhone
 from tests.unit.controller.bench import make_task
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -191,6 +193,24 @@ def test_a_window_that_does_not_come_fails_the_setup() -> None:
 
     with pytest.raises(ActionError, match=r"No window of .* within 0.01 s"):
         done(Slow(), "start_program", desktop_id="org.gnome.Terminal", wait_s=0.01)
+
+
+def test_the_picture_of_a_program_that_starts_is_not_its_window() -> None:
+    asked: list[str] = []
+
+    class Large(FakeDesktop):
+        """Shows its splash picture until it has been asked for the third time."""
+
+        def run(self, argv: Sequence[str], **options: Any) -> CommandResult:  # noqa: ANN401
+            if argv[0] != "xprop":
+                return super().run(argv, **options)
+            asked.append(argv[2])
+            kind = "SPLASH" if len(asked) < 3 else "NORMAL"
+            line = f"_NET_WM_WINDOW_TYPE(ATOM) = _NET_WM_WINDOW_TYPE_{kind}\n"
+            return CommandResult(tuple(argv), 0, line.encode(), b"")
+
+    done(Large(), "start_program", desktop_id="org.gnome.Terminal")
+    assert len(asked) == 3
 
 
 def test_every_provider_of_the_phone_takes_rows(tmp_path: Path) -> None:
