@@ -1,13 +1,18 @@
 """Archives: zip, and tar with or without gzip, bzip2 or xz. Paths are as for files.
 
 An archive that is missing, broken, larger than 64 MiB, or has more than 10 000 members is unmet.
+So is one whose members take each other's place when they are unpacked (``a.txt`` and ``d/../a.txt``,
+a file and a folder of one name), and a tar with anything but zeros behind its end.
 Members are never unpacked to disk, and at most 1 MiB of one is kept.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import lzma
+import posixpath
+import struct
 import tarfile
 import unicodedata
 import zipfile
@@ -27,24 +32,28 @@ _MAX_STREAM_BYTES = 1 << 26
 _FILES = (0o00, 0o10)
 """Kinds of members in the modes of a zip: none told, regular file."""
 _SAYS_UTF8 = 0x800
+_UNICODE_PATH = 0x7075
+_LOCAL_HEADER_BYTES = 30
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError,
-    NotImplementedError, RuntimeError, ValueError,
+    NotImplementedError, RuntimeError, ValueError, struct.error,
 )  # fmt: skip
 
 
 class Member(NamedTuple):
-    """What is in an archive besides folders.
+    """What is in an archive.
 
     Attributes:
         name: with its folders, in Unicode's composed form, without a leading ``./``.
         is_file: whether it is a regular file, or a further name of one.
         data: its content if it is the wanted one; None when it is another, too large or no file.
+        is_folder: whether it is a folder.
     """
 
     name: str
     is_file: bool
     data: bytes | None
+    is_folder: bool = False
 
 
 @evaluator(on="desktop")
@@ -111,10 +120,40 @@ def _members(guest: Guest, path: str, wanted: str) -> list[Member] | None:
         if file is None or file.seek(0, 2) > _MAX_ARCHIVE_BYTES:
             return None
         with contextlib.suppress(*_BROKEN):
-            read = _zipped if zipfile.is_zipfile(file) else _tarred
-            file.seek(0)
-            return list(read(file, wanted))
+            read = _tarred if _is_tar(file) else _zipped
+            members = list(read(file, wanted))
+            return [each for each in members if not each.is_folder] if _is_sound(members) else None
     return None
+
+
+def _is_tar(file: BinaryIO) -> bool:
+    """Return whether a file begins as a tar does, whatever is behind it; go back to its beginning."""
+    file.seek(0)
+    try:
+        with tarfile.open(fileobj=file, mode="r:*"):
+            return True
+    except tarfile.TarError:
+        return False
+    finally:
+        file.seek(0)
+
+
+def _is_sound(members: list[Member]) -> bool:
+    """Return whether no member takes the place of another, or of a folder, when they are unpacked."""
+    places = [_place(each.name) for each in members if not each.is_folder]
+    folders = {_place(each.name) for each in members if each.is_folder}
+    folders.update(itertools.chain.from_iterable(map(_above, places)))
+    return len(set(places)) == len(places) and folders.isdisjoint(places)
+
+
+def _place(name: str) -> str:
+    return posixpath.normpath("/" + name.lstrip("/"))
+
+
+def _above(place: str) -> Iterator[str]:
+    """Iterate over the folders that a member is in."""
+    parts = place.split("/")
+    return ("/".join(parts[:number]) for number in range(2, len(parts)))
 
 
 def _zipped(file: BinaryIO, wanted: str) -> Iterator[Member]:
@@ -122,9 +161,12 @@ def _zipped(file: BinaryIO, wanted: str) -> Iterator[Member]:
         _require(sum(info.file_size for info in archive.infolist()) <= _MAX_STREAM_BYTES or wanted)
         for number, info in enumerate(archive.infolist()):
             _require(number < MAX_ENTRIES)
-            if not info.is_dir():
+            name = _name(_zip_name(file, info))
+            if info.is_dir():
+                _require(not info.file_size)
+                yield Member(name, is_file=False, data=None, is_folder=True)
+            else:
                 is_file = info.external_attr >> 28 in _FILES
-                name = _name(_decoded(info))
                 data = None
                 if is_file and wanted in {"", name}:
                     with archive.open(info) as member:
@@ -132,28 +174,76 @@ def _zipped(file: BinaryIO, wanted: str) -> Iterator[Member]:
                 yield Member(name, is_file, data)
 
 
+def _zip_name(file: BinaryIO, info: zipfile.ZipInfo) -> str:
+    """Return the name under which programs unpack a member.
+
+    Raises:
+        ValueError: its two headers name it differently.
+    """
+    file.seek(info.header_offset)
+    header = file.read(_LOCAL_HEADER_BYTES)
+    name_size, extra_size = struct.unpack("<HH", header[26:])
+    file.seek(name_size, 1)
+    name = _decoded(info)
+    found = _unicode_path(info, info.extra) or name
+    _require(found == (_unicode_path(info, file.read(extra_size)) or name))
+    return found
+
+
+def _unicode_path(info: zipfile.ZipInfo, extra: bytes) -> str:
+    """Return the name that Info-ZIP's field of a header has; empty when there is none that counts.
+
+    Source: PKWARE's APPNOTE.TXT 4.6.9.
+    """
+    name = info.orig_filename.encode("utf-8" if info.flag_bits & _SAYS_UTF8 else "cp437")
+    while len(extra) >= struct.calcsize("<HH"):
+        kind, size = struct.unpack_from("<HH", extra)
+        value, extra = extra[4 : 4 + size], extra[4 + size :]
+        if kind == _UNICODE_PATH and value[:5] == struct.pack("<BI", 1, zlib.crc32(name)):
+            return value[5:].decode("utf-8")
+    return ""
+
+
 def _decoded(info: zipfile.ZipInfo) -> str:
     """Return a name; of programs that do not say that it is UTF-8, as it is if it can be."""
     if info.flag_bits & _SAYS_UTF8:
-        return info.filename
+        return info.orig_filename
     try:
-        return info.filename.encode("cp437").decode("utf-8")
+        return info.orig_filename.encode("cp437").decode("utf-8")
     except UnicodeError:
-        return info.filename
+        return info.orig_filename
 
 
 def _tarred(file: BinaryIO, wanted: str) -> Iterator[Member]:
     with tarfile.open(fileobj=file, mode="r:*") as archive:
         for number, info in enumerate(archive):
             _require(number < MAX_ENTRIES and info.offset_data + info.size <= _MAX_STREAM_BYTES)
-            if not info.isdir():
+            name = _name(info.name)
+            if info.isdir():
+                yield Member(name, is_file=False, data=None, is_folder=True)
+            else:
                 is_file = info.isfile() or info.islnk()
-                name = _name(info.name)
                 data = None
                 if is_file and wanted in {"", name}:
                     member = archive.extractfile(info)
                     data = None if member is None else _content(member, wanted)
                 yield Member(name, is_file, data)
+        _read_end(archive)
+
+
+def _read_end(archive: tarfile.TarFile) -> None:
+    """Read what is behind the last member, so that a compressed archive is checked to its end.
+
+    Raises:
+        ValueError: it is more than zeros, or too large.
+        EOFError: the compressed data end early.
+    """
+    file, size = archive.fileobj, archive.offset
+    if file is not None:
+        file.seek(size)
+        while data := file.read(MAX_BYTES):
+            size += len(data)
+            _require(size <= _MAX_STREAM_BYTES + MAX_BYTES and not data.strip(b"\0"))
 
 
 def _content(member: IO[bytes], wanted: str) -> bytes | None:
@@ -176,4 +266,4 @@ def _plain(text: str) -> str:
 
 def _require(is_bounded: object) -> None:
     if not is_bounded:
-        raise ValueError("the archive is too large")
+        raise ValueError("the archive is too large, or unsound")

@@ -11,7 +11,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.reading import is_file, link_target, look, sha256_of
+from evaluators.desktop.reading import is_file, is_folder, link_target, look, sha256_of
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
@@ -140,6 +140,8 @@ def file_mode_equals(guest: Guest, path: str, mode: str) -> bool:
 def symlink_leads_to(guest: Guest, path: str, target: str) -> bool:
     """Return whether there is a symbolic link at a path, to another path that may be missing.
 
+    Where the link goes up (``..``), it must leave a folder that is there and is no link itself.
+
     Proves the state, not who made it.
 
     Example:
@@ -153,5 +155,12 @@ def symlink_leads_to(guest: Guest, path: str, target: str) -> bool:
     link = link_target(guest, path)
     if link is None:
         return False
-    folder = guest.path(path).rpartition("/")[0]
-    return guest.path(f"{folder}/{link}" if link[0] != "/" else link) == guest.path(target)
+    way = guest.path(path).rpartition("/")[0] if link[0] != "/" else ""
+    for part in link.split("/"):
+        if part == "..":
+            if not is_folder(guest, way or "/"):
+                return False
+            way = way.rpartition("/")[0]
+        elif part not in {"", "."}:
+            way = f"{way}/{part}"
+    return guest.path(way or "/") == guest.path(target)

@@ -75,8 +75,8 @@ def directories_equal(guest: Guest, source: str, target: str) -> bool:
     """Return whether two folders hold the same files with the same content, in the same subfolders.
 
     Times, owners and permissions are ignored; entries whose name begins with a dot are compared. Links
-    must have the same target text. An empty source is unmet, as nothing shows that it was copied; so are
-    folders with more than 10 000 entries or 256 MiB, and a target that is the source or is within it.
+    must have the same target text. A source without a file or link, however many empty folders it holds,
+    is unmet, as nothing shows that it was copied; so are folders with more than 10 000 entries or 256 MiB, and a target that is the source or is within it.
 
     Proves the state, not who made it.
 
@@ -91,7 +91,9 @@ def directories_equal(guest: Guest, source: str, target: str) -> bool:
     if f"{guest.path(target)}/".startswith(f"{guest.path(source)}/"):
         return False
     original = tree_of(guest, source)
-    return bool(original) and tree_of(guest, target) == original
+    if original is None or set(original.values()) <= {"folder", "other"}:
+        return False
+    return tree_of(guest, target) == original
 
 
 def _shown(guest: Guest, path: str) -> list[str] | None:

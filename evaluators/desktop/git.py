@@ -14,7 +14,11 @@ from evaluators.decorators import evaluator
 from evaluators.desktop.repository import verified_copy
 
 if TYPE_CHECKING:
+    from evaluators.desktop.repository import Repository
     from provisioning.probe.guest import Guest
+
+_REGULAR = "100"
+"""With which the modes of regular files begin."""
 
 
 @evaluator(on="desktop")
@@ -168,7 +172,8 @@ def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HE
 def git_file_equals(guest: Guest, path: str, file: str, text: str, ref: str = "HEAD") -> bool:
     """Return whether a file of a commit holds exactly this text.
 
-    One newline at the end and the state of the work tree are ignored. Proves the state, not who made it.
+    One newline at the end and the state of the work tree are ignored. A symbolic link is no file. Proves
+    the state, not who made it.
 
     Example:
         ``{on: desktop, check: git_file_equals, with: {path: ~/project, file: NAME, text: Mesocosm}}``
@@ -182,5 +187,13 @@ def git_file_equals(guest: Guest, path: str, file: str, text: str, ref: str = "H
     """
     with verified_copy(guest, path) as copy:
         commit = copy and copy.commit(ref)
-        content = copy.output("cat-file", "blob", f"{commit}:{file}") if copy and commit else None
+        blob = _blob(copy, commit, file) if copy and commit else None
+        content = copy.output("cat-file", "blob", blob) if copy and blob else None
     return content is not None and content == text.removesuffix("\n")
+
+
+def _blob(copy: Repository, commit: str, file: str) -> str | None:
+    """Return the digest of a regular file's content; None for a folder, a link and a submodule."""
+    listed = copy.output("ls-tree", "--full-tree", "-z", commit, "--", file) or ""
+    what, _, name = listed.removesuffix("\0").partition("\t")
+    return what.split(" ")[-1] if what.startswith(_REGULAR) and name == file else None

@@ -438,6 +438,25 @@ FILES = (
                 path="~/l",
                 target="/srv/t",
             ),
+            forged(
+                "up from a link, to elsewhere",
+                lambda b: (b.folder_at("~/a/b"), b.link("~/x", "a/b"), b.link("~/l", "x/../t")),
+                path="~/l",
+                target="~/t",
+            ),
+            forged("up from nowhere", lambda b: b.link("~/l", "no/../t"), path="~/l", target="~/t"),
+            forged(
+                "up from a file",
+                lambda b: (b.write("~/x", "x"), b.link("~/l", "x/../t")),
+                path="~/l",
+                target="~/t",
+            ),
+            another_way(
+                "up from a folder",
+                lambda b: (b.folder_at("~/x"), b.link("~/l", "x/../t")),
+                path="~/l",
+                target="~/t",
+            ),
             another_way(
                 "round about", lambda b: b.link("~/d/l", ".././d/../t"), path="~/d/l", target="~/t"
             ),
@@ -645,6 +664,12 @@ FOLDERS = (
             empty(
                 "two empty folders",
                 lambda b: (b.folder_at("~/s"), b.folder_at("~/t")),
+                source="~/s",
+                target="~/t",
+            ),
+            empty(
+                "an empty folder in each",
+                lambda b: (b.folder_at("~/s/d/e"), b.folder_at("~/t/d/e")),
                 source="~/s",
                 target="~/t",
             ),

@@ -1207,6 +1207,30 @@ GIT = (
             forged(
                 "a commit in the place of another", _impostor("old"), path=R, file="a", text="hi"
             ),
+            forged(
+                "a link with that target",
+                lambda b: (
+                    b.commit("one", b="x"),
+                    b.link("~/r/a", "hi"),
+                    b.git("add", "a"),
+                    b.git("commit", "-q", "-m", "two"),
+                ),
+                path=R,
+                file="a",
+                text="hi",
+            ),
+            another_way(
+                "a program in a folder",
+                lambda b: (
+                    b.folder_at("~/r/d"),
+                    b.start(),
+                    b.write("~/r/d/a", "hi", 0o755),
+                    b.commit("one", b="x"),
+                ),
+                path=R,
+                file="d/a",
+                text="hi",
+            ),
             another_way("packed", _gathered, path=R, file="a", text="hi"),
             another_way("by plumbing", _plumbed, path=R, file="a", text="hi"),
             another_way(

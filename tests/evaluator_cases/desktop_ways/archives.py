@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import io
+import struct
 import tarfile
 import zipfile
+import zlib
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +116,35 @@ def _old_names() -> bytes:
     return bytes(data)
 
 
+def _with_path(path: str, text: str = "hi", *, of: bytes = b"a.txt") -> bytes:
+    """Return a zip of a.txt with Info-ZIP's field that names it otherwise."""
+    raw = io.BytesIO()
+    name = path.encode()
+    with zipfile.ZipFile(raw, "w") as archive:
+        info = zipfile.ZipInfo("a.txt")
+        info.extra = struct.pack("<HHBI", 0x7075, 5 + len(name), 1, zlib.crc32(of)) + name
+        archive.writestr(info, text)
+    return raw.getvalue()
+
+
+def _unsound(text: str) -> tuple[tuple[str, bytes], ...]:
+    """Return archives with a.txt of a text that programs unpack otherwise, by name."""
+    good, data = ("a.txt", text.encode()), text.encode()
+    path, plain = _with_path("evil.txt", text), tarred(("evil.txt", data), mode="w")
+    packed = tarred(good, mode="w:xz")
+    before, mark, listed = path.partition(b"PK\1\2")
+    sum32 = struct.pack("<I", zlib.crc32(b"a.txt"))
+    return (
+        ("a field with another name", path),
+        ("another name before the content alone", before + mark + listed.replace(sum32, b"none")),
+        ("a tar with a zip behind it", plain + zipped(good)),
+        ("a tar before another zip", tarred(good, mode="w") + zipped(("evil.txt", data))),
+        ("two tars", tarred(good, mode="w") + plain),
+        ("a tar.xz without its end", packed[:-20]),
+        ("a tar.gz with more behind it", tarred(good) + gzip.compress(b"junk")),
+    )
+
+
 def archive_lists() -> tuple[Case, ...]:
     """Return cases of `archive_lists`."""
     args: dict[str, Json] = {"path": "~/f", "names": ["a.txt"]}
@@ -156,6 +188,30 @@ def archive_lists() -> tuple[Case, ...]:
             ),
             path="~/f",
             names=[str(n) for n in range(5)],
+        ),
+        *(forged(name, _file(data), **args) for name, data in _unsound("hi")),
+        forged("a folder with content", _file(zipped(("a.txt", b"hi"), ("b/", b"x"))), **args),
+        forged(
+            "then a folder of that name", _file(tarred(("a.txt", b"x"), ("a.txt", "5"))), **args
+        ),
+        forged(
+            "a file in a file",
+            _file(zipped(("a.txt", b"hi"), ("a.txt/b", b"x"))),
+            path="~/f",
+            names=["a.txt", "a.txt/b"],
+        ),
+        another_way(
+            "a field with its name",
+            _file(_with_path("Zürich.txt")),
+            path="~/f",
+            names=["Zürich.txt"],
+        ),
+        another_way("a field of an old name", _file(_with_path("evil.txt", of=b"b")), **args),
+        another_way(
+            "a tar of a zip",
+            _file(tarred(("x.zip", whole), mode="w")),
+            path="~/f",
+            names=["x.zip"],
         ),
         another_way("a zip without compression", _file(whole), **args),
         another_way(
@@ -241,6 +297,16 @@ def archive_member_equals() -> tuple[Case, ...]:
             **args,
         ),
         forged("with zeros behind it", _file(tarred(("a.txt", b"hi\nho\0"))), **args),
+        *(forged(name, _file(data), **args) for name, data in _unsound("hi\nho")),
+        *(
+            forged(
+                f"before {name}",
+                _file(zipped(("a.txt", b"hi\nho"), ("d/b", b""), (name, b""))),
+                **args,
+            )
+            for name in ("d/../a.txt", "/a.txt", ".//a.txt", "a.txt/b")
+        ),
+        forged("then a link", _file(tarred(("a.txt", b"hi\nho"), ("a.txt", "2"))), **args),
         another_way(
             "CRLF and a byte order mark",
             _file(zipped(("a.txt", b"\xef\xbb\xbfhi\r\nho\r\n"))),
