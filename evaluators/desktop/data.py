@@ -26,7 +26,7 @@ def json_value_equals(guest: Guest, path: str, pointer: str, value: object) -> b
     """Return whether a JSON file has this value at a position.
 
     Numbers are compared by value and type: 1 is neither 1.0 nor true. Objects and lists must be
-    entirely equal. A file in which an object has a key twice is unmet.
+    entirely equal. A file in which an object has a key twice is unmet, and so is one with NaN.
 
     A byte order mark is ignored. Proves the state, not who made it.
 
@@ -48,8 +48,8 @@ def json_value_equals(guest: Guest, path: str, pointer: str, value: object) -> b
     if pointer and pointer[0] != "/":
         raise ValueError(f"a JSON pointer begins with a slash, not {pointer!r}")
     try:
-        document = json.loads(read_plain_text(guest, path) or "", object_pairs_hook=json_object)
-    except (ValueError, RecursionError):
+        document = parse_json(read_plain_text(guest, path) or "")
+    except ValueError:
         return False
     return exactly(resolve(document, pointer), value)
 
@@ -167,16 +167,28 @@ def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
     return len(found) == 1 and (found[0].text or "").strip() == text.strip()
 
 
-def json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object of JSON; for `json.loads`.
+def parse_json(text: str | bytes) -> object:
+    """Parse JSON.
 
     Raises:
-        ValueError: a key occurs twice.
+        ValueError: it is none (``NaN`` and ``Infinity`` are not), is nested too deep, or an object has a
+            key twice.
     """
+    try:
+        return json.loads(text, object_pairs_hook=_json_object, parse_constant=_refuse)
+    except RecursionError as exc:
+        raise ValueError("nested too deep") from exc
+
+
+def _json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key occurs twice")
     return found
+
+
+def _refuse(constant: str) -> object:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def resolve(document: object, pointer: str) -> object:

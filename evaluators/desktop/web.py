@@ -6,17 +6,17 @@ does not reply within 5 s, or not in HTTP, makes the result inconclusive; one of
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
-import html.parser
 import http.client
-import json
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.data import exactly, json_object, resolve
+from evaluators.desktop.data import exactly, parse_json, resolve
 from evaluators.desktop.errors import asking, is_own
+from evaluators.desktop.page_title import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 _TIMEOUT_S = 5.0
 _MAX_BYTES = 1 << 22
 _OK = 200
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CHARSETS = ("ascii", "big5", "cp", "euc", "gb", "iso", "koi8", "mac", "shift", "utf-16", "utf-8")
+"""How the names of character sets begin that browsers know too."""
 
 
 class Answer(NamedTuple):
@@ -33,13 +40,16 @@ class Answer(NamedTuple):
 
     Attributes:
         status: of HTTP; 0 when the connection was refused.
-        body: None when it is larger than 4 MiB, or shorter than the service said.
+        body: None when it is larger than 4 MiB, shorter than the service said, or encoded, as by
+            compression, which was not asked for.
         charset: of a text, as the service says; UTF-8 when it does not.
+        is_page: whether a browser shows the body as HTML.
     """
 
     status: int
     body: bytes | None
     charset: str = "utf-8"
+    is_page: bool = False
 
 
 @evaluator(on="desktop")
@@ -75,7 +85,7 @@ def http_text_equals(guest: Guest, url: str, text: str) -> bool:
         url: the whole address, ``http`` or ``https``.
         text: the whole body.
     """
-    body = _text_at(url)
+    body = _text_in(ask("GET", url))
     return body is not None and _plain(body) == _plain(text)
 
 
@@ -93,7 +103,7 @@ def http_text_contains(guest: Guest, url: str, text: str) -> bool:
         url: the whole address, ``http`` or ``https``.
         text: what the body must contain, markup included.
     """
-    body = _text_at(url)
+    body = _text_in(ask("GET", url))
     return bool(text) and body is not None and text.replace("\r\n", "\n") in _plain(body)
 
 
@@ -101,8 +111,10 @@ def http_text_contains(guest: Guest, url: str, text: str) -> bool:
 def http_title_is(guest: Guest, url: str, title: str) -> bool:
     """Return whether a service replies to a GET with status 200 and a page of exactly this title.
 
-    The page's first ``title`` element counts, outside of comments, scripts, pictures, formulas, templates,
-    text fields and other frames; runs of white space count as one blank. Proves the state, not who made it.
+    A page is of type ``text/html``, or of none, and no attachment. Its first ``title`` element counts, outside
+    of comments, scripts, pictures, text fields and other frames, and before any template, table, choice or
+    formula; runs of white space count as one blank. What a script makes of it later is not seen.
+    Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: http_title_is, with: {url: "http://localhost:8080/", title: My garden}}``
@@ -112,12 +124,9 @@ def http_title_is(guest: Guest, url: str, title: str) -> bool:
         url: the whole address, ``http`` or ``https``.
         title: the whole title.
     """
-    body = _text_at(url)
-    if body is None:
-        return False
-    page = _Title()
-    page.feed(body)
-    return page.title is not None and " ".join(page.title.split()) == " ".join(title.split())
+    answer = ask("GET", url)
+    found = title_of(_text_in(answer) or "") if answer.is_page else None
+    return found is not None and " ".join(found.split()) == " ".join(title.split())
 
 
 @evaluator(on="desktop")
@@ -140,66 +149,23 @@ def http_json_equals(guest: Guest, url: str, pointer: str, value: object) -> boo
     if answer.status != _OK or answer.body is None:
         return False
     try:
-        document = json.loads(answer.body, object_pairs_hook=json_object)
-    except (ValueError, RecursionError):
+        document = parse_json(answer.body)
+    except ValueError:
         return False
     return exactly(resolve(document, pointer), value)
 
 
-_APART = frozenset(
-    {
-        "svg",
-        "math",
-        "template",
-        "textarea",
-        "iframe",
-        "noembed",
-        "noframes",
-        "noscript",
-        "xmp",
-        "select",
-    }
-)
-"""Elements in which a title is a text, or another thing's title."""
+def _text_in(answer: Answer) -> str | None:
+    """Return the body of a reply; None unless its status is 200 and its body a text.
 
-
-class _Title(html.parser.HTMLParser):
-    """Reads the first title of a page.
-
-    Attributes:
-        title: None until one ended.
+    A byte order mark decides, as in browsers, whatever the service says.
     """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.title: str | None = None
-        self._parts: list[str] | None = None
-        self._apart = 0
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser's
-        if tag in _APART:
-            self._apart += 1
-        elif tag == "title" and self.title is None and not self._apart:
-            self._parts = []
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in _APART:
-            self._apart = max(0, self._apart - 1)
-        elif tag == "title" and self._parts is not None:
-            self.title, self._parts = "".join(self._parts), None
-
-    def handle_data(self, data: str) -> None:
-        if self._parts is not None:
-            self._parts.append(data)
-
-
-def _text_at(url: str) -> str | None:
-    """Return the body of a page; None unless the service replies with 200 and a text."""
-    answer = ask("GET", url)
     if answer.status != _OK or answer.body is None:
         return None
+    charset = next((name for mark, name in _MARKS if answer.body.startswith(mark)), answer.charset)
     try:
-        return answer.body.decode(answer.charset)
+        is_known = codecs.lookup(charset).name.startswith(_CHARSETS)
+        return answer.body.decode(charset) if is_known else None
     except (LookupError, ValueError):
         return None
 
@@ -243,6 +209,19 @@ def ask(
             raise
         response = connection.getresponse()
         data = response.read(_MAX_BYTES + 1)
-        is_whole = len(data) <= _MAX_BYTES and not response.length
+        is_whole = len(data) <= _MAX_BYTES and not response.length and not _is_encoded(response)
         charset = response.headers.get_content_charset("utf-8")
-        return Answer(response.status, data if is_whole else None, charset)
+        whole = data if is_whole else None
+        return Answer(response.status, whole, charset, _is_page(response.headers))
+
+
+def _is_encoded(response: http.client.HTTPResponse) -> bool:
+    codings = response.headers.get_all("Content-Encoding", [])
+    return any(each.strip().lower() not in {"", "identity"} for each in codings)
+
+
+def _is_page(headers: http.client.HTTPMessage) -> bool:
+    is_kept = headers.get_content_disposition() == "attachment"
+    return not is_kept and (
+        "Content-Type" not in headers or headers.get_content_type() == "text/html"
+    )

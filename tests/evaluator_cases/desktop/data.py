@@ -174,6 +174,16 @@ DATA = (
         data.json_value_equals,
         DesktopFixture,
         (
+            *(
+                forged(
+                    f"beside {constant}, which is no JSON",
+                    _file(f'{{"a": [{constant}], "w": 1}}'),
+                    path="~/f",
+                    pointer="/w",
+                    value=1,
+                )
+                for constant in ("NaN", "Infinity", "-Infinity")
+            ),
             near_miss("a list for an object", _file("[]"), path="~/f", pointer="", value={}),
             near_miss("an object for a list", _file("{}"), path="~/f", pointer="", value=[]),
             near_miss("one item other", _file("[1, 2]"), path="~/f", pointer="", value=[1, 3]),

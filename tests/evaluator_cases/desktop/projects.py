@@ -24,6 +24,7 @@ from evaluators.testing.case import (
 from evaluators.testing.desktop import DesktopFixture
 from tests.evaluator_cases.desktop import services, system
 from tests.evaluator_cases.desktop import settings as settings_cases
+from tests.evaluator_cases.desktop_ways import web as web_ways
 from tests.evaluator_cases.processes import ProgramsFixture
 from tests.evaluator_cases.repository import RepositoryFixture
 from tests.evaluator_cases.servers import WebFixture
@@ -179,6 +180,7 @@ TABLES = (
                 "in capitals", page("<TITLE>My garden</TITLE>"), url=URL, title="My garden"
             ),
             another_way("as entities", page("<title>A &amp; B</title>"), url=URL, title="A & B"),
+            *web_ways.title_cases(),
         ),
     ),
     CaseTable(

@@ -73,6 +73,21 @@ def text_cases() -> tuple[Case, ...]:
             _page("Zürich\nHB", Content_Type="text/plain; charset=latin-1"),
             **args,
         ),
+        forged("said to be compressed", _page("Zürich\nHB", Content_Encoding="br"), **args),
+        forged(
+            "behind the mark of UTF-16",
+            _page(b"\xff\xfeZ", Content_Type="text/plain; charset=latin-1"),
+            url=_URL,
+            text="\u00ff\u00feZ",
+        ),
+        forged(
+            "in a character set that browsers do not know",
+            _page("Z+APw-rich\nHB", Content_Type="text/plain; charset=utf-7"),
+            **args,
+        ),
+        another_way(
+            "said not to be compressed", _page("Zürich\nHB", Content_Encoding="identity"), **args
+        ),
         another_way("with a byte order mark", _page("\ufeffZürich\nHB"), **args),
         another_way("CRLF", _page("Zürich\r\nHB\r\n"), **args),
         another_way("in pieces", _chunked("Zürich\nHB".encode()), **args),
@@ -97,6 +112,7 @@ def json_cases() -> tuple[Case, ...]:
         ),
         forged("a second document", _page(f"{{}}\n{text}"), **args),
         forged("cut off, though complete", _cut(text.encode()), **args),
+        forged("beside what is no number", _page(text[:-1] + ', "n": NaN}'), **args),
         another_way("escaped", _page(text), **args),
         another_way(
             "indented, with CRLF",
@@ -106,4 +122,44 @@ def json_cases() -> tuple[Case, ...]:
         another_way("with a byte order mark", _page("\ufeff" + text), **args),
         another_way("in UTF-16", _page(text.encode("utf-16")), **args),
         another_way("in pieces", _chunked(text.encode()), **args),
+    )
+
+
+def title_cases() -> tuple[Case, ...]:
+    """Return cases of `http_title_is`."""
+    args: dict[str, Json] = {"url": _URL, "title": "My garden"}
+    right, other = "<title>My garden</title>", "<title>Other</title>"
+    forgeries = {
+        "after a comment that ends at once": f"<!--> {other} -->{right}",
+        "after a comment that a browser ends": f"<!-- --!>{other}<!-- -->{right}",
+        "in a script in a script": f"<script><!-- <script> </script> {right} --></script>{other}",
+        "behind a script's short comment": f"<script><!--><script></script>{other}</script>{right}",
+        "in an attribute": f'<p title=">"><p a="{right}">{other}',
+        "in what a browser takes for a comment": f"<?x {right} >{other}",
+        "after a picture that a paragraph ends": f"<svg><p>{other}</p></svg>{right}",
+        "after a title in a picture's title": f"<svg><title>{other}</title></svg>{right}",
+        "after a foreign object": f"<svg><foreignObject>{other}</foreignObject></svg>{right}",
+        "before a table's": f"<table><tr><td>{right}</td></tr>{other}</table>",
+        "in plain text": f"<plaintext>{right}",
+    }
+    honest = {
+        "after scripts, styles and comments": "<!doctype html><html lang='a'><head><meta charset=utf-8>"
+        f"<!----><!-- > --><script>'<title>x</title>'</script><style></style>{right}</head>",
+        "with attributes": "<title class=a data-b='>'\n>My\ngarden</title >",
+        "with a slash": "<head/><link rel=a /><title/>My garden</title>",
+    }
+    return (
+        *(forged(name, _page(page), **args) for name, page in forgeries.items()),
+        forged("of a plain text", _page(right, Content_Type="text/plain"), **args),
+        forged("of a file", _page(right, Content_Type="application/octet-stream"), **args),
+        forged(
+            "of an attachment",
+            _page(right, Content_Type="text/html", Content_Disposition="attachment; filename=a"),
+            **args,
+        ),
+        *(another_way(name, _page(page), **args) for name, page in honest.items()),
+        another_way(
+            "of a page that says so", _page(right, Content_Type="text/html; charset=utf-8"), **args
+        ),
+        another_way("among many elements", _page("<div>" * 200_000 + right), **args),
     )
