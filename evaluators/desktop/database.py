@@ -3,6 +3,9 @@
 A database is copied, with its journal and write-ahead log, to a folder that only the evaluators'
 user can enter, and read there as SQLite does: what was not committed is rolled back. The copy must
 pass SQLite's integrity check. The original may be locked, and is never written to.
+
+Columns compare as the database declares: with ``COLLATE NOCASE``, Apple equals apple. A collation that
+only another program knows counts as the order of code points.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ _MAX_STEPS = 2_000
 _OPERATIONS_A_STEP = 10_000
 _HEAD = b"SQLite format 3\0"
 _READS = 5
+_MAX_COLLATIONS = 8
 _COMPANIONS = ("-journal", "-wal")
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
@@ -35,8 +39,9 @@ def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[obj
     """Return whether a query on an SQLite database returns exactly these rows, in this order.
 
     A text is not a number; 1 equals 1.0. Rows count once they are committed. The query must read
-    tables: a view of that name could return anything. A database that is missing, broken or larger
-    than 128 MiB, or has no such tables or columns, is unmet. Proves the state, not who made it.
+    tables: a view of that name could return anything. Columns compare as the database declares: with
+    ``COLLATE NOCASE``, Apple equals apple. A database that is missing, broken or larger than 128 MiB, or
+    has no such tables or columns, is unmet. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: sqlite_query_equals, with: {path: ~/shop.db, query: "SELECT name FROM
@@ -160,8 +165,7 @@ def _select(
     steps = iter(range(_MAX_STEPS))
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.set_progress_handler(lambda: next(steps, None) is None, _OPERATIONS_A_STEP)
-    if connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
-        raise sqlite3.DatabaseError("the database is damaged")
+    _prepare(connection, query, values)
     views = {
         name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'")
     }
@@ -170,6 +174,35 @@ def _select(
     if len(rows) > _MAX_ROWS:
         raise sqlite3.DataError("too many rows")
     return rows
+
+
+def _prepare(connection: sqlite3.Connection, query: str, values: Sequence[object]) -> None:
+    """Check a copy, and open the tables that a query names; the query is not run.
+
+    R-trees prepare to write when they are opened, which `_may` would forbid. A missing collation is
+    replaced, and what is sorted by it sorted anew: its index could return other rows than the table.
+
+    Raises:
+        sqlite3.Error: the database is damaged, or has no such tables or columns.
+    """
+    for _ in range(_MAX_COLLATIONS):
+        try:
+            connection.execute(f"EXPLAIN {query}", tuple(values)).fetchall()
+            if connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
+                raise sqlite3.DatabaseError("the database is damaged")
+        except sqlite3.OperationalError as exc:
+            name = str(exc).partition("no such collation sequence: ")[2]
+            if not name:
+                raise
+            connection.create_collation(name, _by_code_points)
+            connection.execute('REINDEX "{}"'.format(name.replace('"', '""')))
+        else:
+            return
+    raise sqlite3.DatabaseError("too many collations are missing")
+
+
+def _by_code_points(one: str, two: str) -> int:
+    return (one > two) - (one < two)
 
 
 def _may(asked: tuple[object, ...], views: set[str]) -> int:

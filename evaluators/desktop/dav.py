@@ -67,8 +67,8 @@ def calendar_has_event(
 
     A time with an offset is compared as an instant. A time without one is compared with the event's
     local time, or with the desktop's when the event's time is in UTC. A date means an all-day event.
-    Of a series only the first event counts. A cancelled event is unmet. Proves the state, not who
-    made it.
+    Of a series only the first event counts. A cancelled event is unmet, and so is one that says a thing
+    twice, such as its title. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: calendar_has_event, with: {calendar: "http://ann:pass@dav.test/ann/office/",
@@ -91,7 +91,7 @@ def calendar_has_event(
     own = _own_zone(guest)
     return any(
         shown(event.text("SUMMARY")) == shown(summary)
-        and event.text("STATUS").strip().upper() != "CANCELLED"
+        and event.takes_place()
         and (not location.strip() or shown(event.text("LOCATION")) == shown(location))
         and _is_at(event.start(), first, own)
         and (last is None or _is_at(event.end(), last, own))
@@ -124,7 +124,7 @@ def calendar_lacks_event(guest: Guest, calendar: str, summary: str) -> bool:
         events = [event for text in found.texts for event in events_in(text)]
     except ValueError:
         return False
-    titles = {shown(event.text("SUMMARY")) for event in events}
+    titles = {shown(title) for event in events for title in event.texts("SUMMARY") or [""]}
     return found.is_whole and shown(summary) not in titles
 
 

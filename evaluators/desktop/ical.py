@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 _ESCAPED = re.compile(r"\\(.)")
 _HEAD = re.compile(r'(?:[^":]|"[^"]*")*(?=:)')
 _OPTION = re.compile(r'(?:[^";]|"[^"]*")+')
+_ONCE = frozenset(
+    {"SUMMARY", "DTSTART", "DTEND", "DURATION", "LOCATION", "STATUS", "RECURRENCE-ID"}
+)
+"""Properties that an event has once at most. Source: RFC 5545, 3.6.1."""
+_PLANS = frozenset({"", "PUBLISH", "REQUEST", "ADD"})
+"""Methods of objects whose events are to take place. Source: RFC 5546, 1.4."""
 _DURATION = re.compile(
     r"\+?P(?:(?P<weeks>\d{1,5})W)?(?:(?P<days>\d{1,5})D)?"
     r"(?:T(?:(?P<hours>\d{1,5})H)?(?:(?P<minutes>\d{1,5})M)?(?:(?P<seconds>\d{1,5})S)?)?"
@@ -43,15 +49,27 @@ class Event(NamedTuple):
         properties: its lines.
         zones: names of the time zones that the object defines itself.
         removed: times at which the series has no event, or another one in its place.
+        method: upper case; what the object asks for when it is sent, mostly empty in a calendar.
     """
 
     properties: list[Property]
     zones: frozenset[str]
     removed: list[date]
+    method: str = ""
+
+    def takes_place(self) -> bool:
+        """Return whether the event is planned, and says each thing once at most."""
+        names = [each.name for each in self.properties if each.name in _ONCE]
+        is_planned = self.text("STATUS").strip().upper() != "CANCELLED"
+        return is_planned and self.method in _PLANS and len(names) == len(set(names))
+
+    def texts(self, name: str) -> list[str]:
+        """Return the text of every property of a name."""
+        return [each.value for each in self.properties if each.name == name]
 
     def text(self, name: str) -> str:
         """Return a property's text; empty when there is none."""
-        return next((each.value for each in self.properties if each.name == name), "")
+        return next(iter(self.texts(name)), "")
 
     def start(self) -> date | None:
         """Return when the event begins; None when nobody knows or nothing happens then."""
@@ -89,12 +107,19 @@ def events_in(text: str) -> list[Event]:
         if each.name == "TZID"
     )
     moved = _times(rows, "RECURRENCE-ID", zones)
+    methods = {
+        each.value.strip().upper()
+        for calendar in components(text, "VCALENDAR")
+        for each in calendar
+        if each.name == "METHOD"
+    }
     return [
         Event(
             row,
             zones,
             _times([row], "EXDATE", zones)
             + ([] if _times([row], "RECURRENCE-ID", zones) else moved),
+            " ".join(sorted(methods)),
         )
         for row in rows
     ]

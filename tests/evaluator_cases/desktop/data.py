@@ -149,6 +149,24 @@ def _super_journal(name: str) -> bytes:
     return head + raw + tail + sum(raw).to_bytes(4, "big") + bytes.fromhex("d9d505f920a163d7")
 
 
+def _sorted_by_a_program(b: DesktopFixture) -> None:
+    """Write items in a collation that only their program has, with an index."""
+    connection = sqlite3.connect(b.at("~/f"), isolation_level=None)
+    connection.create_collation("OWN", lambda one, two: (one < two) - (one > two))
+    connection.execute("CREATE TABLE item (name TEXT COLLATE OWN, n INTEGER)")
+    connection.execute("CREATE INDEX names ON item (name)")
+    connection.execute("INSERT INTO item VALUES ('pear', 2), ('fig', 1)")
+    connection.close()
+
+
+def _indexed_otherwise(b: DesktopFixture) -> None:
+    """Have an index in a program's collation that holds other names than its table."""
+    _sorted_by_a_program(b)
+    data = b.at("~/f").read_bytes()
+    head, _, tail = data.rpartition(b"fig")
+    b.write("~/f", head + b"nut" + tail)
+
+
 def _foreign_index(b: DesktopFixture) -> None:
     """Give an empty table the index of another table, so that queries find its rows."""
     rows = ITEMS[1].replace("item", "other")
@@ -990,6 +1008,27 @@ DATABASES = (
                 query="with t AS (SELECT n FROM item) SELECT sum(n) FROM t",
                 rows=[[3]],
             ),
+            another_way(
+                "in a program's own order",
+                _sorted_by_a_program,
+                path="~/f",
+                query=NAMES,
+                rows=[["fig", 1], ["pear", 2]],
+            ),
+            another_way(
+                "found in a program's own order",
+                _sorted_by_a_program,
+                path="~/f",
+                query="SELECT n FROM item WHERE name = 'pear'",
+                rows=[[2]],
+            ),
+            forged(
+                "only in the index of a program's own order",
+                _indexed_otherwise,
+                path="~/f",
+                query="SELECT name FROM item WHERE name >= 'nut' ORDER BY name",
+                rows=[["nut"], ["pear"]],
+            ),
             negative(
                 "other rows", _database(*ITEMS[:1]), path="~/f", query=NAMES, rows=[["fig", 1]]
             ),
@@ -1247,6 +1286,29 @@ DATABASES = (
                 path="~/f",
                 table='item"; DROP TABLE "item',
                 count=2,
+            ),
+            forged(
+                "a search in a view",
+                _database(
+                    "CREATE VIEW v AS SELECT 1 AS id, 'x' AS name UNION SELECT 2, 'y'",
+                    "CREATE VIRTUAL TABLE item USING fts5 (name, content=v, content_rowid=id)",
+                ),
+                path="~/f",
+                table="item",
+                count=2,
+            ),
+            another_way(
+                "an R-tree",
+                _database(
+                    "CREATE VIRTUAL TABLE item USING rtree (id, low, high)",
+                    "INSERT INTO item VALUES (1, 0, 1), (2, 0, 1)",
+                ),
+                path="~/f",
+                table="item",
+                count=2,
+            ),
+            another_way(
+                "in a program's own order", _sorted_by_a_program, path="~/f", table="item", count=2
             ),
             forged(
                 "not committed",

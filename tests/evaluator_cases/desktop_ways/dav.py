@@ -69,6 +69,12 @@ def event_cases() -> tuple[Case, ...]:
     outlook = "W. Europe Standard Time"
     return (
         forged("cancelled", _dentist("STATUS: cancelled"), **args),
+        forged("in a cancellation", _dentist(more="METHOD:cancel"), **args),
+        forged("in an answer that declines", _dentist(more="METHOD:REPLY"), **args),
+        forged("with a second title", _dentist("SUMMARY:Party"), **args),
+        forged("with a second start", _dentist("DTSTART:20261125T083000Z"), **args),
+        forged("of two states", _dentist("STATUS:CONFIRMED", "STATUS:CANCELLED"), **args),
+        another_way("as it was sent", _dentist(more="METHOD:PUBLISH"), **args),
         forged(
             "a series without its first",
             _dentist(daily, "EXDATE;TZID=Europe/Zurich:20261123T093000,x,20261124T093000"),
@@ -190,6 +196,7 @@ def no_event_cases() -> tuple[Case, ...]:
     return (
         forged("cancelled only", _dentist("STATUS:CANCELLED"), **args),
         forged("a part of the calendar", _part_only, **args),
+        forged("as the second title", _dentist(title="SUMMARY:x\r\nSUMMARY:Dentist"), **args),
         forged("more than is read", _huge("/cal/", "calendar", "x"), **args),
         forged("a character that nobody sees", _dentist(title="SUMMARY:Den\u200btist"), **args),
         forged("blanks within", _dentist(title="SUMMARY:\u00a0Dentist"), **args),
