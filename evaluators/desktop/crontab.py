@@ -27,6 +27,7 @@ _WORDS = {
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _LIMITS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
+_ALL_DAYS, _ALL_WEEKDAYS = frozenset(range(1, 32)), frozenset(range(7))
 _NAMES: tuple[dict[str, int], ...] = (
     {},
     {},
@@ -34,6 +35,7 @@ _NAMES: tuple[dict[str, int], ...] = (
     {name: number for number, name in enumerate(_MONTHS, 1)},
     {name: number for number, name in enumerate(_DAYS)},
 )
+_ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _SHELL = re.compile(r"(?:/usr)?/bin/(?:ba|da|z|k|fi)?sh")
 
 
@@ -43,10 +45,17 @@ class Job(NamedTuple):
     Attributes:
         schedule: when, as `read_schedule` returns it; None: never.
         command: the rest of the line.
+        path: where programs are looked for, as lines before it say; empty where they do not.
     """
 
     schedule: object
     command: str
+    path: str = ""
+
+    @property
+    def program(self) -> str:
+        """The first word of the command, behind settings of variables; empty without one."""
+        return next((word for word in self.command.split() if not _ASSIGNED.match(word)), "")
 
 
 def read_schedule(text: str) -> object:
@@ -66,7 +75,10 @@ def read_schedule(text: str) -> object:
     except ValueError:
         return None
     # Of the two kinds of days either is enough, unless one of them begins with an asterisk.
-    return (*values, fields[2].startswith("*"), fields[4].startswith("*"))
+    is_either = not fields[2].startswith("*") and not fields[4].startswith("*")
+    if is_either and (values[2] == _ALL_DAYS or values[4] == _ALL_WEEKDAYS):
+        values[2], values[4], is_either = _ALL_DAYS, _ALL_WEEKDAYS, False
+    return (*values, is_either)
 
 
 def jobs_in(text: str) -> Iterator[Job]:
@@ -74,16 +86,17 @@ def jobs_in(text: str) -> Iterator[Job]:
 
     A last line without a newline is none; a comment is a job without a schedule.
     """
-    is_run = True
+    is_run, path = True, ""
     for line in (each.strip(" \t") for each in text.split("\n")[:-1]):
         setting = _SETTING.fullmatch(line)
         if setting is not None:
-            if setting[1].strip("\"'") == "SHELL":
-                is_run = _SHELL.fullmatch(setting[2].strip(" \t\"'")) is not None
+            name, value = setting[1].strip("\"'"), setting[2].strip(" \t\"'")
+            is_run = _SHELL.fullmatch(value) is not None if name == "SHELL" else is_run
+            path = value or ":" if name == "PATH" else path
         elif is_run:
             width = 1 if line.startswith("@") else _FIELDS
             *fields, command = [*_BLANKS.split(line, width), ""][: width + 1]
-            yield Job(read_schedule(" ".join(fields)), command)
+            yield Job(read_schedule(" ".join(fields)), command, path)
 
 
 def _values(number: int, field: str) -> frozenset[int]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.crontab import jobs_in, read_schedule
+from evaluators.desktop.history import commands_in
 from evaluators.desktop.reading import lines_of, link_target, read_text, sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from evaluators.desktop.crontab import Job
     from provisioning.probe.guest import Guest
 
 _STATUS = "/var/lib/dpkg/status"
@@ -23,7 +22,6 @@ _GONE = ("not-installed", "config-files")
 _ZONES = "/usr/share/zoneinfo/"
 _LINKS = "/usr/share/zoneinfo/tzdata.zi"
 _CRONTABS = "/var/spool/cron/crontabs"
-_HERE_DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*[\"'\\]?(\w+)")
 
 
 class Package(NamedTuple):
@@ -139,8 +137,9 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
     """Return whether a user's crontab runs a command at these times.
 
     Times are compared by what they mean: ``@daily`` is ``00 0 * * *``, ``mon-fri`` is ``1-5``.
-    Comments are ignored, and so are lines after a ``SHELL`` that is none. Proves the state, not who
-    made it.
+    Comments are ignored, and so are lines after a ``SHELL`` that is none, and a program's bare name after
+    a ``PATH`` that has neither it nor the system's folders. Which program a name leads to, and what it
+    does, is not looked at. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: cron_has_job, with: {schedule: 0 8 * * *, command: /usr/bin/backup}}``
@@ -158,7 +157,10 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
     if wanted is None:
         raise ValueError("a schedule must be five fields, or a word that begins with @")
     jobs = jobs_in(read_text(guest, f"{_CRONTABS}/{user or guest.user}") or "")
-    return any(job.schedule == wanted and job.command == command.strip() for job in jobs)
+    return any(
+        job.schedule == wanted and job.command == command.strip() and _is_found(guest, job)
+        for job in jobs
+    )
 
 
 @evaluator(on="desktop")
@@ -206,7 +208,8 @@ def timezone_is(guest: Guest, zone: str) -> bool:
 def shell_history_has(guest: Guest, command: str) -> bool:
     """Return whether the user's bash history has exactly this command as a line.
 
-    Blanks between words do not count, lines of a here document are no commands. Bash writes the
+    Blanks between words do not count. Lines of a here document, of a quoted text, of a body (``if``,
+    loops, braces) and after a backslash are no commands. Bash writes the
     history when a shell exits; the user can edit it like any other file, so check what the command
     has done as well. Proves the state, not who made it.
 
@@ -218,21 +221,17 @@ def shell_history_has(guest: Guest, command: str) -> bool:
         command: the whole line.
     """
     wanted = _words(command)
-    commands = _commands(lines_of(guest, "~/.bash_history"))
+    commands = commands_in(lines_of(guest, "~/.bash_history"))
     return bool(wanted) and any(_words(each) == wanted for each in commands)
 
 
-def _commands(lines: list[str]) -> Iterator[str]:
-    """Yield the lines that are commands, not times, comments or part of a here document."""
-    last = {line.lstrip("\t"): number for number, line in enumerate(lines)}
-    end = ""
-    for number, line in enumerate(lines):
-        if end:
-            end = "" if line.lstrip("\t") == end else end
-        elif not line.lstrip().startswith("#"):
-            yield line
-            found = _HERE_DOCUMENT.search(line)
-            end = found[1] if found and last.get(found[1], 0) > number else ""
+def _is_found(guest: Guest, job: Job) -> bool:
+    """Return whether the ``PATH`` of a job lets its program be found; without one, it does."""
+    folders = job.path.split(":")
+    if not job.path or "/" in job.program or not {"/bin", "/usr/bin"}.isdisjoint(folders):
+        return True
+    places = (guest.path(f"{each}/{job.program}") for each in folders if each.startswith("/"))
+    return bool(job.program) and any(os.access(place, os.X_OK) for place in places)
 
 
 def _words(line: str) -> list[str]:

@@ -218,6 +218,36 @@ def cron_has_job() -> tuple[Case, ...]:
         forged("a carriage return in the command", tab("0 8 * * * /bin/backup\r\n"), **args),
         forged("a draft in the home", _file("~/crontab", "0 8 * * * /bin/backup\n"), **args),
         forged("a setting of that text", tab("X=0 8 * * * /bin/backup\n"), **args),
+        forged(
+            "a name that is not found",
+            tab("PATH=/nonexistent\n0 8 * * * A=1 backup\n"),
+            **{**args, "command": "A=1 backup"},
+        ),
+        forged(
+            "no path at all", tab('PATH=""\n0 8 * * * backup\n'), **{**args, "command": "backup"}
+        ),
+        another_way(
+            "a name of a folder of the user's",
+            lambda b: (
+                tab("PATH=/srv/bin:/home/user/bin\n0 8 * * * backup -a\n")(b),
+                b.write("~/bin/backup", "x", 0o755),
+            ),
+            **{**args, "command": "backup -a"},
+        ),
+        another_way(
+            "a name with the system's folders",
+            tab("PATH=/srv/bin:/usr/bin:/bin\n0 8 * * * backup\n"),
+            **{**args, "command": "backup"},
+        ),
+        another_way(
+            "a whole path, whatever the folders",
+            tab("PATH=/nonexistent\n0 8 * * * /bin/backup\n"),
+            **args,
+        ),
+        other("0 8 * * 0-7", **args),
+        other("0 8 1-31 * 1", **args),
+        other("0 8 5 * sun-sat", **args),
+        never("0 8 1-30 * 1", **args),
         never("0 8 1 * *", **args),
         never("0 8 * * 0-6,1", **{**args, "schedule": "0 8 1 * *"}),
         never("0 8 * * 1", **{**args, "schedule": "0 8 1-31 * 1"}),
@@ -391,7 +421,52 @@ def shell_history_has() -> tuple[Case, ...]:
         forged("in a comment", history(" # x\n#ls -l\n # ls -l\n"), command="# ls -l"),
         forged("a part of a line that looks like one", history("echo x\u2028ls -l\n"), **args),
         forged("as an argument", history("echo 'ls -l'\necho ls -l\n"), **args),
+        *(
+            forged(f"part of {text!r}", history(text), **args)
+            for text in (
+                'echo "\nls -l\n"\n',
+                "echo x '\nls -l\n' # it's\n",
+                'echo "\\"\nls -l\n"\n',
+                "echo \\\nls -l\n",
+                "true ||\nls -l\n",
+                "cat <<-'A B'\nls -l\nA B\n",
+                'cat <<"A-1" <<B\nx\nA-1\nls -l\nB\n',
+                "cat <<A-1\nls -l\nA-1\n",
+                "cat <<''\nls -l\n\n",
+                "if false; then\nls -l\nfi\n",
+                "while false\ndo\nif true; then echo; fi\nls -l\ndone\n",
+                "f() {\nls -l\n}\n",
+                "true || (\nls -l\n)\n",
+                "case x in\ny)\nls -l\n;;\nesac\n",
+                "if false; then echo 'x\n'; then\nls -l\nfi\n",
+                "#1700000000\necho '\nls -l\n'\n",
+            )
+        ),
+        forged("behind too much that is open", history("echo $(\n" * 999 + "ls -l\n"), **args),
         forged("another quoting", history("ls '*'\n"), command="ls *"),
+        *(
+            another_way(f"after {text!r}", history(f"{text}\nls -l\necho done\n"), **args)
+            for text in (
+                "echo it's",
+                "echo it's # it's",
+                "ls # it's",
+                "echo if",
+                "echo {a,b} ${x}",
+                "if true; then echo; fi",
+                "for f in *; do echo; done",
+                "f() { echo; }",
+                'echo "a\nb"',
+                "echo \\'",
+                "echo x\\\ny",
+                "while true",
+                "cat <<A\n'\nA",
+            )
+        ),
+        another_way(
+            "with times, after a quote left open",
+            history("#1700000000\necho it's\n#1700000001\nls -l\n#1700000002\necho it's\n"),
+            **args,
+        ),
         another_way("more blanks", history("ls \t -l\n"), **args),
         another_way("with times", history("#1700000000\ncd\n#1700000001\nls -l\n"), **args),
         another_way("after a here document", history("cat <<EOF\nx\nEOF\nls -l\n"), **args),

@@ -1,0 +1,113 @@
+"""Which lines of a shell's history are commands of their own.
+
+Bash writes one command a line, but for texts in quotes and here documents, which keep their newlines, and
+bodies where it is told to. What opens and is not closed by a later line opens nothing: bash keeps
+the first line of a command that was given up.
+
+Source: "Bash History Facilities" of the Bash Reference Manual.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_MAX_SCANNED_LINES = 50_000
+_TIME = re.compile(r"#\d+")
+_TOKEN = re.compile(
+    r"""(?P<comment>(?<![^\s;&|(])\#.*)
+    |\\(?P<escaped>.|$)
+    |'[^']*'|"(?:[^"\\]|\\.)*"|(?P<quote>['"]).*
+    |<<<|<<-?[ \t]*(?:'(?P<one>[^']*)'|"(?P<two>[^"]*)"|\\?(?P<plain>[^\s;&|<>()'"\\]+))
+    |\$\{[^}]*\}|(?P<operator>\|\||&&|[;&|()])|(?P<word>[^\s;&|<>()'"\\$]+)|\$""",
+    re.VERBOSE,
+)
+_CLOSED = {"'": re.compile(r"[^']*'"), '"': re.compile(r'(?:[^"\\]|\\.)*"')}
+_BODIES = {"if": "fi", "do": "done", "case": "esac", "{": "}", "(": ")"}
+_JOINING = ("|", "||", "&&")
+_BEFORE_COMMANDS = ("then", "else", "elif", "while", "until", "!", *_BODIES)
+
+
+class _Open:
+    """What is open behind the lines that were read of a command."""
+
+    def __init__(self) -> None:
+        self._quote = ""
+        self._joins = False
+        self._documents: list[str] = []
+        self._bodies: list[str] = []
+
+    def is_closed(self) -> bool:
+        """Return whether the command ends here."""
+        return not (self._quote or self._joins or self._documents or self._bodies)
+
+    def read(self, line: str) -> None:
+        """Read the next line."""
+        if self._documents and not self._quote:
+            if line.lstrip("\t") == self._documents[0]:
+                self._documents.pop(0)
+            return
+        at = 0
+        if self._quote:
+            closed = _CLOSED[self._quote].match(line)
+            if closed is None:
+                return
+            at = closed.end()
+        self._quote, self._joins = "", False
+        is_command = at == 0
+        for token in _TOKEN.finditer(line, at):
+            if token["comment"] is None:
+                is_command = self._take(token, is_command=is_command)
+
+    def _take(self, token: re.Match[str], *, is_command: bool) -> bool:
+        """Take one token; return whether a command may begin behind it."""
+        word = token["operator"] or token["word"]
+        self._joins = token["escaped"] == "" or token["operator"] in _JOINING
+        self._quote = token["quote"] or ""
+        self._documents += [
+            token[name] for name in ("one", "two", "plain") if token[name] is not None
+        ]
+        if self._bodies and word == self._bodies[-1] and (is_command or word == ")"):
+            self._bodies.pop()
+        elif word in _BODIES and (is_command or word == "("):
+            self._bodies.append(_BODIES[word])
+        return token["operator"] is not None or (is_command and word in _BEFORE_COMMANDS)
+
+
+def commands_in(lines: Sequence[str]) -> Iterator[str]:
+    """Iterate over the lines that are commands, not times, comments or part of another command.
+
+    None are found any more where too much is open.
+    """
+    is_timed = bool(lines) and _TIME.fullmatch(lines[0]) is not None
+    at, left = 0, _MAX_SCANNED_LINES
+    while at < len(lines) and left > 1:
+        size = 1
+        if not lines[at].lstrip().startswith("#"):
+            yield lines[at]
+            size, scanned = _size(lines, at, left, is_timed=is_timed)
+            left -= scanned - 1
+        at += size
+
+
+def _size(lines: Sequence[str], at: int, most: int, *, is_timed: bool) -> tuple[int, int]:
+    """Return how many lines a command takes, and how many were read for that.
+
+    Args:
+        lines: of the history.
+        at: where the command begins.
+        most: lines that are read.
+        is_timed: whether a time stands before each command.
+    """
+    opened, number = _Open(), 0
+    for number, line in enumerate(islice(lines, at, at + most), 1):
+        if is_timed and number > 1 and _TIME.fullmatch(line):
+            break
+        opened.read(line)
+        if opened.is_closed():
+            return number, number
+    return 1, number
