@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import shlex
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
@@ -40,6 +41,12 @@ _MULTI_CALL = ("busybox", "coreutils", "snap", "toybox")
 _SECTION = "Desktop Entry"
 _TRUE = ("true", "1")
 _MAX_DASHES = 6
+_SHELLS = ("sh", "bash", "dash")
+_SLEEP = re.compile(r"\s*sleep [0-9]{1,3}\s*")
+_FOREIGN = re.compile(r"[|<>$`(){}*?!#\n]")
+_WRONG_CODE = re.compile(r"%(?![%fFuUdDnNickvm])")
+_FILE_CODE = re.compile(r"%[fFuU]")
+_ENDING = ("--help", "--help-all", "--version", "-h")
 
 
 class Entry(NamedTuple):
@@ -64,15 +71,54 @@ class Entry(NamedTuple):
         return self.text(key) in _TRUE if self.text(key) else default
 
     @property
-    def program(self) -> str:
-        """The first word of the command, behind ``env`` and its variables; empty without one."""
+    def words(self) -> list[str]:
+        """The words of the command, behind ``env`` and its variables, and behind a shell that waits."""
         try:
-            words = shlex.split(self.text("Exec"))
+            return _behind_env(_behind_shell(_behind_env(shlex.split(self.text("Exec")))))
         except ValueError:
-            return ""
-        if words and PurePath(words[0]).name == "env":
-            words = [*itertools.dropwhile(lambda word: "=" in word, words[1:])]
-        return words[0] if words else ""
+            return []
+
+    @property
+    def program(self) -> str:
+        """The first of `words`; empty without one."""
+        return next(iter(self.words), "")
+
+    @property
+    def takes_files(self) -> bool:
+        """Return whether the command is given files or addresses to open."""
+        return _FILE_CODE.search(self.text("Exec").replace("%%", "")) is not None
+
+
+def _behind_env(words: list[str]) -> list[str]:
+    if words and PurePath(words[0]).name == "env":
+        return [*itertools.dropwhile(lambda word: "=" in word, words[1:])]
+    return words
+
+
+def _behind_shell(words: list[str]) -> list[str]:
+    """Return the command that a shell runs after waits of less than 1000 s; all words where it does more."""
+    if len(words) != 3 or PurePath(words[0]).name not in _SHELLS or words[1] != "-c":  # noqa: PLR2004
+        return words
+    *waits, last = re.split(r";|&&", words[2].strip().removesuffix("&"))
+    if _FOREIGN.search(last) or not all(map(_SLEEP.fullmatch, waits)):
+        return words
+    return shlex.split(last.strip().removeprefix("exec "))
+
+
+def can_start(guest: Guest, entry: Entry) -> bool:
+    """Return whether nothing in an entry keeps its program from being started, and from staying.
+
+    Its folder (``Path``) and what it needs (``TryExec``) are there, its command has known codes alone, and no
+    option with which programs print something and end.
+    """
+    folder, needed = entry.text("Path"), entry.text("TryExec")
+    is_there = not folder or (folder.startswith("/") and os.path.isdir(guest.path(folder)))  # noqa: PTH112
+    return (
+        is_there
+        and (not needed or find_program(guest, needed) != "")
+        and _WRONG_CODE.search(entry.text("Exec").replace("%%", "")) is None
+        and not any(word in _ENDING for word in entry.words[1:])
+    )
 
 
 def read_entry(guest: Guest, path: str) -> Entry | None:
@@ -87,7 +133,8 @@ def read_entry(guest: Guest, path: str) -> Entry | None:
         is_system = target.rpartition("/")[0] in {guest.path(each) for each in SYSTEM_APPLICATIONS}
         path = target if is_system else path
     parser = parse_ini(read_text(guest, path))
-    entry = Entry(dict(parser.items(_SECTION)) if parser.has_section(_SECTION) else {})
+    is_first = parser.sections()[:1] == [_SECTION]
+    entry = Entry(dict(parser.items(_SECTION)) if is_first else {})
     return entry if entry.text("Type") == "Application" else None
 
 

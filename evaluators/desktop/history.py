@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_MAX_SCANNED_LINES = 50_000
+_MAX_SCANNED_LINES = 20_000
 _TIME = re.compile(r"#\d+")
 _TOKEN = re.compile(
     r"""(?P<comment>(?<![^\s;&|(])\#.*)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.entries import (
-    find_program,
+    can_start,
     is_same_program,
     read_entry,
     system_entry,
     user_entries,
 )
 from evaluators.desktop.errors import output_of
-from evaluators.desktop.reading import is_file, names_in, sha256_of
+from evaluators.desktop.ini import parse_ini
+from evaluators.desktop.reading import is_file, look, names_in, opened, read_text, sha256_of
 from evaluators.desktop.variants import is_no_text, is_same_variant
 
 if TYPE_CHECKING:
@@ -31,6 +35,14 @@ _DEFAULT_APP = re.compile(r"\ADefault application for \S+: (\S+\.desktop)$", re.
 _PORTAL_COPY = "~/.config/background"
 _SETTINGS_COPIES = "~/.local/share/backgrounds"
 _PRINTENV = "/usr/bin/printenv"
+_SERVICE_FOLDERS = ("~/.local/share/dbus-1/services", "/run/user/{uid}/dbus-1/services")
+_MAX_DELAY_S = 3600
+_PICTURES = re.compile(
+    rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|BM|II\*\0|MM\0\*|RIFF....WEBP|....ftyp(?:avi|hei|mif)"
+    rb"|\xff\x0a|\0\0\0\x0cJXL |\s*(?:\xef\xbb\xbf)?\s*<(?:\?xml|!DOCTYPE|!--|svg|background)",
+    re.DOTALL,
+)
+_HEAD_BYTES = 64
 _SKIPPED = ("Hidden", "X-GNOME-HiddenUnderSystemd", "X-systemd-skip")
 
 
@@ -85,8 +97,9 @@ def dconf_equals(guest: Guest, key: str, value: str) -> bool:
 def wallpaper_is(guest: Guest, path: str) -> bool:
     """Return whether the desktop's background shows this picture file.
 
-    The setting of the current style (light or dark) is compared, the file must exist, and the
-    background must show pictures. The copy that the wallpaper portal or the Settings application
+    The setting of the current style (light or dark) is compared, the file must exist, begin as a picture
+    does and be readable for the user, and the background must show pictures. Whether the rest of the file
+    can be drawn, and the setting ``picture-opacity``, are not looked at. The copy that the wallpaper portal or the Settings application
     makes of the picture counts as the picture. Where ``picture-options`` is ``none``, as on the
     shipped desktops, no picture is shown until that is changed, too. Proves the state, not who made it.
 
@@ -107,8 +120,10 @@ def wallpaper_is(guest: Guest, path: str) -> bool:
     if not uri.startswith("file:///"):
         return False
     shown = guest.path(unquote(uri[len("file://") :]))
+    if not _is_picture(guest, shown):
+        return False
     if shown == guest.path(path):
-        return is_file(guest, path)
+        return True
     is_copy = shown == guest.path(_PORTAL_COPY) or (
         shown.rpartition("/")[0] == guest.path(_SETTINGS_COPIES)
     )
@@ -140,8 +155,9 @@ def wallpaper_laid_out(guest: Guest, path: str, options: str) -> bool:
 def default_app_is(guest: Guest, mime: str, app: str) -> bool:
     """Return whether files of a type, or links with a scheme, open with this application.
 
-    A desktop file of the user's own that takes the place of the system's must start the same
-    program. Proves the state, not who made it.
+    A desktop file of the user's own that takes the place of the system's must start the same program, and
+    with the files to open; a D-Bus service of the user's that takes the place of the application is
+    unmet. What other options of the command do is not looked at. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: default_app_is, with: {mime: text/plain, app: org.gnome.gedit.desktop}}``
@@ -166,8 +182,10 @@ def autostart_runs(guest: Guest, program: str) -> bool:
     """Return whether a program is started when the user logs in.
 
     Reads ``~/.config/autostart``, links to the system's desktop files included. An entry is ignored
-    when it is hidden or disabled, for other desktops only, or its ``TryExec`` is missing. Proves
-    the state, not who made it.
+    when it is hidden or disabled, for other desktops only, its ``TryExec`` or its ``Path`` is missing, its
+    condition does not hold, or it waits for more than an hour. A shell that waits (``sh -c "sleep 5; exec
+    PROGRAM"``) starts the program. What the program does with its options is not looked at, but for
+    ``--version`` and ``--help``. Proves the state, not who made it.
 
     Source: freedesktop.org's Desktop Application Autostart Specification 0.5.
 
@@ -209,8 +227,29 @@ def _is_enabled(guest: Guest, entry: Entry) -> bool:
         return False
     if not entry.is_true("X-GNOME-Autostart-enabled", default=True):
         return False
-    needed = entry.text("TryExec")
-    return (not needed or find_program(guest, needed) != "") and _is_for_desktop(guest, entry)
+    delay = entry.text("X-GNOME-Autostart-Delay") or "0"
+    is_soon = delay.isascii() and delay.isdigit() and int(delay[:9]) <= _MAX_DELAY_S
+    return (
+        is_soon
+        and can_start(guest, entry)
+        and _is_condition_met(guest, entry.text("AutostartCondition"))
+        and _is_for_desktop(guest, entry)
+    )
+
+
+def _is_condition_met(guest: Guest, condition: str) -> bool:
+    """Return whether an entry's condition holds; one that is not known does not."""
+    kind, _, rest = condition.partition(" ")
+    if kind in {"if-exists", "unless-exists"} and rest.strip():
+        path = os.path.join(guest.path("~/.config"), rest.strip())  # noqa: PTH118
+        return (look(guest, path) is not None) == (kind == "if-exists")
+    if kind.upper() == "GSETTINGS":
+        words = rest.split()
+        try:
+            return len(words) == 2 and _setting(guest, words[0], words[1]) == "true"  # noqa: PLR2004
+        except Exception:  # noqa: BLE001 - ValueError, and GuestError, which is at hand in guests only
+            return False
+    return not condition
 
 
 def _is_for_desktop(guest: Guest, entry: Entry) -> bool:
@@ -223,9 +262,47 @@ def _is_for_desktop(guest: Guest, entry: Entry) -> bool:
 
 
 def _starts_system_program(guest: Guest, app: str) -> bool:
-    """Return whether no entry of the user's replaces the system's by another program."""
-    entry = system_entry(guest, app)
-    return entry is None or all(
-        own is not None and is_same_program(guest, own.program, entry.program)
-        for own in user_entries(guest, app)
+    """Return whether no entry or service of the user's replaces the system's by another program."""
+    entry, own = system_entry(guest, app), user_entries(guest, app)
+    if entry is None:
+        return all(each is not None and can_start(guest, each) for each in own)
+    return not _is_hijacked(guest, app) and all(
+        each is not None
+        and is_same_program(guest, each.program, entry.program)
+        and can_start(guest, each)
+        and each.takes_files >= entry.takes_files
+        and each.is_true("DBusActivatable") <= entry.is_true("DBusActivatable")
+        for each in own
+    )
+
+
+def _is_hijacked(guest: Guest, app: str) -> bool:
+    """Return whether a D-Bus service of the user's has the name of an application."""
+    uid = Path(guest.home).stat().st_uid
+    for folder in (each.format(uid=uid) for each in _SERVICE_FOLDERS):
+        for name in names_in(guest, folder) or ():
+            service = parse_ini(read_text(guest, f"{folder}/{name}"))
+            if service.get("D-BUS Service", "Name", fallback="") == app.removesuffix(".desktop"):
+                return True
+    return False
+
+
+def _is_picture(guest: Guest, path: str) -> bool:
+    """Return whether there is a file that the user may read, and that begins as a picture."""
+    if not is_file(guest, path) or not _is_readable(guest, path):
+        return False
+    with opened(guest, path) as file:
+        return file is not None and _PICTURES.match(file.read(_HEAD_BYTES)) is not None
+
+
+def _is_readable(guest: Guest, path: str) -> bool:
+    """Return whether the permissions of a file, and of the folders that it is in, let the user read it."""
+    own = Path(guest.home).stat().st_uid
+    found = [
+        (Path(path).stat(), stat.S_IROTH),
+        *((each.stat(), stat.S_IXOTH) for each in Path(path).parents),
+    ]
+    return all(
+        status.st_mode & (bit << 6 if status.st_uid == own else bit | bit << 3)
+        for status, bit in found
     )

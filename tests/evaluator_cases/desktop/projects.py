@@ -234,7 +234,7 @@ TABLES = (
                 "a copy that no program makes",
                 lambda b: (
                     wallpaper("file:///home/user/x.png")(b),
-                    b.write("~/x.png", "picture"),
+                    b.write("~/x.png", settings_cases.PICTURE),
                 ),
                 path=P,
                 options="zoom",
@@ -243,7 +243,7 @@ TABLES = (
                 "by the portal",
                 lambda b: (
                     wallpaper(settings_cases.PORTAL)(b),
-                    b.write("~/.config/background", "picture"),
+                    b.write("~/.config/background", settings_cases.PICTURE),
                 ),
                 path=P,
                 options="zoom",
@@ -256,9 +256,8 @@ TABLES = (
             ),
         ),
         equivalent={
-            "*: * empty": "what the file holds does not count",
-            "*: * cut": "what the file holds does not count",
-            "*: * flip a byte": "what the file holds does not count",
+            "*: * cut": "what the file holds does not count, but its beginning",
+            "*: * flip a byte": "what the file holds does not count, but its beginning",
             "*: gsettings: prints *": "one of the settings, whose value does not count or is read as light",
         },
     ),

@@ -58,7 +58,7 @@ def _wallpaper(
         _gsetting(BACKGROUND, "picture-uri-dark", f"'{dark}'")(b)
         _gsetting(BACKGROUND, "picture-options", f"'{options}'")(b)
         if file:
-            b.write(file, "picture")
+            b.write(file, PICTURE)
 
     return make
 
@@ -159,6 +159,7 @@ def _run(pid: int = 0, uid_off: int = 0) -> State:
     return make
 
 
+PICTURE = b"\x89PNG\r\n\x1a\n, and more of a picture"
 URI = "file:///home/user/p%20q.png"
 PROGRAM_FOLDERS = (
     "/usr/local/sbin",
@@ -303,15 +304,46 @@ SETTINGS = (
                 path="~/p q.png",
             ),
             forged(
+                "a picture that the user cannot read",
+                lambda b: (_wallpaper(URI)(b), b.at("~/p q.png").chmod(0)),
+                path="~/p q.png",
+            ),
+            forged(
+                "in a folder that the user cannot enter",
+                lambda b: (
+                    _wallpaper("file:///srv/p.png")(b),
+                    b.write("/srv/p.png", PICTURE),
+                    b.at("/srv").chmod(0o600),
+                ),
+                path="/srv/p.png",
+            ),
+            forged(
+                "no picture",
+                lambda b: (_wallpaper(URI)(b), b.write("~/p q.png", "picture")),
+                path="~/p q.png",
+            ),
+            *(
+                another_way(
+                    f"a picture that begins with {head!r}",
+                    lambda b, head=head: (_wallpaper(URI)(b), b.write("~/p q.png", head)),  # type: ignore[misc]
+                    path="~/p q.png",
+                )
+                for head in (
+                    b"\xff\xd8\xff\xe0",
+                    b"RIFF\1\0\0\0WEBP",
+                    b"<?xml version='1.0'?><svg/>",
+                )
+            ),
+            forged(
                 "the portal's copy is of another picture",
-                lambda b: (_wallpaper(PORTAL)(b), b.write("~/.config/background", "other")),
+                lambda b: (_wallpaper(PORTAL)(b), b.write("~/.config/background", PICTURE[:-1])),
                 path="~/p q.png",
             ),
             forged(
                 "the portal's copy is there, another picture is shown",
                 lambda b: (
                     _wallpaper("file:///x.png")(b),
-                    b.write("~/.config/background", "picture"),
+                    b.write("~/.config/background", PICTURE),
                 ),
                 path="~/p q.png",
             ),
@@ -319,28 +351,27 @@ SETTINGS = (
                 "a copy that no program of the desktop makes",
                 lambda b: (
                     _wallpaper("file:///home/user/x.png")(b),
-                    b.write("~/x.png", "picture"),
+                    b.write("~/x.png", PICTURE),
                 ),
                 path="~/p q.png",
             ),
             another_way(
                 "by the portal",
-                lambda b: (_wallpaper(PORTAL)(b), b.write("~/.config/background", "picture")),
+                lambda b: (_wallpaper(PORTAL)(b), b.write("~/.config/background", PICTURE)),
                 path="~/p q.png",
             ),
             another_way(
                 "added in Settings",
                 lambda b: (
                     _wallpaper(f"{COPIES}/2026-p%20q.png")(b),
-                    b.write("~/.local/share/backgrounds/2026-p q.png", "picture"),
+                    b.write("~/.local/share/backgrounds/2026-p q.png", PICTURE),
                 ),
                 path="~/p q.png",
             ),
         ),
         equivalent={
-            "*: * empty": "what the file holds does not count",
-            "*: * cut": "what the file holds does not count",
-            "*: * flip a byte": "what the file holds does not count",
+            "*: * cut": "what the file holds does not count, but its beginning",
+            "*: * flip a byte": "what the file holds does not count, but its beginning",
             "*: gsettings: prints *": "one of the four settings, whose value does not count or is read as light",
         },
     ),
@@ -419,6 +450,64 @@ SETTINGS = (
             forged(
                 "replaced by no entry at all",
                 _default("x"),
+                mime="text/plain",
+                app="calc.desktop",
+            ),
+            *(
+                forged(
+                    f"replaced by one with {name}",
+                    _default(own),
+                    mime="text/plain",
+                    app="calc.desktop",
+                )
+                for name, own in (
+                    ("--version", ENTRY.replace("--mini", "--version")),
+                    ("no files to open", ENTRY.replace(" %u", " %%u")),
+                    ("a folder that is missing", f"{ENTRY}Path=/nonexistent\n"),
+                    ("a program that is missing", f"{ENTRY}TryExec=/nonexistent\n"),
+                    ("an unknown code", ENTRY.replace("%u", "%u %q")),
+                    ("a service that is missing", f"{ENTRY}DBusActivatable=true\n"),
+                )
+            ),
+            *(
+                forged(
+                    f"another service in {folder}",
+                    lambda b, folder=folder: (  # type: ignore[misc]
+                        _default("")(b),
+                        b.write(
+                            f"{folder.format(uid=os.getuid())}/x.service",
+                            "[D-BUS Service]\nName=calc\nExec=/bin/true\n",
+                        ),
+                    ),
+                    mime="text/plain",
+                    app="calc.desktop",
+                )
+                for folder in (
+                    "~/.local/share/dbus-1/services",
+                    "/run/user/{uid}/dbus-1/services",
+                )
+            ),
+            forged(
+                "for the user only, in a folder that is missing",
+                _default(f"{ENTRY}Path=/nonexistent\n", system=False),
+                mime="text/plain",
+                app="calc.desktop",
+            ),
+            another_way(
+                "a copy in a folder, with another code",
+                lambda b: (
+                    _default(f"{ENTRY.replace('%u', '%F')}Path=/srv\n")(b),
+                    b.folder_at("/srv"),
+                ),
+                mime="text/plain",
+                app="calc.desktop",
+            ),
+            another_way(
+                "beside another service",
+                lambda b: (
+                    _default("")(b),
+                    b.write("~/.local/share/dbus-1/services/x", "[D-BUS Service]\nName=other\n"),
+                ),
                 mime="text/plain",
                 app="calc.desktop",
             ),
@@ -514,6 +603,71 @@ SETTINGS = (
             forged(
                 "not on this desktop",
                 _installed(ENTRY + "NotShowIn=KDE;GNOME;\n", desktop="ubuntu:GNOME"),
+                program="/usr/bin/calc",
+            ),
+            *(
+                forged(f"with {more}", _installed(f"{ENTRY}{more}\n"), program="/usr/bin/calc")
+                for more in (
+                    "Path=/nonexistent",
+                    "Path=~",
+                    "AutostartCondition=if-exists nosuchfile",
+                    "AutostartCondition=unless-exists autostart",
+                    "AutostartCondition=GSettings org.gnome.desktop.interface nosuch",
+                    "AutostartCondition=GSettings x",
+                    "AutostartCondition=if-session x",
+                    "X-GNOME-Autostart-Delay=99999999",
+                    "X-GNOME-Autostart-Delay=x",
+                )
+            ),
+            *(
+                forged(
+                    f"with the command {command}",
+                    _installed(ENTRY.replace("/usr/bin/calc --mini %u", command)),
+                    program="/usr/bin/calc",
+                )
+                for command in (
+                    "calc --version",
+                    "calc %q",
+                    'sh -c "sleep 9999; exec calc"',
+                    'sh -c "false && calc"',
+                    'sh -c "echo calc"',
+                    'sh -c "sleep 5; calc >/dev/full"',
+                    'sh -x "calc"',
+                )
+            ),
+            forged(
+                "behind another section",
+                _installed(f"[Other]\nx=1\n{ENTRY}"),
+                program="/usr/bin/calc",
+            ),
+            *(
+                another_way(
+                    f"by {command}",
+                    _installed(ENTRY.replace("/usr/bin/calc --mini %u", command)),
+                    program="/usr/bin/calc",
+                )
+                for command in (
+                    'sh -c "sleep 5; exec /usr/bin/calc"',
+                    "bash -c 'sleep 2 && calc --mini &'",
+                    'env A=1 /bin/sh -c "env B=1 calc"',
+                    "calc 5%%",
+                )
+            ),
+            *(
+                another_way(f"with {more}", _installed(f"{ENTRY}{more}\n"), program="/usr/bin/calc")
+                for more in (
+                    "Path=/usr/bin",
+                    "X-GNOME-Autostart-Delay=5",
+                    "AutostartCondition=if-exists autostart",
+                    "AutostartCondition=unless-exists nosuchfile",
+                )
+            ),
+            another_way(
+                "with a condition that holds",
+                lambda b: (
+                    _installed(f"{ENTRY}AutostartCondition=GSettings a.b c\n")(b),
+                    _gsetting("a.b", "c", "true")(b),
+                ),
                 program="/usr/bin/calc",
             ),
             forged("hidden by a number", _installed(ENTRY + "Hidden=1\n"), program="/usr/bin/calc"),
