@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 
 _STDIN = "-"
 _END = "--"
+_NOT_RUN = "noexec"
 
 
 class _Syntax(NamedTuple):
     """Options of an interpreter.
 
     Attributes:
-        code: letters of those after which no file of code follows: code itself, standard input.
+        code: letters of those after which no file of code is run: code itself, standard input, a check of
+            the syntax alone.
         valued: letters of those whose value is the rest of the word, or the next word.
         attached: letters of those whose value is the rest of the word.
         long_code: whole words that are as `code`.
@@ -36,17 +38,18 @@ class _Syntax(NamedTuple):
     ends: tuple[str, ...] = (_END,)
 
 
+_SHELL = r"(ba|da|k|z)?sh"
 _SYNTAXES = (
     (
-        r"(ba|da|k|z)?sh",
-        _Syntax("cs", "oO", long_valued=("--rcfile", "--init-file"), ends=(_END, _STDIN)),
+        _SHELL,
+        _Syntax("csn", "oO", long_valued=("--rcfile", "--init-file"), ends=(_END, _STDIN)),
     ),
     (r"python[0-9.]*", _Syntax("cm", "WX", long_valued=("--check-hash-based-pycs",))),
-    (r"perl[0-9.]*", _Syntax("eES", "I", "MmilxdD0FC")),
-    (r"ruby[0-9.]*", _Syntax("eS", "IrCEX", "KxFTWi0")),
+    (r"perl[0-9.]*", _Syntax("eESc", "I", "MmilxdD0FC")),
+    (r"ruby[0-9.]*", _Syntax("eSc", "IrCEX", "KxFTWi0")),
     (
         r"php[0-9.]*",
-        _Syntax("rBRFE", "dczSt", long_code=("--run",), long_valued=("--define", "--php-ini")),
+        _Syntax("rBRFEl", "dczSt", long_code=("--run",), long_valued=("--define", "--php-ini")),
     ),
     (r"lua[0-9.]*", _Syntax("e", "l")),
     (r"luajit[0-9.-]*", _Syntax("eb", "l", "jO")),
@@ -84,13 +87,22 @@ def script_of(program: str, words: Sequence[str]) -> str | None:
     return None
 
 
+def keeps_script_open(program: str) -> bool:
+    """Return whether an interpreter reads its file of code while it runs it, as shells do.
+
+    Args:
+        program: name of the interpreter's file.
+    """
+    return re.fullmatch(_SHELL, program) is not None
+
+
 def _first_file(syntax: _Syntax, words: Sequence[str]) -> str | None:
     at = 0
     while at < len(words) and words[at].startswith(("-", "+")):
         if words[at] in syntax.ends:
             return next(iter(words[at + 1 :]), None)
         taken = _taken(syntax, words[at])
-        if not taken:
+        if not taken or _NOT_RUN in words[at + 1 : at + taken]:
             return None
         at += taken
     return words[at] if at < len(words) else None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluators.decorators import evaluator
-from evaluators.desktop.interpreters import script_of
+from evaluators.desktop.interpreters import keeps_script_open, script_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,7 +51,11 @@ def script_running(guest: Guest, script: str) -> bool:
     root's: a shell, Python, Perl, Ruby, PHP, Lua, Tcl, Guile, Node or gjs), and its first argument that is
     no option, nor an option's value, must name the script (device and inode; relative to the folder that the
     process is in). Code given by an option such as ``-c``, or read from standard input, is no script; an
-    editor that shows the script does not run it. Proves the state, not who made it.
+    editor that shows the script does not run it; a check of its syntax, or a process that is stopped, does not
+    either. A shell must have the file open as well. Of other interpreters the command line alone tells,
+    which a process can write over, and code that runs before the script (such as Python's
+    ``usercustomize``) is not told from it: check what the script does, too. A process whose first thread
+    has ended is not seen. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: script_running, with: {script: ~/site/serve.py}}``
@@ -108,13 +113,35 @@ def _runs_script(pid: int, argv: Sequence[str], wanted: os.stat_result) -> bool:
     except OSError:
         return False
     is_systems = status.st_uid == 0 and executable.startswith(("/usr/", "/bin/"))
-    script = script_of(Path(executable).name, argv[1:])
-    if not is_systems or script is None:
+    name = Path(executable).name
+    script = script_of(name, argv[1:])
+    if not is_systems or script is None or _is_stopped(pid):
         return False
     try:
-        return os.path.samestat(wanted, Path(f"/proc/{pid}/cwd", script).stat())
+        is_same = os.path.samestat(wanted, Path(f"/proc/{pid}/cwd", script).stat())
     except OSError:
         return False
+    return is_same and (not keeps_script_open(name) or _has_open(pid, wanted))
+
+
+def _is_stopped(pid: int) -> bool:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return True
+    return fields[:1] in ([b"T"], [b"t"])
+
+
+def _has_open(pid: int, wanted: os.stat_result) -> bool:
+    try:
+        files = [*Path(f"/proc/{pid}/fd").iterdir()]
+    except OSError:
+        return False
+    for file in files:
+        with contextlib.suppress(OSError):
+            if os.path.samestat(wanted, file.stat()):
+                return True
+    return False
 
 
 def _executables(guest: Guest) -> Iterator[tuple[Path, os.stat_result]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +49,35 @@ def _script(*words: str, name: str = "serve.sh", content: str = "sleep 60\n") ->
         fixture.run([word.replace("{s}", str(path)) for word in words], cwd=fixture.home)
 
     return state
+
+
+def _shell(*words: str) -> State:
+    """Let a shell run a script, in words as those of `_script`, and wait until it does."""
+    run = _script(*words, content=": >runs\nsleep 60\n")
+
+    def state(fixture: ProgramsFixture) -> None:
+        run(fixture)
+        assert wait_until((fixture.home / "runs").exists, timeout_s=20)
+
+    return state
+
+
+def _stopped(fixture: ProgramsFixture) -> None:
+    """Let a shell run the script, and stop it."""
+    _shell("/bin/bash", "{s}")(fixture)
+    pid = (fixture.processes or [])[-1].pid
+    os.kill(pid, signal.SIGSTOP)
+    assert wait_until(lambda: ") T " in Path(f"/proc/{pid}/stat").read_text(), timeout_s=20)
+
+
+def _before(fixture: ProgramsFixture) -> None:
+    """Let a shell run other code, which does not end, before the script."""
+    code = fixture.write("~/code", ": >runs\nsleep 60\n")
+    path = fixture.write("~/serve.sh", "sleep 60\n")
+    fixture.run(["/usr/bin/env", f"BASH_ENV={code}", "/bin/bash", str(path)], cwd=fixture.home)
+    assert wait_until((fixture.home / "runs").exists, timeout_s=20)
+    *others, last = fixture.processes or ()
+    fixture.processes = [*others, last._replace(argv=("/bin/bash", str(path)))]
 
 
 def _deleted_script(fixture: ProgramsFixture) -> None:
@@ -265,10 +296,10 @@ TABLES = (
         programs.script_running,
         ProgramsFixture,
         (
-            positive("by its path", _script("/bin/sh", "{s}"), script="~/serve.sh"),
+            positive("by its path", _shell("/bin/sh", "{s}"), script="~/serve.sh"),
             positive(
                 "with options and words",
-                _script("/bin/sh", "-u", "{s}", "8000"),
+                _shell("/bin/sh", "-u", "{s}", "8000"),
                 script="~/serve.sh",
             ),
             negative(
@@ -323,15 +354,22 @@ TABLES = (
                 _script("/bin/sh", "-ec", "sleep 60;:", name="sleep 60;:"),
                 script="~/sleep 60;:",
             ),
-            another_way("by a relative path", _script("/bin/sh", "serve.sh"), script="~/serve.sh"),
+            forged("stopped", _stopped, script="~/serve.sh"),
+            forged("other code before it", _before, script="~/serve.sh"),
+            forged(
+                "a check of its syntax, which takes long",
+                _script("/bin/bash", "-n", "{s}", content=":\n" * 4_000_000),
+                script="~/serve.sh",
+            ),
+            another_way("by a relative path", _shell("/bin/sh", "serve.sh"), script="~/serve.sh"),
             another_way(
                 "by a shell that stops at errors",
-                _script("/bin/bash", "-euo", "pipefail", "{s}"),
+                _shell("/bin/bash", "-euo", "pipefail", "{s}"),
                 script="~/serve.sh",
             ),
             another_way(
                 "as a first line with a dash has it",
-                _script("/bin/sh", "-", "{s}"),
+                _shell("/bin/sh", "-", "{s}"),
                 script="~/serve.sh",
             ),
             another_way(

@@ -11,6 +11,7 @@ NAMED = (
     "dash -eu s.sh",
     "bash -euo pipefail s.sh a b",
     "bash +o posix -O extglob s.sh",
+    "bash -e s.sh noexec",
     "bash --norc --rcfile rc --init-file=x s.sh",
     "bash --init-file rc -- s.sh",
     "bash - s.sh",
@@ -37,6 +38,12 @@ NAMED = (
     "gjs-console -I d -C x --include-path d s.js",
 )
 NONE = (
+    "bash -n s.sh",
+    "sh -en s.sh",
+    "bash -o noexec s.sh",
+    "perl -wc s.pl",
+    "ruby -c s.rb",
+    "php -l s.php",
     "sh -c s.sh",
     "bash -ec s.sh",
     "bash -s s.sh",
