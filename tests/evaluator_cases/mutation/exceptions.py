@@ -171,7 +171,6 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.settings._setting: *": "whose fault it is, see test_attribution.py",
     "evaluators.desktop.variants._in_one_form: *": _SAME,
     "evaluators.desktop.crontab.jobs_in: *XX'*": "no X stands at the ends of what is stripped",
-    "evaluators.desktop.system._commands: *XX'": "no X stands at the ends of what is stripped",
     "evaluators.desktop.system.timezone_is: *: '/etc' -> *": "links that lead up lead to the same place",
     "evaluators.desktop.*: parts.hostname or *": "whose fault it is, see test_attribution.py",
     "evaluators.desktop.visible.shown: *: ' ' -> *": _SAME,
