@@ -1,7 +1,8 @@
 """Presentations: OpenDocument (.odp) and PowerPoint (.pptx), recognised by content.
 
-Hidden shapes, shapes without a size, and text that is hidden or smaller than 2 pt are ignored. Colours are
-not judged, since slides have backgrounds.
+Hidden shapes, pictures without a size, shapes of which less than half is on the slide, and text that is
+hidden, transparent or smaller than 2 pt are ignored. Colours are not judged, since slides have backgrounds;
+nor are the shapes that may cover another one: what lies beneath one counts.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def slide_title_equals(view: MachineView, path: str, slide: Number, title: str) 
 def slide_has_line(view: MachineView, path: str, slide: Number, text: str) -> bool:
     """Return whether a line (paragraph) of a slide, other than its title, is exactly this.
 
-    White space at its ends and speaker notes are ignored.
+    White space at its ends and speaker notes are ignored. A line beneath another shape counts.
 
     Args:
         view: the machine.
@@ -125,7 +126,8 @@ def slide_has_picture(
 ) -> bool:
     """Return whether a slide shows a picture at a position.
 
-    The picture may have been scaled or saved in another format. ``left`` means that its centre is in
+    The picture may have been scaled or saved in another format. One that is cropped, transparent, or made
+    white or black does not count; one beneath another shape does. ``left`` means that its centre is in
     the left two fifths of the slide, and so on; ``center`` is the fifth between them in both directions;
     ``full`` covers the slide but for a twentieth on each side.
 
@@ -160,7 +162,21 @@ def _slide(view: MachineView, path: str, number: int) -> Slide | None:
 
 
 def _shapes(slide: Slide | None, *kinds: str) -> list[Shape]:
-    return [] if slide is None else [one for one in slide.shapes if one.kind in kinds]
+    if slide is None:
+        return []
+    return [one for one in slide.shapes if one.kind in kinds and _is_on_slide(one)]
+
+
+def _is_on_slide(shape: Shape) -> bool:
+    """Return whether half of a shape at least is on its slide, across and down."""
+    return min(_share(shape.left, shape.width), _share(shape.top, shape.height)) >= 1 / 2
+
+
+def _share(start: float, length: float) -> float:
+    """Return which share of a length lies between 0 and 1; of no length, whether its start does."""
+    if length <= 0:
+        return float(0 <= start <= 1)
+    return (min(start + length, 1.0) - max(start, 0.0)) / length
 
 
 def _is_at(shape: Shape, place: str) -> bool:

@@ -1,7 +1,9 @@
 """Text documents: OpenDocument (.odt) and Word (.docx), recognised by content.
 
-Tracked changes count as accepted. Text that a reader does not see is ignored: hidden, smaller than
-2 pt, in the colour of its background, in comments and headers.
+Tracked changes count as accepted. Ignored is text that is hidden, smaller than 2 pt, or in the colour of its
+background, and text in comments and headers; in .odt files also text that is transparent, less than 2 pt
+wide or high by its scale or its lines, or off the page by its margins. What a picture or frame covers counts,
+as does what a reader misses for any other reason.
 """
 
 from __future__ import annotations

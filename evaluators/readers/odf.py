@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import io
 import re
-from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluators.readers.archive import check_archive
@@ -24,15 +23,15 @@ from evaluators.readers.model import (
     TextDocument,
     Workbook,
 )
-from evaluators.readers.visibility import is_visible
+from evaluators.readers.odf_look import LENGTH, Look, attribute, length_mm, own_look
+from evaluators.readers.odf_picture import is_shown
 
 MAX_CELLS = 200_000
-_LENGTH = re.compile(r"(-?[\d.]+)(mm|cm|in|pt|px)")
-_MM = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72, "px": 25.4 / 96}
+_A4 = (210.0, 20.0, 20.0)
+"""Width and side margins in mm, as LibreOffice has them where a document says nothing."""
 _REFERENCE = re.compile(r"\[([^\[\]]*)\]")
 _ASIDE = {"table:table", "draw:frame", "text:note", "text:tracked-changes", "office:annotation"}
 _UNSEEN = {"note", "annotation", "frame", "ruby-text", "script", "tracked-changes"}
-_ALIGNMENTS = {"start": "left", "end": "right"}
 _CHARTS = {"chart:circle": "pie"}
 
 
@@ -70,8 +69,8 @@ def read_ods(data: bytes) -> Workbook:
     for table in _within(document.file.spreadsheet, {"table:table"}, set()):
         cells = _cells(document, table, left)
         left -= len(cells)
-        is_hidden = bool(document.look("table", _get(table, "stylename")).hidden)
-        name = _get(table, "name")
+        is_hidden = bool(document.look("table", attribute(table, "stylename")).hidden)
+        name = attribute(table, "name")
         frozen = _frozen(document, name)
         sheets.append(Sheet(name, cells, document.charts(table), is_hidden, *frozen))
     return Workbook(tuple(sheets))
@@ -86,27 +85,6 @@ def read_odp(data: bytes) -> Deck:
     document = _Document(data, "presentation")
     pages = _within(document.file.presentation, {"draw:page"}, set())
     return Deck(tuple(document.slide(page) for page in pages))
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """Properties that a style sets; None where it sets nothing."""
-
-    bold: bool | None = None
-    italic: bool | None = None
-    underline: bool | None = None
-    colour: str | None = None
-    size_pt: float | None = None
-    alignment: str | None = None
-    fill: str | None = None
-    hidden: bool | None = None
-
-    def over(self, below: _Look) -> _Look:
-        """Return these properties, completed by those of `below`."""
-        gaps = {
-            name: getattr(below, name) for name in self.__slots__ if getattr(self, name) is None
-        }
-        return replace(self, **gaps)
 
 
 class _Document:
@@ -129,24 +107,25 @@ class _Document:
         self.styles: dict[tuple[str, str], Any] = {}
         for folder in (self.file.styles, self.file.automaticstyles):
             for style in folder.childNodes:
-                self.styles[_get(style, "family"), _get(style, "name")] = style
+                self.styles[attribute(style, "family"), attribute(style, "name")] = style
+        self._page_mm = self._paper()
 
-    def look(self, family: str, name: str) -> _Look:
+    def look(self, family: str, name: str) -> Look:
         """Resolve a style and its base styles."""
-        look = _Look()
+        look = Look()
         for _ in range(32):
             style = self.styles.get((family, name))
             if style is None:
                 break
-            look = look.over(_own_look(style))
-            name = _get(style, "parentstylename")
+            look = look.over(own_look(style))
+            name = attribute(style, "parentstylename")
         return look
 
-    def paragraph(self, node: Any) -> Paragraph:  # noqa: ANN401
-        name = _get(node, "stylename")
-        look = self.look("paragraph", name)
+    def paragraph(self, node: Any, base: Look | None = None) -> Paragraph:  # noqa: ANN401
+        name = attribute(node, "stylename")
+        look = self.look("paragraph", name).over(base or Look())
         runs = () if _hides_paragraph(node) else tuple(self._runs(node, look))
-        level = int(_get(node, "outlinelevel") or 1) if node.qname[1] == "h" else 0
+        level = int(attribute(node, "outlinelevel") or 1) if node.qname[1] == "h" else 0
         return Paragraph(
             "".join(run.text for run in runs),
             self._shown_name(name),
@@ -155,51 +134,76 @@ class _Document:
             tuple(run for run in runs if run.text),
         )
 
-    def visible_text(self, holder: Any) -> str:  # noqa: ANN401
+    def _frame_look(self, frame: Any) -> Look:  # noqa: ANN401
+        """Return what the style of a frame on a slide sets for its text."""
+        name = attribute(frame, "stylename")
+        return self.look("graphic", name).over(self.look("presentation", name))
+
+    def visible_text(self, holder: Any, base: Look | None = None) -> str:  # noqa: ANN401
         """Return the visible text of a cell or shape, paragraphs separated by newlines."""
         nodes = _within(holder, {"text:p", "text:h"}, {"office:annotation"})
-        return "\n".join(self.paragraph(one).text for one in nodes)
+        return "\n".join(self.paragraph(one, base).text for one in nodes)
 
     def _shown_name(self, name: str) -> str:
         style = self.styles.get(("paragraph", name))
         if style is not None and style.parentNode is self.file.automaticstyles:
-            name = _get(style, "parentstylename")
+            name = attribute(style, "parentstylename")
             style = self.styles.get(("paragraph", name))
-        shown = _get(style, "displayname") if style is not None else ""
+        shown = attribute(style, "displayname") if style is not None else ""
         return shown or name.replace("_20_", " ")
 
-    def _runs(self, node: Any, look: _Look) -> list[Run]:  # noqa: ANN401
+    def _runs(self, node: Any, look: Look) -> list[Run]:  # noqa: ANN401
         runs: list[Run] = []
         for child in node.childNodes:
             text = _own_text(child)
             if text is not None:
                 runs += [_run(text, look)] if self._is_visible(look) else []
             elif child.qname[1] == "span":
-                runs += self._runs(child, self.look("text", _get(child, "stylename")).over(look))
-            elif child.qname[1] not in _UNSEEN and _get(child, "ishidden") != "true":
+                runs += self._runs(
+                    child, self.look("text", attribute(child, "stylename")).over(look)
+                )
+            elif child.qname[1] not in _UNSEEN and attribute(child, "ishidden") != "true":
                 runs += self._runs(child, look)
         return runs
 
-    def _is_visible(self, look: _Look) -> bool:
-        colour = look.colour or "" if self._is_on_paper else ""
-        return not look.hidden and is_visible(look.size_pt, colour, look.fill or "")
+    def _is_visible(self, look: Look) -> bool:
+        if self._is_on_paper and not look.is_within(*self._page_mm):
+            return False
+        return look.is_legible(has_paper=self._is_on_paper)
 
-    def pictures(self, node: Any) -> tuple[str, ...]:  # noqa: ANN401
+    def _paper(self) -> tuple[float, float, float]:
+        """Return the least width and side margins that a page has, in mm."""
+        sides = ("pagewidth", "marginleft", "marginright")
+        pages = [
+            [length_mm(attribute(child, side) or attribute(child, "margin")) for side in sides]
+            for (family, _), style in self.styles.items()
+            if not family
+            for child in style.childNodes
+            if attribute(child, "pagewidth")
+        ]
+        width, left, right = map(min, zip(*pages, strict=True)) if pages else _A4
+        return width, left, right
+
+    def pictures(self, node: Any, *, whole: bool = False) -> tuple[str, ...]:  # noqa: ANN401
         """Return the files of the pictures below a node, without external links.
 
         A frame shows one picture; further images in it are other formats of the same.
         """
         shown: dict[int, str] = {}
         for image in _within(node, {"draw:image"}, {"text:tracked-changes", "office:annotation"}):
-            name = _get(image, "href").removeprefix("./")
+            name = attribute(image, "href").removeprefix("./")
             is_stored = name in self.parts and name.startswith("Pictures/")
-            if is_stored and not _is_sizeless(image.parentNode):
-                shown.setdefault(id(image.parentNode), name)
+            frame = image.parentNode
+            style = self.styles.get(("graphic", attribute(frame, "stylename")))
+            if is_stored and not _is_sizeless(frame) and is_shown(style, whole=whole):
+                shown.setdefault(id(frame), name)
         return tuple(base64.b64encode(self.parts[name]).decode() for name in shown.values())
 
     def charts(self, table: Any) -> tuple[Chart, ...]:  # noqa: ANN401
         """Return the charts of a sheet."""
-        shown = {_get(one, "href").strip("./") for one in _within(table, {"draw:object"}, set())}
+        shown = {
+            attribute(one, "href").strip("./") for one in _within(table, {"draw:object"}, set())
+        }
         found = []
         for child in self.file.childobjects:
             name = child.folder.strip("/")
@@ -210,13 +214,13 @@ class _Document:
 
     def slide(self, page: Any) -> Slide:  # noqa: ANN401
         """Read one slide."""
-        master = _get(page, "masterpagename")
+        master = attribute(page, "masterpagename")
         size = self._page_size(master)
         notes = [
             _texts(frame)
             for one in _within(page, {"presentation:notes"}, set())
             for frame in _within(one, {"draw:frame"}, set())
-            if _get(frame, "class") == "notes" and _get(frame, "placeholder") != "true"
+            if attribute(frame, "class") == "notes" and attribute(frame, "placeholder") != "true"
         ]
         shapes = [
             self._shape(node, size)
@@ -230,28 +234,35 @@ class _Document:
 
     def _master_name(self, name: str) -> str:
         """Return a master page's name as a user reads it."""
-        pages = [one for one in self.file.masterstyles.childNodes if _get(one, "name") == name]
-        shown = _get(pages[0], "displayname") if pages else ""
+        pages = [one for one in self.file.masterstyles.childNodes if attribute(one, "name") == name]
+        shown = attribute(pages[0], "displayname") if pages else ""
         return shown or name.replace("_20_", " ")
 
     def _page_size(self, master: str) -> tuple[float, float]:
         for page in self.file.masterstyles.childNodes:
-            if _get(page, "name") == master:
-                layout = self.styles.get(("", _get(page, "pagelayoutname")))
+            if attribute(page, "name") == master:
+                layout = self.styles.get(("", attribute(page, "pagelayoutname")))
                 for child in layout.childNodes if layout is not None else ():
-                    width = _mm(_get(child, "pagewidth"))
+                    width = length_mm(attribute(child, "pagewidth"))
                     if width > 0:
-                        return width, _mm(_get(child, "pageheight")) or 1.0
+                        return width, length_mm(attribute(child, "pageheight")) or 1.0
         return 280.0, 210.0
 
     def _shape(self, node: Any, size: tuple[float, float]) -> Shape:  # noqa: ANN401
-        pictures = self.pictures(node)
-        text = self.visible_text(node)
+        pictures = self.pictures(node, whole=True)
+        text = self.visible_text(node, self._frame_look(node))
         kind = "picture" if pictures else "text" if text else "other"
-        if _get(node, "class") == "title":
+        if attribute(node, "class") == "title":
             kind = "title"
-        box = (_get(node, "x"), _get(node, "y"), _get(node, "width"), _get(node, "height"))
-        left, top, width, height = (_mm(one) / size[index % 2] for index, one in enumerate(box))
+        box = (
+            attribute(node, "x"),
+            attribute(node, "y"),
+            attribute(node, "width"),
+            attribute(node, "height"),
+        )
+        left, top, width, height = (
+            length_mm(one) / size[index % 2] for index, one in enumerate(box)
+        )
         return Shape(kind, text, left, top, width, height, picture=pictures[0] if pictures else "")
 
 
@@ -259,10 +270,10 @@ def _cells(document: _Document, table: Any, most: int) -> dict[str, Cell]:  # no
     cells: dict[str, Cell] = {}
     row_number = 1
     for row in _within(table, {"table:table-row"}, {"table:table-cell"}):
-        rows = int(_get(row, "numberrowsrepeated") or 1)
+        rows = int(attribute(row, "numberrowsrepeated") or 1)
         column = 1
         for node in _within(row, {"table:table-cell", "table:covered-table-cell"}, set()):
-            columns = int(_get(node, "numbercolumnsrepeated") or 1)
+            columns = int(attribute(node, "numbercolumnsrepeated") or 1)
             cell = _cell(document, node)
             if cell is not None:
                 if len(cells) + rows * columns > most:
@@ -282,9 +293,9 @@ def _frozen(document: _Document, name: str) -> tuple[int, int]:
     """
     for entry in _within(document.file.settings, {"config:config-item-map-entry"}, set()):
         for sheet in _within(entry, {"config:config-item-map-entry"}, set()):
-            if _get(sheet, "name") == name:
+            if attribute(sheet, "name") == name:
                 items = _within(sheet, {"config:config-item"}, set())
-                found = {_get(item, "name"): str(item).strip() for item in items}
+                found = {attribute(item, "name"): str(item).strip() for item in items}
                 return _split(found, "Vertical"), _split(found, "Horizontal")
     return 0, 0
 
@@ -296,20 +307,22 @@ def _split(items: dict[str, str], direction: str) -> int:
 
 
 def _cell(document: _Document, node: Any) -> Cell | None:  # noqa: ANN401
-    kind, formula = _get(node, "valuetype"), _get(node, "formula")
+    kind, formula = attribute(node, "valuetype"), attribute(node, "formula")
     text = _texts(node)
     value: str | float | bool | None = text
     if kind in {"float", "percentage", "currency"}:
-        value = float(_get(node, "value"))
+        value = float(attribute(node, "value"))
     elif kind == "boolean":
-        value = _get(node, "booleanvalue") == "true"
+        value = attribute(node, "booleanvalue") == "true"
     elif kind in {"date", "time"}:
-        value = (_get(node, "datevalue") or _get(node, "timevalue")).removesuffix("T00:00:00")
+        value = (attribute(node, "datevalue") or attribute(node, "timevalue")).removesuffix(
+            "T00:00:00"
+        )
     elif kind == "string":
-        value = _get(node, "stringvalue") or text
+        value = attribute(node, "stringvalue") or text
     elif not text and not formula:
         return None
-    look = document.look("table-cell", _get(node, "stylename"))
+    look = document.look("table-cell", attribute(node, "stylename"))
     return Cell(
         value,
         _a1(formula),
@@ -344,10 +357,10 @@ def _reference(text: str) -> str:
 
 
 def _chart(node: Any, styles: Any) -> Chart:  # noqa: ANN401
-    kind = _get(node, "class")
+    kind = attribute(node, "class")
     titles = [_texts(one) for one in _within(node, {"chart:title"}, {"chart:axis"})]
     series = [
-        _reference(_get(one, "valuescellrangeaddress"))
+        _reference(attribute(one, "valuescellrangeaddress"))
         for one in _within(node, {"chart:series"}, set())
     ]
     plain = _CHARTS.get(kind, kind.removeprefix("chart:"))
@@ -358,35 +371,13 @@ def _chart(node: Any, styles: Any) -> Chart:  # noqa: ANN401
 
 def _is_vertical(chart: Any, styles: Any) -> bool:  # noqa: ANN401
     """Return whether a bar chart's bars are horizontal, which ODF calls ``chart:vertical``."""
-    areas = {_get(one, "stylename") for one in _within(chart, {"chart:plot-area"}, set())}
+    areas = {attribute(one, "stylename") for one in _within(chart, {"chart:plot-area"}, set())}
     return any(
-        _get(child, "vertical") == "true"
+        attribute(child, "vertical") == "true"
         for style in styles.childNodes
-        if _get(style, "name") in areas
+        if attribute(style, "name") in areas
         for child in style.childNodes
     )
-
-
-def _own_look(style: Any) -> _Look:  # noqa: ANN401
-    look = _Look()
-    for child in style.childNodes:
-        weight, slant = _get(child, "fontweight"), _get(child, "fontstyle")
-        line, size = _get(child, "textunderlinestyle"), _get(child, "fontsize")
-        fill = _get(child, "backgroundcolor")
-        align, display = _get(child, "textalign"), _get(child, "display")
-        look = look.over(
-            _Look(
-                bold=weight in {"bold", "600", "700", "800", "900"} if weight else None,
-                italic=slant in {"italic", "oblique"} if slant else None,
-                underline=line != "none" if line else None,
-                colour=_get(child, "color").lstrip("#").lower() or None,
-                size_pt=float(size.removesuffix("pt")) if size.endswith("pt") else None,
-                alignment=_ALIGNMENTS.get(align, align) or None,
-                hidden=display in {"none", "false"} if display else None,
-                fill=None if fill in {"", "transparent"} else fill.lstrip("#").lower(),
-            )
-        )
-    return look
 
 
 def _own_text(node: Any) -> str | None:  # noqa: ANN401
@@ -395,35 +386,35 @@ def _own_text(node: Any) -> str | None:  # noqa: ANN401
         return str(node)
     name = node.qname[1]
     if name == "s":
-        return " " * min(int(_get(node, "c") or 1), 1000)
+        return " " * min(int(attribute(node, "c") or 1), 1000)
     return {"tab": "\t", "line-break": "\n"}.get(name)
 
 
 def _hides_paragraph(node: Any) -> bool:  # noqa: ANN401
     fields = _within(node, {"text:hidden-paragraph"}, set())
-    return any(_get(one, "ishidden") == "true" for one in fields)
+    return any(attribute(one, "ishidden") == "true" for one in fields)
 
 
 def _is_sizeless(frame: Any) -> bool:  # noqa: ANN401
-    sides = (_get(frame, "width"), _get(frame, "height"))
-    return any(side and _LENGTH.fullmatch(side) and _mm(side) <= 0 for side in sides)
+    sides = (attribute(frame, "width"), attribute(frame, "height"))
+    return any(side and LENGTH.fullmatch(side) and length_mm(side) <= 0 for side in sides)
 
 
 def _is_hidden_section(node: Any) -> bool:  # noqa: ANN401
     if node.tagName != "text:section":
         return False
-    display = _get(node, "display")
-    return display == "none" or (display == "condition" and _get(node, "ishidden") == "true")
+    display = attribute(node, "display")
+    return display == "none" or (display == "condition" and attribute(node, "ishidden") == "true")
 
 
-def _run(text: str, look: _Look) -> Run:
+def _run(text: str, look: Look) -> Run:
     return Run(
         text,
         bold=bool(look.bold),
         italic=bool(look.italic),
         underline=bool(look.underline),
         colour=look.colour or "",
-        size_pt=look.size_pt,
+        size_pt=look.size_pt if look.relative in {None, 1.0} else None,
     )
 
 
@@ -449,19 +440,6 @@ def _texts(node: Any) -> str:  # noqa: ANN401
         teletype.extractText(one)
         for one in _within(node, {"text:p", "text:h"}, {"office:annotation"})
     )
-
-
-def _get(node: Any, name: str) -> str:  # noqa: ANN401
-    """Return an attribute by odfpy's short name; empty when there is none."""
-    for (_, key), value in (node.attributes or {}).items():
-        if key.replace("-", "") == name:
-            return str(value)
-    return ""
-
-
-def _mm(length: str) -> float:
-    found = _LENGTH.fullmatch(length)
-    return float(found[1]) * _MM[found[2]] if found else 0.0
 
 
 def _letters(number: int) -> str:

@@ -20,7 +20,7 @@ from evaluators.readers.model import (
     TextDocument,
     Workbook,
 )
-from evaluators.readers.visibility import SMALLEST_PT
+from evaluators.readers.visibility import NEAREST, SMALLEST_PT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,6 +38,9 @@ _UNSEEN_PICTURE = (
     "/*[local-name()='extent'][@cx='0' or @cy='0'] | "
     "ancestor::*[local-name()='Fallback']"
 )
+_PERCENT = 1000
+_BRIGHTEST = 75
+_CROPPED = 0.05
 _CHARTS = {
     "BarChart": "bar",
     "BarChart3D": "bar",
@@ -224,19 +227,41 @@ def _pptx_shape(shape: Any, slide: Any, size: tuple[int, int]) -> Shape:  # noqa
     kind = "text" if _has_text(shape) else "other"
     if slide.shapes.title is not None and shape.shape_id == slide.shapes.title.shape_id:
         kind = "title"
-    elif hasattr(shape, "image"):
+    elif hasattr(shape, "image") and _is_whole(shape):
         kind = "picture"
         picture = base64.b64encode(shape.image.blob).decode()
     return Shape(kind, text.replace("\v", "\n"), left, top, width, height, picture)
 
 
 def _pptx_text(paragraph: Any) -> str:  # noqa: ANN401
-    """Return a paragraph's text without runs that are too small to be read."""
+    """Return a paragraph's text without runs that are too small, or have too little ink, to be read."""
     runs = list(paragraph.runs)
-    legible = [run for run in runs if run.font.size is None or run.font.size.pt >= SMALLEST_PT]
+    legible = [run for run in runs if _is_legible(run)]
     if len(legible) == len(runs):
         return str(paragraph.text)
     return "".join(run.text for run in legible)
+
+
+def _is_legible(run: Any) -> bool:  # noqa: ANN401
+    is_large = run.font.size is None or run.font.size.pt >= SMALLEST_PT
+    element = run._r  # noqa: SLF001
+    has_ink = _has_ink(element, "./a:rPr/a:solidFill//a:alpha/@val")
+    return is_large and has_ink and not element.xpath("./a:rPr/a:noFill")
+
+
+def _has_ink(element: Any, opacity: str) -> bool:  # noqa: ANN401
+    """Return whether all opacities at a path, in thousandths of a percent, let something be seen."""
+    return all(int(each) * 255 > NEAREST * _PERCENT * 100 for each in element.xpath(opacity))
+
+
+def _is_whole(picture: Any) -> bool:  # noqa: ANN401
+    """Return whether a picture is seen, in its colours, and not cropped."""
+    crops = (picture.crop_left, picture.crop_right, picture.crop_top, picture.crop_bottom)
+    element = picture._element  # noqa: SLF001
+    changes = element.xpath(".//a:lum/@bright | .//a:lum/@contrast")
+    is_changed = any(abs(int(each)) > _BRIGHTEST * _PERCENT for each in changes)
+    has_ink = _has_ink(element, ".//a:blip/a:alphaModFix/@amt")
+    return max(crops) <= _CROPPED and not is_changed and has_ink
 
 
 def _has_text(shape: Any) -> bool:  # noqa: ANN401

@@ -29,6 +29,7 @@ _NAMESPACES = " ".join(
         "chart": "urn:oasis:names:tc:opendocument:xmlns:chart:1.0",
         "presentation": "urn:oasis:names:tc:opendocument:xmlns:presentation:1.0",
         "xlink": "http://www.w3.org/1999/xlink",
+        "loext": "urn:org:documentfoundation:names:experimental:office:xmlns:loext:1.0",
     }.items()
 )
 _MIME = "application/vnd.oasis.opendocument."

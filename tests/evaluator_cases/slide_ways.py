@@ -21,8 +21,12 @@ _STYLES = (
     '<style:style style:name="H" style:family="text"><style:text-properties '
     'text:display="none"/></style:style><style:style style:name="T" style:family="text">'
     '<style:text-properties fo:font-size="1pt"/></style:style><style:style style:name="W" '
-    'style:family="text"><style:text-properties fo:color="#ffffff"/></style:style>'
+    'style:family="text"><style:text-properties fo:color="#ffffff"/></style:style><style:style '
+    'style:name="O" style:family="text"><style:text-properties loext:opacity="0%"/></style:style>'
+    '<style:style style:name="GO" style:family="graphic"><style:text-properties '
+    'loext:opacity="0%"/></style:style>'
 )
+_GRAPHIC = '<style:style style:name="G" style:family="graphic"><style:graphic-properties {}/></style:style>'
 _MASTERS = (
     "<office:automatic-styles><style:page-layout style:name='L'><style:page-layout-properties "
     "fo:page-width='200mm' fo:page-height='100mm'/></style:page-layout></office:automatic-styles>"
@@ -33,15 +37,27 @@ _MASTERS = (
 _NOTES_BOX = "<presentation:notes>{}</presentation:notes>"
 
 
-def _odp(*pages: str, master: str = "Plain") -> Make:
-    """Return a function that makes an .odp of these contents of slides."""
+def _odp(*pages: str, master: str = "Plain", graphic: str = "") -> Make:
+    """Return a function that makes an .odp of these contents of slides.
+
+    Args:
+        pages: XML of each.
+        master: displayed name of their master page.
+        graphic: properties of the graphic style G.
+    """
 
     @cache
     def make() -> bytes:
         slides = (f"<draw:page draw:master-page-name='M1'>{one}</draw:page>" for one in pages)
         files = {"Pictures/1.png": encoded(noise(1))}
         styles = _MASTERS.format(master)
-        return odf("presentation", "".join(slides), automatic=_STYLES, styles=styles, files=files)
+        return odf(
+            "presentation",
+            "".join(slides),
+            automatic=_STYLES + _GRAPHIC.format(graphic),
+            styles=styles,
+            files=files,
+        )
 
     return make
 
@@ -49,6 +65,10 @@ def _odp(*pages: str, master: str = "Plain") -> Make:
 def _frame(content: str, attributes: str = "", size: str = "40mm") -> str:
     box = f"svg:x='140mm' svg:y='30mm' svg:width='{size}' svg:height='30mm'"
     return f"<draw:frame {attributes} {box}>{content}</draw:frame>"
+
+
+def _moved(frame: str, x: str = "140mm", y: str = "30mm") -> str:
+    return frame.replace("svg:x='140mm' svg:y='30mm'", f"svg:x='{x}' svg:y='{y}'")
 
 
 def _box(text: str, attributes: str = "", style: str = "") -> str:
@@ -78,6 +98,17 @@ def _textbox(slide: Any, text: str, *, size_pt: float = 18, name: str = "Box") -
     box.text_frame.text = text
     box.text_frame.paragraphs[0].runs[0].font.size = Pt(size_pt)
     return box
+
+
+def _fill(run: Any, percent: int) -> None:
+    """Give a run black ink of an opacity."""
+    from pptx.oxml import parse_xml
+    from pptx.oxml.ns import nsdecls
+
+    alpha = f"<a:srgbClr val='000000'><a:alpha val='{percent}000'/></a:srgbClr>"
+    run._r.get_or_add_rPr().insert(
+        0, parse_xml(f"<a:solidFill {nsdecls('a')}>{alpha}</a:solidFill>")
+    )
 
 
 def _hide(shape: Any) -> None:
@@ -136,6 +167,12 @@ def title_cases(args: dict[str, Json]) -> tuple[Case, ...]:
         forged("hidden", at(path, _pptx(_entitled("Hello", is_hidden=True))), **args),
         forged("too small to read", at(path, _pptx(_entitled("Hello", size_pt=1))), **args),
         forged("odp: not displayed", at(path, _odp(_box("Hello", title, "H"))), **args),
+        forged(
+            "odp: left of the slide",
+            at(path, _odp(_moved(_box("Hello", title), "-1000mm"))),
+            **args,
+        ),
+        forged("odp: transparent", at(path, _odp(_box("Hello", title, "O"))), **args),
         forged("odp: named so", at(path, _odp(_box("Hello", "draw:name='Title'"))), **args),
         another_way("in two pieces", at(path, _pptx(split)), **args),
         another_way("of the title layout", at(path, _pptx(_entitled("Hello"), layout=0)), **args),
@@ -155,6 +192,16 @@ def line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
         group = slide.shapes.add_group_shape()
         group.shapes.add_textbox(0, 0, 900_000, 900_000).text_frame.text = "two"
 
+    def aside(slide: Any) -> None:
+        _textbox(slide, "two").left = 90_000_000
+
+    def transparent(slide: Any) -> None:
+        run = _textbox(slide, "two").text_frame.paragraphs[0].runs[0]
+        _fill(run, 0)
+
+    def half(slide: Any) -> None:
+        _fill(_textbox(slide, "two").text_frame.paragraphs[0].runs[0], 50)
+
     def bulleted(slide: Any) -> None:
         slide.placeholders[1].text = "one\ntwo"
 
@@ -172,6 +219,17 @@ def line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
         ),
         forged("odp: not displayed", at(path, _odp(_box("two", style="H"))), **args),
         forged("odp: too small to read", at(path, _odp(_box("two", style="T"))), **args),
+        forged("odp: transparent", at(path, _odp(_box("two", style="O"))), **args),
+        forged(
+            "odp: in a box of transparent text",
+            at(path, _odp(_box("two", "draw:style-name='GO'"))),
+            **args,
+        ),
+        forged("odp: left of the slide", at(path, _odp(_moved(_box("two"), "-1000mm"))), **args),
+        forged("odp: below the slide", at(path, _odp(_moved(_box("two"), y="1000mm"))), **args),
+        forged("right of the slide", at(path, _pptx(aside)), **args),
+        forged("transparent", at(path, _pptx(transparent)), **args),
+        another_way("half transparent", at(path, _pptx(half)), **args),
         another_way("in a group", at(path, _pptx(grouped)), **args),
         another_way("a bullet", at(path, _pptx(bulleted, layout=1)), **args),
         another_way(
@@ -248,6 +306,19 @@ def picture_cases(args: dict[str, Json]) -> tuple[Case, ...]:
     def flat(slide: Any) -> None:
         drawn(slide).height = 0
 
+    def cropped(slide: Any) -> None:
+        drawn(slide).crop_left = 0.9
+
+    def transparent(slide: Any) -> None:
+        from pptx.oxml import parse_xml
+        from pptx.oxml.ns import nsdecls
+
+        blip = drawn(slide)._element.xpath(".//a:blip")[0]
+        blip.append(parse_xml(f"<a:alphaModFix {nsdecls('a')} amt='0'/>"))
+
+    def framed(graphic: str) -> Make:
+        return _odp(_frame(image, "draw:style-name='G'"), graphic=graphic)
+
     def turned(slide: Any) -> None:
         drawn(slide).rotation = 0.0
         _textbox(slide, "over it")
@@ -256,6 +327,21 @@ def picture_cases(args: dict[str, Json]) -> tuple[Case, ...]:
         forged("hidden", at(path, _pptx(lambda slide: _hide(drawn(slide)))), **args),
         forged("of no size", at(path, _pptx(flat)), **args),
         forged("odp: of no size", at(path, _odp(_frame(image, size="0mm"))), **args),
+        forged("cropped to a corner", at(path, _pptx(cropped)), **args),
+        forged("transparent", at(path, _pptx(transparent)), **args),
+        forged("odp: beside the slide", at(path, _odp(_moved(_frame(image), "900mm"))), **args),
+        forged("odp: transparent", at(path, framed("draw:image-opacity='0%'")), **args),
+        forged("odp: made white", at(path, framed("draw:luminance='100%'")), **args),
+        forged(
+            "odp: cropped to a corner",
+            at(path, framed("fo:clip='rect(0cm, 5.9cm, 3.9cm, 0cm)'")),
+            **args,
+        ),
+        another_way(
+            "odp: a little brighter, not cropped",
+            at(path, framed("draw:luminance='10%' fo:clip='rect(0cm, 0cm, 0cm, 0cm)'")),
+            **args,
+        ),
         forged("odp: stored, not shown", at(path, _odp(_box("cat"))), **args),
         another_way("beneath a box", at(path, _pptx(turned)), **args),
         another_way("odp: in a group", at(path, _odp(f"<draw:g>{_frame(image)}</draw:g>")), **args),

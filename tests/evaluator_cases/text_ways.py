@@ -23,6 +23,10 @@ _TRACKED = 'w:id="7" w:author="Ann" w:date="2026-11-21T10:00:00Z"'
 _HIDDEN_STYLES = (
     '<style:style style:name="HN" style:family="text"><style:text-properties {}/></style:style>'
 )
+_PARAGRAPH_STYLE = (
+    '<style:style style:name="PN" style:family="paragraph"><style:paragraph-properties {}/>'
+    "</style:style>"
+)
 _UNSEEN = {
     "hidden characters": "<w:vanish/>",
     "white on white": '<w:color w:val="FFFFFF"/>',
@@ -125,6 +129,11 @@ def _odt_style(text: str, properties: str) -> bytes:
     return odf("text", span, automatic=_HIDDEN_STYLES.format(properties))
 
 
+def _odt_paragraph(text: str, properties: str) -> bytes:
+    style = _PARAGRAPH_STYLE.format(properties)
+    return odf("text", f"<text:p text:style-name='PN'>{text}</text:p>", automatic=style)
+
+
 def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     """Return cases of one paragraph: places that are not the body, and other honest ways.
 
@@ -139,6 +148,25 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
         "white": 'fo:color="#ffffff"',
         "white on a colour like it": 'fo:color="#fefefe" fo:background-color="#ffffff"',
         "zero size": 'fo:font-size="0pt"',
+        "a size in another unit": 'fo:font-size="0.1mm"',
+        "a hundredth of the size": 'fo:font-size="1%"',
+        "transparent": 'loext:opacity="0%"',
+        "a hundredth as wide": 'style:text-scale="1%"',
+        "raised and tiny": 'style:text-position="33% 1%"',
+        "one letter over the other": 'fo:letter-spacing="-1cm"',
+    }
+    odt_paragraphs = {
+        "left of the page": 'fo:margin-left="-50cm"',
+        "its first line left of the page": 'fo:text-indent="-50cm"',
+        "right of the page": 'fo:margin-right="-50cm" fo:text-align="end"',
+        "in lines without a height": 'fo:line-height="0.001cm"',
+        "in lines of a hundredth": 'fo:line-height="1%"',
+    }
+    odt_honest = {
+        "half transparent": 'loext:opacity="50%"',
+        "in LibreOffice's own colour": 'style:use-window-font-color="true" loext:opacity="0%"',
+        "condensed": 'style:text-scale="80%" fo:letter-spacing="-0.2mm"',
+        "raised": 'style:text-position="super 58%" fo:font-size="0.5cm"',
     }
     note = f"<office:annotation><text:p>{text}</text:p></office:annotation>"
     condition = f"<text:p><text:hidden-paragraph text:is-hidden='true'/>{text}</text:p>"
@@ -167,6 +195,26 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
         ),
         forged(
             "odt: a comment", at(path, partial(odf, "text", f"<text:p>x{note}</text:p>")), **args
+        ),
+        *(
+            forged(f"odt: {name}", at(path, partial(_odt_paragraph, text, xml)), **args)
+            for name, xml in odt_paragraphs.items()
+        ),
+        *(
+            another_way(f"odt: {name}", at(path, partial(_odt_style, text, xml)), **args)
+            for name, xml in odt_honest.items()
+        ),
+        another_way(
+            "odt: indented, its first line less",
+            at(
+                path,
+                partial(
+                    _odt_paragraph,
+                    text,
+                    'fo:margin-left="2cm" fo:text-indent="-3cm" fo:line-height="90%"',
+                ),
+            ),
+            **args,
         ),
         forged("odt: a hidden paragraph", at(path, partial(odf, "text", condition)), **args),
         *(

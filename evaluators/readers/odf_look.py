@@ -1,0 +1,192 @@
+"""What styles of OpenDocument set for text, and whether text of that look is seen."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evaluators.readers.visibility import NEAREST, SMALLEST_PT, is_visible
+
+LENGTH = re.compile(r"(-?[\d.]+)(mm|cm|in|pt|pc|px)")
+_MM = {
+    "mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72, "pc": 25.4 / 6, "px": 25.4 / 96,
+}  # fmt: skip
+_PT_A_MM = 72 / 25.4
+_ALIGNMENTS = {"start": "left", "end": "right"}
+_USUAL_PT = 12.0
+_RAISED = 0.58
+"""Size of raised and lowered letters where a style does not say it, as a share."""
+_SLACK_MM = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Properties that a style sets; None where it sets nothing.
+
+    Attributes:
+        relative: size of the letters as a share of what it would be; ``size_pt`` is not known then.
+        raised: likewise, of raised and lowered letters.
+        scale: width of the letters as a share of the usual one.
+        opacity: from 0 to 1.
+        spacing_mm: added between letters.
+        line_mm: fixed height of lines.
+        line_ratio: height of lines as a share of the usual one.
+    """
+
+    bold: bool | None = None
+    italic: bool | None = None
+    underline: bool | None = None
+    colour: str | None = None
+    size_pt: float | None = None
+    alignment: str | None = None
+    fill: str | None = None
+    hidden: bool | None = None
+    relative: float | None = None
+    raised: float | None = None
+    scale: float | None = None
+    opacity: float | None = None
+    spacing_mm: float | None = None
+    line_mm: float | None = None
+    line_ratio: float | None = None
+    left_mm: float | None = None
+    right_mm: float | None = None
+    indent_mm: float | None = None
+
+    def over(self, below: Look) -> Look:
+        """Return these properties, completed by those of `below`, of which a relative size is a share."""
+        gaps = {
+            name: getattr(below, name) for name in self.__slots__ if getattr(self, name) is None
+        }
+        if self.size_pt is None and self.relative is not None:
+            if below.size_pt is not None:
+                gaps |= {"size_pt": below.size_pt * self.relative, "relative": 1.0}
+            else:
+                gaps["relative"] = self.relative * _or(below.relative, 1.0)
+        return replace(self, **gaps)
+
+    def is_legible(self, *, has_paper: bool) -> bool:
+        """Return whether text can be read.
+
+        Args:
+            has_paper: whether the page is white where no style sets a background.
+        """
+        if self.hidden or _or(self.opacity, 1.0) * 255 <= NEAREST:
+            return False
+        usual = (_USUAL_PT if self.size_pt is None else self.size_pt) * _or(self.relative, 1.0)
+        size = usual * _or(self.raised, 1.0)
+        line = size * _or(self.line_ratio, 1.0)
+        if self.line_mm is not None:
+            line = min(line, self.line_mm * _PT_A_MM)
+        is_apart = _or(self.spacing_mm, 0.0) * _PT_A_MM > -size / 2
+        is_large = min(size * _or(self.scale, 1.0), line) >= SMALLEST_PT
+        colour = self.colour or "" if has_paper else ""
+        return is_apart and is_large and is_visible(size, colour, self.fill or "")
+
+    def is_within(self, width_mm: float, left_mm: float, right_mm: float) -> bool:
+        """Return whether text begins and ends on a page of this width and these side margins."""
+        left = left_mm + _or(self.left_mm, 0.0)
+        right = right_mm + _or(self.right_mm, 0.0)
+        first = left + _or(self.indent_mm, 0.0)
+        return min(left, right, first) >= -_SLACK_MM and max(left, right, first) < width_mm
+
+
+def own_look(style: Any) -> Look:  # noqa: ANN401 - odfpy's element
+    """Return what a style sets itself."""
+    look = Look()
+    for child in style.childNodes:
+        look = look.over(_text_look(child)).over(_paragraph_look(child))
+    return look
+
+
+def _text_look(child: Any) -> Look:  # noqa: ANN401
+    weight, slant = attribute(child, "fontweight"), attribute(child, "fontstyle")
+    line, size = attribute(child, "textunderlinestyle"), attribute(child, "fontsize")
+    fill, display = attribute(child, "backgroundcolor"), attribute(child, "display")
+    return Look(
+        bold=weight in {"bold", "600", "700", "800", "900"} if weight else None,
+        italic=slant in {"italic", "oblique"} if slant else None,
+        underline=line != "none" if line else None,
+        colour=attribute(child, "color").lstrip("#").lower() or None,
+        size_pt=_points(size),
+        hidden=display in {"none", "false"} if display else None,
+        fill=None if fill in {"", "transparent"} else fill.lstrip("#").lower(),
+        relative=_share(size) if _points(size) is None else 1.0,
+        raised=_raised(attribute(child, "textposition")),
+        scale=_share(attribute(child, "textscale")),
+        opacity=_opacity(child),
+        spacing_mm=_length(attribute(child, "letterspacing")),
+    )
+
+
+def _paragraph_look(child: Any) -> Look:  # noqa: ANN401
+    if child.qname[1] != "paragraph-properties":
+        return Look()
+    align, height = attribute(child, "textalign"), attribute(child, "lineheight")
+    margin = attribute(child, "margin")
+    return Look(
+        alignment=_ALIGNMENTS.get(align, align) or None,
+        line_mm=_length(height),
+        line_ratio=_share(height),
+        left_mm=_length(attribute(child, "marginleft") or margin),
+        right_mm=_length(attribute(child, "marginright") or margin),
+        indent_mm=_length(attribute(child, "textindent")),
+    )
+
+
+def _opacity(child: Any) -> float | None:  # noqa: ANN401
+    """Return the opacity of text; LibreOffice writes 0% beside its usual colour, and shows it in full."""
+    if child.qname[1] != "text-properties":
+        return None
+    if attribute(child, "usewindowfontcolor") == "true":
+        return 1.0
+    share = _share(attribute(child, "opacity"))
+    return 1.0 if share is None and attribute(child, "color") else share
+
+
+def _or(value: float | None, usual: float) -> float:
+    return usual if value is None else value
+
+
+def _points(size: str) -> float | None:
+    if size.endswith("pt"):
+        return float(size.removesuffix("pt"))
+    length = _length(size)
+    return None if length is None else length * _PT_A_MM
+
+
+def _raised(position: str) -> float | None:
+    """Return the size of letters that are raised or lowered: ``super 58%`` or ``33% 58%``."""
+    where, _, share = position.partition(" ")
+    if not where:
+        return None
+    return _share(share) or (1.0 if where in {"0", "0%"} else _RAISED)
+
+
+def _share(text: str) -> float | None:
+    """Return a percentage as a share; None when it is none."""
+    number = text.strip().removesuffix("%")
+    if number == text.strip():
+        return None
+    try:
+        return float(number) / 100
+    except ValueError:
+        return None
+
+
+def _length(text: str) -> float | None:
+    return length_mm(text) if LENGTH.fullmatch(text) else None
+
+
+def attribute(node: Any, name: str) -> str:  # noqa: ANN401
+    """Return an attribute by odfpy's short name; empty when there is none."""
+    for (_, key), value in (node.attributes or {}).items():
+        if key.replace("-", "") == name:
+            return str(value)
+    return ""
+
+
+def length_mm(length: str) -> float:
+    """Return a length in mm; 0 for what is none."""
+    found = LENGTH.fullmatch(length)
+    return float(found[1]) * _MM[found[2]] if found else 0.0

@@ -1,0 +1,45 @@
+"""Whether the style of a picture's frame in OpenDocument shows the picture, and all of it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from evaluators.readers.odf_look import attribute, length_mm
+from evaluators.readers.visibility import NEAREST
+
+_PARTS = re.compile(r"[\s,]+")
+_BRIGHTEST = 0.75
+"""A picture that is brightened or darkened by more is taken for another one."""
+_CROPPED_MM = 1.0
+
+
+def is_shown(style: Any, *, whole: bool) -> bool:  # noqa: ANN401 - odfpy's element
+    """Return whether a picture in a frame of a style is seen.
+
+    Args:
+        style: of the frame; None for none.
+        whole: whether a picture must not be cropped, by more than 1 mm a side.
+    """
+    children = style.childNodes if style is not None else ()
+    return all(_is_seen(child) and not (whole and _is_cropped(child)) for child in children)
+
+
+def _is_seen(child: Any) -> bool:  # noqa: ANN401
+    opacity = attribute(child, "imageopacity")
+    if opacity and _percent(opacity) * 255 / 100 <= NEAREST:
+        return False
+    changes = (attribute(child, "luminance"), attribute(child, "contrast"))
+    return all(abs(_percent(each)) < 100 * _BRIGHTEST for each in changes if each)
+
+
+def _is_cropped(child: Any) -> bool:  # noqa: ANN401
+    inner = attribute(child, "clip").strip().removeprefix("rect(").removesuffix(")")
+    return any(length_mm(each) > _CROPPED_MM for each in _PARTS.split(inner) if each)
+
+
+def _percent(text: str) -> float:
+    try:
+        return float(text.removesuffix("%"))
+    except ValueError:
+        return 0.0
