@@ -17,7 +17,8 @@ _STOPPED = re.compile(
     r"\w+ took longer than |\w+ needs more memory than |the wave missed its deadline "
     r"|the evaluators' process (?:died of signal|ended with exit code) "
 )
-_REFUSED = {"ObstructedError", "GuestError"} | {
+# As with memory, what nests deeper than evaluators follow is the judged state's.
+_REFUSED = {"ObstructedError", "GuestError", "RecursionError"} | {
     name
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, OSError)

@@ -223,5 +223,5 @@ def _is_finished(result: object) -> bool:
 def _decoded(text: str) -> object:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

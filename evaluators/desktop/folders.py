@@ -76,7 +76,8 @@ def directories_equal(guest: Guest, source: str, target: str) -> bool:
 
     Times, owners and permissions are ignored; entries whose name begins with a dot are compared. Links
     must have the same target text. A source without a file or link, however many empty folders it holds,
-    is unmet, as nothing shows that it was copied; so are folders with more than 10 000 entries or 256 MiB, and a target that is the source or is within it.
+    is unmet, as nothing shows that it was copied; so are folders with more than 10 000 entries, 256 MiB or
+    100 levels of folders, and a target that is the source or is within it.
 
     Proves the state, not who made it.
 

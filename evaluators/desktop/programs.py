@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,9 +80,12 @@ def script_running(guest: Guest, script: str) -> bool:
 def process_absent(guest: Guest, program: str) -> bool:
     """Return whether the agent's user runs no process of a program.
 
-    A process of a copy of the program, under whatever name, counts as the program; one of a copy
-    with other content does not. A program that does not exist makes the result inconclusive: its
-    path may be misspelt.
+    A process runs a program when it executes the program's file or has the file mapped as code, as the
+    dynamic linker (``/lib64/ld-linux-x86-64.so.2``) does with the program that it is given. A copy, under
+    whatever name, counts as the program; one with other content does not, nor does code that was read into
+    memory and has no file there. A script counts as its interpreter, so name the program that a script
+    such as ``/usr/bin/gnome-terminal`` starts. A program that does not exist makes the result inconclusive:
+    its path may be misspelt.
 
     Example:
         ``{on: desktop, check: process_absent, with: {program: /usr/bin/gedit}}``
@@ -97,7 +101,7 @@ def process_absent(guest: Guest, program: str) -> bool:
         raise ValueError(f"there is no program {program}")
     wanted = Path(program).stat()
     others: dict[tuple[int, int], Path] = {}
-    for executable, status in _executables(guest):
+    for executable, status in itertools.chain(_executables(guest), _mapped_code(guest)):
         if os.path.samestat(wanted, status):
             return False
         if status.st_size == wanted.st_size:
@@ -157,6 +161,39 @@ def _executables(guest: Guest) -> Iterator[tuple[Path, os.stat_result]]:
                 yield executable, executable.stat()
         except OSError:
             continue
+
+
+def _mapped_code(guest: Guest) -> Iterator[tuple[Path, os.stat_result]]:
+    """Iterate over the files that processes of the agent's user have mapped as code, each once.
+
+    The path is the kernel's link to the file itself; where that is refused, as to root in a container,
+    it is the file's path.
+
+    Source: proc_pid_maps(5), proc_pid_map_files(5).
+    """
+    own = Path(guest.home).stat().st_uid
+    seen: set[tuple[str, str]] = set()
+    for process in guest.processes():
+        for row in _code_rows(process.pid) if process.uid == own else ():
+            addresses, _, _, device, inode, *name = row.split(None, 5)
+            if inode == "0" or (device, inode) in seen:
+                continue
+            seen.add((device, inode))
+            first, _, last = addresses.partition("-")
+            link = Path(f"/proc/{process.pid}/map_files/{int(first, 16):x}-{int(last, 16):x}")
+            for path in (link, Path(*name)):
+                with contextlib.suppress(OSError):
+                    yield path, path.stat()
+                    break
+
+
+def _code_rows(pid: int) -> list[str]:
+    """Return the rows of a process' memory map whose memory may be executed; none when it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return []
+    return [row for row in text.split("\n") if "x" in row.partition(" ")[2][:4]]
 
 
 def _digest(path: Path) -> str:

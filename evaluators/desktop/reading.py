@@ -30,6 +30,9 @@ MAX_HASHED_BYTES = 1 << 28
 MAX_ENTRIES = 10_000
 """Limit of a folder, or of a tree."""
 
+MAX_LEVELS = 100
+"""Limit of folders within folders of a tree; no path of Linux programs is as deep."""
+
 _HANDLE = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _MAX_LINKS = 20
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -152,21 +155,42 @@ def names_in(guest: Guest, path: str) -> list[str] | None:
 def tree_of(guest: Guest, path: str) -> dict[str, str] | None:
     """Return everything below a folder, by relative path.
 
-    The SHA-256 of a file, ``folder``, ``link TARGET``, or ``other``. None when the folder is
-    missing, or holds more than 10 000 entries or 256 MiB.
+    The SHA-256 of a file, ``folder``, ``link TARGET``, or ``other``. None when the folder is missing,
+    or holds more than 10 000 entries, 256 MiB or 100 levels of folders.
+
+    Raises:
+        OSError: something in it cannot be read.
     """
     with _Absence(), _folder(guest, path) as top:
         found: dict[str, str] = {}
         left = MAX_HASHED_BYTES
-        for where, folders, files, fd in os.fwalk(".", dir_fd=top, follow_symlinks=False):
-            for name in itertools.chain(folders, files):
-                what, size = _describe(fd, name, left)
-                found[os.path.normpath(f"{where}/{name}")] = what
-                left -= size
-                if left < 0 or len(found) > MAX_ENTRIES:
-                    return None
+        for fd, name, below in _entries(top, ""):
+            what, size = _describe(fd, name, left)
+            found[below] = what
+            left -= size
+            if left < 0 or len(found) > MAX_ENTRIES or below.count("/") >= MAX_LEVELS:
+                return None
         return found
     return None
+
+
+def _entries(folder: int, above: str) -> Iterator[tuple[int, str, str]]:
+    """Iterate over the folder, name and relative path of all entries; folders before their content.
+
+    Each level holds a file descriptor and a stack frame: who asks must stop at some level.
+    """
+    with os.scandir(folder) as rows:
+        some = itertools.islice(rows, MAX_ENTRIES + 1)
+        found = sorted((row.name, row.is_dir(follow_symlinks=False)) for row in some)
+    for name, is_dir in found:
+        yield folder, name, above + name
+        if not is_dir:
+            continue
+        fd = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+        try:
+            yield from _entries(fd, f"{above}{name}/")
+        finally:
+            os.close(fd)
 
 
 def _describe(folder: int, name: str, max_bytes: int) -> tuple[str, int]:

@@ -23,8 +23,8 @@ def nothing_else_changed(guest: Guest, path: str, but: list[str]) -> bool:
     """Return whether a folder is as the setup operation keep_reference found it, but for some entries.
 
     Names, contents, kinds and targets of links are compared; times, owners and permissions are not. The
-    reference is out of the agent's reach. A folder that is gone, or holds more than 10 000 entries or
-    256 MiB, is unmet; without a reference it cannot be decided.
+    reference is out of the agent's reach. A folder that is gone, or holds more than 10 000 entries, 256 MiB
+    or 100 levels of folders, is unmet; without a reference it cannot be decided.
 
     Proves the state, not who made it.
 

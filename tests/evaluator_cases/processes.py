@@ -46,15 +46,18 @@ class ProgramsFixture(DesktopFixture):
             file.write(trailer)
         return full
 
-    def start(self, path: str, *, named: str = "") -> Started:
+    def start(self, path: str, *, named: str = "", by: str = "") -> Started:
         """Start a program as the agent and wait until it runs.
 
         Args:
             path: of the program.
             named: what the process calls itself.
+            by: a dynamic linker of this host that is given the program; the kernel's choice when empty.
         """
-        argv = ["/bin/bash", "-c", 'exec -a "$1" "$2"', "bash", named or path, str(self.at(path))]
-        return self._run(argv)
+        full = str(self.at(path))
+        if by:
+            return self._run([by, full])
+        return self._run(["/bin/bash", "-c", 'exec -a "$1" "$2"', "bash", named or path, full])
 
     def start_mounted(self, path: str, over: str) -> None:
         """Start a program in a mount namespace in which it is mounted over another path."""

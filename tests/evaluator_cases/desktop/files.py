@@ -700,6 +700,18 @@ FOLDERS = (
                 target="~/t",
             ),
             hostile(
+                "folders in folders, more than are followed",
+                _files("~/s" + "/d" * 300 + "/a", "~/t" + "/d" * 300 + "/a"),
+                source="~/s",
+                target="~/t",
+            ),
+            another_way(
+                "folders in folders",
+                _files("~/s" + "/d" * 90 + "/a", "~/t" + "/d" * 90 + "/a"),
+                source="~/s",
+                target="~/t",
+            ),
+            hostile(
                 "huge", lambda b: (b.huge("~/s/a"), b.huge("~/t/a")), source="~/s", target="~/t"
             ),
             hostile(

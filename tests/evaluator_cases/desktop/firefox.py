@@ -497,6 +497,7 @@ TABLES = (
                 for name, result, content in (
                     ("cancelled", '{"state":3,"deleted":false,"endTime":7}', "pdf"),
                     ("failed", '{"state":2,"endTime":7}', "pdf"),
+                    ("deeper than is followed", "[" * 9000, "pdf"),
                     ("deleted, and put there again", '{"state":1,"deleted":true}', "pdf"),
                     ("going on", "", ""),
                     ("a result that is none", "[1]", "pdf"),

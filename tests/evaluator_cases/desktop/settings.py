@@ -740,6 +740,9 @@ SETTINGS = (
     ),
 )
 
+# The dynamic linker of this host, by the name that every Linux has for it.
+LINKER = next(str(path) for path in sorted(Path("/").glob("lib*/ld-linux-*.so.*")))
+
 PROGRAMS = (
     CaseTable(
         programs.process_running,
@@ -854,6 +857,33 @@ PROGRAMS = (
                     b.program("~/notes", b"gedit"),
                     b.start("~/notes"),
                     b.at("~/notes").unlink(),
+                ),
+                program=GEDIT,
+            ),
+            forged(
+                "started by the dynamic linker",
+                lambda b: (
+                    b.program("/usr/bin/gedit", b"gedit"),
+                    b.start("/usr/bin/gedit", by=LINKER),
+                ),
+                program=GEDIT,
+            ),
+            forged(
+                "a copy started by the dynamic linker, deleted since",
+                lambda b: (
+                    b.program("/usr/bin/gedit", b"gedit"),
+                    b.program("~/notes", b"gedit"),
+                    b.start("~/notes", by=LINKER),
+                    b.at("~/notes").unlink(),
+                ),
+                program=GEDIT,
+            ),
+            another_way(
+                "another started by the dynamic linker",
+                lambda b: (
+                    b.program("/usr/bin/gedit", b"gedit"),
+                    b.program("/usr/bin/other", b"other"),
+                    b.start("/usr/bin/other", by=LINKER),
                 ),
                 program=GEDIT,
             ),

@@ -162,6 +162,12 @@ TABLES = (
                 path="~/p",
                 but=["*"],
             ),
+            hostile(
+                "folders in folders, more than are followed",
+                _kept("a", then=lambda f: f.write("~/p" + "/d" * 300 + "/f", "x")),
+                path="~/p",
+                but=["*"],
+            ),
             forged(
                 "same size, another content",
                 _kept("abc", then=lambda f: f.write("~/p/abc", "abd")),
@@ -185,6 +191,12 @@ TABLES = (
                 _kept("d/a.jpg", then=lambda f: f.write("~/p/d/a.jpg", "new")),
                 path="~/p",
                 but=["x/*.jpg", "d/*.png"],
+            ),
+            another_way(
+                "folders in folders",
+                _kept("a/" * 90 + "a", then=lambda f: f.write("~/p/b", "b")),
+                path="~/p",
+                but=["b"],
             ),
             another_way("named with a slash at the end", _kept("a", "d/b"), path="~/p/", but=[]),
             another_way(

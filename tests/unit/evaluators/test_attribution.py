@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         ("mail_in_folder raised ObstructedError: localhost did not answer", Cause.OBSTRUCTION),
         ("gsetting_equals took longer than 10 s", Cause.OBSTRUCTION),
         ("a needs more memory than evaluators may use", Cause.OBSTRUCTION),
+        ("file_exists raised RecursionError: maximum recursion depth", Cause.OBSTRUCTION),
         ("the wave missed its deadline of 20 s in a", Cause.OBSTRUCTION),
         ("the evaluators' process died of signal 9 in a", Cause.OBSTRUCTION),
         ("mail_in_folder raised ServerError: mail.test did not answer", Cause.MACHINE),

@@ -13,7 +13,7 @@ import pytest
 from appliance.base.process import run
 from evaluators.bundle import desktop_bundle
 from evaluators.desktop.files import file_exists, path_absent
-from evaluators.desktop.folders import directory_exists, directory_lists
+from evaluators.desktop.folders import directories_equal, directory_exists, directory_lists
 from evaluators.desktop.programs import process_running
 from evaluators.desktop.settings import gsetting_equals
 from evaluators.desktop.texts import file_has_line, file_text_equals
@@ -23,7 +23,7 @@ from provisioning.probe.identity import Identity
 from provisioning.probe.session import Sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 SCHEMA = "org.gnome.desktop.interface"
 
@@ -65,6 +65,27 @@ def guest(home: Path) -> Desktop:
 
 
 # --- files and folders ---
+
+
+@pytest.fixture
+def abyss(home: Path) -> Iterator[Path]:
+    """Return a folder with folders in folders, deeper than Python calls functions."""
+    top = home / "s"
+    top.mkdir()
+    fd = os.open(top, os.O_RDONLY)
+    for _ in range(4000):
+        os.mkdir("d", dir_fd=fd)
+        below = os.open("d", os.O_RDONLY, dir_fd=fd)
+        os.close(fd)
+        fd = below
+    os.close(fd)
+    yield top
+    run(["rm", "-rf", str(top)])
+
+
+def test_a_folder_too_deep_to_follow_equals_none(guest: Desktop, home: Path, abyss: Path) -> None:
+    (home / "t").mkdir()
+    assert not directories_equal(guest, str(abyss), "~/t")
 
 
 def test_a_file_is_there_by_tilde_or_absolute_path_even_empty(guest: Desktop, home: Path) -> None:
