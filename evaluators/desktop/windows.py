@@ -1,4 +1,4 @@
-"""Windows of a desktop, as its window manager reports them.
+"""Windows of a desktop, as its X server has them.
 
 A window's class counts only for a program that may use it, and its title is the one that the program
 reports over accessibility, whatever another program wrote there (docs/red-team.md). A title describes what
@@ -24,7 +24,8 @@ _GEOMETRY = 4
 def window_in_front(guest: Guest, app: str, title_contains: str = "") -> bool:
     """Return whether the window in front belongs to an application, with a title if given.
 
-    A title describes what the program shows: check what was done as well.
+    In front is the window that has the keyboard, unless a window of another program covers it wholly. A
+    title describes what the program shows: check what was done as well.
 
     Example:
         ``{on: desktop, check: window_in_front, with: {app: Gedit, title_contains: notes.txt}}``
@@ -60,8 +61,9 @@ def window_closed(guest: Guest, app: str, title_contains: str = "") -> bool:
 
     It is also met before the window was opened: put it after a node for the open window. All windows of a
     program that may use the class count, whatever class was written there; but LibreOffice is several
-    applications, each with its own class. A window hidden from the window manager counts as closed: check
-    the process as well where that matters. Proves the state, not who made it.
+    applications, each with its own class. A minimised window is open. One that another program unmapped, or
+    put into a window of its own, counts as closed: check the process as well where that matters. Proves
+    the state, not who made it.
 
     Example:
         ``{on: desktop, check: window_closed, with: {app: Gedit}}``
@@ -94,7 +96,8 @@ def window_title_equals(guest: Guest, app: str, title: str) -> bool:
 def window_count(guest: Guest, app: str, count: int) -> bool:
     """Return whether an application has this many windows.
 
-    Unmet while a program that may use the class has a window with another class.
+    Unmet while a program that may use the class has a window with another class. A window that the program
+    itself keeps hidden does not count, unless another program shows it: check what was done as well.
 
     Example:
         ``{on: desktop, check: window_count, with: {app: Gnome-terminal, count: 2}}``

@@ -11,6 +11,8 @@ What the agent's user can do to that, and why it does not help:
   agent can end or stop such a program, but not answer in its place.
 * Settings are read with the schemas of the system alone; those in the user's home folder, where a
   schema with another default would look like a changed setting, are left out.
+* Which windows there are and which is in front is the X server's to tell, see `window_tree`; what
+  the root window's properties say of it, anybody may write.
 * A window's class counts only where the program that made the window may bear it, see `owners`.
 * A window's title is what its own program tells over accessibility, see `titles`, never what
   another wrote there. It tells what the program shows; ask for the file or the page, too.
@@ -181,8 +183,9 @@ class Guest:
         return self._processes
 
     def windows(self) -> list[dict[str, Any]]:
-        """Return the managed windows: id, wm_class, pid, geometry, active, program.
+        """Return the windows of programs: id, wm_class, pid, geometry, active, program.
 
+        Which there are, and which is in front, the X server tells (`window_tree`).
         ``program`` is the path of the file that the window's process runs, as server and kernel
         know it, empty when they do not. In ``wm_class`` names that cannot be that program's are
         empty. ``pid`` is as the window has it. For titles see `title_of`.
@@ -248,7 +251,7 @@ class Guest:
     def _read_windows(self) -> list[dict[str, Any]]:
         from Xlib.error import DisplayError
 
-        from provisioning.probe import windows, xserver
+        from provisioning.probe import window_tree, xserver
 
         session = self._sessions.find()
         if session is None:
@@ -261,7 +264,9 @@ class Guest:
             raise GuestError(str(exc)) from exc
         try:
             owned = owners.Owners(display)
-            return [self._checked(owned, row) for row in windows.list_windows(display)]
+            return [self._checked(owned, row) for row in window_tree.list_windows(display)]
+        except window_tree.TooManyWindowsError as exc:
+            raise GuestError(str(exc)) from exc
         finally:
             display.close()
 

@@ -1,4 +1,7 @@
-"""Windows as the window manager tells of them (EWMH), read with python-xlib."""
+"""Windows as the window manager tells of them (EWMH), read with python-xlib.
+
+Every program may write what it tells: evaluators go by `window_tree`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, Tuple
 if TYPE_CHECKING:
     from Xlib.display import Display
 
-_Question = Tuple[Any, Dict[str, Any]]
+Question = Tuple[Any, Dict[str, Any]]
 
 _MAX_WINDOWS = 500
 _MAX_LONGS = 4096
@@ -32,7 +35,7 @@ def list_windows(display: Display) -> list[dict[str, Any]]:
     ids = _numbers(display, root, "_NET_CLIENT_LIST_STACKING")
     ids = ids or _numbers(display, root, "_NET_CLIENT_LIST")
     active = _numbers(display, root, "_NET_ACTIVE_WINDOW")[:1]
-    rows = (_describe(display, root, window_id) for window_id in ids[:_MAX_WINDOWS])
+    rows = (describe(display, root, window_id) for window_id in ids[:_MAX_WINDOWS])
     return [{**row, "active": row["id"] in active} for row in rows if row is not None]
 
 
@@ -48,12 +51,12 @@ def saved_rows(display: Display) -> list[dict[str, Any]]:
     """
     screen = display.screen()
     asked = [
-        _property_of(display, screen.root.id, name)
+        property_of(display, screen.root.id, name)
         for name in ("_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW")
     ]
-    stacking, active = (_numbers_in(reply) for reply in _ask(display, asked))
+    stacking, active = (numbers_in(reply) for reply in ask(display, asked))
     ids = stacking[:_MAX_WINDOWS]
-    replies = _ask(display, [one for item in ids for one in _about(display, item)])
+    replies = ask(display, [one for item in ids for one in _about(display, item)])
     rows = []
     for index, window_id in enumerate(ids):
         row = replies[index * _ASKED : (index + 1) * _ASKED]
@@ -63,7 +66,7 @@ def saved_rows(display: Display) -> list[dict[str, Any]]:
     return rows
 
 
-def _about(display: Display, window_id: int) -> list[_Question]:
+def _about(display: Display, window_id: int) -> list[Question]:
     """Return what is asked about a window; there are `_ASKED` questions."""
     from Xlib.protocol import request
 
@@ -75,7 +78,7 @@ def _about(display: Display, window_id: int) -> list[_Question]:
             request.TranslateCoords,
             {"src_wid": window_id, "dst_wid": root_id, "src_x": 0, "src_y": 0},
         ),
-        *(_property_of(display, window_id, name) for name in names),
+        *(property_of(display, window_id, name) for name in names),
     ]
 
 
@@ -104,7 +107,8 @@ def _on_screen(row: dict[str, Any], screen: Any) -> dict[str, Any]:  # noqa: ANN
     return {**row, "geometry": [left, top, right - left, bottom - top]}
 
 
-def _property_of(display: Display, window_id: int, name: str) -> _Question:
+def property_of(display: Display, window_id: int, name: str) -> Question:
+    """Return the question for a property of a window."""
     from Xlib import X
     from Xlib.protocol import request
 
@@ -119,7 +123,7 @@ def _property_of(display: Display, window_id: int, name: str) -> _Question:
     return request.GetProperty, fields
 
 
-def _ask(display: Display, questions: list[_Question]) -> list[Any]:
+def ask(display: Display, questions: list[Question]) -> list[Any]:
     """Send all and then read the replies; None for each that the server refuses."""
     from Xlib.error import XError
 
@@ -138,7 +142,8 @@ def _value_in(reply: Any) -> Any:  # noqa: ANN401 - python-xlib is untyped
     return reply.value[1] if reply is not None and reply.property_type else None
 
 
-def _numbers_in(reply: Any) -> list[int]:  # noqa: ANN401
+def numbers_in(reply: Any) -> list[int]:  # noqa: ANN401
+    """Return the numbers of a reply to `property_of`; none where there is no such property."""
     value = _value_in(reply)
     return [] if value is None or isinstance(value, (str, bytes)) else [int(one) for one in value]
 
@@ -153,7 +158,7 @@ def _text_in(reply: Any) -> str:  # noqa: ANN401
 def _names_in(display: Display, reply: Any, prefix: str, names: tuple[str, ...]) -> list[str]:  # noqa: ANN401
     # `get_atom` remembers what `intern_atom` would ask for each time.
     atoms = {display.get_atom(f"{prefix}_{name.upper()}"): name for name in names}
-    return [atoms[atom] for atom in _numbers_in(reply) if atom in atoms]
+    return [atoms[atom] for atom in numbers_in(reply) if atom in atoms]
 
 
 def shown_parts(display: Display) -> dict[str, Any]:
@@ -172,7 +177,8 @@ def shown_parts(display: Display) -> dict[str, Any]:
     }
 
 
-def _describe(display: Display, root: Any, window_id: int) -> dict[str, Any] | None:  # noqa: ANN401
+def describe(display: Display, root: Any, window_id: int) -> dict[str, Any] | None:  # noqa: ANN401
+    """Return a window as `list_windows` does, without ``active``; None when it is gone."""
     from Xlib.error import XError
 
     window = _window(display, window_id)

@@ -1,0 +1,172 @@
+"""Windows as the X server itself knows them, read with python-xlib.
+
+What a window manager tells of windows (EWMH) are properties of the root window, which every program may
+write. The server's own tree of windows, what is mapped, which window has the keyboard and who made a window
+are not written like that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from provisioning.probe.windows import Question, ask, describe, numbers_in, property_of
+
+if TYPE_CHECKING:
+    from Xlib.display import Display
+
+MAX_WINDOWS = 3000
+"""Of the root window's children, and of theirs."""
+
+_MAX_LEVELS = 50
+_STATE = "WM_STATE"
+# Source: Inter-Client Communication Conventions Manual 2.0, section 4.1.3.1: normal and iconic.
+_MANAGED = (1, 3)
+
+
+class TooManyWindowsError(Exception):
+    """There are more windows than are looked at; no desktop in use has as many."""
+
+
+class _Window(NamedTuple):
+    """A window, as the server has it.
+
+    Attributes:
+        id: of the window.
+        parent: id of the window that it is in.
+        is_shown: whether it and all that it is in are mapped.
+        is_managed: whether it says that a window manager manages it, shown or minimised.
+        is_loose: whether window managers leave it alone, as menus and tooltips.
+        children: ids of the windows in it, bottom to top.
+    """
+
+    id: int
+    parent: int
+    is_shown: bool
+    is_managed: bool
+    is_loose: bool
+    children: tuple[int, ...]
+
+
+def list_windows(display: Display) -> list[dict[str, Any]]:
+    """Return the windows of programs, bottom to top, each once; minimised ones are among them.
+
+    Keys are as `windows.list_windows` has them, and ``active`` says whether the window is in front: it
+    has the keyboard, and no window of another program covers it wholly.
+
+    A program's window is in the root window, or straight in a frame there that another program (the
+    window manager) made. In the root window only those count that are shown or minimised: a program's
+    hidden leader does not.
+
+    Raises:
+        TooManyWindowsError: there are more than `MAX_WINDOWS`.
+    """
+    root = display.screen().root
+    tops = _look(display, root.query_tree().children, root.id)
+    framed = _look_into(display, tops)
+    found: list[_Window] = []
+    for top in tops:
+        inner = [one for one in framed if one.parent == top.id]
+        if top.is_managed or (top.is_shown and not top.is_loose and not inner):
+            found.append(top)
+        found += inner
+    shown = {one.id for one in found if one.is_shown}
+    rows = [row for row in (describe(display, root, one.id) for one in found) if row is not None]
+    active = _focused(display, found)
+    return [
+        {**row, "active": row["id"] == active and not _is_covered(display, rows[number:], shown)}
+        for number, row in enumerate(rows)
+    ]
+
+
+def _look_into(display: Display, tops: list[_Window]) -> list[_Window]:
+    """Return the windows straight in others that another program made."""
+    inner = [
+        (child, top.id)
+        for top in tops
+        for child in top.children
+        if not _is_of_same_client(display, child, top.id)
+    ]
+    rows = _look(display, [child for child, _ in inner])
+    parents = dict(inner)
+    return [one._replace(parent=parents[one.id]) for one in rows]
+
+
+def _look(display: Display, ids: list[Any], parent: int = 0) -> list[_Window]:
+    numbers = [one if isinstance(one, int) else int(one.id) for one in ids]
+    if len(numbers) > MAX_WINDOWS:
+        raise TooManyWindowsError(f"there are {len(numbers)} windows")
+    replies = ask(display, [one for number in numbers for one in _questions(display, number)])
+    rows = (
+        _window_of(number, parent, replies[3 * place : 3 * place + 3])
+        for place, number in enumerate(numbers)
+    )
+    return [row for row in rows if row is not None]
+
+
+def _questions(display: Display, window_id: int) -> list[Question]:
+    from Xlib.protocol import request
+
+    return [
+        (request.GetWindowAttributes, {"window": window_id}),
+        (request.QueryTree, {"window": window_id}),
+        property_of(display, window_id, _STATE),
+    ]
+
+
+def _window_of(window_id: int, parent: int, replies: list[Any]) -> _Window | None:
+    """Put together what is known of a window; None when it is gone, or can show nothing."""
+    from Xlib import X
+
+    attributes, tree, state = replies
+    if attributes is None or tree is None or attributes.win_class == X.InputOnly:
+        return None
+    return _Window(
+        window_id,
+        parent,
+        is_shown=attributes.map_state == X.IsViewable,
+        is_managed=next(iter(numbers_in(state)), 0) in _MANAGED,
+        is_loose=bool(attributes.override_redirect),
+        children=tuple(int(getattr(one, "id", one)) for one in tree.children),
+    )
+
+
+def _focused(display: Display, found: list[_Window]) -> int:
+    """Return the window that has the keyboard, or in whose frame or inside what has it is; or 0."""
+    from Xlib.error import XError
+
+    known = {one.parent: one.id for one in found} | {one.id: one.id for one in found}
+    root = display.screen().root.id
+    focus = display.get_input_focus().focus
+    for _ in range(_MAX_LEVELS):
+        number = int(getattr(focus, "id", focus))
+        if number in {0, 1, root}:
+            return 0
+        if number in known:
+            return known[number]
+        try:
+            focus = display.create_resource_object("window", number).query_tree().parent
+        except XError:
+            return 0
+    return 0
+
+
+def _is_covered(display: Display, rows: list[dict[str, Any]], shown: set[int]) -> bool:
+    """Return whether a window of another program's lies over all of the first one."""
+    first, *above = rows
+    left, top, width, height = first["geometry"]
+    for row in above:
+        if row["id"] not in shown or _is_of_same_client(display, row["id"], first["id"]):
+            continue
+        x, y, wide, high = row["geometry"]
+        if x <= left and y <= top and x + wide >= left + width and y + high >= top + height:
+            return True
+    return False
+
+
+def _is_of_same_client(display: Display, one: int, other: int) -> bool:
+    """Return whether one connection made both: the server gives each a range of identifiers.
+
+    Source: X Window System Protocol, section 8 (connection setup), ``resource-id-mask``.
+    """
+    mask = int(display.display.info.resource_id_mask)
+    return one & ~mask == other & ~mask

@@ -1,0 +1,238 @@
+"""Windows as the X server has them, on a real one, with a real window manager or none."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from appliance.base import process
+from appliance.base.clock import wait_until
+from provisioning.probe import window_tree, windows, xserver
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterator, Mapping
+
+    from Xlib.display import Display
+
+    Started = subprocess.Popen[bytes]  # noqa: TID251 (a type only)
+
+NEEDED = ("Xvfb", "openbox")
+pytestmark = pytest.mark.skipif(
+    any(process.find_tool(name) is None for name in NEEDED), reason=f"needs {', '.join(NEEDED)}"
+)
+
+
+@contextlib.contextmanager
+def started(*argv: str, env: Mapping[str, str] | None = None) -> Iterator[Started]:
+    child = process.start(list(argv), env=env or {})
+    try:
+        yield child
+    finally:
+        process.kill_group(child)
+        child.communicate()
+
+
+@pytest.fixture
+def name() -> Iterator[str]:
+    """Return the name of a display."""
+    with started(
+        "Xvfb", "-displayfd", "1", "-screen", "0", "800x600x24", "-ac", "-noreset"
+    ) as child:
+        assert child.stdout is not None
+        yield f":{child.stdout.readline().decode().strip()}"
+
+
+@pytest.fixture(params=["openbox", "no window manager"])
+def display(name: str, request: pytest.FixtureRequest) -> Iterator[Display]:
+    """Return the judge's connection."""
+    with contextlib.ExitStack() as stack:
+        shown = xserver.open_display(name)
+        stack.callback(shown.close)
+        if request.param == "openbox":
+            env = {"DISPLAY": name, "HOME": "/nonexistent"}
+            stack.enter_context(started("openbox", "--sm-disable", env=env))
+            assert wait_until(lambda: windows.shown_parts(shown)["window_manager"], timeout_s=20)
+            assert wait_until(lambda: is_managing(shown), timeout_s=20)
+        yield shown
+
+
+def is_managing(display: Display) -> bool:
+    """Return whether a new window is shown: openbox misses those made while it starts."""
+    from Xlib import X
+
+    window = display.screen().root.create_window(0, 0, 9, 9, 0, X.CopyFromParent)
+    window.map()
+    display.sync()
+    is_shown = wait_until(lambda: window.get_attributes().map_state == X.IsViewable, timeout_s=1)
+    window.destroy()
+    display.sync()
+    return bool(is_shown)
+
+
+class Program:
+    """A program with windows; has a connection of its own."""
+
+    def __init__(self, name: str) -> None:
+        self._display = xserver.open_display(name)
+        self._root = self._display.screen().root
+
+    def window(self, *geometry: int, mapped: bool = True) -> Any:  # noqa: ANN401
+        """Create a window and focus it if it is to be shown."""
+        from Xlib import X
+
+        window = self._root.create_window(*geometry, 0, X.CopyFromParent)
+        window.set_wm_class("gedit", "Gedit")
+        left, top, width, height = geometry
+        # Placed by the user: window managers leave it there.
+        window.set_wm_normal_hints(flags=1, x=left, y=top, width=width, height=height)
+        if mapped:
+            window.map()
+            self.sync()
+            assert wait_until(lambda: self._is_shown(window), timeout_s=10)
+            self.focus(window)
+        self.sync()
+        return window
+
+    def focus(self, window: Any) -> None:  # noqa: ANN401
+        from Xlib import X
+
+        window.set_input_focus(X.RevertToParent, X.CurrentTime)
+        self.sync()
+
+    def write(self, name: str, *ids: int, on: Any = None) -> None:  # noqa: ANN401
+        """Write a property with window identifiers, of the root by default."""
+        from Xlib import Xatom
+
+        target = on or self._root
+        target.change_property(self._display.get_atom(name), Xatom.WINDOW, 32, list(ids))
+        self.sync()
+
+    def remove(self, name: str, on: Any) -> None:  # noqa: ANN401
+        on.delete_property(self._display.get_atom(name))
+        self.sync()
+
+    def minimise(self, window: Any) -> None:  # noqa: ANN401
+        from Xlib import X
+        from Xlib.protocol import event
+
+        message = event.ClientMessage(
+            window=window,
+            client_type=self._display.get_atom("WM_CHANGE_STATE"),
+            data=(32, [3, 0, 0, 0, 0]),
+        )
+        mask = X.SubstructureRedirectMask | X.SubstructureNotifyMask
+        self._root.send_event(message, event_mask=mask)
+        self.sync()
+
+    def sync(self) -> None:
+        self._display.sync()
+
+    def close(self) -> None:
+        self._display.close()
+
+    def _is_shown(self, window: Any) -> bool:  # noqa: ANN401
+        from Xlib import X
+
+        return bool(window.get_attributes().map_state == X.IsViewable)
+
+
+Programs = tuple[Program, Program]
+
+
+@pytest.fixture
+def programs(name: str, display: Display) -> Iterator[Programs]:
+    found = Program(name), Program(name)
+    yield found
+    for one in found:
+        one.close()
+
+
+def ids(display: Display) -> list[int]:
+    return [row["id"] for row in window_tree.list_windows(display)]
+
+
+def in_front(display: Display) -> list[int]:
+    return [row["id"] for row in window_tree.list_windows(display) if row["active"]]
+
+
+def test_windows_are_those_of_programs_each_once(display: Display, programs: Programs) -> None:
+    editor, calculator = programs
+    one, two = editor.window(10, 10, 200, 100), calculator.window(300, 300, 200, 100)
+    editor.window(0, 0, 10, 10, mapped=False)
+    assert ids(display) == [one.id, two.id]
+    rows = {row["id"]: row for row in window_tree.list_windows(display)}
+    assert rows[one.id]["wm_class"] == ["gedit", "Gedit"]
+    assert rows[one.id]["geometry"][2:] == [200, 100]
+
+
+def test_the_roots_properties_tell_nothing(display: Display, programs: Programs) -> None:
+    editor, calculator = programs
+    one, two = calculator.window(10, 10, 200, 100), editor.window(300, 300, 200, 100)
+    leader = editor.window(0, 0, 10, 10, mapped=False)
+    assert wait_until(lambda: in_front(display) == [two.id], timeout_s=10)
+    for name in ("_NET_CLIENT_LIST", "_NET_CLIENT_LIST_STACKING"):
+        calculator.write(name, one.id, one.id, leader.id)
+    calculator.write("_NET_ACTIVE_WINDOW", one.id)
+    assert [row["id"] for row in windows.list_windows(display)] == [one.id, one.id, leader.id]
+    assert sorted(ids(display)) == sorted([one.id, two.id])
+    assert in_front(display) == [two.id]
+
+
+def test_a_window_that_denies_being_managed_is_there(display: Display, programs: Programs) -> None:
+    editor, calculator = programs
+    one = editor.window(10, 10, 200, 100)
+    calculator.remove("WM_STATE", one)
+    assert ids(display) == [one.id]
+
+
+def test_a_minimised_window_counts(display: Display, programs: Programs) -> None:
+    if not windows.shown_parts(display)["window_manager"]:
+        pytest.skip("nobody minimises")
+    editor, calculator = programs
+    one, two = editor.window(10, 10, 200, 100), calculator.window(300, 300, 200, 100)
+    editor.minimise(one)
+    from Xlib import X
+
+    assert wait_until(lambda: one.get_attributes().map_state != X.IsViewable, timeout_s=10)
+    assert sorted(ids(display)) == sorted([one.id, two.id])
+    assert in_front(display) == [two.id]
+
+
+def test_the_keyboard_alone_does_not_bring_a_window_to_the_front(
+    display: Display, programs: Programs
+) -> None:
+    editor, calculator = programs
+    below = calculator.window(50, 50, 100, 100)
+    above = editor.window(20, 20, 400, 400)
+    assert wait_until(lambda: in_front(display) == [above.id], timeout_s=10)
+    calculator.focus(below)
+    assert in_front(display) in ([], [below.id])
+    # Whatever the window manager does on a change of the focus, what lies below is not in front.
+    assert (ids(display)[-1] == below.id) is (in_front(display) == [below.id])
+
+
+def test_a_field_inside_a_window_has_the_keyboard(display: Display, programs: Programs) -> None:
+    from Xlib import X
+
+    editor, _ = programs
+    one = editor.window(10, 10, 200, 100)
+    field = one.create_window(0, 0, 50, 20, 0, X.CopyFromParent)
+    field.map()
+    editor.sync()
+    editor.focus(field)
+    assert in_front(display) == [one.id]
+    assert ids(display) == [one.id]
+
+
+def test_more_windows_than_are_looked_at_are_an_error(
+    display: Display, programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(window_tree, "MAX_WINDOWS", 1)
+    editor, _ = programs
+    for _ in range(2):
+        editor.window(10, 10, 200, 100, mapped=False)
+    with pytest.raises(window_tree.TooManyWindowsError):
+        window_tree.list_windows(display)
