@@ -42,9 +42,11 @@ def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1)
     """Return whether a page of a PDF contains a text, as whole words in a row.
 
     Runs of white space count as one blank, as PDFs do not store lines; ligatures count as their
-    letters. Notes written on the page count. Text in pictures is not read, and text that nobody sees
-    does not count: without ink, tiny, off the page, in the colour below it, painted over, or in a
-    layer that is off. Proves the state, not who made it.
+    letters. Notes written on the page count. Text in pictures is not read. Text does not count that begins
+    without ink, transparent, under a mask, tiny, off the page, in the colour below it, under a plain rectangle
+    or an opaque picture, or in a layer that is off. No more is proven of its being seen: what a font draws
+    for its letters is not looked at, nor is what patterns, shadings, other shapes and annotations paint.
+    Proves the state, not who made it.
 
     Args:
         view: the machine.

@@ -23,12 +23,21 @@ UNKNOWN = ""
 
 @dataclass(frozen=True, slots=True)
 class GraphicsState:
-    """What ``q`` saves and ``Q`` restores."""
+    """What ``q`` saves and ``Q`` restores.
+
+    Attributes:
+        has_ink: whether what is painted in the colour space can be seen; not in that of no colorant.
+        is_masked: whether a soft mask applies.
+        stretch: width of letters as a share of the usual one.
+    """
 
     matrix: Matrix = IDENTITY
     colour: str = "000000"
     alpha: float = 1.0
     is_plain: bool = True
+    has_ink: bool = True
+    is_masked: bool = False
+    stretch: float = 1.0
     font_size: float = 0.0
     leading: float = 0.0
     mode: int = 0

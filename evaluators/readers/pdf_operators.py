@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evaluators.readers.pdf_graphics import (
+    EVERYWHERE,
     IDENTITY,
     UNKNOWN,
     GraphicsState,
@@ -21,6 +22,7 @@ from evaluators.readers.pdf_graphics import (
     union,
 )
 from evaluators.readers.pdf_page import Passage
+from evaluators.readers.visibility import NEAREST, SMALLEST_PT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +36,9 @@ _PATHS = frozenset({"re", "m", "l", "c", "v", "y"})
 _FILLS = frozenset({"f", "F", "f*", "B", "B*", "b", "b*"})
 _PAINTS = _FILLS | {"S", "s", "n"}
 _MOVES = frozenset({"BT", "Tm", "Td", "TD", "T*"})
+_SEE_THROUGH = ("/SMask", "/Mask", "/ImageMask", "/SMaskInData")
 _COLOURS = frozenset({"g", "rg", "k"})
-_STATES = _COLOURS | {"sc", "scn", "cs", "Tf", "TL", "Tr", "cm", "gs"}
+_STATES = _COLOURS | {"sc", "scn", "cs", "Tf", "TL", "Tr", "Tz", "cm", "gs"}
 
 
 class Run:
@@ -99,9 +102,13 @@ class Run:
         whole = times(self._text, self._state.matrix)
         size = abs(self._state.font_size) * (whole[2] ** 2 + whole[3] ** 2) ** 0.5
         state = self._state
+        across = abs(state.font_size * state.stretch) * (whole[0] ** 2 + whole[1] ** 2) ** 0.5
         is_inked = (
             state.mode not in _NO_INK
-            and state.alpha > 0
+            and state.has_ink
+            and not state.is_masked
+            and state.alpha * 255 > NEAREST
+            and across >= SMALLEST_PT
             and not any(self._marks)
             and holds(state.clip, whole[4], whole[5] + size / 4)
         )
@@ -151,11 +158,14 @@ class Run:
     def _set(self, name: str, numbers: list[float], operands: Sequence[Any]) -> None:
         state = self._state
         if name in _COLOURS or (name in {"sc", "scn"} and len(numbers) == len(operands)):
-            self._state = replace(state, colour=colour_of(numbers))
+            has_ink = state.has_ink or name in _COLOURS
+            self._state = replace(state, colour=colour_of(numbers), has_ink=has_ink)
         elif name in {"sc", "scn"}:
             self._state = replace(state, colour=UNKNOWN)
         elif name == "cs":
-            self._state = replace(state, colour="000000")
+            self._state = replace(state, colour="000000", has_ink=self._has_ink(operands))
+        elif name == "Tz" and numbers:
+            self._state = replace(state, stretch=numbers[0] / 100)
         elif name == "Tf" and numbers:
             self._state = replace(state, font_size=numbers[-1])
         elif name == "TL" and numbers:
@@ -172,7 +182,18 @@ class Run:
         """Apply a named graphics state."""
         alpha = values.get("/ca", self._state.alpha)
         mode = values.get("/BM", "/Normal")
-        self._state = replace(self._state, alpha=float(alpha), is_plain=mode == "/Normal")
+        mask = values.get("/SMask", "/None" if not self._state.is_masked else "")
+        self._state = replace(
+            self._state,
+            alpha=float(alpha),
+            is_plain=mode == "/Normal",
+            is_masked=mask != "/None",
+        )
+
+    def _has_ink(self, operands: Sequence[Any]) -> bool:
+        """Return whether a colour space paints; the colorant ``/None`` does not."""
+        space = self._named("/ColorSpace", operands[0]) if operands else {}
+        return [str(each) for each in list(space)[:2]] != ["/Separation", "/None"]
 
     def _other(self, name: str, operands: Sequence[Any]) -> None:
         if name == "q":
@@ -195,15 +216,22 @@ class Run:
         if shown.get("/Subtype") == "/Form":
             matrix = matrix_of([float(each) for each in shown.get("/Matrix", IDENTITY)])
             inner = replace(self._state, matrix=times(matrix, self._state.matrix))
+            left, bottom, right, top = (float(edge) for edge in shown.get("/BBox", EVERYWHERE))
+            corners = [(left, bottom), (right, bottom), (right, top), (left, top)]
+            inner = replace(inner, clip=cut(around(corners, inner.matrix), inner.clip))
             if any(self._marks):
                 inner = replace(inner, alpha=0.0)
             self._show(name, inner)
         else:
-            self._picture()
+            self._picture(is_opaque=not any(shown.get(key) for key in _SEE_THROUGH))
 
-    def _picture(self) -> None:
-        box = around([(0, 0), (1, 0), (1, 1), (0, 1)], self._state.matrix)
-        self._page.paint(box, UNKNOWN)
+    def _picture(self, *, is_opaque: bool = False) -> None:
+        state = self._state
+        box = around([(0, 0), (1, 0), (1, 1), (0, 1)], state.matrix)
+        is_upright = state.matrix[1] == 0 and state.matrix[2] == 0
+        is_alone = state.is_plain and state.alpha >= 1 and not state.is_masked
+        covers = is_opaque and is_upright and is_alone and not any(self._marks)
+        self._page.paint(cut(box, state.clip), UNKNOWN, covers=covers)
 
     def _is_off(self, operands: Sequence[Any]) -> bool:
         """Return whether marked content belongs to a layer that is switched off."""

@@ -1,9 +1,9 @@
 """Decide which text operators of a PDF's page nobody sees.
 
-Hidden are text without ink or with transparent ink, tiny text, text off the page, text of a hidden
-layer, text in the colour of what lies below it, and text that is painted over. A place is that of a
-text's beginning. Only upright filled rectangles are known to cover; on any other shape or picture,
-text counts as visible.
+Hidden are text without ink, with transparent ink or under a soft mask, tiny or narrow text, text off the
+page or its form, text of a hidden layer, text in the colour of what lies below it, and text that is painted
+over. A place is that of a text's beginning. Only upright filled rectangles and opaque pictures are known to
+cover; on any other shape or picture, and under shadings and annotations, text counts as visible.
 
 Source: ISO 32000-1, 8.5 (paths), 8.11 (optional content), 9.3 (text).
 """
@@ -28,11 +28,13 @@ class Area:
         order: when, counted in operators.
         box: where.
         colour: ``rrggbb``; empty when it is no plain rectangle of one colour.
+        covers: whether nothing below it is seen.
     """
 
     order: int
     box: Box
     colour: str
+    covers: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +78,9 @@ class Page:
     areas: list[Area] = field(default_factory=list)
     order: int = 0
 
-    def paint(self, box: Box, colour: str) -> None:
-        """Note that an area was painted."""
-        self.areas.append(Area(self.order, box, colour))
+    def paint(self, box: Box, colour: str, *, covers: bool = False) -> None:
+        """Note that an area was painted; one of a known colour covers what is below it."""
+        self.areas.append(Area(self.order, box, colour, covers=covers or bool(colour)))
 
     def hidden(self) -> set[int]:
         """Return the keys of text operators that nobody sees."""
@@ -90,7 +92,7 @@ class Page:
         if not passage.is_inked or not holds(self.box, x, y):
             return False
         around = [area for area in self.areas if holds(area.box, x, y)]
-        if any(area.colour and area.order > passage.order for area in around):
+        if any(area.covers and area.order > passage.order for area in around):
             return False
         below = [area for area in around if area.order < passage.order]
         ground = below[-1].colour if below else PAPER

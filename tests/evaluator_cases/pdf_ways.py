@@ -245,6 +245,12 @@ _IMAGE = (
     "<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray "
     "/BitsPerComponent 8 /Length 1 >>\nstream\n0\nendstream"
 )
+_MASK = _stream("<< /Type /XObject /Subtype /Form /BBox [0 0 612 792] {} >>", "")
+_MASKED = "/ExtGState << /G << /SMask << /S /Luminosity /G 6 0 R >> >> >>"
+_NO_COLORANT = (
+    "/ColorSpace << /C [/Separation /None /DeviceGray << /FunctionType 2 /Domain [0 1] /C0 [1] "
+    "/C1 [0] /N 1 >>] >>"
+)
 _HIDDEN = {
     "without ink": partial(_page, f"3 Tr {_LINE}"),
     "only to clip": partial(_page, f"7 Tr {_LINE}"),
@@ -260,6 +266,19 @@ _HIDDEN = {
     "outside what is cut out": partial(_page, _LINE, page="/CropBox [0 0 612 400]"),
     "outside what is painted": partial(_page, f"0 0 50 50 re W n {_LINE}"),
     "transparent": partial(_page, f"/G gs {_LINE}", resources=_FAINT),
+    "nearly transparent": partial(
+        _page, f"/G gs {_LINE}", resources="/ExtGState << /G << /ca 0.01 >> >>"
+    ),
+    "under a soft mask": partial(_page, f"/G gs {_LINE}", _MASK, resources=_MASKED),
+    "narrow": partial(_page, _LINE.replace("72 720", "0.01 Tz 72 720")),
+    "narrow by its matrix": partial(_page, "BT /F1 12 Tf .01 0 0 1 72 720 Tm (Invoice 7) Tj ET"),
+    "in a colorant of no ink": partial(_page, f"/C cs 1 scn {_LINE}", resources=_NO_COLORANT),
+    "in a form that is cut off": partial(
+        _page, "/X Do", _SHOWN_FORM.replace("612 792", "1 1"), resources=_PICTURED
+    ),
+    "under a picture": partial(
+        _page, f"{_LINE} q 500 0 0 90 50 700 cm /X Do Q", _IMAGE, resources=_PICTURED
+    ),
     "in a layer that is off": partial(
         _page, _IN_LAYER, _LAYER, resources="/Properties << /L 6 0 R >>", root=_OFF
     ),
@@ -294,6 +313,26 @@ _SEEN = {
     ),
     "with a black bar below it": partial(_page, f"{_LINE} 0 g 60 690 300 20 re f"),
     "with a frame around it": partial(_page, f"{_LINE} 0 g 60 700 400 50 re 62 702 396 46 re f*"),
+    "after a mask": partial(_page, f"q /G gs Q {_LINE}", _MASK, resources=_MASKED),
+    "after a mask that ends": partial(
+        _page,
+        f"/G gs /N gs {_LINE}",
+        _MASK,
+        resources=_MASKED.replace(">> >> >>", ">> >> /N << /SMask /None >> >>"),
+    ),
+    "half transparent": partial(
+        _page, f"/G gs {_LINE}", resources="/ExtGState << /G << /ca 0.5 >> >>"
+    ),
+    "condensed": partial(_page, _LINE.replace("72 720", "70 Tz 72 720")),
+    "in ink after a colorant of none": partial(
+        _page, f"/C cs 1 scn 0 g {_LINE}", resources=_NO_COLORANT
+    ),
+    "under a picture with holes": partial(
+        _page,
+        f"{_LINE} q 500 0 0 90 50 700 cm /X Do Q",
+        _IMAGE.replace("/BitsPerComponent 8", "/BitsPerComponent 8 /Mask [0 0]"),
+        resources=_PICTURED,
+    ),
     "marked": partial(_page, f"{_LINE} /G gs 1 1 0 rg 60 710 300 30 re f", resources=_MULTIPLIED),
     "after hidden text": partial(_page, f"q 3 Tr BT (x) Tj ET Q {_LINE}"),
     "large by its matrix": partial(_page, "BT /F1 1 Tf 12 0 0 12 72 720 Tm (Invoice 7) Tj ET"),
