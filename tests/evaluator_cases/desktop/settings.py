@@ -627,6 +627,7 @@ SETTINGS = (
                 )
                 for command in (
                     "calc --version",
+                    "calc --help",
                     "calc %q",
                     'sh -c "sleep 9999; exec calc"',
                     'sh -c "false && calc"',

@@ -12,7 +12,7 @@ import zlib
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from evaluators.testing.case import another_way, forged
+from evaluators.testing.case import another_way, forged, hostile
 
 if TYPE_CHECKING:
     from evaluators.testing.case import Case, State
@@ -116,12 +116,14 @@ def _old_names() -> bytes:
     return bytes(data)
 
 
-def _with_path(path: str, text: str = "hi", *, of: bytes = b"a.txt") -> bytes:
-    """Return a zip of a.txt with Info-ZIP's field that names it otherwise."""
+def _with_path(
+    path: str, text: str = "hi", *, of: bytes = b"a.txt", member: str = "a.txt"
+) -> bytes:
+    """Return a zip of a.txt, or another member, with Info-ZIP's field that names it otherwise."""
     raw = io.BytesIO()
     name = path.encode()
     with zipfile.ZipFile(raw, "w") as archive:
-        info = zipfile.ZipInfo("a.txt")
+        info = zipfile.ZipInfo(member)
         info.extra = struct.pack("<HHBI", 0x7075, 5 + len(name), 1, zlib.crc32(of)) + name
         archive.writestr(info, text)
     return raw.getvalue()
@@ -190,6 +192,17 @@ def archive_lists() -> tuple[Case, ...]:
             names=[str(n) for n in range(5)],
         ),
         *(forged(name, _file(data), **args) for name, data in _unsound("hi")),
+        forged(
+            "a field that renames a name in UTF-8",
+            _file(_with_path("evil.txt", of="ü.txt".encode(), member="ü.txt")),
+            path="~/f",
+            names=["ü.txt"],
+        ),
+        hostile(
+            "too much behind the end of a tar",
+            _file(gzip.compress(tarred(("a.txt", b"hi"), mode="w") + bytes(66 << 20), 1)),
+            **args,
+        ),
         forged("a folder with content", _file(zipped(("a.txt", b"hi"), ("b/", b"x"))), **args),
         forged(
             "then a folder of that name", _file(tarred(("a.txt", b"x"), ("a.txt", "5"))), **args

@@ -437,6 +437,9 @@ def shell_history_has() -> tuple[Case, ...]:
                 "while false\ndo\nif true; then echo; fi\nls -l\ndone\n",
                 "f() {\nls -l\n}\n",
                 "true || (\nls -l\n)\n",
+                "(\nls -l\necho x)\n",
+                "! if true; then\nls -l\nfi\n",
+                "until if true; then\nls -l\nfi; do echo; done\n",
                 "case x in\ny)\nls -l\n;;\nesac\n",
                 "if false; then echo 'x\n'; then\nls -l\nfi\n",
                 "#1700000000\necho '\nls -l\n'\n",
@@ -460,6 +463,7 @@ def shell_history_has() -> tuple[Case, ...]:
                 "echo x\\\ny",
                 "while true",
                 "cat <<A\n'\nA",
+                "# x",
             )
         ),
         another_way(
