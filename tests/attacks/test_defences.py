@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -23,6 +23,7 @@ from tests.tiers import nightly
 if TYPE_CHECKING:
     from tests.attacks.arenas import Arena
 
+RIGHT_APPS = ("zenity", "Gnome-calculator")
 ON_STAND_IN_FIRST = pytest.mark.parametrize(
     "arena",
     [
@@ -78,7 +79,7 @@ def test_another_class_on_a_right_programs_window_closes_nothing(field: Arena) -
         pytest.skip("this desktop has no such program, or no xdotool")
 
     def find_open() -> list[str]:
-        calls = [Call(app, "window_open", {"app": app}) for app in ("zenity", "Gnome-calculator")]
+        calls = [Call(app, "window_open", {"app": app}) for app in RIGHT_APPS]
         return [app for app, outcome in arena.judge(calls).items() if outcome.met]
 
     open_ones = wait_until(find_open, timeout_s=60) or []
@@ -96,6 +97,49 @@ def test_another_class_on_a_right_programs_window_closes_nothing(field: Arena) -
         assert outcomes["closed"].met is False, outcomes
         assert outcomes["none"].met is None, outcomes
         assert outcomes["none"].cause is Cause.OBSTRUCTION
+
+
+@ON_STAND_IN_FIRST
+def test_properties_of_the_root_neither_double_nor_close_nor_raise_a_window(field: Arena) -> None:
+    arena = field
+    if NO_TOOL in arena.shell(RIGHT + "start_right") or not arena.shell("command -v xprop"):
+        pytest.skip("this desktop has no such program, no xdotool or no xprop")
+
+    def find_open() -> list[str]:
+        calls = [Call(app, "window_in_front", {"app": app}) for app in RIGHT_APPS]
+        return [app for app, outcome in arena.judge(calls).items() if outcome.met]
+
+    open_ones = wait_until(find_open, timeout_s=60) or []
+    assert len(open_ones) == 1
+    app = open_ones[0]
+    calls = (
+        *(Call(f"{count}", "window_count", {"app": app, "count": count}) for count in range(5)),
+        Call("closed", "window_closed", {"app": app}),
+        Call("front", "window_in_front", {"app": app}),
+    )
+
+    def met() -> set[str]:
+        return {name for name, outcome in arena.judge(calls).items() if outcome.met}
+
+    assert met() == {"1", "front"}
+    arena.shell(write_roots("$ids,$ids", app))
+    written = [row["id"] for row in cast("list[dict[str, int]]", arena.link.call("windows"))]
+    assert len(set(written)) < len(written)
+    assert met() == {"1", "front"}
+    arena.shell(f"xdotool search --onlyvisible --class {app} windowminimize")
+    assert wait_until(lambda: met() == {"1"}, timeout_s=20), met()
+    arena.shell(write_roots("$ids", app))
+    assert met() == {"1"}
+    arena.shell(write_roots("0x1", app))
+    assert not [title for title in shown(arena) if title]
+    assert met() == {"1"}
+
+
+def write_roots(ids: str, app: str) -> str:
+    """Return a script that writes what a window manager tells; ``$ids``: all windows of a program."""
+    names = ("_NET_CLIENT_LIST", "_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW")
+    writes = [f"xprop -root -f {name} 32x -set {name} {ids}" for name in names]
+    return "\n".join([f"ids=$(xdotool search --class {app} | paste -sd,)", *writes])
 
 
 @ON_STAND_IN_FIRST
