@@ -124,7 +124,12 @@ def try_(
     seconds: Annotated[float, typer.Option(min=0.1, help="Timeout.")] = 20.0,
     json: JsonOption = False,
 ) -> None:
-    """Run an evaluator on a machine as it is now; exit with 0 when it is met, else with 1."""
+    """Run an evaluator on a machine as it is now; exit with 0 when it is met, else with 1.
+
+    INCONCLUSIVE says that it could not decide. In a trial such a check is unmet where something of
+    the agent's kept it from deciding, such as content that takes too long, on a machine that answers
+    promptly otherwise; a trial also gives a check another time limit.
+    """
     from appliance.base.errors import SpecError
     from evaluators.graph.outcome import Call
     from evaluators.model.base import SESSION

@@ -83,8 +83,8 @@ def file_text_matches(guest: Guest, path: str, pattern: str) -> bool:
     r"""Return whether a regular expression matches the whole of a file.
 
     One newline at the end of the file is ignored, and so is a byte order mark; CRLF is a newline.
-    An expression that takes too long on what the agent wrote misses the deadline, which is
-    inconclusive: avoid nested repetitions. Proves the state, not who made it.
+    An expression that takes too long on what the agent wrote is late, which fails the trial where the
+    machine answers promptly otherwise: avoid nested repetitions. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: file_text_matches, with: {path: ~/date.txt, pattern:
