@@ -204,7 +204,7 @@ def test_faults_of_the_infrastructure_give_no_reward(
     assert last["outcome"]["fault"] == "infrastructure"
     assert (fleet.leased, last["outcome"]["verdict"]) == (0, "INCONCLUSIVE")
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise ConnectionError("the host is silent")
 
     monkeypatch.setattr(FakeFleet, "acquire", refuse)
@@ -220,9 +220,9 @@ def test_who_has_no_time_asks_again(
 ) -> None:
     free, acquire = threading.Event(), fleet.acquire
 
-    def wait(*args: Any) -> object:  # noqa: ANN401 - handed on
+    def wait(*args: Any, **named: Any) -> object:  # noqa: ANN401 - handed on
         free.wait(60)
-        return acquire(*args)
+        return acquire(*args, **named)
 
     monkeypatch.setattr(fleet, "acquire", wait)
     asked = {**EDITOR, "key": "k", "deadline_s": 0.01}
