@@ -83,7 +83,7 @@ def process_absent(guest: Guest, program: str) -> bool:
     A process runs a program when it executes the program's file or has the file mapped as code, as the
     dynamic linker (``/lib64/ld-linux-x86-64.so.2``) does with the program that it is given. A copy, under
     whatever name, counts as the program; one with other content does not, nor does code that was read into
-    memory and has no file there. A script counts as its interpreter, so name the program that a script
+    memory and has no file there, nor, in a container, a copy that the linker runs and that was deleted. A script counts as its interpreter, so name the program that a script
     such as ``/usr/bin/gnome-terminal`` starts. A program that does not exist makes the result inconclusive:
     its path may be misspelt.
 
