@@ -1,8 +1,8 @@
 """Text documents: OpenDocument (.odt) and Word (.docx), recognised by content.
 
 Tracked changes count as accepted. Ignored is text that is hidden, smaller than 2 pt, or in the colour of its
-background, and text in comments and headers; in .odt files also text that is transparent, less than 2 pt
-wide or high by its scale or its lines, or off the page by its margins. What a picture or frame covers counts,
+background, less than 2 pt wide by its scale, or not filled, and text in comments and headers; in .odt files
+also text that is transparent, in lines lower than 2 pt, or off the page by its margins. What a picture or frame covers counts,
 as does what a reader misses for any other reason.
 """
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evaluators.readers.model import Paragraph, Run
-from evaluators.readers.visibility import is_visible
+from evaluators.readers.visibility import SMALLEST_PT, is_visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +27,8 @@ _HIGHLIGHTS = {"white": "ffffff", "lightGray": "c0c0c0", "black": "000000"}
 _OTHER_HIGHLIGHT = "808080"
 """Stands for highlights in which neither black nor white text disappears."""
 _MAX_DEPTH = 32
+_USUAL_PT = 11.0
+_NO_FILL = "./w:rPr/*[local-name()='textFill']/*[local-name()='noFill']"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
@@ -97,7 +99,11 @@ def _read_run(run: Any, paragraph: Any) -> Run | None:  # noqa: ANN401
     rgb = look(lambda one: one.font.color.rgb)
     colour = str(rgb).lower() if rgb is not None else ""
     fill = look(_background) or _property(paragraph._p, "./w:pPr/w:shd/@w:fill") or ""  # noqa: SLF001
-    if look(lambda one: one.font.hidden) or not is_visible(size_pt, colour, fill.lower()):
+    scale = look(lambda one: _property(one.element, "./w:rPr/w:w/@w:val")) or "100"
+    width_pt = (_USUAL_PT if size_pt is None else size_pt) * float(scale.rstrip("%")) / 100
+    is_unseen = look(lambda one: one.font.hidden) or width_pt < SMALLEST_PT
+    is_unseen = is_unseen or look(lambda one: _property(one.element, _NO_FILL)) is not None
+    if is_unseen or not is_visible(size_pt, colour, fill.lower()):
         return None
     return Run(
         run.text,

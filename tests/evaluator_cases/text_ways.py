@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _PART = "word/document.xml"
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_WORD_2010 = "http://schemas.microsoft.com/office/word/2010/wordml"
 _TRACKED = 'w:id="7" w:author="Ann" w:date="2026-11-21T10:00:00Z"'
 _HIDDEN_STYLES = (
     '<style:style style:name="HN" style:family="text"><style:text-properties {}/></style:style>'
@@ -31,6 +32,8 @@ _UNSEEN = {
     "hidden characters": "<w:vanish/>",
     "white on white": '<w:color w:val="FFFFFF"/>',
     "zero size": '<w:sz w:val="0"/>',
+    "a hundredth as wide": '<w:w w:val="1"/>',
+    "not filled": f'<x:textFill xmlns:x="{_WORD_2010}"><x:noFill/></x:textFill>',
 }
 
 
@@ -177,6 +180,7 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
         "a link": run(first) + linked(run(rest)),
         "a content control": f"<w:sdt><w:sdtContent>{run(text)}</w:sdtContent></w:sdt>",
         "beside a tracked deletion": run(text) + deleted(run(" or not")),
+        "condensed": run(text, '<w:w w:val="80"/>'),
         "white on black": run(
             text, '<w:color w:val="FFFFFF"/><w:shd w:val="clear" w:fill="000000"/>'
         ),
