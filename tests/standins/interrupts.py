@@ -148,7 +148,7 @@ def interrupt(
             close_shells(host, shells)
             # The end of the streams suffices: the connection is still there.
             wait_for_processes(vitals, idle)
-    assert count_sleepers(mark) == 0
+    assert wait_until(lambda: count_sleepers(mark) == 0, timeout_s=CHECK_TIMEOUT_S)
 
 
 def follow_and_clear(door: Door, clear: Callable[[], object], count: int) -> None:

@@ -127,7 +127,6 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.reading.opened: *: 0 -> 1": "0 is standard input",
     "evaluators.desktop.reading.read_bytes: *: 1 -> 2": _ONE_MORE,
     "evaluators.desktop.reading.names_in: *: 1 -> 2": _ONE_MORE,
-    "evaluators.desktop.reading.tree_of: *: False -> True": _REACH,
     "evaluators.desktop.reading.tree_of: *left <= 0": _BOUND,
     "evaluators.desktop.reading.tree_of: *: 0 -> 1": _BOUND,
     "evaluators.desktop.reading.tree_of: *>= MAX_ENTRIES": _BOUND,

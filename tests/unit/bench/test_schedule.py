@@ -25,7 +25,9 @@ def test_queued_trials_hold_their_machines_at_once_and_are_all_judged(tmp_path: 
     schedule, lease, page = measured(20, 100, tmp_path, runs=2)
     # The first sample holds the planning of the runs. CPU time, so that a busy host changes little.
     assert len(schedule.samples_s) == 2
-    assert 0 < schedule.samples_s[-1] < 10 * TARGET_S
+    # One sample is a difference of two clocks, and may be a little below nothing.
+    assert sum(schedule.samples_s) > 0
+    assert schedule.samples_s[-1] < 10 * TARGET_S
     assert 0 < (lease.percentile_s(50) or 0) < TARGET_S
     assert (page.failures, len(page.samples_s)) == (0, 20)
 
