@@ -17,11 +17,6 @@ NAMES = ("base", "hypervisor", "phone", "controller", "prometheus", "alertmanage
 ON_REQUEST = ("desktop-container", "android", "novnc")
 
 
-def needed_names(settings: Settings) -> tuple[str, ...]:
-    """Return the images that an appliance of these settings needs."""
-    return (*NAMES, "desktop-container") if settings.desktop == "container" else NAMES
-
-
 def settings_for(label: str, settings: Settings) -> Settings | None:
     """Return the settings under which a desktop image of a label is made; None for a foreign one.
 

@@ -15,7 +15,7 @@ from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import ImageError
 from appliance.base.files import write_atomic
 from images.builder import Builder
-from images.catalog import needed_names
+from images.catalog import NAMES
 from images.currency import Currency, ImageState, judge_images
 from images.recording import record_recipes
 from provisioning.desktop.registry import DESKTOPS
@@ -60,6 +60,11 @@ def read_currency(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> list[Im
     except OSError as exc:
         _log.warning("what was found of images could not be kept: %s", exc)
     return states
+
+
+def needed_names(settings: Settings) -> tuple[str, ...]:
+    """Return the images that an appliance of these settings needs."""
+    return tuple(dict.fromkeys((*NAMES, *DESKTOPS[settings.desktop].images)))
 
 
 def recorded_names(settings: Settings) -> list[str]:

@@ -10,9 +10,8 @@ from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError
-from appliance.bringup.currency import read_currency
+from appliance.bringup.currency import needed_names, read_currency
 from images.builder import Builder
-from images.catalog import needed_names
 from images.distribution import choose_distribution, keep_choice
 from images.progress import show_builds
 

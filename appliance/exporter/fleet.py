@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from appliance.base.errors import MesocosmError
 from monitoring.gauges import Gauge
 from provisioning.desktop.qemu.template import templates_dir
+from provisioning.desktop.registry import DESKTOPS
 from provisioning.fleet.allocation import memory_mib
 from provisioning.fleet.ledger import FILE, Ledger
 from provisioning.fleet.warm_pool import kept_pool_size
@@ -103,11 +104,11 @@ def _pool(settings: Settings, machines: Mapping[tuple[str, str], int]) -> list[G
 
 
 def _can_fork(settings: Settings, *, has_desktop: bool) -> bool:
-    match settings.desktop:
-        case "vm":
+    match DESKTOPS[settings.desktop].forked_from:
+        case "template":
             folder = templates_dir(settings)
             return folder.is_dir() and any(path.is_dir() for path in folder.iterdir())
-        case "container":
+        case "machine":
             return has_desktop
-        case "remote":
+        case "nothing":
             return False

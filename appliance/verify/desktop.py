@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError
+from provisioning.desktop.registry import DESKTOPS
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
 from provisioning.review.desktop import review_desktop
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from appliance.base.settings import Settings
     from provisioning.review.desktop import Review
 
-_BACKENDS = {"desktop": "vm", "desktop-container": "container"}
+_BACKENDS = {backend.recipe: name for name, backend in DESKTOPS.items() if backend.recipe}
 IMAGES = frozenset(_BACKENDS)
 """Images of which a desktop can be looked at."""
 

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from appliance.base.errors import SpecError
 from controller.agents.custom.source import digest_files
 from controller.registered.copies import Copies
+from controller.store.agent_spec import KINDS
 from evaluators.model.base import Name, Strict
 from evaluators.model.codecs import parse
 from evaluators.model.yaml_source import read_yaml
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from controller.registered.copies import Entry
 
 INDEX = "agent.yaml"
-RESERVED = frozenset({"custom", "command", "human", "model", "noop", "oracle", "random", "script"})
+RESERVED = KINDS | {"human"}
 """Names of agents that come with Mesocosm, and words that results use."""
 
 _Word = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00]*$")]

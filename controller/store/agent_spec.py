@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
@@ -167,7 +167,7 @@ class RegisteredSpec(Record):
     image: str = ""
 
 
-AgentSpec = Annotated[
+_Any = (
     OracleSpec
     | NoopSpec
     | RandomSpec
@@ -176,10 +176,13 @@ AgentSpec = Annotated[
     | PythonSpec
     | CommandSpec
     | RegisteredSpec
-    | CustomSpec,
-    Field(discriminator="kind"),
-]
+    | CustomSpec
+)
+AgentSpec = Annotated[_Any, Field(discriminator="kind")]
 """Which agent, told apart by ``kind``; holds no secrets."""
+
+KINDS = frozenset(str(spec.model_fields["kind"].default) for spec in get_args(_Any))
+"""The kinds of agents."""
 
 
 def agent_name(agent: AgentSpec) -> str:

@@ -10,7 +10,7 @@ library that it talks through late, and removing strays is harmless without its 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from provisioning.desktop.container.record import ContainerRecord
 from provisioning.desktop.qemu.record import QemuRecord
@@ -34,11 +34,14 @@ class DesktopBackend:
         backend: module and class of a `provisioning.fleet.backend.Backend`, as ``module:Class``.
         images: what its machines are made from, in the order of their building; the last one's
             recipe is that of the desktop.
+        forked_from: what forks of its machines are made from: a ``template`` that was saved, a
+            ``machine`` that is there, or ``nothing``, as it cannot fork.
     """
 
     record: type[BaseRecord]
     backend: str
     images: tuple[str, ...] = ()
+    forked_from: Literal["template", "machine", "nothing"] = "nothing"
 
     @property
     def recorded_name(self) -> str:
@@ -53,12 +56,16 @@ class DesktopBackend:
 
 DESKTOPS: Mapping[str, DesktopBackend] = {
     "vm": DesktopBackend(
-        QemuRecord, "provisioning.desktop.qemu.backend:QemuBackend", ("hypervisor", "desktop")
+        QemuRecord,
+        "provisioning.desktop.qemu.backend:QemuBackend",
+        ("hypervisor", "desktop"),
+        forked_from="template",
     ),
     "container": DesktopBackend(
         ContainerRecord,
         "provisioning.desktop.container.backend:ContainerBackend",
         ("desktop-container",),
+        forked_from="machine",
     ),
     "remote": DesktopBackend(RemoteRecord, "provisioning.desktop.remote.backend:RemoteBackend"),
 }
