@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from evaluators.testing.case import another_way, corrupt, forged
@@ -189,6 +190,14 @@ def user_in_group() -> tuple[Case, ...]:
     )
 
 
+def _crontab_of(uid: int) -> State:
+    """Write a crontab, which belongs to who runs this, and let the user have an id."""
+    return _all(
+        _file("/etc/passwd", f"user:x:{uid}:{uid}::/home/user:/bin/bash\n"),
+        _file(_CRON, "0 8 * * * /bin/backup\n"),
+    )
+
+
 def cron_has_job() -> tuple[Case, ...]:
     """Return cases of `cron_has_job`."""
     args: dict[str, Json] = {"schedule": "0 8 * * *", "command": "/bin/backup"}
@@ -205,6 +214,8 @@ def cron_has_job() -> tuple[Case, ...]:
         return forged(f"as {schedule}", tab(f"{schedule} /bin/backup\n"), **wanted)
 
     return (
+        forged("in a file of another user's", _crontab_of(os.getuid() + 1), **args),
+        another_way("in a file of the user's own", _crontab_of(os.getuid()), **args),
         forged(
             "a shell that does nothing", tab("SHELL=/bin/true\n0 8 * * * /bin/backup\n"), **args
         ),
