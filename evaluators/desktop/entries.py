@@ -159,9 +159,10 @@ def find_program(guest: Guest, name: str) -> str:
 
     A link to a file that is many programs is not followed.
     """
-    if "/" in name and not name.startswith("/"):
+    is_path = "/" in name
+    if is_path and not name.startswith("/"):
         return ""
-    for place in (name,) if "/" in name else (f"{each}/{name}" for each in _PROGRAM_FOLDERS):
+    for place in (name,) if is_path else (f"{each}/{name}" for each in _PROGRAM_FOLDERS):
         path = Path(guest.path(place))
         real = path.resolve()
         if real.is_file() and os.access(real, os.X_OK):

@@ -295,6 +295,13 @@ _HIDDEN = {
         _page, "1 0 0 1 0 900 cm /X Do", _SHOWN_FORM, resources=_PICTURED
     ),
     "in a note that is hidden": partial(_page, "", _NOTE.format(f"{_NOTE_BOX} /F 2"), page=_NOTES),
+    "in a note that is not to be viewed": partial(
+        _page, "", _NOTE.format(f"{_NOTE_BOX} /F 32"), page=_NOTES
+    ),
+    "in a note of no height": partial(
+        _page, "", _NOTE.format("/Rect [72 700 300 700]"), page=_NOTES
+    ),
+    "in a note of no place": partial(_page, "", _NOTE.format(""), page=_NOTES),
     "in a note of no size": partial(_page, "", _NOTE.format("/Rect [72 700 72 730]"), page=_NOTES),
     "in a comment beside the page": partial(
         _page, "", _NOTE.format(_NOTE_BOX).replace("FreeText", "Text"), page=_NOTES
@@ -350,6 +357,19 @@ _SEEN = {
     "in a form": partial(_page, "/X Do", _SHOWN_FORM, resources=_PICTURED),
     "in a form that is shown twice, once off the page": partial(
         _page, "q 1 0 0 1 0 900 cm /X Do Q /X Do", _SHOWN_FORM, resources=_PICTURED
+    ),
+    "in a note on a page with text": partial(
+        _page, _LINE.replace("Invoice 7", "x"), _NOTE.format(_NOTE_BOX), page=_NOTES
+    ),
+    "in a note that would be invisible if its kind were unknown": partial(
+        _page, "", _NOTE.format(f"{_NOTE_BOX} /F 1"), page=_NOTES
+    ),
+    "in a note behind another": partial(
+        _page,
+        "",
+        _NOTE.format(_NOTE_BOX).replace("7", "8"),
+        _NOTE.format(_NOTE_BOX),
+        page="/Annots [6 0 R 7 0 R]",
     ),
     "in a note on the page": partial(_page, "", _NOTE.format(_NOTE_BOX), page=_NOTES),
     "opened with no password": partial(_restricted, ["Invoice 7 of May"]),
