@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from typing import TYPE_CHECKING
 
@@ -96,6 +97,37 @@ def text_cases() -> tuple[Case, ...]:
         another_way("CRLF", _page("Zürich\r\nHB\r\n"), **args),
         another_way("in pieces", _chunked("Zürich\nHB".encode()), **args),
         another_way("without a length", _raw("HTTP/1.0 200 OK\r\n\r\nZürich\nHB"), **args),
+        another_way(
+            "said not to be compressed, in capitals",
+            _page("Zürich\nHB", Content_Encoding="Identity"),
+            **args,
+        ),
+        *(
+            another_way(
+                f"in {charset}",
+                _page(text.encode(charset), Content_Type=f"text/plain; charset={charset}"),
+                url=_URL,
+                text=text,
+            )
+            for charset, text in (
+                ("us-ascii", "Zurich"),
+                ("windows-1252", "Zürich"),
+                ("macintosh", "Zürich"),
+                ("koi8-r", "Цюрих"),
+                ("big5", "中文"),
+                ("gbk", "中文"),
+                ("euc-jp", "日本"),
+                ("shift_jis", "日本"),
+                ("utf-16le", "日本"),
+            )
+        ),
+        *(
+            another_way(f"behind the mark of {charset}", _page(mark + text), **args)
+            for charset, mark, text in (
+                ("UTF-16LE", codecs.BOM_UTF16_LE, "Zürich\nHB".encode("utf-16-le")),
+                ("UTF-16BE", codecs.BOM_UTF16_BE, "Zürich\nHB".encode("utf-16-be")),
+            )
+        ),
         another_way(
             "in the character set it says",
             _page("Zürich\nHB".encode("latin-1"), Content_Type="text/html; charset=ISO-8859-1"),
