@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from provisioning.protocols import Kind
 
 _KEPT_IDLE = 1
-_STAND = frozenset({MachineState.WAITING, MachineState.KEPT})
-"""States of forks that run although nobody holds them."""
-_ENDED = "its process ended"
 
 
 def lease_lock(settings: Settings, lease_id: str) -> Path:
@@ -88,20 +85,21 @@ class Reaper:
         return removed + self._inventory.remove_strays()
 
     def trim(self, keep: int, idle_s: float) -> list[str]:
-        """Remove idle machines beyond a number of each kind; returns one line for each.
+        """Remove idle machines beyond a number of each kind and image; returns one line for each.
 
         Args:
-            keep: how many of a kind stay, saved ones and forks apart; one at least.
+            keep: how many of an image stay, saved ones and forks apart; one at least.
             idle_s: only those that nobody used for so long go.
         """
         removed = []
-        seen: Counter[tuple[Kind, bool]] = Counter()
+        seen: Counter[tuple[Kind, str, bool]] = Counter()
         for folder in self._inventory.folders():
             record = folder.read()
             if record is None or record.state not in {MachineState.READY, MachineState.WAITING}:
                 continue
-            seen[record.kind, record.is_fork] += 1
-            is_surplus = seen[record.kind, record.is_fork] > max(_KEPT_IDLE, keep)
+            group = (record.kind, record.image, record.is_fork)
+            seen[group] += 1
+            is_surplus = seen[group] > max(_KEPT_IDLE, keep)
             if not is_surplus or self._clock.now_s() - folder.changed_s() < idle_s:
                 continue
             if claim := folder.claim():
@@ -111,30 +109,6 @@ class Reaper:
                     claim.release()
                 removed.append(f"{folder.machine_id}: nobody used it for {idle_s:g} s")
         return removed
-
-    def remove_ended(self) -> list[str]:
-        """Remove forks that nobody uses and whose process ended; returns one line for each.
-
-        Where the host of a fork does not answer, the fork stays.
-        """
-        removed = []
-        for folder in self._inventory.folders():
-            if not self._ended_reason(folder) or (claim := folder.claim()) is None:
-                continue
-            try:
-                if reason := self._ended_reason(folder):  # it may have changed until claimed
-                    self._inventory.destroy(folder)
-                    removed.append(f"{folder.machine_id}: {reason}")
-            finally:
-                claim.release()
-        return removed
-
-    def _ended_reason(self, folder: MachineFolder) -> str:
-        """Return why a fork is of no use any more; empty where it is none, or runs."""
-        record = folder.read()
-        if record is None or not record.is_fork or record.state not in _STAND:
-            return ""
-        return "" if self._inventory.is_up(record) else _ENDED
 
     def _is_alive(self, row: LeaseRow) -> bool:
         """Return whether a lease's holder has its lock; one on another host only expires."""
@@ -202,6 +176,6 @@ class Reaper:
         return "there are more idle ones than needed" if idle[record.kind] > _KEPT_IDLE else ""
 
     def _reason_to_end(self, record: MachineRecord) -> str:
-        if record.state not in _STAND:
+        if record.state not in {MachineState.WAITING, MachineState.KEPT}:
             return "its lease ended"
-        return "" if self._inventory.is_up(record) else _ENDED
+        return "" if self._inventory.is_up(record) else "it ended with its hypervisor"

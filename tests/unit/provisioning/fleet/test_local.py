@@ -447,23 +447,7 @@ def test_a_fork_that_was_made_by_hand_is_neither_lent_nor_swept(forking: Forking
     assert forks(forking, MachineState.KEPT) == ["desktop-mine"]
 
     forking.ended = {"desktop-mine"}
-    assert fleet.sweep() == ["desktop-mine: its process ended"]
-
-
-def test_forks_that_ended_are_removed_unless_somebody_holds_them(forking: ForkingFake) -> None:
-    for name in ("held", "runs", "gone"):
-        forking.write(forking.folder(f"desktop-{name}"), MachineState.WAITING, is_fork=True)
-    forking.write(forking.folder("desktop-saved"), MachineState.READY)
-    fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
-    forking.ended = {"desktop-held", "desktop-gone", "desktop-saved"}
-    claim = forking.folder("desktop-held").claim()
-    assert claim is not None
-
-    assert fleet.remove_ended() == ["desktop-gone: its process ended"]
-    claim.release()
-    assert fleet.remove_ended() == ["desktop-held: its process ended"]
-    assert fleet.remove_ended() == []
-    assert sorted(ids(forking)) == ["desktop-runs", "desktop-saved"]
+    assert fleet.sweep() == ["desktop-mine: it ended with its hypervisor"]
 
 
 # -- what is lent, and what is too many
@@ -498,3 +482,17 @@ def test_machines_beyond_the_pool_go_once_nobody_used_them_for_a_while(
     claim.release()
     assert [line.partition(":")[0] for line in removed] == ["desktop-3", "desktop-fork-3"]
     assert "desktop-4" in ids(backend)
+
+
+def test_the_only_machine_of_each_distribution_stays(backend: FakeBackend) -> None:
+    clock = FakeClock()
+    fleet = LocalFleet(backend.settings, {Kind.DESKTOP: backend}, clock=clock)
+    images = {"desktop-1": "desktop:debian-12", "desktop-2": "desktop:ubuntu-22.04"}
+    for name, image in images.items():
+        record = desktop_record(name, "fake", state=MachineState.READY, stamp="today", image=image)
+        backend.folder(name).write(record)
+    for folder in iter_folders(backend.settings):
+        os.utime(folder.path / "meta.json", (clock.now_s(), clock.now_s()))
+    clock.advance(601.0)
+    assert fleet.trim(600.0) == []
+    assert ids(backend) == ["desktop-1", "desktop-2"]
