@@ -27,6 +27,8 @@ Answers = dict[tuple[str, ...], tuple[int, bytes, bytes]]
 class ScratchGuest(Guest):
     """The probe's `Guest` with a scratch root and programs that answer from a table.
 
+    It has no graphical session, whatever runs on this host.
+
     Args:
         root: stands for ``/``.
         answers: exit code, stdout and stderr by argument list.
@@ -37,6 +39,7 @@ class ScratchGuest(Guest):
         own = Identity.own()
         sessions = Sessions(own.name)
         sessions.identity = own._replace(name=USER, home=str(root / "home" / USER))
+        sessions.adopt(None)
         super().__init__(sessions)
         self._root = str(root)
         self._answers = answers

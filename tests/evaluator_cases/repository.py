@@ -65,7 +65,7 @@ class RepositoryFixture(DesktopFixture):
         """Create the repository, unless it exists."""
         self.folder_at("~/r")
         if not self.at("~/r/.git").exists():
-            self.git("init", "-q")
+            self.git("init", "-q", "--template=")
 
     def commit(self, message: str, **contents: str) -> None:
         """Commit files; without any, a new file that holds the message."""
