@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.cli.output import (
-    JsonOption,
-    console_err,
-    console_out,
-    print_json,
-    print_table,
-    progress,
-    say,
-)
+from appliance.cli.output import JsonOption, console_err, console_out, print_json, progress, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -205,7 +197,7 @@ def show(
         told = [row.to_dict() for row in rows]
         print_json({"accelerator": accelerator, "ended_early": not is_whole, "rows": told})
     else:
-        print_table(table(rows, accelerator))
+        console_out().print(table(rows, accelerator))
     _warn(is_whole)
     if page is not None:
         versions = {"accelerator": accelerator, **_versions()}
@@ -296,9 +288,7 @@ def _show_graphs(
             }
         )
     else:
-        print_table(tables[0])
-        console_out().print(words)
-        print_table(tables[1])
+        console_out().print(tables[0], words, tables[1], sep="\n")
     _warn(is_whole)
     body = f"{markdown(tables[0])}\n\nMilliseconds. {words}\n\n{markdown(tables[1])}"
     _keep(page, command, body, is_whole=is_whole)
@@ -382,8 +372,7 @@ def ocr(
             told = [row.to_dict() for row in rows], [row.to_dict() for row in finds]
             print_json({"ended_early": not is_whole, "rows": told[0], "matchers": told[1]})
         else:
-            for one in tables:
-                print_table(one)
+            console_out().print(*tables)
         _warn(is_whole)
         height, width = pixels.shape[:2]
         head = f"A picture of {width}x{height} px with {len(strings)} expected strings."

@@ -142,8 +142,8 @@ class Arena:
     def clear(self) -> None:
         """End what the red team left running and mounted; nobody else's."""
         script = (
-            f"for p in /proc/[0-9]*; do grep -qsz '^{MARK}=1$' $p/environ && "
-            '[ "${p#/proc/}" != $$ ] && kill -9 "${p#/proc/}"; done; '
+            f"for p in $(grep -lsz '^{MARK}=1$' /proc/[0-9]*/environ | cut -d / -f 3); do "
+            '[ "$p" != $$ ] && kill -9 "$p" 2> /dev/null; done; '
             f"grep -o ' {self.home}/attacks/[^ ]*' /proc/mounts | xargs -r -n 1 umount -l; true"
         )
         self.shell(script, user="root")
@@ -231,11 +231,9 @@ def machine(name: str) -> Iterator[Arena]:
     """Lend a desktop machine, as the contract suites do."""
     make, _ = IMPLEMENTATIONS[name]
     with make() as subject:
-        snapshots, back = subject.machine.snapshots, None
-        if subject.saves:  # the fixture of the contract suites does so too
-            snapshots.save(subject.base)
-            back = partial(snapshots.rewind, subject.base)
-        yield Arena(subject.machine, may_fill=name == "libvirt-desktop", back=back)
+        is_vm = name == "libvirt-desktop"
+        back = partial(subject.machine.snapshots.rewind, subject.base) if is_vm else None
+        yield Arena(subject.machine, may_fill=is_vm, back=back)
 
 
 Make = Callable[[], AbstractContextManager[Arena]]

@@ -23,11 +23,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.fixture(
-    scope="module",
+    scope="package",
     params=[pytest.param(name, marks=list(marks)) for name, (_, marks) in ARENAS.items()],
 )
 def arena(request: pytest.FixtureRequest) -> Iterator[Arena]:
-    """Make each desktop once a module, so that other modules need no further one."""
+    """Make each desktop once for all modules of this folder."""
     make, _ = ARENAS[request.param]
     with make() as made:
         yield made

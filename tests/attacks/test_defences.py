@@ -37,7 +37,7 @@ ON_STAND_IN_FIRST = pytest.mark.parametrize(
         for name, (_, marks) in ARENAS.items()
     ],
     indirect=True,
-    scope="module",
+    scope="package",
 )
 
 

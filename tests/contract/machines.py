@@ -44,8 +44,8 @@ class Subject:
         key: names of keys pressed together whose effect `receiver` tells.
         receiver: what the machine's own programs get of its input.
         show: opens something that changes much of the screen.
-        base: the snapshot that tests go back to.
-        saves: whether more snapshots can be saved; if not, `base` is there from the start.
+        base: the snapshot that tests go back to; saved by a fixture where it is not there yet.
+        saves: whether more snapshots can be saved.
         is_slow_to_reset: goes back once a class of tests, and not before each.
     """
 
@@ -110,25 +110,19 @@ def reference_phone() -> Iterator[Subject]:
 
 @contextlib.contextmanager
 def libvirt_desktop() -> Iterator[Subject]:
-    """Lend a real desktop; what the tests saved on it goes with them."""
-    from provisioning.fleet.local import LocalFleet
-    from provisioning.protocols import Kind
+    from provisioning.protocols import READY
+    from tests.standins.saved_desktop import lend_saved_desktop
 
-    fleet = LocalFleet(get_settings())
-    fleet.prepare([Kind.DESKTOP])  # where only the template is left, a lease would be a fork
-    with fleet.acquire({"it": Kind.DESKTOP}) as environment_lease:
-        environment = environment_lease.environment
-        machine = environment.machines["it"]
-        receiver = XevReceiver(machine, "/home/user")
+    with lend_saved_desktop(get_settings()) as machine:
         yield Subject(
             machine,
             "/home/user",
             _open_terminal,
             ("ctrl", "a"),
-            receiver,
+            XevReceiver(machine, "/home/user"),
+            base=READY,
             is_slow_to_reset=True,
         )
-        machine.snapshots.delete_snapshot("contract")
 
 
 @contextlib.contextmanager

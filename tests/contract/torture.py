@@ -218,14 +218,10 @@ def container() -> Iterator[Tortured]:
 @contextlib.contextmanager
 def vm_rewind() -> Iterator[Tortured]:
     """A VM, rewound inside its running QEMU."""
-    from provisioning.fleet.local import LocalFleet
+    from tests.standins.saved_desktop import lend_saved_desktop
 
-    settings = get_settings().model_copy(update={"desktop": "vm", "desktop_reset": "rewind"})
-    fleet = LocalFleet(settings)
-    fleet.prepare([Kind.DESKTOP])  # where only the template is left, a lease would be a fork
-    with fleet.acquire({"it": Kind.DESKTOP}) as environment_lease:
-        environment = environment_lease.environment
-        yield Tortured(environment.machines["it"], rewind, limits=VM_LIMITS)
+    with lend_saved_desktop(get_settings()) as machine:
+        yield Tortured(machine, rewind, limits=VM_LIMITS)
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """Debian 12, the desktop where Ubuntu's archive does not answer: image, rewinds and the suite smoke.
 
-Where the other tests run on another distribution, these few prove this one; its machines stand beside
-theirs.
+Where the other tests run on another distribution, these few prove this one. Its desktop stands beside
+theirs and is booted once for all of them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ import pytest
 
 from appliance.base.process import run
 from appliance.base.settings import get_settings
-from provisioning.desktop.qemu.machine import DesktopVm
-from provisioning.fleet.host_backends import host_backends
-from provisioning.protocols import READY, Kind
+from provisioning.protocols import READY
 from tests.integration.test_forks import sh
 from tests.standins.appliance import NEEDS_APPLIANCE
+from tests.standins.saved_desktop import lend_saved_desktop
 
 DEBIAN = "debian-12"
 REWINDS = 20
@@ -65,13 +64,8 @@ def test_the_oracle_passes_every_task_of_smoke() -> None:
 
 def test_rewinds_are_verified() -> None:
     settings = get_settings().model_copy(update={"distribution": DEBIAN})
-    made = host_backends(settings)[Kind.DESKTOP].make(print)
-    desktop = made.machine
-    assert isinstance(desktop, DesktopVm)
-    try:
+    with lend_saved_desktop(settings) as desktop:
         for _ in range(REWINDS):
             sh(desktop, "head -c 1M /dev/urandom > ~/dirt; setsid sleep 1000 > /dev/null 2>&1 &")
             report = desktop.snapshots.rewind(READY)
             assert (report.path, report.differences) == ("rewind", ())
-    finally:
-        made.delete()

@@ -17,16 +17,18 @@ from appliance.base.errors import (
 )
 from appliance.base.settings import get_settings
 from provisioning.desktop.qemu.backend import QemuBackend
-from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import iter_folders
 from provisioning.protocols import READY, Kind
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 from tests.standins.appliance import NEEDS_APPLIANCE
+from tests.standins.saved_desktop import lend_saved_desktop
 from tests.tiers import nightly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from provisioning.desktop.qemu.machine import DesktopVm
 
 pytestmark = [
     pytest.mark.vm,
@@ -59,11 +61,7 @@ def made() -> Iterator[DesktopVm]:
 @pytest.fixture(scope="module")
 def lent() -> Iterator[DesktopVm]:
     """Lend the appliance's desktop: whatever tests do to it, its next lease rewinds it."""
-    fleet = LocalFleet(get_settings())
-    fleet.prepare([Kind.DESKTOP])  # where only the template is left, a lease would be a fork
-    with fleet.acquire({"it": Kind.DESKTOP}) as lease:
-        machine = lease.environment.machines["it"]
-        assert isinstance(machine, DesktopVm)
+    with lend_saved_desktop(get_settings()) as machine:
         yield machine
 
 
