@@ -1,4 +1,4 @@
-"""What the controller does from time to time: surplus machines go, the engine's log stays small."""
+"""What the worker does from time to time: surplus machines and forks that ended go, the engine's log stays small."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ class Upkeep:
         """Do all of it once; what fails is logged and tried again the next time."""
         try:
             cut_log(self._settings.run_dir / "dockerd.log")
-            for line in LocalFleet(self._settings, judges_images=False).trim(IDLE_S):
+            fleet = LocalFleet(self._settings, judges_images=False)
+            for line in fleet.remove_ended() + fleet.trim(IDLE_S):
                 _log.info("removed: %s", line)
         except (MesocosmError, OSError) as exc:
             _log.warning("upkeep failed: %s", exc)

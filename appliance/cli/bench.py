@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.cli.output import JsonOption, console_err, console_out, print_json, progress, say
+from appliance.cli.output import (
+    JsonOption,
+    console_err,
+    console_out,
+    print_json,
+    print_table,
+    progress,
+    say,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -197,7 +205,7 @@ def show(
         told = [row.to_dict() for row in rows]
         print_json({"accelerator": accelerator, "ended_early": not is_whole, "rows": told})
     else:
-        console_out().print(table(rows, accelerator))
+        print_table(table(rows, accelerator))
     _warn(is_whole)
     if page is not None:
         versions = {"accelerator": accelerator, **_versions()}
@@ -288,7 +296,9 @@ def _show_graphs(
             }
         )
     else:
-        console_out().print(tables[0], words, tables[1], sep="\n")
+        print_table(tables[0])
+        console_out().print(words)
+        print_table(tables[1])
     _warn(is_whole)
     body = f"{markdown(tables[0])}\n\nMilliseconds. {words}\n\n{markdown(tables[1])}"
     _keep(page, command, body, is_whole=is_whole)
@@ -372,7 +382,8 @@ def ocr(
             told = [row.to_dict() for row in rows], [row.to_dict() for row in finds]
             print_json({"ended_early": not is_whole, "rows": told[0], "matchers": told[1]})
         else:
-            console_out().print(*tables)
+            for one in tables:
+                print_table(one)
         _warn(is_whole)
         height, width = pixels.shape[:2]
         head = f"A picture of {width}x{height} px with {len(strings)} expected strings."

@@ -143,7 +143,7 @@ def _print(comparison: RunComparison, breakdown: Breakdown) -> None:
     lines.append(f"SR {_figure(comparison.success_rate)}")
     lines.append(f"CR {_figure(comparison.completion_ratio)}")
     for line in lines:
-        console_out().print(line, markup=False, soft_wrap=True)
+        console_out().print(line, markup=False)
 
 
 def _shown(value: object) -> str:

@@ -22,8 +22,6 @@ JsonOption = Annotated[
 ]
 """Type of the ``--json`` parameter of every command a machine may read."""
 
-_UNLIMITED_COLUMNS = 10_000
-
 
 @cache
 def console_err() -> Console:
@@ -67,55 +65,25 @@ def print_error(error: MesocosmError) -> None:
 def print_table(table: Table) -> None:
     """Print a table on standard output and never cut a word of it.
 
-    Where it does not fit the terminal, or COLUMNS where there is none, it has no borders, and cells
-    wrap between words, the last columns first; where that is not enough, lines grow longer than the
-    terminal is wide. Identifiers stay whole.
+    Its width is that of the terminal, or COLUMNS where there is none; see `table_layout.lay_out`.
+    Identifiers stay whole.
     """
     from rich.console import Console
-    from rich.measure import Measurement
+
+    from appliance.cli.table_layout import lay_out
 
     console = console_out()
-    if (
-        Measurement.get(console, console.options.update(width=_UNLIMITED_COLUMNS), table).maximum
-        > console.width
-    ):
-        table.box, table.padding, table.pad_edge = None, (0, 1, 0, 0), False
-    width = _fit_columns(table, console)
+    parts, width = lay_out(table, console)
     if width > console.width:
         console = Console(width=width, highlight=False)
-    console.print(table)
+    for part in parts:
+        console.print(part)
 
 
 def print_report(report: Report) -> None:
     """Print the trials of a run and what follows from them on standard output."""
     print_table(report.table())
     console_out().print(report.summary(), markup=False)
-
-
-def _fit_columns(table: Table, console: Console) -> int:
-    """Set the widths of a table's columns where they do not fit; return the table's width."""
-    from rich.measure import Measurement
-
-    options = console.options.update(width=_UNLIMITED_COLUMNS)
-    total = Measurement.get(console, options, table).maximum
-    if total <= console.width:
-        return total
-    spans = [
-        [Measurement.get(console, options, cell) for cell in (column.header, *column.cells)]
-        for column in table.columns
-    ]
-    wanted = [max(cell.maximum for cell in cells) for cells in spans]
-    least = [
-        most if column.no_wrap else max(cell.minimum for cell in cells)
-        for column, cells, most in zip(table.columns, spans, wanted, strict=True)
-    ]
-    borders = total - sum(wanted)
-    spare = max(0, console.width - borders - sum(least))
-    for column, low, high in zip(table.columns, least, wanted, strict=True):
-        growth = min(high - low, spare)
-        spare -= growth
-        column.width, column.no_wrap, column.overflow = low + growth, False, "fold"
-    return borders + sum(column.width or 0 for column in table.columns)
 
 
 def progress() -> Progress:

@@ -66,7 +66,8 @@ def _print(found: Status) -> None:
         table.add_row(kind, f"[red]{count} {state}" if state in bad_states else f"{count} {state}")
     if found.lost:
         table.add_row("lost", ", ".join(found.lost))
-        table.add_row("", "`mesocosm machine sweep` removes forks that ended")
+        who = "the worker, within a minute," if found.service else "`mesocosm machine sweep`"
+        table.add_row("", f"{who} removes forks that ended")
     if not found.machines:
         table.add_row("machines", "none")
     for image in found.images:

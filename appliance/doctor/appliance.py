@@ -110,8 +110,8 @@ def judge_machines(sight: Sight) -> Finding:
         return Finding(
             State.WARN,
             f"Ended without having been asked to: {', '.join(ended)}.",
-            "The next lease starts a saved machine again and removes a fork; `mesocosm machine "
-            "sweep` does the latter now.",
+            "The next lease starts a saved machine again. A running worker removes forks within a "
+            "minute; `mesocosm machine sweep` does so now.",
         )
     return Finding(State.OK, f"{len(sight.machines)} machines are as their records say.")
 

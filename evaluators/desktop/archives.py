@@ -51,8 +51,8 @@ class Member(NamedTuple):
     """
 
     name: str
-    is_file: bool
-    data: bytes | None
+    is_file: bool = False
+    data: bytes | None = None
     is_folder: bool = False
 
 
@@ -147,7 +147,7 @@ def _is_sound(members: list[Member]) -> bool:
 
 
 def _place(name: str) -> str:
-    return posixpath.normpath("/" + name.lstrip("/"))
+    return posixpath.normpath("/./" + name)
 
 
 def _above(place: str) -> Iterator[str]:
@@ -164,7 +164,7 @@ def _zipped(file: BinaryIO, wanted: str) -> Iterator[Member]:
             name = _name(_zip_name(file, info))
             if info.is_dir():
                 _require(not info.file_size)
-                yield Member(name, is_file=False, data=None, is_folder=True)
+                yield Member(name, is_folder=True)
             else:
                 is_file = info.external_attr >> 28 in _FILES
                 data = None
@@ -220,7 +220,7 @@ def _tarred(file: BinaryIO, wanted: str) -> Iterator[Member]:
             _require(number < MAX_ENTRIES and info.offset_data + info.size <= _MAX_STREAM_BYTES)
             name = _name(info.name)
             if info.isdir():
-                yield Member(name, is_file=False, data=None, is_folder=True)
+                yield Member(name, is_folder=True)
             else:
                 is_file = info.isfile() or info.islnk()
                 data = None
@@ -243,7 +243,7 @@ def _read_end(archive: tarfile.TarFile) -> None:
         file.seek(size)
         while data := file.read(MAX_BYTES):
             size += len(data)
-            _require(size <= _MAX_STREAM_BYTES + MAX_BYTES and not data.strip(b"\0"))
+            _require(size <= _MAX_STREAM_BYTES + MAX_BYTES and data.count(b"\0") == len(data))
 
 
 def _content(member: IO[bytes], wanted: str) -> bytes | None:

@@ -6,6 +6,7 @@ Source: freedesktop.org's Desktop Entry Specification 1.5.
 from __future__ import annotations
 
 import itertools
+import operator
 import os
 import re
 import shlex
@@ -60,7 +61,7 @@ class Entry(NamedTuple):
 
     def text(self, key: str) -> str:
         """Return a value; empty when it is missing."""
-        return self.values.get(key, "").strip()
+        return self.values.get(key, "")
 
     def items(self, key: str) -> set[str]:
         """Return the items of a list."""
@@ -158,10 +159,11 @@ def find_program(guest: Guest, name: str) -> str:
 
     A link to a file that is many programs is not followed.
     """
-    if "/" in name and not name.startswith("/"):
+    is_path = "/" in name
+    if is_path and not name.startswith("/"):
         return ""
-    for folder in ("",) if "/" in name else _PROGRAM_FOLDERS:
-        path = Path(guest.path(f"{folder}/{name.lstrip('/')}"))
+    for place in (name,) if is_path else (f"{each}/{name}" for each in _PROGRAM_FOLDERS):
+        path = Path(guest.path(place))
         real = path.resolve()
         if real.is_file() and os.access(real, os.X_OK):
             return str(path.parent.resolve() / path.name if real.name in _MULTI_CALL else real)
@@ -177,7 +179,7 @@ def is_same_program(guest: Guest, name: str, other: str) -> bool:
 
 def _places(app: str) -> Iterator[str]:
     """Iterate over the relative paths of an id: each dash may stand for a slash."""
-    parts = app.split("-")
-    marks = itertools.product("-/", repeat=len(parts) - 1) if len(parts) <= _MAX_DASHES + 1 else ()
+    first, *parts = app.split("-")
+    marks = itertools.product("-/", repeat=len(parts)) if len(parts) <= _MAX_DASHES else ()
     for choice in marks:
-        yield "".join(itertools.chain(*itertools.zip_longest(parts, choice, fillvalue="")))
+        yield first + "".join(map(operator.add, choice, parts))

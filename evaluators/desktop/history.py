@@ -22,7 +22,7 @@ _TOKEN = re.compile(
     r"""(?P<comment>(?<![^\s;&|(])\#.*)
     |\\(?P<escaped>.|$)
     |'[^']*'|"(?:[^"\\]|\\.)*"|(?P<quote>['"]).*
-    |<<<|<<-?[ \t]*(?:'(?P<one>[^']*)'|"(?P<two>[^"]*)"|\\?(?P<plain>[^\s;&|<>()'"\\]+))
+    |<<<|<<(?P<dash>-?)[ \t]*(?:'(?P<one>[^']*)'|"(?P<two>[^"]*)"|\\?(?P<plain>[^\s;&|<>()'"\\]+))
     |\$\{[^}]*\}|(?P<operator>\|\||&&|[;&|()])|(?P<word>[^\s;&|<>()'"\\$]+)|\$""",
     re.VERBOSE,
 )
@@ -38,7 +38,7 @@ class _Open:
     def __init__(self) -> None:
         self._quote = ""
         self._joins = False
-        self._documents: list[str] = []
+        self._documents: list[tuple[str, str]] = []
         self._bodies: list[str] = []
 
     def is_closed(self) -> bool:
@@ -48,7 +48,8 @@ class _Open:
     def read(self, line: str) -> None:
         """Read the next line."""
         if self._documents and not self._quote:
-            if line.lstrip("\t") == self._documents[0]:
+            end, ignored = self._documents[0]
+            if line.lstrip(ignored) == end:
                 self._documents.pop(0)
             return
         at = 0
@@ -69,7 +70,9 @@ class _Open:
         self._joins = token["escaped"] == "" or token["operator"] in _JOINING
         self._quote = token["quote"] or ""
         self._documents += [
-            token[name] for name in ("one", "two", "plain") if token[name] is not None
+            (token[name], "\t" if token["dash"] else "")
+            for name in ("one", "two", "plain")
+            if token[name] is not None
         ]
         if self._bodies and word == self._bodies[-1] and (is_command or word == ")"):
             self._bodies.pop()
@@ -103,9 +106,9 @@ def _size(lines: Sequence[str], at: int, most: int, *, is_timed: bool) -> tuple[
         most: lines that are read.
         is_timed: whether a time stands before each command.
     """
-    opened, number = _Open(), 0
+    opened = _Open()
     for number, line in enumerate(islice(lines, at, at + most), 1):
-        if is_timed and number > 1 and _TIME.fullmatch(line):
+        if is_timed and _TIME.fullmatch(line):
             break
         opened.read(line)
         if opened.is_closed():

@@ -15,14 +15,14 @@ import re
 _MARKUP = re.compile(r"<(?:!--|[!?]|/?[a-zA-Z]|/)")
 _NAME = re.compile(r"[^\t\n\f\r />]+")
 _BLANKS = re.compile(r"[\t\n\f\r /]*")
-_KEY = re.compile(r"[^\t\n\f\r />][^\t\n\f\r />=]*")
-_EQUALS = re.compile(r"[\t\n\f\r ]*=[\t\n\f\r ]*")
-_PLAIN_VALUE = re.compile(r"[^\t\n\f\r >]*")
-_COMMENT_END = re.compile(r"--!?>")
-_SCRIPT = re.compile(r"<!--|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
-_TEXTS = frozenset(
-    {"style", "xmp", "iframe", "noembed", "noframes", "noscript", "textarea", "title"}
+_ATTRIBUTE = re.compile(
+    r"[^\t\n\f\r />][^\t\n\f\r />=]*"
+    r"""(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"[^"]*(?:"|\Z)|'[^']*(?:'|\Z)|[^\t\n\f\r >]*))?"""
 )
+_COMMENT = re.compile(r"<!--(?:-?>|.*?--!?>)", re.DOTALL)
+_TAKEN_FOR_COMMENT = re.compile(r"<[^>]*>")
+_SCRIPT = re.compile(r"<!(?=--)|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
+_TEXTS = frozenset({"style", "xmp", "iframe", "noembed", "noframes", "noscript", "textarea"})
 """Elements whose content is a text, whatever markup it holds."""
 _UNTOLD = frozenset({"template", "table", "select", "frameset", "math", "plaintext"})
 _SHAPES = frozenset({
@@ -95,61 +95,36 @@ class _Reader:
             blanks = _BLANKS.match(self._page, self._at)
             self._at = blanks.end() if blanks else self._at
             if self._page.startswith(">", self._at):
-                is_closed = self._page.startswith("/", self._at - 1)
                 self._at += 1
+                is_closed = blanks is not None and blanks[0].endswith("/")
                 return (name[0].lower() if name else ""), is_closed
-            key = _KEY.match(self._page, self._at)
-            if key is None:
+            attribute = _ATTRIBUTE.match(self._page, self._at)
+            if attribute is None:
                 self._at = len(self._page)
                 return "", False
-            self._at = key.end()
-            self._value()
-
-    def _value(self) -> None:
-        """Go behind an attribute's value, if there is one."""
-        equals = _EQUALS.match(self._page, self._at)
-        if equals is None:
-            return
-        self._at = equals.end()
-        quote = self._page[self._at : self._at + 1]
-        if quote in {'"', "'"}:
-            end = self._page.find(quote, self._at + 1)
-            self._at = len(self._page) if end < 0 else end + 1
-        elif value := _PLAIN_VALUE.match(self._page, self._at):
-            self._at = value.end()
+            self._at = attribute.end()
 
     def _comment(self, kind: str) -> None:
         """Go behind a comment, or what a browser takes for one."""
-        if kind != "<!--":
-            end = self._page.find(">", self._at + 2)
-            self._at = len(self._page) if end < 0 else end + 1
-            return
-        start = self._at + len(kind)
-        for abrupt in (">", "->"):
-            if self._page.startswith(abrupt, start):
-                self._at = start + len(abrupt)
-                return
-        found = _COMMENT_END.search(self._page, start)
+        pattern = _COMMENT if kind == "<!--" else _TAKEN_FOR_COMMENT
+        found = pattern.match(self._page, self._at)
         self._at = found.end() if found else len(self._page)
 
     def _text(self, name: str) -> str | None:
-        """Go behind an element's text and return it; None when the element is not closed."""
+        """Go to the end of an element's text and return it; None when the element is not closed."""
         end = re.compile(rf"</{name}(?=[\t\n\f\r />])", re.IGNORECASE).search(self._page, self._at)
         start, self._at = self._at, len(self._page) if end is None else end.start()
         if end is None:
             return None
-        text = html.unescape(self._page[start : self._at])
-        self._tag(is_end=True)
-        return text
+        return html.unescape(self._page[start : self._at])
 
     def _script(self) -> None:
-        """Go behind a script; one within a comment within it is a part of it."""
+        """Go to the end of a script; one within a comment within it is a part of it."""
         depth = 0
         while found := _SCRIPT.search(self._page, self._at):
             self._at = found.end()
-            if found[0] == "<!--":
+            if found[0] == "<!":
                 depth = depth or 1
-                self._at -= 2
             elif found[0] == "-->":
                 depth = 0
             elif not found[1]:
@@ -158,6 +133,5 @@ class _Reader:
                 depth = 1
             else:
                 self._at = found.start()
-                self._tag(is_end=True)
                 return
         self._at = len(self._page)

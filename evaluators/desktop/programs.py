@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import itertools
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
 
 _CHUNK_BYTES = 1 << 20
+_CODE = re.compile(r"^0*([0-9a-f]+)-0*([0-9a-f]+) ..x. \S+ (\S+ \S+) +(/.*)", re.MULTILINE)
+"""A file's row of a memory map, if its memory may be executed: addresses, device and inode, path."""
 
 
 @evaluator(on="desktop")
@@ -111,37 +114,31 @@ def process_absent(guest: Guest, program: str) -> bool:
 
 
 def _runs_script(pid: int, argv: Sequence[str], wanted: os.stat_result) -> bool:
+    """Return whether a process runs a script; one that ends meanwhile does not."""
+    process = Path(f"/proc/{pid}")
     try:
-        executable = str(Path(f"/proc/{pid}/exe").readlink())
-        status = Path(f"/proc/{pid}/exe").stat()
+        executable = str((process / "exe").readlink())
+        name = Path(executable).name
+        script = script_of(name, argv[1:])
+        return (
+            (process / "exe").stat().st_uid == 0
+            and executable.startswith(("/usr/", "/bin/"))
+            and script is not None
+            and os.path.samestat(wanted, (process / "cwd" / script).stat())
+            and not _is_stopped(process)
+            and (not keeps_script_open(name) or _has_open(process, wanted))
+        )
     except OSError:
         return False
-    is_systems = status.st_uid == 0 and executable.startswith(("/usr/", "/bin/"))
-    name = Path(executable).name
-    script = script_of(name, argv[1:])
-    if not is_systems or script is None or _is_stopped(pid):
-        return False
-    try:
-        is_same = os.path.samestat(wanted, Path(f"/proc/{pid}/cwd", script).stat())
-    except OSError:
-        return False
-    return is_same and (not keeps_script_open(name) or _has_open(pid, wanted))
 
 
-def _is_stopped(pid: int) -> bool:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return True
-    return fields[:1] in ([b"T"], [b"t"])
+def _is_stopped(process: Path) -> bool:
+    fields = (process / "stat").read_bytes().rpartition(b")")[2].split()
+    return fields[0] in {b"T", b"t"}
 
 
-def _has_open(pid: int, wanted: os.stat_result) -> bool:
-    try:
-        files = [*Path(f"/proc/{pid}/fd").iterdir()]
-    except OSError:
-        return False
-    for file in files:
+def _has_open(process: Path, wanted: os.stat_result) -> bool:
+    for file in (process / "fd").iterdir():
         with contextlib.suppress(OSError):
             if os.path.samestat(wanted, file.stat()):
                 return True
@@ -172,28 +169,25 @@ def _mapped_code(guest: Guest) -> Iterator[tuple[Path, os.stat_result]]:
     Source: proc_pid_maps(5), proc_pid_map_files(5).
     """
     own = Path(guest.home).stat().st_uid
-    seen: set[tuple[str, str]] = set()
+    seen: set[str] = set()
     for process in guest.processes():
-        for row in _code_rows(process.pid) if process.uid == own else ():
-            addresses, _, _, device, inode, *name = row.split(None, 5)
-            if inode == "0" or (device, inode) in seen:
+        rows = _CODE.findall(_memory_map(process.pid)) if process.uid == own else ()
+        for first, last, file, name in rows:
+            if file in seen:
                 continue
-            seen.add((device, inode))
-            first, _, last = addresses.partition("-")
-            link = Path(f"/proc/{process.pid}/map_files/{int(first, 16):x}-{int(last, 16):x}")
-            for path in (link, Path(*name)):
+            seen.add(file)
+            for path in (Path(f"/proc/{process.pid}/map_files/{first}-{last}"), Path(name)):
                 with contextlib.suppress(OSError):
                     yield path, path.stat()
                     break
 
 
-def _code_rows(pid: int) -> list[str]:
-    """Return the rows of a process' memory map whose memory may be executed; none when it is gone."""
+def _memory_map(pid: int) -> str:
+    """Return the rows of a process' memory map; empty when it is gone."""
     try:
-        text = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="surrogateescape")
+        return Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
-        return []
-    return [row for row in text.split("\n") if "x" in row.partition(" ")[2][:4]]
+        return ""
 
 
 def _digest(path: Path) -> str:

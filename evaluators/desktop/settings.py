@@ -240,7 +240,7 @@ def _is_enabled(guest: Guest, entry: Entry) -> bool:
 def _is_condition_met(guest: Guest, condition: str) -> bool:
     """Return whether an entry's condition holds; one that is not known does not."""
     kind, _, rest = condition.partition(" ")
-    if kind in {"if-exists", "unless-exists"} and rest.strip():
+    if kind in {"if-exists", "unless-exists"} and rest:
         path = os.path.join(guest.path("~/.config"), rest.strip())  # noqa: PTH118
         return (look(guest, path) is not None) == (kind == "if-exists")
     if kind.upper() == "GSETTINGS":
@@ -296,13 +296,16 @@ def _is_picture(guest: Guest, path: str) -> bool:
 
 
 def _is_readable(guest: Guest, path: str) -> bool:
-    """Return whether the permissions of a file, and of the folders that it is in, let the user read it."""
-    own = Path(guest.home).stat().st_uid
-    found = [
-        (Path(path).stat(), stat.S_IROTH),
-        *((each.stat(), stat.S_IXOTH) for each in Path(path).parents),
-    ]
-    return all(
-        status.st_mode & (bit << 6 if status.st_uid == own else bit | bit << 3)
-        for status, bit in found
+    """Return whether the permissions of a file, and of the folders that it is in, let the user read it.
+
+    Of groups only that of the user's home folder counts as the user's.
+    """
+    own = Path(guest.home).stat()
+
+    def lets(status: os.stat_result, bit: int) -> bool:
+        is_owner, is_group = status.st_uid == own.st_uid, status.st_gid == own.st_gid
+        return status.st_mode & (bit << 6 if is_owner else bit << 3 if is_group else bit) != 0
+
+    return lets(Path(path).stat(), stat.S_IROTH) and all(
+        lets(each.stat(), stat.S_IXOTH) for each in Path(path).parents
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evaluators.decorators import evaluator
 from evaluators.desktop.crontab import jobs_in, read_schedule
 from evaluators.desktop.history import commands_in
-from evaluators.desktop.reading import lines_of, link_target, read_text, sha256_of
+from evaluators.desktop.reading import lines_of, link_target, look, read_text, sha256_of
 
 if TYPE_CHECKING:
     from evaluators.desktop.crontab import Job
@@ -138,8 +138,9 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
 
     Times are compared by what they mean: ``@daily`` is ``00 0 * * *``, ``mon-fri`` is ``1-5``.
     Comments are ignored, and so are lines after a ``SHELL`` that is none, and a program's bare name after
-    a ``PATH`` that has neither it nor the system's folders. Which program a name leads to, and what it
-    does, is not looked at. Proves the state, not who made it.
+    a ``PATH`` that has neither it nor the system's folders. A crontab that belongs to another user is
+    ignored, as cron ignores it. Which program a name leads to, and what it does, is not looked at. Proves
+    the state, not who made it.
 
     Example:
         ``{on: desktop, check: cron_has_job, with: {schedule: 0 8 * * *, command: /usr/bin/backup}}``
@@ -156,8 +157,10 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
     wanted = read_schedule(" ".join(schedule.split()))
     if wanted is None:
         raise ValueError("a schedule must be five fields, or a word that begins with @")
-    jobs = jobs_in(read_text(guest, f"{_CRONTABS}/{user or guest.user}") or "")
-    return any(
+    name = user or guest.user
+    path = f"{_CRONTABS}/{name}"
+    jobs = jobs_in(read_text(guest, path) or "")
+    return _is_own(guest, path, name) and any(
         job.schedule == wanted and job.command == command.strip() and _is_found(guest, job)
         for job in jobs
     )
@@ -223,6 +226,12 @@ def shell_history_has(guest: Guest, command: str) -> bool:
     wanted = _words(command)
     commands = commands_in(lines_of(guest, "~/.bash_history"))
     return bool(wanted) and any(_words(each) == wanted for each in commands)
+
+
+def _is_own(guest: Guest, path: str, name: str) -> bool:
+    """Return whether a file belongs to the user of a name, or there is no user of that name."""
+    found, account = look(guest, path), _row(guest, "/etc/passwd", 7, name)
+    return found is not None and (account is None or found.st_uid == int(account[2]))
 
 
 def _is_found(guest: Guest, job: Job) -> bool:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluators.readers.visibility import NEAREST, SMALLEST_PT, is_visible
+from evaluators.readers.visibility import FAINTEST, SMALLEST_PT, is_visible
 
 LENGTH = re.compile(r"(-?[\d.]+)(mm|cm|in|pt|pc|px)")
 _MM = {
@@ -71,7 +71,7 @@ class Look:
         Args:
             has_paper: whether the page is white where no style sets a background.
         """
-        if self.hidden or _or(self.opacity, 1.0) * 255 <= NEAREST:
+        if self.hidden or _or(self.opacity, 1.0) <= FAINTEST:
             return False
         usual = (_USUAL_PT if self.size_pt is None else self.size_pt) * _or(self.relative, 1.0)
         size = usual * _or(self.raised, 1.0)
@@ -111,9 +111,9 @@ def _text_look(child: Any) -> Look:  # noqa: ANN401
         size_pt=_points(size),
         hidden=display in {"none", "false"} if display else None,
         fill=None if fill in {"", "transparent"} else fill.lstrip("#").lower(),
-        relative=_share(size) if _points(size) is None else 1.0,
+        relative=share_of(size) if _points(size) is None else 1.0,
         raised=_raised(attribute(child, "textposition")),
-        scale=_share(attribute(child, "textscale")),
+        scale=share_of(attribute(child, "textscale")),
         opacity=_opacity(child),
         spacing_mm=_length(attribute(child, "letterspacing")),
     )
@@ -127,7 +127,7 @@ def _paragraph_look(child: Any) -> Look:  # noqa: ANN401
     return Look(
         alignment=_ALIGNMENTS.get(align, align) or None,
         line_mm=_length(height),
-        line_ratio=_share(height),
+        line_ratio=share_of(height),
         left_mm=_length(attribute(child, "marginleft") or margin),
         right_mm=_length(attribute(child, "marginright") or margin),
         indent_mm=_length(attribute(child, "textindent")),
@@ -140,7 +140,7 @@ def _opacity(child: Any) -> float | None:  # noqa: ANN401
         return None
     if attribute(child, "usewindowfontcolor") == "true":
         return 1.0
-    share = _share(attribute(child, "opacity"))
+    share = share_of(attribute(child, "opacity"))
     return 1.0 if share is None and attribute(child, "color") else share
 
 
@@ -160,10 +160,10 @@ def _raised(position: str) -> float | None:
     where, _, share = position.partition(" ")
     if not where:
         return None
-    return _share(share) or (1.0 if where in {"0", "0%"} else _RAISED)
+    return share_of(share) or (1.0 if where in {"0", "0%"} else _RAISED)
 
 
-def _share(text: str) -> float | None:
+def share_of(text: str) -> float | None:
     """Return a percentage as a share; None when it is none."""
     number = text.strip().removesuffix("%")
     if number == text.strip():

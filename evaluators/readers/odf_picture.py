@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from evaluators.readers.odf_look import attribute, length_mm
-from evaluators.readers.visibility import NEAREST
+from evaluators.readers.odf_look import attribute, length_mm, share_of
+from evaluators.readers.visibility import FAINTEST
 
 _PARTS = re.compile(r"[\s,]+")
 _BRIGHTEST = 0.75
@@ -26,20 +26,13 @@ def is_shown(style: Any, *, whole: bool) -> bool:  # noqa: ANN401 - odfpy's elem
 
 
 def _is_seen(child: Any) -> bool:  # noqa: ANN401
-    opacity = attribute(child, "imageopacity")
-    if opacity and _percent(opacity) * 255 / 100 <= NEAREST:
+    names = ("imageopacity", "luminance", "contrast")
+    opacity, *changes = (share_of(attribute(child, name)) for name in names)
+    if opacity is not None and opacity <= FAINTEST:
         return False
-    changes = (attribute(child, "luminance"), attribute(child, "contrast"))
-    return all(abs(_percent(each)) < 100 * _BRIGHTEST for each in changes if each)
+    return all(abs(each) < _BRIGHTEST for each in changes if each is not None)
 
 
 def _is_cropped(child: Any) -> bool:  # noqa: ANN401
     inner = attribute(child, "clip").strip().removeprefix("rect(").removesuffix(")")
     return any(length_mm(each) > _CROPPED_MM for each in _PARTS.split(inner) if each)
-
-
-def _percent(text: str) -> float:
-    try:
-        return float(text.removesuffix("%"))
-    except ValueError:
-        return 0.0

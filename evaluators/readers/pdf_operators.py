@@ -22,7 +22,7 @@ from evaluators.readers.pdf_graphics import (
     union,
 )
 from evaluators.readers.pdf_page import Passage
-from evaluators.readers.visibility import NEAREST, SMALLEST_PT
+from evaluators.readers.visibility import FAINTEST, SMALLEST_PT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -107,7 +107,7 @@ class Run:
             state.mode not in _NO_INK
             and state.has_ink
             and not state.is_masked
-            and state.alpha * 255 > NEAREST
+            and state.alpha > FAINTEST
             and across >= SMALLEST_PT
             and not any(self._marks)
             and holds(state.clip, whole[4], whole[5] + size / 4)

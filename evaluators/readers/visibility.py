@@ -1,4 +1,4 @@
-"""Decide whether a passage of a text document can be seen at all."""
+"""Decide whether text of a document can be seen at all."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ SMALLEST_PT = 2.0
 """Text below this size cannot be read."""
 NEAREST = 24
 """Colours that differ by no more than this in each of red, green and blue look alike."""
+FAINTEST = NEAREST / 255
+"""What is no more opaque than this share cannot be seen."""
 PAPER = "ffffff"
 _COLOUR = re.compile(r"[0-9a-f]{6}")
 

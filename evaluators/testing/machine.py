@@ -52,6 +52,10 @@ class InProcessReader:
         document = self._documents[key]
         return document if isinstance(document, KINDS[kind]) else None
 
+    def forget(self) -> None:
+        """Read all documents again when they are asked for."""
+        self._documents.clear()
+
 
 READER = InProcessReader()
 """Shared by all fixtures."""

@@ -227,6 +227,10 @@ class LocalFleet:
         """
         return self._reaper.sweep()
 
+    def remove_ended(self) -> list[str]:
+        """Remove forks that nobody uses and whose process ended; returns one line for each."""
+        return self._reaper.remove_ended()
+
     def trim(self, idle_s: float) -> list[str]:
         """Remove machines beyond the pool that nobody used for a while; returns a line for each.
 

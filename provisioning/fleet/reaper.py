@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from provisioning.protocols import Kind
 
 _KEPT_IDLE = 1
+_STAND = frozenset({MachineState.WAITING, MachineState.KEPT})
+"""States of forks that run although nobody holds them."""
+_ENDED = "its process ended"
 
 
 def lease_lock(settings: Settings, lease_id: str) -> Path:
@@ -110,6 +113,30 @@ class Reaper:
                 removed.append(f"{folder.machine_id}: nobody used it for {idle_s:g} s")
         return removed
 
+    def remove_ended(self) -> list[str]:
+        """Remove forks that nobody uses and whose process ended; returns one line for each.
+
+        Where the host of a fork does not answer, the fork stays.
+        """
+        removed = []
+        for folder in self._inventory.folders():
+            if not self._ended_reason(folder) or (claim := folder.claim()) is None:
+                continue
+            try:
+                if reason := self._ended_reason(folder):  # it may have changed until claimed
+                    self._inventory.destroy(folder)
+                    removed.append(f"{folder.machine_id}: {reason}")
+            finally:
+                claim.release()
+        return removed
+
+    def _ended_reason(self, folder: MachineFolder) -> str:
+        """Return why a fork is of no use any more; empty where it is none, or runs."""
+        record = folder.read()
+        if record is None or not record.is_fork or record.state not in _STAND:
+            return ""
+        return "" if self._inventory.is_up(record) else _ENDED
+
     def _is_alive(self, row: LeaseRow) -> bool:
         """Return whether a lease's holder has its lock; one on another host only expires."""
         path = lease_lock(self._settings, row.lease_id)
@@ -176,6 +203,6 @@ class Reaper:
         return "there are more idle ones than needed" if idle[record.kind] > _KEPT_IDLE else ""
 
     def _reason_to_end(self, record: MachineRecord) -> str:
-        if record.state not in {MachineState.WAITING, MachineState.KEPT}:
+        if record.state not in _STAND:
             return "its lease ended"
-        return "" if self._inventory.is_up(record) else "it ended with its hypervisor"
+        return "" if self._inventory.is_up(record) else _ENDED

@@ -237,6 +237,7 @@ _XMP = (
     "</x:xmpmeta>"
 )
 _FAINT = "/ExtGState << /G << /ca 0 >> >>"
+_HALF = "/ExtGState << /G << /ca 0.5 >> >>"
 _MULTIPLIED = "/ExtGState << /G << /BM /Multiply >> >>"
 _PICTURED = "/XObject << /X 6 0 R >>"
 _SHOWN_FORM = _stream(_FORM, _LINE)
@@ -291,10 +292,27 @@ _HIDDEN = {
         resources="/Properties << /L 6 0 R >> /XObject << /X 7 0 R >>",
         root=_OFF,
     ),
+    "in a form that is shown too often": partial(
+        _page, "/X Do " * 10_001, _SHOWN_FORM, resources=_PICTURED
+    ),
     "a form that is moved off the page": partial(
         _page, "1 0 0 1 0 900 cm /X Do", _SHOWN_FORM, resources=_PICTURED
     ),
     "in a note that is hidden": partial(_page, "", _NOTE.format(f"{_NOTE_BOX} /F 2"), page=_NOTES),
+    "white, by inks": partial(_page, f"0 0 0 0 k {_LINE}"),
+    **{
+        f"white on a bar that is not filled, by {name}": partial(
+            _page, f"60 710 300 30 re {name} 0 g 0 0 9 9 re f 1 g {_LINE}"
+        )
+        for name in ("S", "s", "n")
+    },
+    "in a note that is not to be viewed": partial(
+        _page, "", _NOTE.format(f"{_NOTE_BOX} /F 32"), page=_NOTES
+    ),
+    "in a note of no height": partial(
+        _page, "", _NOTE.format("/Rect [72 700 300 700]"), page=_NOTES
+    ),
+    "in a note of no place": partial(_page, "", _NOTE.format(""), page=_NOTES),
     "in a note of no size": partial(_page, "", _NOTE.format("/Rect [72 700 72 730]"), page=_NOTES),
     "in a comment beside the page": partial(
         _page, "", _NOTE.format(_NOTE_BOX).replace("FreeText", "Text"), page=_NOTES
@@ -320,9 +338,7 @@ _SEEN = {
         _MASK,
         resources=_MASKED.replace(">> >> >>", ">> >> /N << /SMask /None >> >>"),
     ),
-    "half transparent": partial(
-        _page, f"/G gs {_LINE}", resources="/ExtGState << /G << /ca 0.5 >> >>"
-    ),
+    "half transparent": partial(_page, f"/G gs {_LINE}", resources=_HALF),
     "condensed": partial(_page, _LINE.replace("72 720", "70 Tz 72 720")),
     "in ink after a colorant of none": partial(
         _page, f"/C cs 1 scn 0 g {_LINE}", resources=_NO_COLORANT
@@ -350,6 +366,63 @@ _SEEN = {
     "in a form": partial(_page, "/X Do", _SHOWN_FORM, resources=_PICTURED),
     "in a form that is shown twice, once off the page": partial(
         _page, "q 1 0 0 1 0 900 cm /X Do Q /X Do", _SHOWN_FORM, resources=_PICTURED
+    ),
+    **{
+        f"white on a black bar, filled by {name}": partial(
+            _page, f"0 g 60 710 300 30 re {name} 1 g {_LINE}"
+        )
+        for name in ("F", "f*", "B", "B*", "b", "b*")
+    },
+    **{
+        f"white on a black shape of curves, by {name}": partial(
+            _page, f"0 g 0 700 m {points} {name} h f 1 g {_LINE}"
+        )
+        for name, points in (
+            ("c", "0 900 600 900 600 700"),
+            ("v", "600 900 600 700"),
+            ("y", "0 900 600 800"),
+        )
+    },
+    **{
+        f"under a picture that says {entry}": partial(
+            _page,
+            f"{_LINE} q 500 0 0 90 50 700 cm /X Do Q",
+            _IMAGE.replace("/BitsPerComponent 8", f"/BitsPerComponent 8 {entry}"),
+            resources=_PICTURED,
+        )
+        for entry in ("/ImageMask true", "/SMask 7 0 R", "/SMaskInData 1")
+    },
+    **{
+        f"under a bar that is {name}": partial(
+            _page, f"{_LINE} q {change} 1 1 0 rg 60 600 300 150 re f Q", resources=_HALF
+        )
+        for name, change in (
+            ("half transparent", "/G gs"),
+            ("slanted", "1 0 .1 1 0 0 cm"),
+            ("slanted the other way", "1 .1 0 1 0 0 cm"),
+        )
+    },
+    "in a form that is encoded": partial(
+        _page,
+        "/X Do",
+        _stream(_FORM.format("/Filter /ASCIIHexDecode {}"), _LINE.encode().hex() + ">"),
+        resources=_PICTURED,
+    ),
+    "by the operator for words": partial(
+        _page, 'BT /F1 12 Tf 14 TL 72 720 Td 0 0 (Invoice 7) " ET'
+    ),
+    "in a note on a page with text": partial(
+        _page, _LINE.replace("Invoice 7", "x"), _NOTE.format(_NOTE_BOX), page=_NOTES
+    ),
+    "in a note that would be invisible if its kind were unknown": partial(
+        _page, "", _NOTE.format(f"{_NOTE_BOX} /F 1"), page=_NOTES
+    ),
+    "in a note behind another": partial(
+        _page,
+        "",
+        _NOTE.format(_NOTE_BOX).replace("7", "8"),
+        _NOTE.format(_NOTE_BOX),
+        page="/Annots [6 0 R 7 0 R]",
     ),
     "in a note on the page": partial(_page, "", _NOTE.format(_NOTE_BOX), page=_NOTES),
     "opened with no password": partial(_restricted, ["Invoice 7 of May"]),

@@ -331,6 +331,24 @@ def picture_cases(args: dict[str, Json]) -> tuple[Case, ...]:
         forged("transparent", at(path, _pptx(transparent)), **args),
         forged("odp: beside the slide", at(path, _odp(_moved(_frame(image), "900mm"))), **args),
         forged("odp: transparent", at(path, framed("draw:image-opacity='0%'")), **args),
+        *(
+            forged(f"odp: {name}", at(path, framed(graphic)), **args)
+            for name, graphic in (
+                ("nearly transparent", "draw:image-opacity='9%'"),
+                ("made black", "draw:luminance='-100%'"),
+                ("made grey", "draw:contrast='-100%'"),
+                ("cropped by 2 mm", "fo:clip='rect(0mm 0mm 2mm 0mm)'"),
+            )
+        ),
+        *(
+            another_way(f"odp: {name}", at(path, framed(graphic)), **args)
+            for name, graphic in (
+                ("half transparent", "draw:image-opacity='50%'"),
+                ("with more contrast", "draw:contrast='70%'"),
+                ("cropped by 1 mm", "fo:clip='rect(1mm 1mm 1mm 1mm)'"),
+                ("not cropped", "fo:clip='auto'"),
+            )
+        ),
         forged("odp: made white", at(path, framed("draw:luminance='100%'")), **args),
         forged(
             "odp: cropped to a corner",

@@ -23,7 +23,7 @@ from evaluators.testing.case import BaseFixture, CaseTable, State, near_miss, no
 from evaluators.testing.runner import prepare
 from tests.evaluator_cases.mutate import main
 from tests.evaluator_cases.mutation import child
-from tests.evaluator_cases.mutation.code import mutate_code, mutated_modules
+from tests.evaluator_cases.mutation.code import mutate_code, mutated_modules, tables_of
 from tests.evaluator_cases.mutation.exceptions import EQUIVALENT, UNDETECTED
 from tests.evaluator_cases.mutation.mutants import mutants_of
 from tests.evaluator_cases.mutation.page import ModuleReports, update
@@ -146,6 +146,16 @@ def test_a_near_miss_kills_what_a_positive_case_does_not() -> None:
         return {result.name for result in report.survivors if "file_line_count" in result.name}
 
     assert survivors(1) > survivors(99)
+
+
+def test_readers_are_mutated_although_each_document_is_read_once() -> None:
+    module = "evaluators.readers.visibility"
+    tables = tables_of(module, all_tables())
+    assert {table.mark.on for table in tables} == {"documents"}
+    some = [table for table in tables if table.mark.name == "document_has_paragraph"]
+    report = mutate_code(some, module=module)
+    assert report.results
+    assert report.score > 0.5
 
 
 def test_a_case_that_fails_without_a_mutant_is_refused() -> None:

@@ -127,12 +127,30 @@ def _header(text: str) -> bytes:
     return docx(build)
 
 
-def _odt_style(text: str, properties: str) -> bytes:
+def document_of_style(text: str, properties: str) -> Make:
+    """Return what makes a .docx with a paragraph whose style has these properties."""
+
+    @cache
+    def make() -> bytes:
+        part = "word/styles.xml"
+        data = body(paragraph(run(text), '<w:pStyle w:val="Own"/>'))()
+        name = '<w:style w:type="paragraph" w:styleId="Own"><w:name w:val="Own"/>'
+        style = f"{name}{properties}</w:style></w:styles>"
+        return changed(
+            data, {part: unzipped(data)[part].decode().replace("</w:styles>", style).encode()}
+        )
+
+    return make
+
+
+def odt_of_text_style(text: str, properties: str) -> bytes:
+    """Make an .odt with a text of a style with these properties."""
     span = f"<text:p><text:span text:style-name='HN'>{text}</text:span></text:p>"
     return odf("text", span, automatic=_HIDDEN_STYLES.format(properties))
 
 
-def _odt_paragraph(text: str, properties: str) -> bytes:
+def odt_of_paragraph_style(text: str, properties: str) -> bytes:
+    """Make an .odt with a paragraph of a style with these properties."""
     style = _PARAGRAPH_STYLE.format(properties)
     return odf("text", f"<text:p text:style-name='PN'>{text}</text:p>", automatic=style)
 
@@ -194,18 +212,18 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             **args,
         ),
         *(
-            forged(f"odt: {name}", at(path, partial(_odt_style, text, xml)), **args)
+            forged(f"odt: {name}", at(path, partial(odt_of_text_style, text, xml)), **args)
             for name, xml in odt_styles.items()
         ),
         forged(
             "odt: a comment", at(path, partial(odf, "text", f"<text:p>x{note}</text:p>")), **args
         ),
         *(
-            forged(f"odt: {name}", at(path, partial(_odt_paragraph, text, xml)), **args)
+            forged(f"odt: {name}", at(path, partial(odt_of_paragraph_style, text, xml)), **args)
             for name, xml in odt_paragraphs.items()
         ),
         *(
-            another_way(f"odt: {name}", at(path, partial(_odt_style, text, xml)), **args)
+            another_way(f"odt: {name}", at(path, partial(odt_of_text_style, text, xml)), **args)
             for name, xml in odt_honest.items()
         ),
         another_way(
@@ -213,7 +231,7 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             at(
                 path,
                 partial(
-                    _odt_paragraph,
+                    odt_of_paragraph_style,
                     text,
                     'fo:margin-left="2cm" fo:text-indent="-3cm" fo:line-height="90%"',
                 ),
@@ -227,7 +245,12 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
         ),
         another_way(
             "odt: white on black",
-            at(path, partial(_odt_style, text, 'fo:color="#fff000" fo:background-color="#000000"')),
+            at(
+                path,
+                partial(
+                    odt_of_text_style, text, 'fo:color="#fff000" fo:background-color="#000000"'
+                ),
+            ),
             **args,
         ),
     )
@@ -280,7 +303,13 @@ def alignment_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
         args: the evaluator's arguments without ``alignment``.
     """
     path = str(args["path"])
-    names = {"end": "right", "start": "left", "both": "justify", "distribute": "justify"}
+    names = {
+        "end": "right",
+        "start": "left",
+        "both": "justify",
+        "distribute": "justify",
+        "thaiDistribute": "justify",
+    }
     cases = [
         another_way(
             f'docx: jc="{name}"',
@@ -295,7 +324,12 @@ def alignment_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     )
     odt = partial(odf, "text", f"<text:p text:style-name='HN'>{text}</text:p>", automatic=style)
     right = {**args, "alignment": "right"}
-    return (*cases, another_way("odt: end", at(path, odt), **right))
+    styled = document_of_style(text, '<w:pPr><w:jc w:val="end"/></w:pPr>')
+    return (
+        *cases,
+        another_way("odt: end", at(path, odt), **right),
+        another_way("docx: by its style", at(path, styled), **right),
+    )
 
 
 def table_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
@@ -331,8 +365,13 @@ def picture_count_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         inner = "".join(f"<draw:frame {size}>{content}</draw:frame>" for content in contents)
         return f"<text:p>{inner}</text:p>"
 
+    cropped = (
+        '<style:style style:name="GC" style:family="graphic"><style:graphic-properties '
+        'fo:clip="rect(0cm, 1cm, 1cm, 0cm)"/></style:style>'
+    )
+
     def odt(xml: str) -> Make:
-        return partial(odf, "text", xml, files=files)
+        return partial(odf, "text", xml, files=files, automatic=cropped)
 
     one, two = image.format(1), image.format(2)
     tracked = (
@@ -346,6 +385,11 @@ def picture_count_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         forged("odt: tracked deletion", at(path, odt(tracked.format(frames(one, two)))), **args),
         forged("docx: tracked deletion", at(path, partial(_drawn, "w:del")), **args),
         forged("docx: hidden", at(path, partial(_drawn, "", "<w:vanish/>")), **args),
+        another_way(
+            "odt: cropped",
+            at(path, odt(frames(one, two, size='draw:style-name="GC"'))),
+            **args,
+        ),
         another_way("odt: each in two formats", at(path, odt(frames(one + two, two + one))), **args),
         another_way("odt: one in a frame with its caption", at(path, odt(frames(
             f"<draw:text-box>{frames(one)}</draw:text-box>", two))), **args),

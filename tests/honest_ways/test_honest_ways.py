@@ -1,7 +1,8 @@
 """Work that a person might do in the desktop's programs is met: no honest result is refused.
 
 The tasks of the suite beside this module are played by keyboard and mouse, by their oracles, on a desktop
-VM. Five that are quick are played in a landing, the others nightly.
+VM, and what had no effect is done once more, as a person would. A failure prints where the pictures of the
+screen lie, the windows, the elements and the files. Five that are quick are played in a landing, the others nightly.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.settings import get_settings
-from controller.agents.oracle import OracleDriver
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.trial import run_trial
@@ -21,6 +21,7 @@ from evaluators.graph.outcome import Verdict
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
+from tests.honest_ways.person import Person
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.tiers import nightly
 
@@ -65,11 +66,11 @@ def test_enough_evaluators_are_tried() -> None:
 
 @pytest.mark.vm
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3600)
 @NEEDS_APPLIANCE
 @pytest.mark.parametrize("task", [_param(task) for task in TASKS])
-def test_honest_work_is_met(context: RunContext, task: Task) -> None:
-    result = run_trial(Episode(context), task, OracleDriver())
+def test_honest_work_is_met(context: RunContext, task: Task, tmp_path: Path) -> None:
+    result = run_trial(Episode(context), task, Person(tmp_path))
     if "Firefox" in result.detail and result.verdict is Verdict.INCONCLUSIVE and not result.steps:
         pytest.skip(result.detail)
     assert result.verdict is Verdict.PASS, f"{result.reason}: {result.detail}"

@@ -12,11 +12,19 @@ import pytest
 from appliance.base.clock import wait_until
 from appliance.base.errors import ImageMissingError, LinkError, ResetMismatchError
 from appliance.base.settings import Settings
+from evaluators.bundle import desktop_bundle
+from evaluators.graph.outcome import Call
+from evaluators.runners import BundleRunner
 from images.desktop_container.recipe import CAPABILITIES, GUEST_DIR
 from provisioning.container_names import container_name
 from provisioning.desktop.container import machine as desktop
 from provisioning.desktop.container.backend import ContainerBackend
-from provisioning.desktop.container.engine import LABEL_DESKTOP, MAX_PROCESSES, PROBE_CAPABILITIES
+from provisioning.desktop.container.engine import (
+    CRONTABS,
+    LABEL_DESKTOP,
+    MAX_PROCESSES,
+    PROBE_CAPABILITIES,
+)
 from provisioning.fleet.host_backends import ForkingSwitch
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import (
@@ -135,7 +143,24 @@ def test_processes_memory_and_disk_are_bounded(machine: DesktopContainer) -> Non
     ]
     assert sum(map(int, sizes.split())) < MEMORY_MIB
     writable = sh(machine, "find / -xdev -type d -writable -not -path '/proc/*' 2> /dev/null")[1]
-    assert set(writable.split()) == {"/home/user", "/tmp", "/var/tmp"}
+    assert set(writable.split()) == {"/home/user", "/tmp", "/var/tmp", CRONTABS}
+
+
+def test_the_user_has_a_crontab_as_on_other_desktops(machine: DesktopContainer) -> None:
+    """``crontab`` is set-gid there, and nothing is set-id in a container."""
+    given = sh(
+        machine,
+        "echo '0 8 * * * /usr/bin/true' | crontab - 2>&1 && crontab -l; ls -la /var/spool/cron",
+    )
+    assert given[0] == 0, given
+    assert "0 8 * * * /usr/bin/true" in given[1]
+    job: dict[str, Any] = {"schedule": "0 8 * * *", "command": "/usr/bin/true"}
+    runner = BundleRunner(machine.link, desktop_bundle())
+    assert runner.evaluate([Call("job", "cron_has_job", job)], timeout_s=20)[0].met is True
+    for other in ("root", "nobody"):
+        sh(machine, f"cd {CRONTABS} && cp user {other}")
+        forged = Call("job", "cron_has_job", {**job, "user": other})
+        assert runner.evaluate([forged], timeout_s=20)[0].met is False
 
 
 def test_evaluators_are_not_the_agents_user(machine: DesktopContainer) -> None:

@@ -35,6 +35,8 @@ PROBE_FILE = "probe.pyz"
 """Name of the probe in the guest's folder; root alone may read it."""
 
 _SMALL_MIB = 256
+_CRONTABS_MIB = 1
+CRONTABS = "/var/spool/cron/crontabs"
 _KILLED = frozenset({128 + 9, 128 + 15})
 """Exit codes by SIGKILL and SIGTERM."""
 
@@ -193,12 +195,17 @@ def _end_of(state: dict[str, Any]) -> End | None:
 
 
 def _tmpfs(memory_mib: int) -> dict[str, str]:
-    """Return the places that the user can write to; together they stay below the memory limit."""
+    """Return the places that the user can write to; together they stay below the memory limit.
+
+    ``crontab`` is set-gid elsewhere. Here no program becomes another group (``no-new-privileges``, and the
+    disk is unpacked without set-id bits), so the folder is its user's.
+    """
     return {
         HOME: f"{HOME_TMPFS},size={memory_mib // 3}m",
         "/run": f"mode=0755,nosuid,nodev,size={_SMALL_MIB // 4}m",
         "/tmp": f"mode=1777,nosuid,nodev,exec,size={_SMALL_MIB}m",  # noqa: S108 - a guest's
         "/var/tmp": f"mode=1777,nosuid,nodev,size={_SMALL_MIB // 4}m",  # noqa: S108 - a guest's
+        CRONTABS: f"mode=0700,uid=1000,gid=1000,nosuid,nodev,noexec,size={_CRONTABS_MIB}m",
     }
 
 

@@ -88,6 +88,14 @@ def _socket(path: str) -> State:
     return make
 
 
+def _way_of_another(b: DesktopFixture) -> None:
+    """Have a link of another user's on the way, where these tests may do that; else none."""
+    b.write("/srv/o/a", "x")
+    if os.geteuid() == 0:
+        b.link("/srv/l", "/srv/o")
+        os.lchown(b.at("/srv/l"), 12345, 12345)
+
+
 def _hard_link(path: str = "~/a.txt", content: str = "x") -> State:
     """Have a file under two names."""
     return lambda b: b.at(path).hardlink_to(b.write(f"{path}.old", content))
@@ -122,6 +130,24 @@ FILES = (
             hostile(
                 "a huge file is not read", lambda b: b.huge("~/a.txt"), path="~/a.txt"
             ).expect_met(),
+            hostile(
+                "a link to itself outside the home",
+                lambda b: b.link("/srv/l", "l"),
+                path="/srv/l/a",
+            ),
+            hostile("another user's link outside the home", _way_of_another, path="/srv/l/a"),
+            *(
+                another_way(
+                    f"by a link outside the home to {target}",
+                    lambda b, target=target: (  # type: ignore[misc]
+                        b.write("/srv/o/a", "x"),
+                        b.folder_at("/srv/d"),
+                        b.link("/srv/d/l", target),
+                    ),
+                    path="/srv/d/l/a",
+                )
+                for target in ("../o", ".././d/..//o", "/srv/o/")
+            ),
             forged("a socket", _socket("~/a.txt"), path="~/a.txt"),
             forged("a name that looks the same", _file("x", "~/\u0430.txt"), path="~/a.txt"),
             another_way("a second name of a file", _hard_link(), path="~/a.txt"),

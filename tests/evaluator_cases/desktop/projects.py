@@ -38,6 +38,19 @@ R, URL, P = system.R, services.URL, "~/p q.png"
 page, commits, wallpaper = services._page, system._commits, settings_cases._wallpaper
 IMPOSTOR, ELSEWHERE = system._impostor("old"), system._elsewhere
 _SLEEPING = "import time; time.sleep(60)"
+_DEBUGGER = """
+import ctypes, os, pathlib, sys, time
+pid = os.fork() or os.execv(sys.argv[1], sys.argv[1:])
+while not os.path.exists("runs"):
+    time.sleep(0.01)
+for request in 0x4206, 0x4207:  # PTRACE_SEIZE, PTRACE_INTERRUPT
+    if ctypes.CDLL(None).ptrace(request, pid, None, None):
+        sys.exit("refused")
+os.waitpid(pid, 0)
+pathlib.Path("pid").write_text(str(pid))
+os.rename("pid", "held")
+time.sleep(60)
+"""
 TITLED = "<html><head><title>My  garden\n</title></head><body>Hello</body></html>"
 
 
@@ -68,6 +81,17 @@ def _stopped(fixture: ProgramsFixture) -> None:
     pid = (fixture.processes or [])[-1].pid
     os.kill(pid, signal.SIGSTOP)
     assert wait_until(lambda: ") T " in Path(f"/proc/{pid}/stat").read_text(), timeout_s=20)
+
+
+def _traced(fixture: ProgramsFixture) -> None:
+    """Let a shell run the script, and a debugger hold it."""
+    path = fixture.write("~/serve.sh", ": >runs\nsleep 60\n")
+    fixture.run(["/usr/bin/python3", "-c", _DEBUGGER, "/bin/bash", str(path)], cwd=fixture.home)
+    assert wait_until((fixture.home / "held").exists, timeout_s=20)
+    last = (fixture.processes or [])[-1]
+    pid = int((fixture.home / "held").read_text())
+    assert ") t " in Path(f"/proc/{pid}/stat").read_text()
+    fixture.processes = [last._replace(pid=pid, argv=("/bin/bash", str(path)))]
 
 
 def _before(fixture: ProgramsFixture) -> None:
@@ -355,6 +379,7 @@ TABLES = (
                 script="~/sleep 60;:",
             ),
             forged("stopped", _stopped, script="~/serve.sh"),
+            forged("held by a debugger", _traced, script="~/serve.sh"),
             forged("other code before it", _before, script="~/serve.sh"),
             forged(
                 "a check of its syntax, which takes long",

@@ -64,6 +64,19 @@ def _wallpaper(
     return make
 
 
+def _owned(mode: int, *, is_group: bool) -> State:
+    """Let the picture be another user's, where these tests may do that, and of the user's group or not."""
+
+    def make(b: DesktopFixture) -> None:
+        _wallpaper(URI)(b)
+        picture = b.at("~/p q.png")
+        picture.chmod(mode)
+        if os.geteuid() == 0:
+            os.chown(picture, 12345, b.home.stat().st_gid if is_group else 12345)
+
+    return make
+
+
 def _entry(content: str, name: str = "calc.desktop") -> State:
     return lambda b: b.write(f"~/.config/autostart/{name}", content)
 
@@ -310,6 +323,21 @@ SETTINGS = (
                 path="~/p q.png",
             ),
             forged(
+                "a picture that only another's group can read",
+                _owned(0o040, is_group=False),
+                path="~/p q.png",
+            ),
+            another_way(
+                "a picture of another's that the user's group can read",
+                _owned(0o440, is_group=True),
+                path="~/p q.png",
+            ),
+            another_way(
+                "a picture of another's that everybody else can read",
+                _owned(0o404, is_group=False),
+                path="~/p q.png",
+            ),
+            forged(
                 "in a folder that the user cannot enter",
                 lambda b: (
                     _wallpaper("file:///srv/p.png")(b),
@@ -494,11 +522,37 @@ SETTINGS = (
                 mime="text/plain",
                 app="calc.desktop",
             ),
+            *(
+                forged(
+                    f"replaced in a folder beside a copy, {name}",
+                    lambda b, system=system, own=own: (  # type: ignore[misc]
+                        _default(ENTRY, app="my-calc.desktop", system=system)(b),
+                        b.write("~/.local/share/applications/my/calc.desktop", own),
+                    ),
+                    mime="text/plain",
+                    app="my-calc.desktop",
+                )
+                for name, system, own in (
+                    ("of the system's", True, ENTRY.replace("/usr/bin/calc", "/bin/true")),
+                    ("of none", False, f"{ENTRY}Path=/nonexistent\n"),
+                )
+            ),
             another_way(
                 "a copy in a folder, with another code",
                 lambda b: (
                     _default(f"{ENTRY.replace('%u', '%F')}Path=/srv\n")(b),
                     b.folder_at("/srv"),
+                ),
+                mime="text/plain",
+                app="calc.desktop",
+            ),
+            another_way(
+                "a copy, both started as a service",
+                lambda b: (
+                    _default(f"{ENTRY}DBusActivatable=true\n")(b),
+                    b.write(
+                        "/usr/share/applications/calc.desktop", f"{ENTRY}DBusActivatable=true\n"
+                    ),
                 ),
                 mime="text/plain",
                 app="calc.desktop",
@@ -613,6 +667,8 @@ SETTINGS = (
                     "Path=~",
                     "AutostartCondition=if-exists nosuchfile",
                     "AutostartCondition=unless-exists autostart",
+                    "AutostartCondition=unless-exists  autostart",
+                    "AutostartCondition=if-exists",
                     "AutostartCondition=GSettings org.gnome.desktop.interface nosuch",
                     "AutostartCondition=GSettings x",
                     "AutostartCondition=if-session x",
@@ -631,7 +687,11 @@ SETTINGS = (
                     "calc --help",
                     "calc %q",
                     'sh -c "sleep 9999; exec calc"',
+                    "usr/bin/calc",
+                    "calc --help-all",
+                    "calc -h",
                     'sh -c "false && calc"',
+                    'sh -c "sleep 5; false && calc"',
                     'sh -c "echo calc"',
                     'sh -c "sleep 5; calc >/dev/full"',
                     'sh -x "calc"',
@@ -651,6 +711,7 @@ SETTINGS = (
                 for command in (
                     'sh -c "sleep 5; exec /usr/bin/calc"',
                     "bash -c 'sleep 2 && calc --mini &'",
+                    "dash -c 'calc& '",
                     'env A=1 /bin/sh -c "env B=1 calc"',
                     "calc 5%%",
                 )
@@ -659,6 +720,7 @@ SETTINGS = (
                 another_way(f"with {more}", _installed(f"{ENTRY}{more}\n"), program="/usr/bin/calc")
                 for more in (
                     "Path=/usr/bin",
+                    "[Desktop Action new]\nName=New\nExec=/usr/bin/other",
                     "X-GNOME-Autostart-Delay=5",
                     "AutostartCondition=if-exists autostart",
                     "AutostartCondition=unless-exists nosuchfile",
@@ -726,6 +788,12 @@ SETTINGS = (
                 _installed(ENTRY.replace("Exec=", "Exec=env ")),
                 program="/usr/bin/calc",
             ),
+            forged(
+                "a relative link that leads nowhere",
+                _linked("usr/share/applications/calc.desktop"),
+                program="/usr/bin/calc",
+            ),
+            another_way("asked for by its name", _installed(ENTRY), program="calc"),
             another_way(
                 "a relative link to the system's entry",
                 _linked("../../../../usr/share/applications/calc.desktop"),
@@ -755,6 +823,15 @@ def _copy_by_the_linker(b: ProgramsFixture) -> None:
     with contextlib.suppress(OSError):
         Path("/proc/self/map_files", "-".join(one.lstrip("0") for one in first.split("-"))).stat()
         b.at("~/notes").unlink()
+
+
+def _renamed_to_a_copy(b: ProgramsFixture) -> None:
+    """Let the linker run another program, in whose place a copy is that does not run."""
+    b.program("/usr/bin/gedit", b"gedit")
+    b.program("~/notes", b"other")
+    b.start("~/notes", by=LINKER)
+    b.at("~/notes").unlink()
+    b.program("~/notes", b"gedit")
 
 
 PROGRAMS = (
@@ -894,6 +971,30 @@ PROGRAMS = (
             forged(
                 "a copy started by the dynamic linker, deleted since",
                 _copy_by_the_linker,
+                program=GEDIT,
+            ),
+            forged(
+                "started by the dynamic linker behind another",
+                lambda b: (
+                    b.program("/usr/bin/gedit", b"gedit"),
+                    b.program("/usr/bin/other", b"other"),
+                    b.start("/usr/bin/other", by=LINKER),
+                    b.start("/usr/bin/gedit", by=LINKER),
+                ),
+                program=GEDIT,
+            ),
+            forged(
+                "a copy with a blank, and no UTF-8, in its name started by the dynamic linker",
+                lambda b: (
+                    b.program("/usr/bin/gedit", b"gedit"),
+                    b.program("~/no tes\udcff", b"gedit"),
+                    b.start("~/no tes\udcff", by=LINKER),
+                ),
+                program=GEDIT,
+            ),
+            another_way(
+                "another whose place a copy takes, started by the dynamic linker",
+                _renamed_to_a_copy,
                 program=GEDIT,
             ),
             another_way(

@@ -116,15 +116,24 @@ def _old_names() -> bytes:
     return bytes(data)
 
 
+def _latin_names() -> bytes:
+    """Return a zip of Zürich.txt as Info-ZIP makes it where names are Latin 1, with their field."""
+    name = "Zürich.txt".encode("latin-1")
+    data = _with_path("Zürich.txt", of=name, member="Z_rich.txt")
+    return data.replace(b"Z_rich.txt", name)
+
+
 def _with_path(
     path: str, text: str = "hi", *, of: bytes = b"a.txt", member: str = "a.txt"
 ) -> bytes:
-    """Return a zip of a.txt, or another member, with Info-ZIP's field that names it otherwise."""
+    """Return a zip of a.txt, or another member, with Info-ZIP's field that names it otherwise, between others."""
     raw = io.BytesIO()
     name = path.encode()
     with zipfile.ZipFile(raw, "w") as archive:
         info = zipfile.ZipInfo(member)
-        info.extra = struct.pack("<HHBI", 0x7075, 5 + len(name), 1, zlib.crc32(of)) + name
+        other = struct.pack("<HHBI", 0x5455, 5, 1, 1_700_000_000)
+        field = struct.pack("<HHBI", 0x7075, 5 + len(name), 1, zlib.crc32(of)) + name
+        info.extra = other + field + other
         archive.writestr(info, text)
     return raw.getvalue()
 
@@ -216,6 +225,12 @@ def archive_lists() -> tuple[Case, ...]:
         another_way(
             "a field with its name",
             _file(_with_path("Zürich.txt")),
+            path="~/f",
+            names=["Zürich.txt"],
+        ),
+        another_way(
+            "a name of Latin 1, with a field of it",
+            _file(_latin_names()),
             path="~/f",
             names=["Zürich.txt"],
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from evaluators.testing.case import another_way, corrupt, forged
@@ -189,6 +190,14 @@ def user_in_group() -> tuple[Case, ...]:
     )
 
 
+def _crontab_of(uid: int) -> State:
+    """Write a crontab, which belongs to who runs this, and let the user have an id."""
+    return _all(
+        _file("/etc/passwd", f"user:x:{uid}:{uid}::/home/user:/bin/bash\n"),
+        _file(_CRON, "0 8 * * * /bin/backup\n"),
+    )
+
+
 def cron_has_job() -> tuple[Case, ...]:
     """Return cases of `cron_has_job`."""
     args: dict[str, Json] = {"schedule": "0 8 * * *", "command": "/bin/backup"}
@@ -205,6 +214,8 @@ def cron_has_job() -> tuple[Case, ...]:
         return forged(f"as {schedule}", tab(f"{schedule} /bin/backup\n"), **wanted)
 
     return (
+        forged("in a file of another user's", _crontab_of(os.getuid() + 1), **args),
+        another_way("in a file of the user's own", _crontab_of(os.getuid()), **args),
         forged(
             "a shell that does nothing", tab("SHELL=/bin/true\n0 8 * * * /bin/backup\n"), **args
         ),
@@ -429,16 +440,25 @@ def shell_history_has() -> tuple[Case, ...]:
                 'echo "\\"\nls -l\n"\n',
                 "echo \\\nls -l\n",
                 "true ||\nls -l\n",
+                "true |\nls -l\n",
+                "false &&\nls -l\n",
                 "cat <<-'A B'\nls -l\nA B\n",
                 'cat <<"A-1" <<B\nx\nA-1\nls -l\nB\n',
                 "cat <<A-1\nls -l\nA-1\n",
                 "cat <<''\nls -l\n\n",
+                "cat <<XX\nls -l\nXX\n",
+                "cat <<-XX\nls -l\nXX\n",
+                "cat <<A\n\tA\nls -l\nA\n",
                 "if false; then\nls -l\nfi\n",
                 "while false\ndo\nif true; then echo; fi\nls -l\ndone\n",
                 "f() {\nls -l\n}\n",
                 "true || (\nls -l\n)\n",
                 "(\nls -l\necho x)\n",
                 "! if true; then\nls -l\nfi\n",
+                "if false; then if false; then echo\nfi\nls -l\nfi\n",
+                "if true; then echo\nelse if true; then echo; fi\nls -l\nfi\n",
+                "if true; then echo\nelif if true; then echo; fi; then\nls -l\nfi\n",
+                "while if false; then echo\nls -l\nfi; do echo; done\n",
                 "until if true; then\nls -l\nfi; do echo; done\n",
                 "case x in\ny)\nls -l\n;;\nesac\n",
                 "if false; then echo 'x\n'; then\nls -l\nfi\n",
@@ -448,7 +468,7 @@ def shell_history_has() -> tuple[Case, ...]:
         forged("behind too much that is open", history("echo $(\n" * 999 + "ls -l\n"), **args),
         forged("another quoting", history("ls '*'\n"), command="ls *"),
         *(
-            another_way(f"after {text!r}", history(f"{text}\nls -l\necho done\n"), **args)
+            another_way(f"after {text!r}", history(f"{text}\nls -l\necho done fi\n"), **args)
             for text in (
                 "echo it's",
                 "echo it's # it's",
@@ -465,6 +485,9 @@ def shell_history_has() -> tuple[Case, ...]:
                 "cat <<A\n'\nA",
                 "# x",
             )
+        ),
+        another_way(
+            "after a program that a variable names", history("$do it\nls -l\ndone\n"), **args
         ),
         another_way(
             "with times, after a quote left open",

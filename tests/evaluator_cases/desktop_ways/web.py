@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 _URL = "http://localhost:{port}/a"
+_SHAPES = (
+    "circle clipPath defs ellipse g line linearGradient mask path polygon polyline radialGradient rect "
+    "stop svg symbol text title tspan use"
+)
 _CHUNKED = "HTTP/1.1 {status} Fine\r\nTransfer-Encoding: chunked\r\n\r\n{size:x}\r\n"
 
 
@@ -93,6 +98,37 @@ def text_cases() -> tuple[Case, ...]:
         another_way("in pieces", _chunked("Zürich\nHB".encode()), **args),
         another_way("without a length", _raw("HTTP/1.0 200 OK\r\n\r\nZürich\nHB"), **args),
         another_way(
+            "said not to be compressed, in capitals",
+            _page("Zürich\nHB", Content_Encoding="Identity"),
+            **args,
+        ),
+        *(
+            another_way(
+                f"in {charset}",
+                _page(text.encode(charset), Content_Type=f"text/plain; charset={charset}"),
+                url=_URL,
+                text=text,
+            )
+            for charset, text in (
+                ("us-ascii", "Zurich"),
+                ("windows-1252", "Zürich"),
+                ("macintosh", "Zürich"),
+                ("koi8-r", "Цюрих"),
+                ("big5", "中文"),
+                ("gbk", "中文"),
+                ("euc-jp", "日本"),
+                ("shift_jis", "日本"),
+                ("utf-16le", "日本"),
+            )
+        ),
+        *(
+            another_way(f"behind the mark of {charset}", _page(mark + text), **args)
+            for charset, mark, text in (
+                ("UTF-16LE", codecs.BOM_UTF16_LE, "Zürich\nHB".encode("utf-16-le")),
+                ("UTF-16BE", codecs.BOM_UTF16_BE, "Zürich\nHB".encode("utf-16-be")),
+            )
+        ),
+        another_way(
             "in the character set it says",
             _page("Zürich\nHB".encode("latin-1"), Content_Type="text/html; charset=ISO-8859-1"),
             **args,
@@ -129,6 +165,7 @@ def title_cases() -> tuple[Case, ...]:
     """Return cases of `http_title_is`."""
     args: dict[str, Json] = {"url": _URL, "title": "My garden"}
     right, other = "<title>My garden</title>", "<title>Other</title>"
+    shapes = "".join(f"<{each}></{each}>" for each in _SHAPES.split())
     forgeries = {
         "after a comment that ends at once": f"<!--> {other} -->{right}",
         "after a comment that a browser ends": f"<!-- --!>{other}<!-- -->{right}",
@@ -141,11 +178,27 @@ def title_cases() -> tuple[Case, ...]:
         "after a foreign object": f"<svg><foreignObject>{other}</foreignObject></svg>{right}",
         "before a table's": f"<table><tr><td>{right}</td></tr>{other}</table>",
         "in plain text": f"<plaintext>{right}",
+        "in a style": f"<style>{right}</style>",
+        "in frames": f"<frameset>{right}</frameset>",
+        "in an attribute in double quotes": f'<p a=">{right}">',
+        "in an attribute in single quotes": f"<p a='>{right}'>",
+        "in a comment, behind a sign": f"<!-- > {right} -->",
+        "in a picture whose tag ends with a value": f"<svg a=/>{right}</svg>",
+        "in a section of a picture": f"<svg><![CDATA[></svg>{right}]]></svg>",
+        "in a tag that does not end": f"<p {right[:-1]}",
     }
     honest = {
         "after scripts, styles and comments": "<!doctype html><html lang='a'><head><meta charset=utf-8>"
         f"<!----><!-- > --><script>'<title>x</title>'</script><style></style>{right}</head>",
         "with attributes": "<title class=a data-b='>'\n>My\ngarden</title >",
+        "after elements that end": f"<div></div></title></>{right}",
+        "after attributes": f"""<p a="" b = 'x'><p a=x="><p a="x">{right}<p a='x' b="y">""",
+        "after what a browser takes for comments": f"<!><?x?>{right}",
+        "after a short comment": f"<!--->{right}<!-- -->",
+        "after a picture of all shapes": f"<svg><!-- > -->{shapes}<path d=x /></svg>{right}",
+        "after a script that names another": f"<script>'<script>'</script>{right}",
+        "after a script with an open comment": f"<script><!-- </script>{right}",
+        "after a script with another in a comment": f"<script><!-- <script></script></script>{right}",
         "with a slash": "<head/><link rel=a /><title/>My garden</title>",
     }
     return (

@@ -11,6 +11,7 @@ from evaluators.testing.case import CaseTable, hostile, near_miss, negative, pos
 from evaluators.testing.machine import MachineFixture
 from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.document_cases import at, document_cases
+from tests.evaluator_cases.look_ways import look_cases
 from tests.evaluator_cases.text_ways import (
     alignment_cases,
     heading_cases,
@@ -268,6 +269,7 @@ TABLES = (
             *document_cases(_letter, BARE, _ANN),
             *hidden_cases(_letter, _ANN),
             *paragraph_cases("Dear Ann,", _ANN),
+            *look_cases("Dear Ann,", _ANN),
         ),
     ),
     CaseTable(

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluators.testing.machine import READER
 from evaluators.testing.runner import PreparedCase, prepare
 from tests.evaluator_cases.mutation.child import run_mutant
 from tests.evaluator_cases.mutation.mutants import Mutant, mutants_of
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
     from evaluators.testing.case import CaseTable
 
 Line = tuple[str, int]
+
+_READERS = "evaluators.readers"
+_OF_DOCUMENTS = "evaluators.documents"
+_APART = ("evaluators.readers.child", "evaluators.readers.reading")
+"""They read documents in a process of their own; cases read them in this one."""
 
 
 def mutate_code(
@@ -74,12 +80,17 @@ def mutate_code(
 
 
 def mutated_modules(tables: Iterable[CaseTable]) -> list[str]:
-    """Return the names of the modules in the packages of some tables' evaluators."""
+    """Return the names of the modules in the packages of some tables' evaluators, and of readers."""
     return [module.__name__ for module in _modules(tables)]
 
 
 def tables_of(module: str, tables: Iterable[CaseTable]) -> list[CaseTable]:
-    """Return the tables whose evaluators are in a module, or in one that imports it."""
+    """Return the tables whose evaluators are in a module, or in one that imports it.
+
+    Readers are tested by the evaluators of documents.
+    """
+    if module.startswith(f"{_READERS}."):
+        return [each for each in tables if each.evaluator.__module__.startswith(_OF_DOCUMENTS)]
     names = {module}
     package = importlib.import_module(module.rpartition(".")[0])
     sources = {
@@ -109,9 +120,10 @@ def _selected_modules(
 
 def _modules(tables: Iterable[CaseTable]) -> Iterator[ModuleType]:
     packages = {table.evaluator.__module__.rpartition(".")[0] for table in tables}
-    for package in sorted(packages):
+    for package in sorted(packages | ({_READERS} if _OF_DOCUMENTS in packages else set())):
         for info in pkgutil.iter_modules(importlib.import_module(package).__path__):
-            yield importlib.import_module(f"{package}.{info.name}")
+            if (name := f"{package}.{info.name}") not in _APART:
+                yield importlib.import_module(name)
 
 
 def _mutants(module: ModuleType) -> list[Mutant]:
@@ -139,6 +151,7 @@ def _executed_lines(case: PreparedCase) -> set[Line]:
         lines.add((name, frame.f_lineno))
         return trace
 
+    READER.forget()
     before = sys.gettrace()
     sys.settrace(trace)
     try:

@@ -62,6 +62,10 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.*: '' -> 'XX'": _NOTHING,
     "evaluators.desktop.*: b'' -> b'XX'": _NOTHING,
     "evaluators.desktop.*: '\\x00' -> '\\x00XX'": _ANY,
+    # histories
+    "evaluators.desktop.history._Open.__init__: * False -> True": "each line that is read sets it anew",
+    "evaluators.desktop.history.commands_in: *: 1 -> 2": _BOUND,
+    "evaluators.desktop.history.commands_in: * scanned + 1": _BOUND,
     # archives
     "evaluators.desktop.archives._members: * -> file.seek(0, 2) >= _MAX_ARCHIVE_BYTES": _BOUND,
     "evaluators.desktop.archives._members: *: 0 -> 1": "a bound, or a place that the reader sets anew",
@@ -69,6 +73,11 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.archives._SAYS_UTF8: *": "the other bit is of encrypted members, which cannot be unpacked",
     "evaluators.desktop.archives._tarred: * -> number <= MAX_ENTRIES": _BOUND,
     "evaluators.desktop.archives._tarred: * < _MAX_STREAM_BYTES": _BOUND,
+    "evaluators.desktop.archives._unicode_path: * len(extra) > *": "a field without content counts for nothing",
+    "evaluators.desktop.settings._HEAD_BYTES: *": _BOUND,
+    "evaluators.desktop.settings._is_enabled: *: 9 -> 10": _BOUND,
+    # desktop entries
+    "evaluators.desktop.entries._places: *: '-/' -> '-/XX'": "no entry is named so",
     # phone
     "evaluators.phone.alerts.*: '' -> 'XX'": _NOTHING,
     "evaluators.phone.hierarchy._BOUNDS: *": _PINNED,
@@ -163,6 +172,7 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.mail.mail_flagged: *: 1 -> 2": _BOUND,
     "evaluators.desktop.mail._parse: *: 2 -> 3": "what follows is no bytes",
     "evaluators.desktop.ical.parse_line: *: '\"' -> *": "an X is no part of the name of a zone's end",
+    "evaluators.desktop.page_title._Reader._tag: *: False -> True": "nothing follows a tag that does not end",
     "evaluators.desktop.web.ask: *: 0 -> 1": "no status that a task asks for",
     "evaluators.desktop.web.ask: *: 1 -> 2": _ONE_MORE,
     "evaluators.desktop.web.ask: * raise ValueError*": "it raises one step later",
@@ -175,6 +185,8 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.visible.shown: *: ' ' -> *": _SAME,
     "evaluators.desktop.unchanged.nothing_else_changed: * raise *": _LATER,
     "evaluators.desktop.programs._runs_script: *: '/bin/' -> *": "/bin is a link to /usr/bin",
+    "evaluators.desktop.programs._mapped_code: * break -> continue": "the path leads to the same file as the link",
+    "evaluators.desktop.programs._mapped_code: * seen.add(file) -> pass": "a file that is asked for twice counts as once",
     "evaluators.desktop.interpreters.*": "test_interpreters.py pins it: this host has few of them",
     # git
     "evaluators.desktop.repository.GIT: *=*": _ANY,

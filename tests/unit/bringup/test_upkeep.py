@@ -2,10 +2,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from appliance.bringup.upkeep import cut_log
+from appliance.base.settings import Settings
+from appliance.bringup import upkeep
+from appliance.bringup.upkeep import Upkeep, cut_log
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
+
+
+def test_forks_that_ended_and_idle_machines_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Fleet:
+        def __init__(self, settings: Settings, *, judges_images: bool) -> None:
+            assert (settings.state_dir, judges_images) == (tmp_path, False)
+
+        def remove_ended(self) -> list[str]:
+            return ["desktop-1: its process ended"]
+
+        def trim(self, idle_s: float) -> list[str]:
+            return [f"desktop-2: nobody used it for {idle_s:g} s"]
+
+    monkeypatch.setattr(upkeep, "LocalFleet", Fleet)
+    with caplog.at_level("INFO", logger="appliance.bringup.upkeep"):
+        Upkeep(Settings(state_dir=tmp_path)).work()
+    assert [record.message for record in caplog.records] == [
+        "removed: desktop-1: its process ended",
+        "removed: desktop-2: nobody used it for 600 s",
+    ]
 
 
 def test_a_log_that_grew_is_cut_and_its_writer_goes_on(tmp_path: Path) -> None:

@@ -447,7 +447,23 @@ def test_a_fork_that_was_made_by_hand_is_neither_lent_nor_swept(forking: Forking
     assert forks(forking, MachineState.KEPT) == ["desktop-mine"]
 
     forking.ended = {"desktop-mine"}
-    assert fleet.sweep() == ["desktop-mine: it ended with its hypervisor"]
+    assert fleet.sweep() == ["desktop-mine: its process ended"]
+
+
+def test_forks_that_ended_are_removed_unless_somebody_holds_them(forking: ForkingFake) -> None:
+    for name in ("held", "runs", "gone"):
+        forking.write(forking.folder(f"desktop-{name}"), MachineState.WAITING, is_fork=True)
+    forking.write(forking.folder("desktop-saved"), MachineState.READY)
+    fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
+    forking.ended = {"desktop-held", "desktop-gone", "desktop-saved"}
+    claim = forking.folder("desktop-held").claim()
+    assert claim is not None
+
+    assert fleet.remove_ended() == ["desktop-gone: its process ended"]
+    claim.release()
+    assert fleet.remove_ended() == ["desktop-held: its process ended"]
+    assert fleet.remove_ended() == []
+    assert sorted(ids(forking)) == ["desktop-runs", "desktop-saved"]
 
 
 # -- what is lent, and what is too many

@@ -1,0 +1,155 @@
+"""Text that is barely seen, or barely not, by each property that readers of text documents know."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from evaluators.testing.case import another_way, forged
+from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.text_ways import (
+    body,
+    document_of_style,
+    odt_of_paragraph_style,
+    odt_of_text_style,
+    paragraph,
+    run,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evaluators.testing.case import Case
+    from provisioning.protocols import Json
+
+_TOO_SMALL = ("1.99pt", "0.701mm", "0.0701cm", "0.0276in", "0.1655pc", "2.65px")
+_LARGE_ENOUGH = ("2.01pt", "0.71mm", "0.071cm", "0.028in", "0.168pc", "2.68px")
+_INK = '<w:color w:val="{}"/>'
+_HIGHLIGHT = '<w:highlight w:val="{}"/>'
+_SHADING = '<w:shd w:val="clear" w:fill="{}"/>'
+_OWN_COLOUR = f"<w:pPr>{_SHADING.format('ABCDEF')}</w:pPr><w:rPr>{_INK.format('ABCDEF')}</w:rPr>"
+_UNSEEN_RUNS = {
+    "white on a white highlight": _INK.format("FFFFFF") + _HIGHLIGHT.format("white"),
+    "grey on a grey highlight": _INK.format("C0C0C0") + _HIGHLIGHT.format("lightGray"),
+    "black on a black highlight": _INK.format("000000") + _HIGHLIGHT.format("black"),
+    "white without a highlight": _INK.format("FFFFFF") + _HIGHLIGHT.format("none"),
+    "in the colour of its shading": _INK.format("ABCDEF") + _SHADING.format("ABCDEF"),
+    "a hundredth as wide, in percent": '<w:w w:val="1%"/>',
+    "small and narrow": '<w:sz w:val="8"/><w:w w:val="40"/>',
+}
+_SEEN_RUNS = {
+    "white on a highlight of another colour": _INK.format("FFFFFF") + _HIGHLIGHT.format("yellow"),
+    "condensed, in percent": '<w:w w:val="80%"/>',
+    "large and narrow": '<w:sz w:val="96"/><w:w w:val="10"/>',
+    "filled": '<x:textFill xmlns:x="http://schemas.microsoft.com/office/word/2010/wordml">'
+    '<x:solidFill><x:srgbClr x:val="000000"/></x:solidFill></x:textFill>',
+}
+_WRAPPERS = {
+    "a smart tag": '<w:smartTag w:element="date">{}</w:smartTag>',
+    "a field": '<w:fldSimple w:instr="AUTHOR">{}</w:fldSimple>',
+    "custom XML": '<w:customXml w:element="note">{}</w:customXml>',
+}
+_UNSEEN_TEXT = {
+    "half as large, and a tenth as wide": 'fo:font-size="50%" style:text-scale="10%"',
+    "nearly transparent": 'loext:opacity="9%"',
+    "transparent, of a colour": 'fo:color="#000000" loext:opacity="0%"',
+    "small and raised": 'fo:font-size="3pt" style:text-position="super"',
+    "small and lowered": 'fo:font-size="3pt" style:text-position="-33% 58%"',
+    "over each other by half": 'fo:font-size="12pt" fo:letter-spacing="-6.1pt"',
+}
+_SEEN_TEXT = {
+    "barely opaque": 'loext:opacity="10%"',
+    "of a colour, no opacity said": 'fo:color="#000000"',
+    "raised by nothing": 'fo:font-size="3pt" style:text-position="0% 100%"',
+    "at its place": 'fo:font-size="3pt" style:text-position="0%"',
+    "closer by less than half": 'fo:font-size="12pt" fo:letter-spacing="-5.9pt"',
+    "with usual spacing": 'fo:letter-spacing="normal"',
+    "on no background": 'fo:background-color="transparent"',
+    "half as large": 'fo:font-size="50%"',
+    "displayed": 'text:display="true"',
+}
+_UNSEEN_PARAGRAPHS = {
+    "its end right of the page": 'fo:margin-left="19.5cm"',
+    "left of the page by 6 mm": 'fo:margin-left="-2.6cm"',
+    "in lines of 1.99 pt": 'fo:line-height="1.99pt"',
+    "with all margins off the page": 'fo:margin="-3cm"',
+    "in lines of 16 %": 'fo:line-height="16%"',
+}
+_SEEN_PARAGRAPHS = {
+    "left of the page by 4 mm": 'fo:margin-left="-2.4cm"',
+    "in lines of 2.01 pt": 'fo:line-height="2.01pt"',
+    "with all margins": 'fo:margin="1cm"',
+    "in lines of 18 %": 'fo:line-height="18%"',
+    "in usual lines": 'fo:line-height="normal"',
+}
+
+
+def look_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of one paragraph that is seen or not.
+
+    Args:
+        text: the paragraph.
+        args: of an evaluator that is met by this paragraph alone.
+    """
+    path = str(args["path"])
+    words = {"unseen": forged, "seen": another_way}
+    text_styles = {
+        "unseen": {
+            **_UNSEEN_TEXT,
+            **{f"of {size}": f'fo:font-size="{size}"' for size in _TOO_SMALL},
+        },
+        "seen": {
+            **_SEEN_TEXT,
+            **{f"of {size}": f'fo:font-size="{size}"' for size in _LARGE_ENOUGH},
+        },
+    }
+    return (
+        *(
+            words[kind](f"docx: {name}", at(path, body(paragraph(run(text, xml)))), **args)
+            for kind, runs in (("unseen", _UNSEEN_RUNS), ("seen", _SEEN_RUNS))
+            for name, xml in runs.items()
+        ),
+        *(
+            another_way(f"docx: {name}", at(path, body(paragraph(xml.format(run(text))))), **args)
+            for name, xml in _WRAPPERS.items()
+        ),
+        forged(
+            "docx: white on the shading of its paragraph",
+            at(
+                path,
+                body(paragraph(run(text, _INK.format("ABCDEF")), _SHADING.format("ABCDEF"))),
+            ),
+            **args,
+        ),
+        *(
+            words[kind](f"docx: a style, {name}", at(path, document_of_style(text, xml)), **args)
+            for kind, name, xml in (
+                ("unseen", "hidden", "<w:rPr><w:vanish/></w:rPr>"),
+                ("unseen", "tiny", '<w:rPr><w:sz w:val="2"/></w:rPr>'),
+                (
+                    "unseen",
+                    "in the colour of its shading",
+                    _OWN_COLOUR,
+                ),
+                (
+                    "seen",
+                    "white on black",
+                    f"<w:rPr>{_INK.format('FFFFFF')}{_SHADING.format('000000')}</w:rPr>",
+                ),
+            )
+        ),
+        *(
+            words[kind](
+                f"odt: text {name}", at(path, partial(odt_of_text_style, text, xml)), **args
+            )
+            for kind, styles in text_styles.items()
+            for name, xml in styles.items()
+        ),
+        *(
+            words[kind](
+                f"odt: {name}", at(path, partial(odt_of_paragraph_style, text, xml)), **args
+            )
+            for kind, styles in (("unseen", _UNSEEN_PARAGRAPHS), ("seen", _SEEN_PARAGRAPHS))
+            for name, xml in styles.items()
+        ),
+    )
