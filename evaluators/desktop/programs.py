@@ -58,8 +58,8 @@ def script_running(guest: Guest, script: str) -> bool:
     editor that shows the script does not run it; a check of its syntax, or a process that is stopped, does not
     either. A shell must have the file open as well. Of other interpreters the command line alone tells,
     which a process can write over, and code that runs before the script (such as Python's
-    ``usercustomize``) is not told from it: check what the script does, too. A process whose first thread
-    has ended is not seen. Proves the state, not who made it.
+    ``usercustomize``) is not told from it: check what the script does, too. Proves the state, not
+    who made it.
 
     Example:
         ``{on: desktop, check: script_running, with: {script: ~/site/serve.py}}``
@@ -115,7 +115,7 @@ def process_absent(guest: Guest, program: str) -> bool:
 
 def _runs_script(pid: int, argv: Sequence[str], wanted: os.stat_result) -> bool:
     """Return whether a process runs a script; one that ends meanwhile does not."""
-    process = Path(f"/proc/{pid}")
+    process = _folder_of(pid)
     try:
         executable = str((process / "exe").readlink())
         name = Path(executable).name
@@ -130,6 +130,20 @@ def _runs_script(pid: int, argv: Sequence[str], wanted: os.stat_result) -> bool:
         )
     except OSError:
         return False
+
+
+def _folder_of(pid: int) -> Path:
+    """Return the folder in ``/proc`` of a process' first thread, or of another if that one has ended.
+
+    The kernel knows no program of a thread that has ended; the others go on with it.
+    """
+    own = Path(f"/proc/{pid}")
+    with contextlib.suppress(OSError):
+        for folder in itertools.chain((own,), (own / "task").iterdir()):
+            with contextlib.suppress(FileNotFoundError):
+                (folder / "exe").readlink()
+                return folder
+    return own
 
 
 def _is_stopped(process: Path) -> bool:
@@ -152,10 +166,11 @@ def _executables(guest: Guest) -> Iterator[tuple[Path, os.stat_result]]:
     """
     own = Path(guest.home).stat().st_uid
     for process in guest.processes():
-        executable = Path(f"/proc/{process.pid}/exe")
+        if process.uid != own:
+            continue
+        executable = _folder_of(process.pid) / "exe"
         try:
-            if process.uid == own:
-                yield executable, executable.stat()
+            yield executable, executable.stat()
         except OSError:
             continue
 
@@ -185,7 +200,7 @@ def _mapped_code(guest: Guest) -> Iterator[tuple[Path, os.stat_result]]:
 def _memory_map(pid: int) -> str:
     """Return the rows of a process' memory map; empty when it is gone."""
     try:
-        return Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="surrogateescape")
+        return (_folder_of(pid) / "maps").read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return ""
 

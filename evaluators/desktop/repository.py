@@ -9,11 +9,19 @@ can write to, and git verifies every object of the copy before anything is read.
 from __future__ import annotations
 
 import contextlib
+import posixpath
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from evaluators.desktop.reading import is_file, is_folder, names_in, private_folder, read_bytes
+from evaluators.desktop.reading import (
+    is_file,
+    is_folder,
+    names_in,
+    private_folder,
+    read_bytes,
+    read_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,12 +35,30 @@ GIT = (
     "/usr/bin/git", "--no-pager",
     "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never",
 )  # fmt: skip
+_HEAD = "HEAD"
+_LINK = "gitdir: "
 _CANNOT_RUN = (126, 127)
 _CONFIGURATION = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 _OBJECTS = re.compile(r"[0-9a-f]{2}/[0-9a-f]{38}|pack/pack-[0-9a-f]{40}\.(pack|idx)")
 _MAX_BYTES = 1 << 27
 _MAX_FILES = 10_000
 _MAX_DEPTH = 10
+
+
+class _Places(NamedTuple):
+    """Where the files of a repository lie.
+
+    Attributes:
+        own: folder of what each work tree has for itself: what is checked out.
+        common: folder of all else; the same but for a linked work tree.
+    """
+
+    own: str
+    common: str
+
+    def path(self, name: str) -> str:
+        """Return the path of a file."""
+        return f"{self.own if name == _HEAD else self.common}/{name}"
 
 
 class Repository(NamedTuple):
@@ -69,7 +95,7 @@ class Repository(NamedTuple):
 def verified_copy(
     guest: Guest, path: str, *, is_complete: bool = False
 ) -> Iterator[Repository | None]:
-    """Copy and verify the repository of a work tree.
+    """Copy and verify the repository of a work tree, which may be a linked one (``git worktree``).
 
     Args:
         guest: the desktop.
@@ -85,12 +111,40 @@ def verified_copy(
     """
     with private_folder() as folder:
         Path(folder).chmod(0o755)
+        places = _places_of(guest, path)
         is_valid = (
-            is_folder(guest, f"{path}/.git")
-            and _copy(guest, f"{path}/.git", folder, with_shallow=not is_complete)
+            places is not None
+            and _copy(guest, places, folder, with_shallow=not is_complete)
             and _run_git(guest, folder, "fsck", "--full", "--strict", "--no-progress")[0] == 0
         )
         yield Repository(guest, folder) if is_valid else None
+
+
+def _places_of(guest: Guest, path: str) -> _Places | None:
+    """Return where the repository of a work tree lies; None when it has none.
+
+    A linked work tree and its repository must name each other, in the way of ``git worktree``.
+
+    Source: gitrepository-layout(5), ``worktrees/<id>/gitdir`` and ``commondir``.
+    """
+    own = guest.path(f"{path}/.git")
+    if is_folder(guest, own):
+        return _Places(own, own)
+    link = _line_of(guest, own)
+    if not link.startswith(_LINK):
+        return None
+    folder = guest.path(posixpath.join(posixpath.dirname(own), link[len(_LINK) :]))
+    common, back = (
+        guest.path(posixpath.join(folder, _line_of(guest, f"{folder}/{name}")))
+        for name in ("commondir", "gitdir")
+    )
+    is_linked = back == own and posixpath.dirname(folder) == f"{common}/worktrees"
+    return _Places(folder, common) if is_linked else None
+
+
+def _line_of(guest: Guest, path: str) -> str:
+    """Return the one line of a file; empty when there is none."""
+    return (read_text(guest, path) or "").removesuffix("\n")
 
 
 def _run_git(guest: Guest, folder: str, *arguments: str) -> tuple[int, bytes, bytes]:
@@ -105,15 +159,15 @@ def _run_git(guest: Guest, folder: str, *arguments: str) -> tuple[int, bytes, by
     return done
 
 
-def _copy(guest: Guest, source: str, target: str, *, with_shallow: bool) -> bool:
+def _copy(guest: Guest, places: _Places, target: str, *, with_shallow: bool) -> bool:
     """Copy what counts of a repository; return whether it is within the limits."""
     for name in ("objects", "refs"):
         Path(target, name).mkdir(mode=0o755)
     Path(target, "config").write_text(_CONFIGURATION, encoding="utf-8")
     left = _MAX_BYTES
-    names = _files(guest, source, with_shallow=with_shallow)
+    names = _files(guest, places, with_shallow=with_shallow)
     for count, name in enumerate(names):
-        data = read_bytes(guest, f"{source}/{name}", left)
+        data = read_bytes(guest, places.path(name), left)
         if data is None or count >= _MAX_FILES:
             return False
         left -= len(data)
@@ -123,10 +177,11 @@ def _copy(guest: Guest, source: str, target: str, *, with_shallow: bool) -> bool
     return True
 
 
-def _files(guest: Guest, source: str, *, with_shallow: bool) -> Iterator[str]:
+def _files(guest: Guest, places: _Places, *, with_shallow: bool) -> Iterator[str]:
     """Iterate over the relative paths of the files that count: references and objects."""
-    top = ("HEAD", "packed-refs", *(["shallow"] if with_shallow else []))
-    yield from (name for name in top if is_file(guest, f"{source}/{name}"))
+    top = (_HEAD, "packed-refs", *(["shallow"] if with_shallow else []))
+    yield from (name for name in top if is_file(guest, places.path(name)))
+    source = places.common
     yield from _below(guest, source, "refs")
     for folder in names_in(guest, f"{source}/objects") or ():
         for name in names_in(guest, f"{source}/objects/{folder}") or ():

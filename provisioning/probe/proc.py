@@ -35,7 +35,10 @@ class Process(NamedTuple):
 
 
 def list_processes(uid: int | None = None) -> list[Process]:
-    """Return the user-space processes by pid, of one user or of all; zombies are left out."""
+    """Return the user-space processes by pid, of one user or of all; zombies are left out.
+
+    A process whose first thread has ended, while others go on, is none.
+    """
     found = []
     for pid in _pids():
         process = _read(pid, uid)
@@ -98,12 +101,25 @@ def _read(pid: int, uid: int | None) -> Process | None:
     stat = _slurp(f"/proc/{pid}/stat", 4096)
     head, _, tail = stat.rpartition(b")")
     fields = tail.split()
-    if len(fields) < 2 or fields[0] == b"Z":  # noqa: PLR2004 - state and ppid
+    if len(fields) < 2:  # noqa: PLR2004 - state and ppid
         return None
-    words = _slurp(f"/proc/{pid}/cmdline", _MAX_ARGS_BYTES).rstrip(b"\0")
+    if fields[0] == b"Z":
+        words = _words_of_threads(pid)
+    else:
+        words = _slurp(f"/proc/{pid}/cmdline", _MAX_ARGS_BYTES).rstrip(b"\0")
     argv = tuple(part.decode("utf-8", "replace") for part in words.split(b"\0")) if words else ()
     comm = head.partition(b"(")[2].decode("utf-8", "replace")
     return Process(pid, int(fields[1]), owner, comm, argv)
+
+
+def _words_of_threads(pid: int) -> bytes:
+    """Return the words of a process whose first thread has ended; empty when all its threads have."""
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return b""
+    rows = (_slurp(f"/proc/{pid}/task/{thread}/cmdline", _MAX_ARGS_BYTES) for thread in threads)
+    return next((row.rstrip(b"\0") for row in rows if row), b"")
 
 
 def _slurp_as_owner(path: str) -> bytes:

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from appliance.base.clock import wait_until
 from appliance.base.process import kill_group, start
 from evaluators.testing.desktop import DesktopFixture
 from provisioning.probe.proc import Process
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from provisioning.protocols import Json
 
     Started = subprocess.Popen[bytes]  # noqa: TID251 (a type only)
 
 _ROOT = "{root}"
+_EXIT = 60 if platform.machine() == "x86_64" else 93
+"""Number of the system call that ends a thread alone, where Python has no name for it."""
+WITHOUT_FIRST_THREAD = f"""
+import ctypes, threading, time
+threading.Thread(target=time.sleep, args=(60,)).start()
+ctypes.CDLL(None).syscall({_EXIT}, 0)
+"""
+"""Code in Python whose first thread ends."""
 
 
 class ProgramsFixture(DesktopFixture):
@@ -72,6 +82,12 @@ class ProgramsFixture(DesktopFixture):
         self._started.append(process)
         row = Process(process.pid, 1, os.getuid(), "x", tuple(argv))
         self.processes = [*(self.processes or ()), row]
+
+    def run_beyond_first_thread(self, argv: list[str]) -> None:
+        """Start a program as `run` does, and wait until its first thread has ended and others go on."""
+        self.run(argv, cwd=self.home)
+        status = Path(f"/proc/{self._started[-1].pid}/stat")
+        assert wait_until(lambda: ") Z " in status.read_text(), timeout_s=20)
 
     def end(self, process: Started, *, reap: bool = True) -> None:
         """End a program; a zombie stays unless it is reaped."""

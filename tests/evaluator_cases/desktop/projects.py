@@ -27,7 +27,7 @@ from evaluators.testing.desktop import DesktopFixture
 from tests.evaluator_cases.desktop import services, system
 from tests.evaluator_cases.desktop import settings as settings_cases
 from tests.evaluator_cases.desktop_ways import web as web_ways
-from tests.evaluator_cases.processes import ProgramsFixture
+from tests.evaluator_cases.processes import WITHOUT_FIRST_THREAD, ProgramsFixture
 from tests.evaluator_cases.repository import RepositoryFixture
 from tests.evaluator_cases.servers import WebFixture
 
@@ -92,6 +92,11 @@ def _traced(fixture: ProgramsFixture) -> None:
     pid = int((fixture.home / "held").read_text())
     assert ") t " in Path(f"/proc/{pid}/stat").read_text()
     fixture.processes = [last._replace(pid=pid, argv=("/bin/bash", str(path)))]
+
+
+def _beyond_first_thread(fixture: ProgramsFixture) -> None:
+    path = fixture.write("~/s.py", WITHOUT_FIRST_THREAD)
+    fixture.run_beyond_first_thread(["/usr/bin/python3", str(path)])
 
 
 def _before(fixture: ProgramsFixture) -> None:
@@ -386,6 +391,7 @@ TABLES = (
                 _script("/bin/bash", "-n", "{s}", content=":\n" * 4_000_000),
                 script="~/serve.sh",
             ),
+            another_way("its first thread has ended", _beyond_first_thread, script="~/s.py"),
             another_way("by a relative path", _shell("/bin/sh", "serve.sh"), script="~/serve.sh"),
             another_way(
                 "by a shell that stops at errors",

@@ -26,7 +26,7 @@ from evaluators.testing.case import (
 from evaluators.testing.desktop import DesktopFixture
 from provisioning.probe.proc import Process
 from tests.evaluator_cases.desktop_ways import settings as settings_ways
-from tests.evaluator_cases.processes import ProgramsFixture
+from tests.evaluator_cases.processes import WITHOUT_FIRST_THREAD, ProgramsFixture
 
 BACKGROUND = "org.gnome.desktop.background"
 INTERFACE = "org.gnome.desktop.interface"
@@ -161,6 +161,13 @@ def _replaced(folder: str) -> Case:
         mime="text/plain",
         app="calc.desktop",
     )
+
+
+_PYTHON3 = "/usr/bin/python3"
+
+
+def _beyond_first_thread(fixture: ProgramsFixture) -> None:
+    fixture.run_beyond_first_thread([_PYTHON3, "-c", WITHOUT_FIRST_THREAD])
 
 
 def _run(pid: int = 0, uid_off: int = 0) -> State:
@@ -855,6 +862,7 @@ PROGRAMS = (
                 ),
                 program="/usr/bin/gedit",
             ),
+            another_way("its first thread has ended", _beyond_first_thread, program=_PYTHON3),
             forged(
                 "another mounted over it",
                 lambda b: (
@@ -922,6 +930,7 @@ PROGRAMS = (
             ).expect_met(),
             empty("no name", _run(), program="").expect_error(),
             hostile("another user's does not count", _run(uid_off=1), program=PYTHON).expect_met(),
+            forged("its first thread has ended", _beyond_first_thread, program=_PYTHON3),
             forged(
                 "a renamed copy runs",
                 lambda b: (

@@ -25,6 +25,7 @@ from tests.evaluator_cases.desktop_ways import system as system_ways
 from tests.evaluator_cases.repository import RepositoryFixture
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 STATUS = "/var/lib/dpkg/status"
@@ -816,6 +817,44 @@ def _far_work_tree(b: RepositoryFixture) -> None:
     b.git("config", "core.worktree", str(b.folder_at("~/other")))
 
 
+def _linked_tree(b: RepositoryFixture) -> str:
+    """Check a branch out in a further work tree, and pack what the repository has."""
+    b.commit("one")
+    b.git("worktree", "add", "-q", "-b", "fix", str(b.at("~/w")))
+    return b.git("gc", "-q")
+
+
+def _linked_link(b: RepositoryFixture) -> None:
+    b.at("~/w/.git").rename(b.at("~/aside"))
+    b.at("~/w/.git").symlink_to(b.at("~/aside"))
+
+
+_TREE = "~/r/.git/worktrees/w"
+_TORN: dict[str, Callable[[RepositoryFixture], object]] = {
+    "that its repository knows elsewhere": lambda b: b.write(
+        f"{_TREE}/gitdir", f"{b.at('~/v')}/.git\n"
+    ),
+    "that its repository does not know": lambda b: b.at(f"{_TREE}/gitdir").unlink(),
+    "whose repository is another": lambda b: (
+        b.at("~/r/.git").rename(b.folder_at("~/q") / ".git"),
+        b.write("~/w/.git", f"gitdir: {b.at('~/q')}/.git/worktrees/w\n"),
+        b.write("~/q/.git/worktrees/w/commondir", f"{b.at('~/r')}/.git\n"),
+    ),
+    "that is moved": lambda b: b.at("~/w").rename(b.folder_at("~/w2") / "w"),
+    "that is a link": _linked_link,
+}
+
+
+def _torn(change: Callable[[RepositoryFixture], object]) -> Callable[[RepositoryFixture], None]:
+    """Return a state: a linked work tree, and a change."""
+
+    def state(b: RepositoryFixture) -> None:
+        _linked_tree(b)
+        change(b)
+
+    return state
+
+
 R = "~/r"
 GIT = (
     CaseTable(
@@ -860,6 +899,11 @@ GIT = (
             ),
             forged("objects of another place", _elsewhere, path=R, branch="main"),
             forged("a link for HEAD", _linked_head, path=R, branch="main"),
+            *(
+                forged(f"a linked work tree {what}", _torn(change), path="~/w", branch="fix")
+                for what, change in _TORN.items()
+            ),
+            another_way("in a linked work tree", _linked_tree, path="~/w", branch="fix"),
             another_way("packed", _gathered, path=R, branch="main"),
             another_way("by plumbing", _plumbed, path=R, branch="main"),
             another_way(
@@ -1119,6 +1163,18 @@ GIT = (
         RepositoryFixture,
         (
             positive("the text", lambda b: b.commit("one", a="hi\n"), path=R, file="a", text="hi"),
+            another_way(
+                "on the branch of a linked work tree",
+                lambda b: (
+                    _linked_tree(b),
+                    b.write("~/w/a", "hi\n"),
+                    b.git("-C", str(b.at("~/w")), "add", "a"),
+                    b.git("-C", str(b.at("~/w")), "commit", "-q", "-m", "two"),
+                ),
+                path="~/w",
+                file="a",
+                text="hi",
+            ),
             missing(
                 "no such branch, but one called None",
                 lambda b: (b.commit("one", a="hi"), b.git("branch", "None")),

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from appliance.base.clock import wait_until
+from appliance.base.process import kill_group, start
 from provisioning.probe import apps, digest, proc
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.identity import Identity
@@ -15,6 +17,7 @@ from provisioning.probe.importer import CodeBundle
 from provisioning.probe.keys import chord
 from provisioning.probe.typist import keysym_of
 from provisioning.reset.digests import StateDigest
+from tests.evaluator_cases.processes import WITHOUT_FIRST_THREAD
 from tests.standins.states import a_digest
 
 PROBE = Path(apps.__file__).parent
@@ -164,3 +167,18 @@ def test_a_broken_source_is_told_with_its_module() -> None:
     with pytest.raises(SyntaxError) as caught:
         CodeBundle({"bad.module": "def ("})
     assert caught.value.filename == "<bundle bad.module>"
+
+
+def test_a_process_whose_first_thread_has_ended_is_one_until_the_last_has() -> None:
+    started = start([sys.executable, "-c", WITHOUT_FIRST_THREAD])
+    status = Path(f"/proc/{started.pid}/stat")
+    try:
+        assert wait_until(lambda: ") Z " in status.read_text(), timeout_s=20)
+        (row,) = [each for each in proc.list_processes(os.getuid()) if each.pid == started.pid]
+        assert row.argv == (sys.executable, "-c", WITHOUT_FIRST_THREAD)
+        started.kill()
+        os.waitid(os.P_PID, started.pid, os.WEXITED | os.WNOWAIT)
+        assert started.pid not in {each.pid for each in proc.list_processes()}
+    finally:
+        kill_group(started)
+        started.communicate()
