@@ -10,6 +10,7 @@ import pytest
 
 from tests.nightly.ledger import stale_lines
 from tests.scheduling import GroupScheduling, write_groups
+from tests.scratch import remove_stale
 from tests.tiers import IS_NIGHTLY, Times, arrange, order
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_TIMES] = Times.empty()
     config.stash[_LEFT] = 0
     config.pluginmanager.register(_Reports(config), "mesocosm-lanes")
+    if not hasattr(config, "workerinput"):
+        remove_stale()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
