@@ -228,7 +228,7 @@ class LocalFleet:
         return self._reaper.sweep()
 
     def remove_ended(self) -> list[str]:
-        """Remove forks that nobody uses and whose process ended; returns one line for each."""
+        """Remove forks that nobody uses and whose process or lease ended; returns a line for each."""
         return self._reaper.remove_ended()
 
     def trim(self, idle_s: float) -> list[str]:

@@ -114,10 +114,11 @@ class Reaper:
         return removed
 
     def remove_ended(self) -> list[str]:
-        """Remove forks that nobody uses and whose process ended; returns one line for each.
+        """Remove forks that nobody uses and whose process or lease ended; returns one line for each.
 
         Where the host of a fork does not answer, the fork stays.
         """
+        self.reap()
         removed = []
         for folder in self._inventory.folders():
             if not self._ended_reason(folder) or (claim := folder.claim()) is None:
@@ -133,9 +134,9 @@ class Reaper:
     def _ended_reason(self, folder: MachineFolder) -> str:
         """Return why a fork is of no use any more; empty where it is none, or runs."""
         record = folder.read()
-        if record is None or not record.is_fork or record.state not in _STAND:
+        if record is None or not record.is_fork or record.state is MachineState.STARTING:
             return ""
-        return "" if self._inventory.is_up(record) else _ENDED
+        return self._reason_to_end(record)
 
     def _is_alive(self, row: LeaseRow) -> bool:
         """Return whether a lease's holder has its lock; one on another host only expires."""

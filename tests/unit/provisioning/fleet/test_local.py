@@ -454,16 +454,21 @@ def test_forks_that_ended_are_removed_unless_somebody_holds_them(forking: Forkin
     for name in ("held", "runs", "gone"):
         forking.write(forking.folder(f"desktop-{name}"), MachineState.WAITING, is_fork=True)
     forking.write(forking.folder("desktop-saved"), MachineState.READY)
+    forking.write(forking.folder("desktop-begun"), MachineState.STARTING, is_fork=True)
+    forking.write(forking.folder("desktop-left"), MachineState.LEASED, is_fork=True)
     fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
     forking.ended = {"desktop-held", "desktop-gone", "desktop-saved"}
     claim = forking.folder("desktop-held").claim()
     assert claim is not None
 
-    assert fleet.remove_ended() == ["desktop-gone: its process ended"]
+    assert fleet.remove_ended() == [
+        "desktop-gone: its process ended",
+        "desktop-left: its lease ended",
+    ]
     claim.release()
     assert fleet.remove_ended() == ["desktop-held: its process ended"]
     assert fleet.remove_ended() == []
-    assert sorted(ids(forking)) == ["desktop-runs", "desktop-saved"]
+    assert sorted(ids(forking)) == ["desktop-begun", "desktop-runs", "desktop-saved"]
 
 
 # -- what is lent, and what is too many
