@@ -16,7 +16,7 @@ from appliance.base.errors import MesocosmError, RequirementError, UsageError
 from appliance.base.logging import configure_logging
 from appliance.cli.log_commands import HELP, log_error, logged
 from appliance.cli.output import print_error
-from appliance.cli.signals import interruptible
+from appliance.cli.signals import INTERRUPTED, interruptible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,6 @@ _COMMANDS = (
     "down",
 )
 
-INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 
 _ANYWHERE = ("--debug", "--verbose")
@@ -134,15 +133,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     verbose = "--verbose" in options
     configure_logging(verbose=verbose)
     with logged(rest, verbose=verbose) as log_end:
-        code = _run(rest, debug="--debug" in options)
+        code = _run(rest, debug="--debug" in options, ends_process=argv is None)
         log_end(code)
     return code
 
 
-def _run(arguments: Sequence[str], *, debug: bool) -> int:
+def _run(arguments: Sequence[str], *, debug: bool, ends_process: bool) -> int:
     """Run one command, print its error, and return its exit code."""
     try:
-        with interruptible():
+        with interruptible(ends_process=ends_process):
             _check_environment(arguments)
             words = _choose_server(list(arguments))
             build_app()(args=words, prog_name="mesocosm")

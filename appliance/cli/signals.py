@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import threading
 from typing import TYPE_CHECKING
@@ -13,14 +14,22 @@ if TYPE_CHECKING:
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
+INTERRUPTED = 130
+"""Exit code of a command that was interrupted."""
+
 
 @contextlib.contextmanager
-def interruptible() -> Iterator[None]:
+def interruptible(*, ends_process: bool = False) -> Iterator[None]:
     """Raise `KeyboardInterrupt` in a block when SIGINT or SIGTERM arrives.
 
     A command that a non-interactive shell starts in the background inherits an ignored SIGINT,
     for which Python installs no handler of its own. Outside the main thread, where handlers cannot
     be installed, this does nothing.
+
+    Args:
+        ends_process: after the block, a signal ends the process at once and without a traceback.
+            Python then only waits for threads that put machines away; what they leave is removed
+            as what a killed process leaves.
 
     Source: POSIX.1-2024, Shell Command Language, 2.11 Signals and Error Handling.
     """
@@ -32,7 +41,11 @@ def interruptible() -> Iterator[None]:
         yield
     finally:
         for number, handler in previous.items():
-            signal.signal(number, handler)
+            signal.signal(number, _end if ends_process else handler)
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    os._exit(INTERRUPTED)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
