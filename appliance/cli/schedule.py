@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,8 +60,6 @@ OnOption = Annotated[
     typer.Option("--on", help="What is told: end, failure, regress; repeatable."),
 ]
 LimitOption = Annotated[int, typer.Option("--limit", min=1, max=100_000, help="Slots at most.")]
-
-_UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def register(app: typer.Typer) -> None:
@@ -217,15 +214,13 @@ def _open() -> Register | RemoteRegister:
 
 def _trigger(cron: str | None, every: str | None, timezone: str) -> dict[str, object]:
     from appliance.base.errors import UsageError
+    from controller.service.schedules.definition import parse_every
 
     if (cron is None) == (every is None):
         raise UsageError("A schedule needs either --cron or --every.")
     if cron is not None:
         return {"kind": "cron", "line": cron, "timezone": timezone}
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", every or "")
-    if match is None:
-        raise UsageError(f"{every!r} is no time.", resolution="Write 90s, 30m, 6h or 1d.")
-    return {"kind": "interval", "every_s": round(float(match[1]) * _UNITS_S[match[2]])}
+    return {"kind": "interval", "every_s": parse_every(every or "")}
 
 
 def _targets(

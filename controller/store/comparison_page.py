@@ -39,7 +39,6 @@ rect.first { fill: var(--first); } rect.second { fill: var(--second); }
 def to_html(comparison: RunComparison, breakdown: Breakdown) -> str:
     """Return a comparison as one self-contained page; every text in it is escaped."""
     title = f"{comparison.first} against {comparison.second}"
-    sections = "".join(_section(name, lines) for name, lines in breakdown.sections())
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -48,11 +47,16 @@ def to_html(comparison: RunComparison, breakdown: Breakdown) -> str:
 <body><h1>{escape(title)}</h1>
 <p><span class="key" style="background:var(--first)"></span> first: {escape(comparison.first)}
 <span class="key" style="background:var(--second)"></span> second: {escape(comparison.second)}</p>
-{_compared(comparison)}{_facts(facts(comparison, breakdown))}{sections}
+{_compared(comparison)}{_facts(facts(comparison, breakdown))}{to_sections(breakdown)}
 <p class="soft">Differences are second less first, task by task; intervals (95 %) resample tasks; p is of a
 sign-flip test. Each task weighs the same. Inconclusive trials count in no rate.</p>
 </body></html>
 """
+
+
+def to_sections(breakdown: Breakdown) -> str:
+    """Return headings, charts and tables of a breakdown as HTML; every text in it is escaped."""
+    return "".join(_section(name, lines) for name, lines in breakdown.sections())
 
 
 def _compared(comparison: RunComparison) -> str:

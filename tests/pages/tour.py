@@ -36,6 +36,7 @@ TOUR: Mapping[str, Callable[[PathContext], str]] = {
     "suite": lambda _: "/suites/smoke",
     "compare": lambda at: f"/compare?first={at.run}&second={at.other}",
     "schedules": lambda _: "/schedules",
+    "schedule": lambda _: "/schedules/nightly",
     "metrics": lambda _: "/dashboards",
     "human": lambda _: "/human",
     "doctor": lambda _: "/doctor",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ PREVIOUS = "previous"
 
 _MAX_INTERVAL_S = 366 * 86400
 _DAY_S = 86400.0
+_UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class _Record(BaseModel):
@@ -148,3 +150,15 @@ def parse_schedule(values: object) -> Schedule:
         return Schedule.model_validate(values)
     except ValidationError as exc:
         raise UsageError("This is no schedule.", details=describe_errors(exc)) from exc
+
+
+def parse_every(text: str) -> int:
+    """Return the seconds from slot to slot of a text such as 90s, 30m, 6h or 1d.
+
+    Raises:
+        UsageError: it is no time.
+    """
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)([smhd])", text, re.ASCII)
+    if match is None:
+        raise UsageError(f"{text!r} is no time.", resolution="Write 90s, 30m, 6h or 1d.")
+    return round(float(match[1]) * _UNITS_S[match[2]])

@@ -14,6 +14,7 @@ from controller.service.web import (
     fleet_pages,
     live_pages,
     pages,
+    schedule_pages,
     session,
     suite_pages,
 )
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 _FOR_PROGRAMS = ("/api/", "/healthz", "/metrics")
 _PAGES = (
-    *(session, live_pages, pages, trials, fleet_pages, suite_pages),
+    *(session, live_pages, pages, schedule_pages, trials, fleet_pages, suite_pages),
     *(compare_pages, doctor_pages, metrics, human),
 )
 

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
+from appliance.base.errors import MesocosmError
 from controller.service.api.access import Around
 from controller.service.web.session import Viewer
 from controller.service.web.templating import page
 from controller.store.comparison import compare_runs
 from controller.store.comparison_lines import break_down
-from controller.store.comparison_page import to_html
+from controller.store.comparison_page import to_html, to_sections
 from controller.store.index import list_runs
+from controller.wiring import open_suite_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from controller.episode.result import TrialResult
     from controller.store.comparison import RunComparison
+    from controller.store.comparison_lines import Breakdown
     from controller.store.runs import RunFolder
+    from evaluators.model.suite import Suite
 
 router = APIRouter(include_in_schema=False)
 
@@ -50,10 +55,12 @@ def compare(around: Around, role: Viewer, *, first: Name = "", second: Name = ""
     """Show how two runs differ; a form to choose them where none are named."""
     found: RunComparison | None = None
     rows: list[TaskRow] = []
+    breakdown: Breakdown | None = None
     if first and second:
         folders = around.store.open(first), around.store.open(second)
         found = compare_runs(*folders)
         rows = _rows(found, *folders)
+        breakdown = _break_down(found, *folders)
     names = [row.run for row in list_runs(around.store)[::-1][:_RUNS]]
     return page(
         "compare",
@@ -63,6 +70,8 @@ def compare(around: Around, role: Viewer, *, first: Name = "", second: Name = ""
         second=second,
         comparison=found,
         rows=rows,
+        breakdown=breakdown,
+        sections=to_sections(breakdown) if breakdown else "",
         runs=names,
     )
 
@@ -72,9 +81,17 @@ def download(around: Around, _role: Viewer, *, first: Name, second: Name) -> HTM
     """Return the comparison as one file with charts, as ``mesocosm compare --format html``."""
     folders = around.store.open(first), around.store.open(second)
     found = compare_runs(*folders)
-    text = to_html(found, break_down(*folders, found, suite=None))
+    text = to_html(found, _break_down(found, *folders))
     headers = {"Content-Disposition": f'attachment; filename="{first}-{second}.html"'}
     return HTMLResponse(text, headers=headers)
+
+
+def _break_down(comparison: RunComparison, first: RunFolder, second: RunFolder) -> Breakdown:
+    """Return the figures by task, application and complexity, the latter where the suite is to be had."""
+    suite: Suite | None = None
+    with contextlib.suppress(MesocosmError):
+        suite = open_suite_of(first.spec)
+    return break_down(first, second, comparison, suite)
 
 
 def _rows(comparison: RunComparison, first: RunFolder, second: RunFolder) -> list[TaskRow]:

@@ -1,4 +1,4 @@
-"""The pages Overview, Runs, one run, Schedules."""
+"""The pages Overview, Runs and one run."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Query
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from appliance.base.errors import UnknownNameError
 from controller.registered.suites import known_suites
 from controller.registered.use import pin
 from controller.service.api.access import Around
 from controller.service.api.queue_routes import require_valid
-from controller.service.api.schedule_routes import require_valid_schedule
-from controller.service.requests import parse_request
-from controller.service.schedules.definition import parse_schedule
 from controller.service.state.queued_run import Asker
 from controller.service.web import views
+from controller.service.web.run_form import RunForm
 from controller.service.web.session import Operating, Viewer
 from controller.service.web.templating import page
 
@@ -28,11 +26,9 @@ _STATIC = FilePath(__file__).parent / "static"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _FILES = {path.name: path for path in _STATIC.iterdir()}
 _RUNS = 50
-_SLOTS = 10
 
 Page = Annotated[int, Query(ge=0, le=1_000_000)]
 Filter = Annotated[str, Query(max_length=100)]
-Fleet = Annotated[Literal["real", "fake"], Form()]
 
 
 @router.get("/static/{name}")
@@ -87,20 +83,18 @@ def runs(
     )
 
 
+class QueueForm(RunForm):
+    """What is filled in to queue a run."""
+
+    priority: int = Field(default=0, ge=-1000, le=1000)
+
+
 @router.post("/runs", dependencies=[Operating])
-def queue_run(
-    around: Around,
-    suite: Annotated[str, Form(max_length=200)],
-    agent: Annotated[str, Form(max_length=200)],
-    *,
-    repeats: Annotated[int, Form()] = 1,
-    priority: Annotated[int, Form(ge=-1000, le=1000)] = 0,
-    fleet: Fleet = "real",
-) -> Response:
+def queue_run(around: Around, form: Annotated[QueueForm, Form()]) -> Response:
     """Queue a run."""
-    request = parse_request({"suite": suite, "agent": agent, "repeats": repeats, "fleet": fleet})
+    request = form.request()
     require_valid(request)
-    asker = Asker("page", priority=priority)
+    asker = Asker("page", priority=form.priority)
     added = around.queue.add(pin(request, around.settings), asker)
     return RedirectResponse(f"/runs/{added.run}", status_code=303)
 
@@ -119,56 +113,3 @@ def change_run(run: str, action: Literal["cancel", "pause", "resume"], around: A
     """Cancel, pause or resume a run."""
     getattr(around.queue, action)(run)
     return RedirectResponse(f"/runs/{run}", status_code=303)
-
-
-@router.get("/schedules")
-def all_schedules(around: Around, role: Viewer) -> HTMLResponse:
-    """Show schedules with their slots, and a form to add one."""
-    return page(
-        "schedules",
-        role=role,
-        around=around,
-        entries=views.schedules(around, slots=_SLOTS),
-        suites=known_suites(around.settings),
-        agents=views.known_agents(around),
-    )
-
-
-class ScheduleForm(BaseModel):
-    """What is filled in to add a schedule: a cron line, or seconds from slot to slot."""
-
-    name: str = Field(max_length=100)
-    suite: str = Field(max_length=200)
-    agent: str = Field(max_length=200)
-    line: str = Field(default="", max_length=500)
-    timezone: str = Field(default="UTC", max_length=100)
-    every_s: str = Field(default="", max_length=20)
-    repeats: int = 1
-    fleet: Literal["real", "fake"] = "real"
-
-    @property
-    def trigger(self) -> dict[str, str]:
-        """When it fires."""
-        if self.every_s:
-            return {"kind": "interval", "every_s": self.every_s}
-        return {"kind": "cron", "line": self.line, "timezone": self.timezone}
-
-
-@router.post("/schedules", dependencies=[Operating])
-def add_schedule(around: Around, form: Annotated[ScheduleForm, Form()]) -> Response:
-    """Add a schedule."""
-    request = parse_request(form.model_dump(include={"suite", "agent", "repeats", "fleet"}))
-    values = {"name": form.name, "trigger": form.trigger, "request": request}
-    schedule = parse_schedule({**values, "baseline": "previous"})
-    require_valid_schedule(schedule, around)
-    around.register.add(schedule)
-    return RedirectResponse("/schedules", status_code=303)
-
-
-@router.post("/schedules/{name}/{action}", dependencies=[Operating])
-def change_schedule(
-    name: str, action: Literal["pause", "resume", "run-now", "remove"], around: Around
-) -> Response:
-    """Pause, resume, run or remove a schedule."""
-    getattr(around.register, action.replace("-", "_"))(name)
-    return RedirectResponse("/schedules", status_code=303)

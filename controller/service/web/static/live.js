@@ -5,6 +5,7 @@ async function refresh() {
   timer = 0;
   const active = document.activeElement;
   if (active && ["INPUT", "SELECT", "TEXTAREA"].includes(active.tagName)) return;
+  if (document.querySelector("main details[open]")) return;
   const reply = await fetch(location.href, { credentials: "same-origin" });
   if (!reply.ok || reply.redirected) return;
   const fresh = new DOMParser().parseFromString(await reply.text(), "text/html");

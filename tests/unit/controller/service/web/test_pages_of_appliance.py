@@ -92,6 +92,11 @@ def test_two_runs_are_compared(
     assert "+1.000" in text
     assert re.search(r"agent\.kind</th><td>noop</td><td>oracle</td>", text)
     assert f"beside={second}/dark-style/0" in text
+    charts = re.findall(r'<svg [^>]*aria-label="([^:"]+)', text)
+    rates = {f"success rate by {each}" for each in ("task", "complexity")}
+    assert {"rates", "trials by reason", *rates} <= set(charts)
+    assert "dependency: easy" in text
+    assert not re.search(r"<script>|\son\w+=|\sstyle=", text)
     saved = browser.get(f"/compare/export?first={first}&second={second}")
     assert saved.headers["content-disposition"].startswith("attachment;")
     assert "<svg" in saved.text
