@@ -30,9 +30,10 @@ _HIDDEN = re.compile(r"(?:\A|\s)hidden(?=[\s=/]|\Z)", re.IGNORECASE)
 
 def shown(text: str) -> str:
     """Return a text in Unicode's composed form, without invisible characters, blanks run together."""
-    composed = unicodedata.normalize("NFC", text)
-    seen = "".join(each for each in composed if unicodedata.category(each) != "Cf")
-    return " ".join(seen.split())
+    if not text.isascii():
+        composed = unicodedata.normalize("NFC", text)
+        text = "".join(each for each in composed if unicodedata.category(each) != "Cf")
+    return " ".join(text.split())
 
 
 def html_text(page: str) -> str:
