@@ -41,6 +41,19 @@ CASES = (
         for act in (("results",), ("resume",), ("results", "export"), ("regrade",))
     ),
     (("compare", "20200101-000000-0000", "latest"), "no run called"),
+    (("results", "--metrics", "sr"), "Metrics are of one run"),
+    (
+        ("results", "export", "latest", "--format", "csv", "--rows", "events"),
+        "no columns in common",
+    ),
+    (("queue", "add", TINY, "--agent", "model", "--model-extra", "{"), "is not JSON"),
+    (("queue", "add", TINY, "--agent", "model", "--model-extra", "[]"), "is not a JSON object"),
+    (("schedule", "add", "s", TINY, *FAKE, "--every", "soon"), "'soon' is no time"),
+    (("schedule", "add", "s", TINY, *FAKE), "either --cron or --every"),
+    (("schedule", "add", "s", TINY, *FAKE, "--every", "1d", "--on", "failed"), "somebody to tell"),
+    (("compare", "latest", "latest", "--output", "x"), "A table is for terminals"),
+    (("evaluators", "try", "answer_equals", "expected"), "'expected' is not ARGUMENT=VALUE"),
+    (("evaluators", "try", "file_exists", "path=/x"), "file_exists is for desktop"),
     (("trial", "open", "20200101-000000-0000", "write-file"), "no run called"),
 )
 

@@ -91,6 +91,34 @@ def test_a_reference_that_the_agent_can_reach_is_found_out(lab: Lab, tmp_path: P
     assert any("cheat copy-reference ended with PASS" in fault for fault in row.faults)
 
 
+TRIED = """\
+id: tried
+instruction: i
+roles: {%s: %s}
+graph: [{id: a, %s}]
+oracle: [{do: complete}]
+limits: {steps: 40}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "node", "label"),
+    [
+        (Kind.CHEAT, "on: desktop, check: file_exists, with: {path: ~/x/y}", "cheat write-paths"),
+        (Kind.CHEAT, "on: session, check: answer_equals, with: {expected: none}", "cheat guess-answers"),
+        (Kind.TOUCH, "on: phone, check: app_in_front, with: {package: com.google.android.apps.tasks}", "touch everything"),
+        (Kind.RANDOM, "on: phone, check: app_in_front, with: {package: com.google.android.apps.tasks}", "random"),
+    ],
+)  # fmt: skip
+def test_each_way_that_needs_no_work_finds_its_task(
+    lab: Lab, tmp_path: Path, kind: Kind, node: str, label: str
+) -> None:
+    role = "phone" if "on: phone" in node else "desktop"
+    row = alone(lab, tmp_path, TRIED % (role, role, node), kind)
+    (fault,) = row.faults[:1]
+    assert fault.startswith(f"{label} ended with PASS"), row.faults
+
+
 @pytest.mark.parametrize(
     ("kind", "old", "new", "fault"),
     [
