@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 import typer
 import yaml
 
+from appliance.base.process import run
 from appliance.cli.main import build_app
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -64,3 +67,49 @@ def test_every_alert_is_explained() -> None:
     assert alerts == set(
         re.findall(r"`([A-Z]\w+)`", PAGE.split("## What alarms")[1].split("## ")[0])
     )
+
+
+DOCKER = """#!/bin/sh
+case "$1" in
+save) shift; echo "saved: $*" ;;
+load) cat >"$STATE/loaded" ;;
+esac
+"""
+LISTED = {
+    "images": [
+        {"name": "base", "docker_tag": "mesocosm/base:1"},
+        {"name": "desktop", "docker_tag": None},
+        {"name": "phone", "docker_tag": "mesocosm/phone:2"},
+        {"name": "broken", "state": "image_corrupt"},
+    ]
+}
+
+
+def test_images_are_moved_with_their_keys_by_the_lines_of_the_page(tmp_path: Path) -> None:
+    block = PAGE.split("## Moving images")[1].split("```sh\n")[1].split("```")[0]
+    lines = [line for line in block.splitlines() if not line.startswith(("#", "make up"))]
+    assert len(lines) == 5
+    programs, state, old = tmp_path / "bin", tmp_path / "state", tmp_path / "old"
+    programs.mkdir()
+    listed = f"#!/bin/sh\ncat <<'END'\n{json.dumps(LISTED)}\nEND\n"
+    for name, text in {"docker": DOCKER, "mesocosm": listed}.items():
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    (state / "images/desktop/debian-12").mkdir(parents=True)
+    (state / "images/desktop/debian-12/disk.qcow2").write_bytes(b"disk")
+    (state / "keys").mkdir(mode=0o700)
+    (state / "keys/id_ed25519").write_text("secret")
+    (state / "keys/id_ed25519").chmod(0o600)
+
+    def carry_out(lines: list[str]) -> None:
+        script = "\n".join(["set -eu", *lines]).replace("/var/lib/mesocosm", str(state))
+        env = {"PATH": f"{programs}:{os.environ['PATH']}", "STATE": str(state)}
+        run(["bash", "-c", script], env=env, cwd=tmp_path).require()
+
+    carry_out(lines[:3])
+    state.rename(old)
+    carry_out(lines[3:])
+    assert (state / "loaded").read_text() == "saved: mesocosm/base:1 mesocosm/phone:2\n"
+    assert (state / "images/desktop/debian-12/disk.qcow2").read_bytes() == b"disk"
+    key = state / "keys/id_ed25519"
+    assert (key.read_text(), key.stat().st_mode & 0o777) == ("secret", 0o600)
