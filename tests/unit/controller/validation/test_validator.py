@@ -119,6 +119,36 @@ def test_each_way_that_needs_no_work_finds_its_task(
     assert fault.startswith(f"{label} ended with PASS"), row.faults
 
 
+SAME = """\
+from pathlib import Path
+
+from evaluators.decorators import evaluator
+
+
+@evaluator(on="desktop")
+def same_text(guest, first: str, second: str) -> bool:
+    \"""Return whether two files hold the same text.
+
+    Args:
+        guest: the desktop.
+        first: path of a file.
+        second: path of another.
+    \"""
+    return Path(guest.path(first)).read_text() == Path(guest.path(second)).read_text()
+"""
+
+
+def test_a_suites_own_check_of_two_files_is_tried_with_both_spoilt(
+    lab: Lab, tmp_path: Path
+) -> None:
+    (tmp_path / "evaluators").mkdir()
+    (tmp_path / "evaluators/same.py").write_text(SAME)
+    node = "on: desktop, check: same_text, with: {first: ~/a, second: ~/b}"
+    setup = "setup: [{on: desktop, do: put_file, with: {path: ~/a, content: a}}, {on: desktop, do: put_file, with: {path: ~/b, content: b}}]\n"
+    row = alone(lab, tmp_path, TRIED % ("desktop", "desktop", node) + setup, Kind.CHEAT)
+    assert any(fault.startswith("cheat overwrite-both ended with PASS") for fault in row.faults)
+
+
 @pytest.mark.parametrize(
     ("kind", "old", "new", "fault"),
     [

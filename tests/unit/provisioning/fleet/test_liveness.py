@@ -8,8 +8,16 @@ import pytest
 from appliance.base.clock import FakeClock, wait_until
 from appliance.base.errors import RequirementError
 from appliance.base.settings import Settings
+from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.fleet import liveness as module
-from provisioning.fleet.liveness import ENDED, UNREACHABLE, Host, Liveness, LivenessWatch
+from provisioning.fleet.liveness import (
+    ENDED,
+    UNREACHABLE,
+    Host,
+    Liveness,
+    LivenessWatch,
+    open_liveness,
+)
 from provisioning.machine_folder import MachineFolder
 from provisioning.machine_state import MachineState
 from tests.standins.records import desktop_record
@@ -81,6 +89,38 @@ def test_a_machine_that_is_gone_has_ended_whatever_its_record_says(host: StandIn
     assert {one.state for one in sight.lost} == {ENDED}
     assert len(sight.lost) == 4
     assert not sight.is_well
+
+
+def test_a_killed_vm_has_ended_and_without_a_hypervisor_none_can_be_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On libvirt's own stand-in for a hypervisor."""
+    monkeypatch.setattr(module, "running_containers", lambda _folder: frozenset())
+    address = property(lambda _self: "test:///default")
+    monkeypatch.setattr(Settings, "libvirt_uri", address)
+    settings = Settings(state_dir=tmp_path)
+    hypervisor = Hypervisor("test:///default")
+    for name in ("desktop-a", "desktop-b"):
+        xml = f"<domain type='test'><name>{name}</name><memory>1024</memory>"
+        hypervisor.create(f"{xml}<os><type>hvm</type></os></domain>")
+        MachineFolder(settings.machines_dir / name).write(
+            desktop_record(name, "libvirt", state=MachineState.READY)
+        )
+
+    def states() -> dict[str, str]:
+        liveness = open_liveness(settings)
+        try:
+            return {one.machine_id: one.state for one in liveness.look().machines}
+        finally:
+            liveness.close()
+
+    assert states() == {"desktop-a": "ready", "desktop-b": "ready"}
+    hypervisor.destroy("desktop-a")
+    assert states() == {"desktop-a": ENDED, "desktop-b": "ready"}
+    hypervisor.destroy("desktop-b")
+    address = property(lambda self: f"qemu+unix:///system?socket={self.run_dir}/no-socket")
+    monkeypatch.setattr(Settings, "libvirt_uri", address)
+    assert states() == {"desktop-a": UNREACHABLE, "desktop-b": UNREACHABLE}
 
 
 def test_what_need_not_run_is_not_missed(host: StandIn) -> None:
