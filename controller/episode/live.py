@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from appliance.base.cancel import CancelToken
 from appliance.base.errors import ActionError
 from controller.actions.executor import ActionExecutor
 from controller.actions.session import SessionState
@@ -59,6 +60,7 @@ class LiveTrial:
         context: what it shares with other trials.
         log: where every step is written through.
         clock: measures, and waits until the trial is cancelled.
+        cancel: once it is cancelled, no further action is carried out.
         session: what the agent handed in, of a trial that is judged again.
 
     Attributes:
@@ -81,12 +83,14 @@ class LiveTrial:
         log: EventSink,
         clock: Clock,
         *,
+        cancel: CancelToken | None = None,
         session: SessionState | None = None,
     ) -> None:
         self.task = task
         self._context = context
         self._log = log
         self._clock = clock
+        self._cancel = CancelToken() if cancel is None else cancel
         self.session = session or SessionState(clock)
         self.machines = environment.machines
         self.runners = context.make_runners(environment, self.session, context.vocabulary)
@@ -155,6 +159,7 @@ class LiveTrial:
         self._context.record("step_seconds", agent_s, phase="agent")
         met: list[str] = []
         for action in turn.actions:
+            self._cancel.check()
             watch = Stopwatch(self._clock)
             try:
                 self._executor.execute(action)

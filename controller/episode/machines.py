@@ -76,7 +76,8 @@ class TrialMachines:
         conclusion.egress = EgressSession(task)
         self._stack.enter_context(conclusion.egress.opened(machines))
         self._stack.enter_context(recording(machines, self._log, context.video_hz, context.clock))
-        return LiveTrial(task, environment, context, self._log, self._clock)
+        cancel = self._clock.token
+        return LiveTrial(task, environment, context, self._log, self._clock, cancel=cancel)
 
     def explain(self, ending: Ending) -> Ending:
         """Return the ending of a trial whose lease is over: whatever was found later is its doing."""

@@ -32,10 +32,10 @@ def draw(
         pointer: where to draw a small cross, px.
 
     Returns:
-        A uint8 array (H, W, 3), RGB.
+        A uint8 array (H, W, 3), RGB; read-only, and the same one as long as nothing changes.
     """
     boxes = tuple((element.name, element.bounds) for element in elements)
-    return _drawn(size, boxes, dark, pointer).copy()
+    return _drawn(size, boxes, dark, pointer)
 
 
 @lru_cache(64)
@@ -45,7 +45,7 @@ def _drawn(
     dark: bool,  # noqa: FBT001
     pointer: tuple[int, int] | None,
 ) -> npt.NDArray[np.uint8]:
-    """Return a picture for all who ask for the same: most captures wait for a screen to settle."""
+    """Return one picture to all who ask for the same."""
     ink, paper = ("white", "black") if dark else ("black", "white")
     image = Image.new("RGB", size, paper)
     pen = ImageDraw.Draw(image)
@@ -56,4 +56,6 @@ def _drawn(
         x, y = pointer
         pen.line((x - _POINTER_PX, y, x + _POINTER_PX, y), fill="red")
         pen.line((x, y - _POINTER_PX, x, y + _POINTER_PX), fill="red")
-    return np.asarray(image, dtype=np.uint8)
+    frame = np.array(image, dtype=np.uint8)
+    frame.setflags(write=False)
+    return frame

@@ -7,7 +7,7 @@ import stat
 from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from appliance.base.errors import GuestCallError, LinkClosedError, SnapshotMissingError
 from appliance.base.process import CommandResult
@@ -73,7 +73,13 @@ class FakeMachine(ABC, Generic[S]):
         state: what it starts from; copied.
         clock: stamps files.
         reset_s: what a rewind claims to take.
+
+    Attributes:
+        tells_stillness: whether it says that its screen is still; else its screen is watched for a
+            while after each action, as that of a real machine.
     """
+
+    tells_stillness: ClassVar[bool] = False
 
     def __init__(self, info: MachineInfo, state: S, clock: Clock, *, reset_s: float = 0.0) -> None:
         self._info = info
@@ -313,6 +319,10 @@ class FakeMachine(ABC, Generic[S]):
     @abstractmethod
     def capture(self) -> npt.NDArray[np.uint8]:
         """Draw the state: uint8 array (H, W, 3), RGB."""
+
+    def is_still(self) -> bool | None:
+        """Return True, as nothing is pending when an action returns; None where it is not told."""
+        return True if self.tells_stillness else None
 
     @abstractmethod
     def size(self) -> tuple[int, int]:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from appliance.base.settings import get_settings
+from provisioning.fake.machine import FakeMachine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,3 +28,12 @@ def _own_state(
     get_settings.cache_clear()
     yield
     get_settings.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _still_screens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare steps on fake machines the quarter of a second that a screen is watched for.
+
+    Other tests, and the processes that unit tests start, watch it.
+    """
+    monkeypatch.setattr(FakeMachine, "tells_stillness", True)

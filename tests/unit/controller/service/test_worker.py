@@ -67,11 +67,12 @@ def wait_for(queue: RunQueue, run: str, *states: State) -> None:
 
 
 def slow(tiny: Path, tmp_path: Path) -> RunRequest:
-    """Return a run whose trials take long: each types many lines."""
+    """Return a run whose trials take long: each types many lines, a second between two."""
     script = tmp_path / "wait.jsonl"
     line = {"on": "desktop", "do": "type_text", "with": {"text": "wwwwwwwwwwwwwwww\n"}}
+    pause = {"do": "wait", "with": {"seconds": 1.0}}
     begin = {"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}}
-    script.write_text("\n".join(map(json.dumps, [begin, *([line] * 40)])))
+    script.write_text("\n".join(map(json.dumps, [begin, *([line, pause] * 20)])))
     return RunRequest(
         suite=str(tiny), agent="script", script=str(script), tasks=("dark-style",), fleet="fake"
     )
