@@ -30,7 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
     workers, and the children of tests, would inherit that.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    config.stash[_TIMES] = Times.empty()
+    config.stash[_TIMES] = Times()
     config.stash[_LEFT] = 0
     config.pluginmanager.register(_Reports(config), "mesocosm-lanes")
     if not hasattr(config, "workerinput"):

@@ -7,7 +7,8 @@ A landing (`make test`) runs every test but those marked ``nightly``, whose mark
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -88,27 +89,40 @@ def order(items: list[pytest.Item]) -> None:
 
 @dataclass
 class Times:
-    """Seconds and number of tests by lane."""
+    """Seconds by worker and lane, number of tests by lane."""
 
-    seconds: dict[Lane, float]
-    tests: dict[Lane, int]
-
-    @classmethod
-    def empty(cls) -> Times:
-        """Return times of nothing."""
-        return cls(dict.fromkeys(Lane, 0.0), dict.fromkeys(Lane, 0))
+    seconds: defaultdict[tuple[str, Lane], float] = field(
+        default_factory=lambda: defaultdict(float)
+    )
+    tests: Counter[Lane] = field(default_factory=Counter)
 
     def add(self, report: pytest.TestReport) -> None:
         """Add one phase of one test."""
         lane = Lane(str(dict(report.user_properties).get("lane", Lane.UNIT)))
-        self.seconds[lane] += report.duration
+        self.seconds[getattr(report, "worker_id", "main"), lane] += report.duration
         self.tests[lane] += report.when == "call"
 
     def lines(self) -> list[str]:
-        """Return a table: lane, tests, minutes, budget, one line each."""
+        """Return a table: lane, tests, minutes, budget; then what each worker did in its time."""
         rows = [f"{'lane':<10} {'tests':>6} {'minutes':>8} {'budget':>7}"]
-        for lane in Lane:
-            minutes, budget = self.seconds[lane] / 60, BUDGETS_S[lane] / 60
-            over = "  over budget" if minutes > budget else ""
-            rows.append(f"{lane:<10} {self.tests[lane]:>6} {minutes:>8.1f} {budget:>7.1f}{over}")
+        rows += [
+            _row(lane, self.tests[lane], self._sum(lane=lane), BUDGETS_S[lane]) for lane in Lane
+        ]
+        rows.append(_row("all", self.tests.total(), self._sum(), sum(BUDGETS_S.values())))
+        for worker in sorted({worker for worker, _ in self.seconds}):
+            parts = {lane: self.seconds[worker, lane] / 60 for lane in Lane}
+            shares = ", ".join(f"{lane} {part:.1f}" for lane, part in parts.items() if part)
+            rows.append(f"worker {worker}: {self._sum(worker=worker) / 60:.1f} ({shares})")
         return rows
+
+    def _sum(self, *, worker: str = "", lane: Lane | None = None) -> float:
+        return sum(
+            seconds
+            for (ran_on, ran_in), seconds in self.seconds.items()
+            if worker in {"", ran_on} and lane in {None, ran_in}
+        )
+
+
+def _row(name: str, tests: int, seconds: float, budget_s: float) -> str:
+    over = "  over budget" if seconds > budget_s else ""
+    return f"{name:<10} {tests:>6} {seconds / 60:>8.1f} {budget_s / 60:>7.1f}{over}"

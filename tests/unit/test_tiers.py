@@ -13,7 +13,7 @@ from tests.nightly import ledger
 from tests.nightly.__main__ import command_of
 from tests.nightly.jobs import DISTRIBUTIONS, JOBS, select
 from tests.nightly.ledger import REPOSITORY, Row, digest_sources, read_rows, slots, write_row
-from tests.tiers import Lane, lane_of
+from tests.tiers import Lane, Times, lane_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +35,40 @@ def test_a_lane_follows_from_the_machines_that_a_test_needs(
     marks: tuple[str, ...], lane: Lane
 ) -> None:
     assert lane_of(marks) is lane
+
+
+def phase(worker: str, lane: Lane, minutes: float) -> pytest.TestReport:
+    report = pytest.TestReport(
+        "test_it.py::test_it",
+        ("test_it.py", 1, "test_it"),
+        {},
+        "passed",
+        None,
+        "call",
+        duration=minutes * 60,
+        user_properties=[("lane", lane.value)],
+    )
+    report.worker_id = worker  # type: ignore[attr-defined]  # as pytest-xdist does
+    return report
+
+
+def test_times_are_told_by_lane_and_by_worker() -> None:
+    times = Times()
+    for worker, lane, minutes in (
+        ("gw0", Lane.VM, 8.0),
+        ("gw0", Lane.UNIT, 1.5),
+        ("gw1", Lane.UNIT, 2.0),
+    ):
+        times.add(phase(worker, lane, minutes))
+    assert [line.split() for line in times.lines()[1:]] == [
+        ["vm", "1", "8.0", "7.0", "over", "budget"],
+        ["container", "0", "0.0", "4.0"],
+        ["service", "0", "0.0", "3.0"],
+        ["unit", "2", "3.5", "5.0"],
+        ["all", "3", "11.5", "19.0"],
+        ["worker", "gw0:", "9.5", "(vm", "8.0,", "unit", "1.5)"],
+        ["worker", "gw1:", "2.0", "(unit", "2.0)"],
+    ]
 
 
 def row(job: str, *, passed: bool = True, sources: str = "s", distribution: str = "") -> Row:
