@@ -88,7 +88,14 @@ def test_ids_are_whole_in_a_terminal_of_80_columns(
     )
     assert main(["run", str(tiny), "--agent", "noop", "--fleet", "fake", "-t", "dark-style"]) == 0
     (_, other) = Store(tmp_path / "runs").names()
+    queued = ["smoke", "--agent", "oracle"]
+    assert main(["queue", "add", *queued]) == 0
+    nightly = ["--cron", "0 2 * * *", "--timezone", "Europe/Berlin"]
+    assert main(["schedule", "add", "a-name-of-some-length", *queued, *nightly]) == 0
+    capsys.readouterr()
     for words, name in (
+        (["queue", "list"], "trials: -"),
+        (["schedule", "list"], "a-name-of-some-length"),
         (["compare", run, other], other),
         (["results"], run),
         (["results", run], run),

@@ -103,6 +103,19 @@ def test_an_operation_that_fails_says_so() -> None:
         done(desktop, "set_gsetting", schema="s", key="k", value="v")
 
 
+def test_a_row_that_the_phone_refuses_is_named_with_its_words() -> None:
+    class Strict(FakePhone):
+        def run(self, argv: Sequence[str], **options: Any) -> CommandResult:  # noqa: ANN401
+            if "content insert" not in " ".join(argv):
+                return super().run(argv, **options)
+            text = b"[ERROR] Unsupported argument: x\n"  # with exit code 0, as Android does
+            return CommandResult(tuple(argv), 0, text, b"")
+
+    with pytest.raises(ActionError, match="refused a row of content://sms") as caught:
+        done(Strict(), "add_message", number="555", text="a")
+    assert "Unsupported argument: x" in caught.value.details
+
+
 def test_folders_are_made_and_a_reference_is_out_of_reach() -> None:
     desktop = FakeDesktop()
     done(desktop, "make_dir", path="~/folder")
