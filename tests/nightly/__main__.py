@@ -110,7 +110,7 @@ def command_of(job: Job) -> list[str]:
     """Return the words that run a job."""
     here = Path(sys.executable).parent
     if job.pytest:
-        words = [str(here / "pytest"), "-q", *job.pytest]
+        words = [str(here / "pytest"), "-v", *job.pytest]
     elif job.command[:1] == ("-m",):
         words = [sys.executable, *job.command]
     else:
