@@ -51,6 +51,7 @@ InsecureOption = Annotated[
     bool, typer.Option("--insecure", help="Let --host be reached over a network without TLS.")
 ]
 PortOption = Annotated[int | None, typer.Option(help="Its port; MESOCOSM_SERVICE_PORT by default.")]
+Source = Annotated[Path, typer.Argument(help="File that `service backup` wrote.")]
 Target = Annotated[Path, typer.Argument(help="File to write; it must not exist.")]
 
 
@@ -61,6 +62,7 @@ def register(app: typer.Typer) -> None:
     service.command("start")(start)
     service.command("stop")(stop)
     service.command("backup")(backup)
+    service.command("restore")(restore)
     service.add_typer(token_app(), name="token")
     app.add_typer(service, name="service")
 
@@ -172,7 +174,7 @@ def stop(json: JsonOption = False) -> None:
 def backup(target: Target, json: JsonOption = False) -> None:
     """Copy queue, schedules and tokens to a file, while the service runs.
 
-    To restore it, stop the service and put the file in the place of ``service/state.sqlite``.
+    `mesocosm service restore` puts it back.
     """
     from appliance.base.errors import UsageError
 
@@ -183,3 +185,18 @@ def backup(target: Target, json: JsonOption = False) -> None:
         print_json({"path": str(target.absolute())})
     else:
         say(f"Copied to {target}.")
+
+
+def restore(file: Source, json: JsonOption = False) -> None:
+    """Put a copy of queue, schedules and tokens in the place of those of now.
+
+    Controller and worker must be stopped (`mesocosm down`). What is replaced is kept beside it.
+    """
+    from appliance.base.settings import get_settings
+    from controller.service.state.restoring import restore as restore_state
+
+    replaced = restore_state(file, get_settings())
+    if json:
+        print_json({"restored": str(file), "replaced": str(replaced) if replaced else None})
+    else:
+        say(f"{file} is restored." + (f" What was replaced is {replaced}." if replaced else ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -21,12 +22,16 @@ from controller.service.worker.report import ask_worker
 from tests.standins.appliance import NEEDS_APPLIANCE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from appliance.base.settings import Settings
 
 pytestmark = [pytest.mark.docker, pytest.mark.vm, NEEDS_APPLIANCE]
 
 LONG_S = 180.0
 _MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]
+_SMOKE = {"suite": "smoke", "agent": "noop", "tasks": ["desktop-editor"], "fleet": "fake"}
 TICK_OFF = {"suite": "smoke", "task": "phone-tick-off"}
 
 
@@ -113,6 +118,58 @@ def test_an_episode_is_driven_through_the_controller(settings: Settings) -> None
     assert (standing["verdict"], standing["nodes_met"]) == ("FAIL", 0)
     closed = ask(settings, "POST", f"{episode}/close", {})[1]
     assert closed["outcome"]["fault"] == "cancelled"
+
+
+def test_a_copy_is_restored_into_the_containers(settings: Settings, tmp_path: Path) -> None:
+    """What was asked for after the copy is gone, its schedule and tokens are back, and runs are carried out."""
+    schedule = {
+        "trigger": {"kind": "cron", "line": "0 2 1 1 *"},
+        "request": {**_SMOKE, "repeats": 1},
+    }
+    names = ("restored-kept", "restored-late")
+    present = tmp_path / "present.sqlite"
+    assert ask(settings, "POST", "/api/v1/schedules", {"name": names[0], **schedule})[0] == 201
+    copy = tmp_path / "copy.sqlite"
+    assert main(["service", "backup", str(copy)]) == 0  # beside running containers
+    assert ask(settings, "POST", "/api/v1/schedules", {"name": names[1], **schedule})[0] == 201
+    assert main(["service", "restore", str(copy)]) != 0  # they run
+    try:
+        with stopped_containers(settings):
+            assert main(["service", "backup", str(present)]) == 0
+            assert main(["service", "restore", str(copy)]) == 0
+        rows = ask(settings, "GET", "/api/v1/schedules")[1]["schedules"]
+        assert {row["name"] for row in rows} & set(names) == {names[0]}
+        queued = ask(settings, "POST", "/api/v1/queue", {"request": _SMOKE})[1]
+        path = f"/api/v1/queue/{queued['run']}"
+        assert wait_until(
+            lambda: ask(settings, "GET", path)[1]["state"] == "finished", timeout_s=LONG_S
+        )
+    finally:
+        if present.exists():
+            with stopped_containers(settings):
+                assert main(["service", "restore", str(present)]) == 0
+        for name in names:
+            main(["schedule", "remove", name])
+
+
+@contextlib.contextmanager
+def stopped_containers(settings: Settings) -> Iterator[None]:
+    """Stop controller and worker for a block; both answer after it."""
+    containers = [container_of(settings, name) for name in ("controller", "worker")]
+    run(["docker", "stop", *containers], timeout_s=LONG_S).require()
+    try:
+        yield
+    finally:
+        run(["docker", "start", *containers], timeout_s=LONG_S).require()
+        assert wait_until(lambda: ask_worker(settings) is not None, timeout_s=LONG_S)
+        assert wait_until(lambda: is_answering(settings), timeout_s=LONG_S)
+
+
+def is_answering(settings: Settings) -> bool:
+    try:
+        return ask(settings, "GET", "/api/v1/queue")[0] == 200
+    except OSError:
+        return False
 
 
 def test_a_folder_of_the_host_is_refused_and_a_stopped_worker_is_started_again(

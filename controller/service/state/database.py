@@ -88,7 +88,7 @@ class Database:
         Raises:
             StateError: the copy cannot be made.
         """
-        _copy(self.path, target)
+        copy_state(self.path, target)
 
     def close(self) -> None:
         """Close all connections."""
@@ -167,7 +167,7 @@ def _migrate(engine: Engine, path: Path) -> None:
                 resolution="Use that Mesocosm, or move the file away to begin anew.",
             )
         if before is not None:
-            _copy(path, path.with_name(f"{path.name}.before-{scripts.get_current_head()}"))
+            copy_state(path, path.with_name(f"{path.name}.before-{scripts.get_current_head()}"))
         with engine.connect() as connection, connection.begin():
             command.upgrade(migration_config(connection), "head")
         _log.info("the state of the service is of revision %s now", scripts.get_current_head())
@@ -180,7 +180,12 @@ def _revision(engine: Engine) -> str | None:
         return MigrationContext.configure(connection).get_current_revision()
 
 
-def _copy(path: Path, target: Path) -> None:
+def copy_state(path: Path, target: Path) -> None:
+    """Copy a state as it is now; others may go on writing.
+
+    Raises:
+        StateError: the copy cannot be made.
+    """
     try:
         with (
             contextlib.closing(sqlite3.connect(path)) as source,

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from appliance.base.files import locked
 from appliance.base.settings import get_settings
 from appliance.cli.main import main
 from appliance.cli.service_database import open_database
@@ -145,6 +148,65 @@ def test_the_state_is_copied_and_never_over_another_file(
     assert target.read_bytes().startswith(b"SQLite format 3")
     assert main(["service", "backup", str(target)]) == 2
     assert "exists" in capsys.readouterr().err
+
+
+def test_a_copy_is_restored_once_nothing_of_the_service_runs(
+    ask: Callable[..., Any], state_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add = ("schedule", "add", "--cron", "0 2 * * *")
+    ask(*add, "kept", str(TINY), *FAKE)
+    token = ask("service", "token", "add", "dashboard", "--role", "read")
+    copy = state_dir / "copy.sqlite"
+    ask("service", "backup", str(copy))
+    ask(*add, "late", str(TINY), *FAKE)
+    for lock in ("metrics/controller.lock", "run/scheduler.lock", "run/worker.lock"):
+        with locked(state_dir / "state" / lock, what="The service"):
+            assert main(["service", "restore", str(copy)]) != 0
+        assert "The service runs." in capsys.readouterr().err
+
+    def names() -> list[str]:
+        return [row["name"] for row in ask("schedule", "list")["schedules"]]
+
+    assert names() == ["kept", "late"]
+    done = ask("service", "restore", str(copy))
+    assert names() == ["kept"]
+    assert [row["name"] for row in ask("service", "token", "list")["tokens"]] == ["dashboard"]
+    assert token["token"] not in copy.read_bytes().decode(errors="replace")
+    replaced = Path(done["replaced"])
+    assert (state_dir / "state/service/state.sqlite").stat().st_mode & 0o777 == 0o600
+    ask("service", "restore", str(replaced))
+    assert names() == ["kept", "late"]
+
+
+def test_a_damaged_state_is_replaced_and_what_is_no_copy_is_not_restored(
+    ask: Callable[..., Any], state_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask("schedule", "add", "kept", str(TINY), "--every", "6h", *FAKE)
+    copy, path = state_dir / "copy.sqlite", state_dir / "state/service/state.sqlite"
+    ask("service", "backup", str(copy))
+    for ending in ("", "-wal", "-shm"):  # files of their own: those of before are open still
+        path.with_name(path.name + ending).unlink(missing_ok=True)
+    path.write_bytes(b"torn")
+    wrong = state_dir / "wrong.sqlite"
+    wrong.write_bytes(copy.read_bytes()[:5000])
+    empty = state_dir / "empty.sqlite"
+    empty.touch()
+    newer = state_dir / "newer.sqlite"
+    newer.write_bytes(copy.read_bytes())
+    with contextlib.closing(sqlite3.connect(newer)) as made, made:
+        made.execute("UPDATE alembic_version SET version_num = 'r9999'")
+    for file, message in (
+        (wrong, "wrong.sqlite is"),
+        (empty, "no copy"),
+        (state_dir / "nothing", "no copy"),
+        (newer, "newer Mesocosm"),
+    ):
+        assert main(["service", "restore", str(file)]) == 2, file
+        assert message in capsys.readouterr().err
+    assert path.read_bytes() == b"torn"
+    ask("service", "restore", str(copy))
+    assert [row["name"] for row in ask("schedule", "list")["schedules"]] == ["kept"]
+    assert path.with_name("state.sqlite.replaced").read_bytes() == b"torn"
 
 
 def test_a_token_is_shown_once(ask: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
