@@ -1,9 +1,9 @@
-"""End states of a fork and a phone: kept, judged again, opened; nothing of theirs is left."""
+"""End states of a desktop (a fork, a rewound one) and a phone: kept, judged again, opened; nothing of theirs is left."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -83,9 +83,14 @@ def run_and_keep(fleet: LocalFleet, suite: Path, runs: Path) -> RunFolder:
     return folder
 
 
-def test_a_kept_failed_trial_is_judged_again_and_opened(tmp_path: Path) -> None:
-    settings = get_settings().model_copy(update={"desktop_reset": "fork"})
-    assert QemuBackend(settings).has_template(), "there is no template of today's image"
+@pytest.mark.parametrize("reset", ["fork", "rewind"])
+def test_a_kept_failed_trial_is_judged_again_and_opened(
+    tmp_path: Path, reset: Literal["fork", "rewind"]
+) -> None:
+    settings = get_settings().model_copy(update={"desktop_reset": reset})
+    is_fork = reset == "fork"
+    if is_fork:
+        assert QemuBackend(settings).has_template(), "there is no template of today's image"
     fleet = LocalFleet(settings)
     before = {folder.machine_id for folder in iter_folders(settings)}
     wrong = write_suite(tmp_path / "wrong", text="helo", name="Nobody")
@@ -102,6 +107,8 @@ def test_a_kept_failed_trial_is_judged_again_and_opened(tmp_path: Path) -> None:
     state = read_end_state(attempt.folder)
     assert state is not None
     folders = machine_folders(attempt.folder, state)
+    has_base = (folders["desktop"] / "base.qcow2").exists()  # a rewound one lies on its image
+    assert has_base is is_fork
     print({role: f"{size_mib([path])} MiB" for role, path in folders.items()}, kept)  # noqa: T201
 
     (row,) = Regrading(folder, open_suite(str(right)), fleet).run()
