@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import socket
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,10 +48,10 @@ def asking(host: str) -> Iterator[None]:
 def is_own(host: str) -> bool:
     """Return whether a name or address stands for this machine alone; False for unknown ones."""
     try:
-        found = {row[4][0] for row in socket.getaddrinfo(host, None)}
+        found = {(row[0], row[4]) for row in socket.getaddrinfo(host, None)}
     except (OSError, UnicodeError):
         return False
-    return bool(found) and all(_is_own_address(str(address)) for address in found)
+    return bool(found) and all(_is_own_address(family, place) for family, place in found)
 
 
 def output_of(guest: Guest, argv: Sequence[str], timeout_s: float = 10.0) -> tuple[int, str, str]:
@@ -66,13 +66,11 @@ def output_of(guest: Guest, argv: Sequence[str], timeout_s: float = 10.0) -> tup
     return code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
 
 
-def _is_own_address(address: str) -> bool:
+def _is_own_address(family: int, place: tuple[Any, ...]) -> bool:
     """Return whether an address is a loopback one, or one that a socket can be bound to."""
-    address = address.partition("%")[0]
-    if ipaddress.ip_address(address).is_loopback:
+    if ipaddress.ip_address(place[0]).is_loopback:
         return True
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as handle:
-        handle.bind((address, 0))
+        handle.bind(place)
         return True
     return False

@@ -24,14 +24,12 @@ def read_pdf(data: bytes) -> Pdf:
     """Read the visible texts, form fields and title of a PDF.
 
     Raises:
-        Exception: whatever pypdf raises for a broken file; repairs are not tried.
-        ValueError: a password is needed to open it, or it has more than 500 pages.
+        Exception: whatever pypdf raises for a broken file, or one that needs a password; repairs are not tried.
+        ValueError: it has more than 500 pages.
     """
     import pypdf  # noqa: PLC0415 - only in the reader's process
 
     reader = pypdf.PdfReader(io.BytesIO(data), strict=True)
-    if reader.is_encrypted and not reader.decrypt(""):
-        raise ValueError("the PDF is encrypted")
     if len(reader.pages) > MAX_PAGES:
         raise ValueError(f"the PDF has more than {MAX_PAGES} pages")
     fields = {
@@ -128,8 +126,7 @@ class _PageText:
         form = forms[name].get_object()
         if not isinstance(form, ContentStream):
             stream = ContentStream(form, self._page.pdf, "bytes")
-            plain = {"/Filter", "/DecodeParms", "/Length"}
-            stream.update({key: value for key, value in form.items() if key not in plain})
+            stream.update(form)
             stream.setdefault(NameObject("/Resources"), resources)
             forms[NameObject(name)] = form = stream
         self._follow(id(form), form, form["/Resources"], state)

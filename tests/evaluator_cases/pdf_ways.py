@@ -283,6 +283,18 @@ _HIDDEN = {
     "in a layer that is off": partial(
         _page, _IN_LAYER, _LAYER, resources="/Properties << /L 6 0 R >>", root=_OFF
     ),
+    "without ink in a form, beside text": partial(
+        _page,
+        f"{_LINE.replace('Invoice 7', 'x')} /X Do",
+        _stream(
+            _FORM.format("{} /Resources << " + _FONT + " >>"),
+            f"3 Tr {_LINE}".replace("72 720 Td ", ""),
+        ),
+        resources=_PICTURED,
+    ),
+    "in a file whose table of places is wrong": lambda: _page(_LINE).replace(
+        b"startxref\n", b"startxref\n9"
+    ),
     "without ink in a form": partial(_page, "/X Do", _HIDDEN_FORM, resources=_PICTURED),
     "a form in a layer that is off": partial(
         _page,

@@ -607,6 +607,14 @@ DATA = (
             corrupt(
                 "no section", _file("size=800\n"), path="~/f", section="W", key="size", value="800"
             ),
+            corrupt(
+                "a line that is none",
+                _file("[W]\nsize=800\nbroken\n"),
+                path="~/f",
+                section="W",
+                key="size",
+                value="800",
+            ),
             missing("nothing", nothing, path="~/f", section="W", key="size", value=""),
             empty("empty", _file(""), path="~/f", section="W", key="size", value="800"),
             empty(

@@ -32,6 +32,8 @@ Line = tuple[str, int]
 
 _READERS = "evaluators.readers"
 _OF_DOCUMENTS = "evaluators.documents"
+_READ = {"pdf": ("pdfs",), "docx": ("text",), "odf": ("text", "slides", "spreadsheets")}
+"""Modules of evaluators by the kind of readers that they use; other readers have the last ones."""
 _APART = ("evaluators.readers.child", "evaluators.readers.reading")
 """They read documents in a process of their own; cases read them in this one."""
 
@@ -87,10 +89,12 @@ def mutated_modules(tables: Iterable[CaseTable]) -> list[str]:
 def tables_of(module: str, tables: Iterable[CaseTable]) -> list[CaseTable]:
     """Return the tables whose evaluators are in a module, or in one that imports it.
 
-    Readers are tested by the evaluators of documents.
+    Readers are tested by the evaluators of the documents that they read.
     """
     if module.startswith(f"{_READERS}."):
-        return [each for each in tables if each.evaluator.__module__.startswith(_OF_DOCUMENTS)]
+        kind = module.rpartition(".")[2].partition("_")[0]
+        users = {f"{_OF_DOCUMENTS}.{each}" for each in _READ.get(kind, _READ["odf"])}
+        return [each for each in tables if each.evaluator.__module__ in users]
     names = {module}
     package = importlib.import_module(module.rpartition(".")[0])
     sources = {

@@ -19,6 +19,7 @@ _LATER = "it raises one step later, and the node is inconclusive all the same"
 _FOLDED = "letters there are folded, and none is an X"
 _PINNED = "no evaluator reads it; test_phone_view.py pins it"
 _MEASURED = "a place that was recognised is not known to the px"
+_ATTRIBUTED = "whose fault it is, see test_attribution.py"
 _STRICT = "both always have the same length"
 _BYTES_OF_ERRORS = "only for bytes that no program prints there"
 
@@ -78,6 +79,13 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.settings._is_enabled: *: 9 -> 10": _BOUND,
     # desktop entries
     "evaluators.desktop.entries._places: *: '-/' -> '-/XX'": "no entry is named so",
+    # PDFs
+    "evaluators.readers.pdf.*: '' -> 'XX'": _NOTHING,
+    "evaluators.readers.pdf._PageText.__init__: *: 0 -> 1": "a bound, and where numbers begin",
+    "evaluators.readers.pdf._PageText.read: *: 0 -> 1": "any number that is no object's",
+    "evaluators.readers.pdf._PageText.read: * <= *": "the same operators are put back",
+    "evaluators.readers.pdf._PageText._show: *: 1 -> 2": _BOUND,
+    "evaluators.readers.pdf._PageText._notes: *: 0 -> 1": "of no size all the same, or a flag of no effect",
     # phone
     "evaluators.phone.alerts.*: '' -> 'XX'": _NOTHING,
     "evaluators.phone.hierarchy._BOUNDS: *": _PINNED,
@@ -177,17 +185,21 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.web.ask: *: 1 -> 2": _ONE_MORE,
     "evaluators.desktop.web.ask: * raise ValueError*": "it raises one step later",
     "evaluators.desktop.dav._collection: *: True -> False": "nobody asks whether what is not there is whole",
-    "evaluators.desktop.settings._setting: *": "whose fault it is, see test_attribution.py",
+    "evaluators.desktop.settings._setting: *": _ATTRIBUTED,
     "evaluators.desktop.variants._in_one_form: *": _SAME,
     "evaluators.desktop.crontab.jobs_in: *XX'*": "no X stands at the ends of what is stripped",
     "evaluators.desktop.system.timezone_is: *: '/etc' -> *": "links that lead up lead to the same place",
-    "evaluators.desktop.*: parts.hostname or *": "whose fault it is, see test_attribution.py",
+    "evaluators.desktop.*: parts.hostname or *": _ATTRIBUTED,
     "evaluators.desktop.visible.shown: *: ' ' -> *": _SAME,
     "evaluators.desktop.unchanged.nothing_else_changed: * raise *": _LATER,
     "evaluators.desktop.programs._runs_script: *: '/bin/' -> *": "/bin is a link to /usr/bin",
     "evaluators.desktop.programs._mapped_code: * break -> continue": "the path leads to the same file as the link",
     "evaluators.desktop.programs._mapped_code: * seen.add(file) -> pass": "a file that is asked for twice counts as once",
     "evaluators.desktop.interpreters.*": "test_interpreters.py pins it: this host has few of them",
+    "evaluators.desktop.errors.asking: *": _ATTRIBUTED,
+    "evaluators.desktop.errors.is_own: *": _ATTRIBUTED,
+    "evaluators.desktop.errors._is_own_address: *": _ATTRIBUTED,
+    "evaluators.desktop.errors.output_of: * raise *": _ATTRIBUTED,
     # git
     "evaluators.desktop.repository.GIT: *=*": _ANY,
     "evaluators.desktop.git.git_branch_is: *: '--quiet' -> *": "what it says beside is not read",

@@ -65,6 +65,15 @@ def test_an_address_of_a_card_is_the_desktops_own() -> None:
         assert is_own(handle.getsockname()[0])
 
 
+def test_a_name_of_this_machine_and_of_another_is_anothers(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0))
+        for address in ("127.0.0.1", "192.0.2.1")
+    ]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: rows)  # no name here has two addresses
+    assert not is_own("both.test")
+
+
 def test_a_calendar_that_is_gone_from_another_host_was_taken_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
