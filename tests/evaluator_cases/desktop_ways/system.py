@@ -234,6 +234,12 @@ def cron_has_job() -> tuple[Case, ...]:
             tab("PATH=/nonexistent\n0 8 * * * A=1 backup\n"),
             **{**args, "command": "A=1 backup"},
         ),
+        another_way(
+            "by its path, behind a variable",
+            tab("PATH=/nonexistent\n0 8 * * * A=1 /bin/backup\n"),
+            **{**args, "command": "A=1 /bin/backup"},
+        ),
+        never("0 8 */2 * 1", **{**args, "schedule": "0 8 1-31/2 * 1"}),
         forged(
             "no path at all", tab('PATH=""\n0 8 * * * backup\n'), **{**args, "command": "backup"}
         ),
