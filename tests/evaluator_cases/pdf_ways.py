@@ -166,6 +166,11 @@ def _page(
     )
 
 
+def _displaced(content: str) -> bytes:
+    """Make a PDF of one page whose table of places is not where it says."""
+    return _page(content).replace(b"startxref\n", b"startxref\n9")
+
+
 def _stream(head: str, content: str) -> str:
     size = f"/Length {len(content.encode('latin-1'))}"
     return f"{head.format(size)}\nstream\n{content}\nendstream"
@@ -292,9 +297,7 @@ _HIDDEN = {
         ),
         resources=_PICTURED,
     ),
-    "in a file whose table of places is wrong": lambda: _page(_LINE).replace(
-        b"startxref\n", b"startxref\n9"
-    ),
+    "in a file whose table of places is wrong": partial(_displaced, _LINE),
     "without ink in a form": partial(_page, "/X Do", _HIDDEN_FORM, resources=_PICTURED),
     "a form in a layer that is off": partial(
         _page,
