@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError, RequirementError
 from controller.agents.custom.command import require_starting
-from controller.models.preflight import require_usable
-from controller.models.specification import read_settings, settings_of
-from controller.store.agent_spec import CommandSpec, ModelSpec
+from controller.models.preflight import require_answering, require_usable
+from controller.models.specification import read_settings, settings_of, settings_of_registered
+from controller.store.agent_spec import CommandSpec, ModelSpec, RegisteredSpec
 from provisioning.fleet.allocation import memory_mib
 from provisioning.fleet.memory_guard import LOW_MIB
 
@@ -74,6 +74,8 @@ def examine(
             checks["model"] = partial(_check_model, spec, options)
         case CommandSpec() as command:
             checks["agent"] = partial(require_starting, command)
+        case RegisteredSpec() as registered if registered.model:
+            checks["model"] = partial(_check_model_of_registered, registered, options)
         case _:
             pass
     for name, check in checks.items():
@@ -158,3 +160,8 @@ def _check_memory() -> str:
 def _check_model(spec: ModelSpec, options: AgentOptions) -> str:
     chosen = read_settings(**options.model_settings)
     return require_usable(settings_of(spec, chosen))
+
+
+def _check_model_of_registered(spec: RegisteredSpec, options: AgentOptions) -> str:
+    chosen = read_settings(**options.model_settings)
+    return require_answering(settings_of_registered(spec, chosen))

@@ -149,6 +149,11 @@ class Settings(EnvironmentSettings):
         return self.run_dir / "adb" / "server.sock"
 
     @property
+    def agent_sockets_dir(self) -> Path:
+        """One folder a trial of a registered agent that asks a model: the socket that leads to it."""
+        return self.run_dir / "agents"
+
+    @property
     def service_dir(self) -> Path:
         """The service's own state: queue, schedules, tokens; not rebuildable."""
         return self.state_dir / "service"

@@ -103,7 +103,7 @@ def specify_agent(name: str, options: AgentOptions | None = None) -> AgentSpec:
         case "model":
             return _specify_model(options)
         case _:
-            return _specify_registered(name)
+            return _specify_registered(name, options)
 
 
 def make_driver(spec: AgentSpec, options: AgentOptions | None = None) -> Driver:
@@ -133,9 +133,7 @@ def make_driver(spec: AgentSpec, options: AgentOptions | None = None) -> Driver:
         case PythonSpec() | CommandSpec():
             return AgentDriver(_own_agent(spec))
         case RegisteredSpec():
-            from controller.agents.custom.container import make_container_agent  # noqa: PLC0415
-
-            return AgentDriver(make_container_agent(spec, get_settings()))
+            return AgentDriver(_registered_agent(spec, options or AgentOptions()))
         case CustomSpec():
             raise UsageError(f"The agent {spec.name!r} was handed in by a program.")
 
@@ -148,17 +146,25 @@ def _specify_command(name: str, command: str, folder: Path | None) -> CommandSpe
     return specify_command(command, folder)
 
 
-def _specify_registered(name: str) -> RegisteredSpec:
+def _specify_registered(name: str, options: AgentOptions) -> RegisteredSpec:
     if not name:
         raise UsageError("No agent was named.", resolution="Give --agent or --agent-command.")
     from controller.agents.custom.container import specify_container  # noqa: PLC0415
+    from controller.models.specification import read_settings  # noqa: PLC0415
     from controller.registered.agents import agent_copies  # noqa: PLC0415
 
     copies = agent_copies(get_settings())
     entry = copies.find(name)
     if entry is None:
         raise UnknownNameError.of("agent", name, [*AGENTS, *copies.names()])
-    return specify_container(entry, get_settings())
+    return specify_container(entry, get_settings(), read_settings(**options.model_settings))
+
+
+def _registered_agent(spec: RegisteredSpec, options: AgentOptions) -> MakeAgent:
+    from controller.agents.custom.container import make_container_agent  # noqa: PLC0415
+    from controller.models.specification import read_settings  # noqa: PLC0415
+
+    return make_container_agent(spec, get_settings(), read_settings(**options.model_settings))
 
 
 def _own_agent(spec: PythonSpec | CommandSpec) -> MakeAgent:

@@ -163,7 +163,7 @@ class ModelEndpoint:
             raw = client.chat.completions.with_raw_response.create(
                 model=self._settings.name,
                 messages=messages,  # type: ignore[arg-type]  # built to its wire form
-                tools=tools,  # type: ignore[arg-type]
+                tools=tools or openai.omit,  # type: ignore[arg-type]  # servers refuse an empty list
                 extra_body=({} if seed is None else {"seed": seed}) | self._settings.extra,
                 **self._settings.sampling(),
             )

@@ -58,19 +58,52 @@ def require_usable(settings: ModelSettings, clock: Clock = SYSTEM_CLOCK) -> str:
     Raises:
         RequirementError: it is not there, refuses pictures or tools, or calls none.
     """
+    start_s = clock.monotonic_s()
+    reply = _ask(
+        settings,
+        clock,
+        (_question(), [_tool()]),
+        f"The model {settings.name!r} takes no picture with a tool, or does not answer.",
+        "Choose a model that sees and calls tools; --no-preflight does without asking.",
+    )
+    return f"answered in {clock.monotonic_s() - start_s:.1f} s: {_called(reply, settings)}"
+
+
+def require_answering(settings: ModelSettings, clock: Clock = SYSTEM_CLOCK) -> str:
+    """Ask a model for a word, which any chat model can; return what came of it.
+
+    Raises:
+        RequirementError: it is not there, or does not answer.
+    """
+    start_s = clock.monotonic_s()
+    _ask(
+        settings,
+        clock,
+        ([{"role": "user", "content": "Answer with one word: ready"}], []),
+        f"The model {settings.name!r} does not answer.",
+        "Start its server, or choose another model; --no-preflight does without asking.",
+    )
+    return f"{settings.name} answered in {clock.monotonic_s() - start_s:.1f} s"
+
+
+def _ask(
+    settings: ModelSettings,
+    clock: Clock,
+    request: tuple[list[dict[str, Any]], list[dict[str, Any]]],
+    brief: str,
+    cure: str,
+) -> Reply:
+    """Return the reply to a request, made of messages and tools; an outage is not waited for long."""
     require_listening(settings)
     patient = settings.model_copy(update={"outage_s": min(settings.outage_s, _PATIENCE_S)})
-    start_s = clock.monotonic_s()
     try:
-        reply = ModelEndpoint(patient, clock).ask(_question(), [_tool()]).reply
+        return ModelEndpoint(patient, clock).ask(*request).reply
     except AgentError as exc:
         raise RequirementError(
-            f"The model {settings.name!r} takes no picture with a tool, or does not answer.",
+            brief,
             details=f"{exc.brief} {exc.details}".strip(),
-            resolution=exc.resolution
-            or "Choose a model that sees and calls tools; --no-preflight does without asking.",
+            resolution=exc.resolution or cure,
         ) from exc
-    return f"answered in {clock.monotonic_s() - start_s:.1f} s: {_called(reply, settings)}"
 
 
 def _called(reply: Reply, settings: ModelSettings) -> str:

@@ -11,6 +11,8 @@ from controller.store.agent_spec import ModelSpec, Sampling
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from controller.store.agent_spec import RegisteredSpec
+
 _SAME = (
     "history",
     "pictures",
@@ -78,6 +80,33 @@ def settings_of(spec: ModelSpec, chosen: ModelSettings) -> ModelSettings:
     update = {name: value for name, value in specified.items() if value is not None}
     if "base_url" in chosen.model_fields_set:
         del update["base_url"]  # the same, with its credentials
+    return chosen.model_copy(update=update)
+
+
+def settings_of_registered(spec: RegisteredSpec, chosen: ModelSettings) -> ModelSettings:
+    """Return the settings of a registered agent's model.
+
+    Args:
+        spec: of the agent.
+        chosen: of whoever starts it now; all but the model's name and address comes from them.
+
+    Raises:
+        UsageError: they explicitly name another model or endpoint.
+    """
+    pairs = (("name", chosen.name, spec.model), ("base_url", chosen.endpoint, spec.endpoint))
+    if lines := [
+        f"MESOCOSM_MODEL_{field.upper()}: {before!r} in the run, {now!r} now"
+        for field, now, before in pairs
+        if field in chosen.model_fields_set and now != before
+    ]:
+        raise UsageError(
+            f"The agent {spec.name!r} had another model when the run began: {spec.model!r}.",
+            details="\n".join(lines),
+            resolution="Begin a new run, or unset what differs: the run remembers it.",
+        )
+    update = {"name": spec.model}
+    if "base_url" not in chosen.model_fields_set:
+        update["base_url"] = spec.endpoint  # else the same, with its credentials
     return chosen.model_copy(update=update)
 
 

@@ -39,6 +39,7 @@ class AgentDefinition(Strict):
         memory_mib: what it may use.
         pids: processes and threads that it may have.
         environment: further variables; no secrets, for they are copied.
+        model: whether it asks the operator's model, which answers on its loopback then.
     """
 
     name: Name
@@ -48,6 +49,7 @@ class AgentDefinition(Strict):
     memory_mib: int = Field(default=1024, ge=32, le=262_144)
     pids: int = Field(default=256, ge=4, le=32_768)
     environment: dict[str, str] = Field(default_factory=dict)
+    model: bool = False
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:

@@ -159,12 +159,21 @@ class RegisteredSpec(Record):
         name: that it is registered under.
         digest: SHA-256 over all its files.
         image: digest of the image of its container, as Docker names it.
+        model: name of the only model that it can ask; empty where it asks none.
+        endpoint: address of that model's API, without credentials and query.
     """
 
     kind: Literal["registered"] = "registered"
     name: str
     digest: str
     image: str = ""
+    model: str = ""
+    endpoint: str = ""
+
+    @field_validator("endpoint")
+    @classmethod
+    def _remove_credentials(cls, value: str) -> str:
+        return without_credentials(value)
 
 
 _Any = (
@@ -202,7 +211,7 @@ def agent_name(agent: AgentSpec) -> str:
 
 def model_name(agent: AgentSpec) -> str:
     """Return the name of the model that an agent asks; empty where nobody knows one."""
-    return agent.model if isinstance(agent, ModelSpec) else ""
+    return agent.model if isinstance(agent, ModelSpec | RegisteredSpec) else ""
 
 
 def without_credentials(address: str) -> str:

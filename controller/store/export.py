@@ -7,7 +7,7 @@ import io
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
-from controller.store.agent_spec import ModelSpec
+from controller.store.agent_spec import model_name
 from controller.store.spec import trial_seed
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _trial_row(
         **named,
         "suite": spec.suite.name,
         "agent": spec.agent_name,
-        "model": spec.agent.model if isinstance(spec.agent, ModelSpec) else None,
+        "model": model_name(spec.agent) or None,
         "is_last": is_last,
         "seed": trial_seed(spec.seed, named["task"], named["repeat"]),
         "started_s": events[0].get("t") if events else None,

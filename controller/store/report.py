@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from controller.episode.result import FAILED, Reason
-from controller.store.agent_spec import ModelSpec
+from controller.store.agent_spec import model_name
 from controller.store.run_fleet import fleet_of
 from controller.store.spec import trial_seed
 from controller.store.spending import BUDGET_SPENT, RunBudget, read_budget, spending_of
@@ -109,7 +109,7 @@ class Report:
             "run": self.spec.run,
             "suite": {"name": self.spec.suite.name, "digest": self.spec.suite.digest},
             "agent": self.spec.agent_name,
-            "model": self.spec.agent.model if isinstance(self.spec.agent, ModelSpec) else None,
+            "model": model_name(self.spec.agent) or None,
             "seed": self.spec.seed,
             "accelerator": self.accelerator,
             "fleet": fleet_of(self.spec, self.trials) or None,

@@ -1,29 +1,35 @@
-"""Registered agents of users: JSON lines like other commands, in a container that reaches nothing.
+"""Registered agents of users: JSON lines like other commands, in a container that reaches its model at most.
 
-The container has no network, no capabilities, a read-only file system, bounded memory and processes,
-and of this host the agent's own folder alone. Of the controller's image, which it uses by default, the
+The container has no network (see `model_access`), no capabilities, a read-only file system, bounded memory and
+processes, and of this host the agent's own folder alone. Of the controller's image, which it uses by default, the
 source is hidden: it holds the reference solutions of the suites that ship.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import secrets
+from functools import partial
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError, RequirementError, ToolMissingError, UsageError
 from appliance.base.process import find_tool, run
 from controller.agents.custom.command import CommandAgent
+from controller.models.specification import settings_of_registered
 from controller.registered.agents import agent_copies, read_definition
 from controller.store.agent_spec import RegisteredSpec
 from images.store import iter_manifests
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from appliance.base.settings import Settings
+    from controller.agents.custom.model_access import ModelAccess
     from controller.agents.protocol import AgentContext, MakeAgent
+    from controller.models.settings import ModelSettings
     from controller.registered.agents import AgentDefinition
     from controller.registered.copies import Entry
 
@@ -35,27 +41,48 @@ _HOME = "/agent"
 _NOBODY = "65534:65534"
 _HIDDEN = "/opt/mesocosm/src"
 _TIMEOUT_S = 60.0
+_RELAY_MIB = 64
+_RELAY_PIDS = 16
 _log = logging.getLogger(__name__)
 
 
-def specify_container(entry: Entry, settings: Settings) -> RegisteredSpec:
+def specify_container(entry: Entry, settings: Settings, chosen: ModelSettings) -> RegisteredSpec:
     """Return the specification of a registered agent.
+
+    Args:
+        entry: the agent's copy.
+        settings: where it is.
+        chosen: the operator's model, which is the agent's where it asks one.
 
     Raises:
         SpecError: its ``agent.yaml`` cannot be read.
-        RequirementError: there is no Docker, or its image is not there.
+        RequirementError: there is no Docker, or its image is not there; or the model is not known.
     """
     definition = read_definition(agent_copies(settings).content(entry))
     image = _image_id(definition.image or own_image(settings))
-    return RegisteredSpec(name=entry.name, digest=entry.digest, image=image)
+    model = chosen.require() if definition.model else None
+    return RegisteredSpec(
+        name=entry.name,
+        digest=entry.digest,
+        image=image,
+        model=model.name if model else "",
+        endpoint=model.endpoint if model else "",
+    )
 
 
-def make_container_agent(spec: RegisteredSpec, settings: Settings) -> MakeAgent:
+def make_container_agent(
+    spec: RegisteredSpec, settings: Settings, chosen: ModelSettings
+) -> MakeAgent:
     """Return what starts the container of a trial.
 
+    Args:
+        spec: of the agent.
+        settings: where it is.
+        chosen: the operator's model; its key is read now.
+
     Raises:
-        UsageError: the agent is not registered any more.
-        RequirementError: there is no Docker, or the agent's image is gone.
+        UsageError: the agent is not registered any more, or another model is chosen than when the run began.
+        RequirementError: there is no Docker, or the agent's image is gone; or the model is not known.
     """
     copies = agent_copies(settings)
     entry = copies.find(f"{spec.name}@{spec.digest}")
@@ -68,7 +95,37 @@ def make_container_agent(spec: RegisteredSpec, settings: Settings) -> MakeAgent:
     definition = read_definition(folder)
     image = _image_id(spec.image)
     remove_leftovers()
-    return lambda context: ContainerAgent(context, definition, folder, image)
+    if not definition.model:
+        return lambda context: ContainerAgent(context, definition, folder, image)
+    model = settings_of_registered(spec, chosen).require()
+    open_access, environment = _access_to(model, settings)
+    informed = definition.model_copy(update={"environment": definition.environment | environment})
+    return lambda context: ContainerAgent(context, informed, folder, image, open_access)
+
+
+def _access_to(
+    model: ModelSettings, settings: Settings
+) -> tuple[Callable[[str], ModelAccess], dict[str, str]]:
+    """Return what makes a model answer in the network of the container of a name, and what tells agents where.
+
+    Raises:
+        RequirementError: a package is missing, or the image of the controller.
+    """
+    try:
+        from controller.agents.custom import model_access  # noqa: PLC0415 - of extras
+    except ModuleNotFoundError as exc:
+        raise RequirementError(
+            f"A registered agent that asks a model needs the package {exc.name!r}.",
+            resolution="Install the extras: pip install 'mesocosm[openai,service]'.",
+        ) from exc
+    image = _image_id(own_image(settings))
+    folder = settings.agent_sockets_dir
+    model_access.remove_sockets(folder, _is_alive)
+
+    def open_access(name: str) -> ModelAccess:
+        return model_access.ModelAccess(model, folder, partial(relay_argv, name, image=image))
+
+    return open_access, model_access.model_environment(model.name)
 
 
 class ContainerAgent(CommandAgent):
@@ -79,27 +136,43 @@ class ContainerAgent(CommandAgent):
         definition: of the agent.
         folder: with its files.
         image: id of the image.
+        open_access: makes its model answer in the network of the container of a name, which it starts; None
+            where the agent asks none.
 
     Raises:
         ToolMissingError: there is no Docker.
+        ModelUnavailableError: the way to its model cannot be made.
     """
 
     def __init__(
-        self, context: AgentContext, definition: AgentDefinition, folder: Path, image: str
+        self,
+        context: AgentContext,
+        definition: AgentDefinition,
+        folder: Path,
+        image: str,
+        open_access: Callable[[str], ModelAccess] | None = None,
     ) -> None:
-        self._container = f"mesocosm-agent-{secrets.token_hex(6)}"
-        argv = container_argv(self._container, definition, folder, image)
-        super().__init__(context, argv, folder)
+        name = f"mesocosm-agent-{secrets.token_hex(6)}"
+        relay = f"{name}-model" if open_access else ""
+        argv = container_argv(name, definition, folder, image, relay)
+        with contextlib.ExitStack() as stack:
+            stack.callback(_remove, [name, *([relay] if relay else [])])
+            if open_access:
+                stack.callback(open_access(relay).close)
+            super().__init__(context, argv, folder)
+            self._started = stack.pop_all()
 
     def close(self) -> None:
-        """Tell the agent that the trial is over, and remove its container."""
+        """Tell the agent that the trial is over, and remove its containers."""
         try:
             super().close()
         finally:
-            _remove([self._container])
+            self._started.close()
 
 
-def container_argv(name: str, definition: AgentDefinition, folder: Path, image: str) -> list[str]:
+def container_argv(
+    name: str, definition: AgentDefinition, folder: Path, image: str, relay: str = ""
+) -> list[str]:
     """Return the command that runs an agent in its container.
 
     Args:
@@ -107,22 +180,49 @@ def container_argv(name: str, definition: AgentDefinition, folder: Path, image: 
         definition: of the agent.
         folder: with its files.
         image: id of the image.
+        relay: name of the container whose network it has; it has none by default.
     """
     program, *arguments = definition.command
-    memory = f"{definition.memory_mib}m"
+    network = [f"--network=container:{relay}"] if relay else ["--network=none", "--hostname=agent"]
     return [
-        *(_DOCKER, "run", "--rm", "--interactive", "--pull=never", f"--name={name}"),
-        *(f"--label={LABEL}={os.getpid()}", "--log-driver=none", "--hostname=agent"),
-        *("--network=none", "--read-only", "--cap-drop=ALL", f"--user={_NOBODY}"),
-        *("--security-opt=no-new-privileges", "--ipc=private"),
-        *(f"--memory={memory}", f"--memory-swap={memory}", f"--pids-limit={definition.pids}"),
-        *("--tmpfs=/tmp:size=64m,mode=1777", f"--tmpfs={_HIDDEN}:ro,size=4k"),
+        *_run(name, definition.memory_mib, definition.pids),
+        *network,
+        "--tmpfs=/tmp:size=64m,mode=1777",
         *(f"--mount=type=bind,source={folder},target={_HOME},readonly", f"--workdir={_HOME}"),
         *("--env=HOME=/tmp", "--env=PYTHONDONTWRITEBYTECODE=1"),
         *(f"--env={key}={value}" for key, value in definition.environment.items()),
         f"--entrypoint={program}",
         image,
         *arguments,
+    ]
+
+
+def relay_argv(name: str, mount: str, arguments: list[str], *, image: str) -> list[str]:
+    """Return the command that runs the relay to a model in its container.
+
+    Args:
+        name: of the container.
+        mount: of the socket that it passes bytes on to.
+        arguments: of Python.
+        image: id of an image with Python.
+    """
+    return [
+        *_run(name, _RELAY_MIB, _RELAY_PIDS),
+        *("--network=none", "--hostname=agent", f"--mount={mount}"),
+        *("--entrypoint=python3", image, *arguments),
+    ]
+
+
+def _run(name: str, memory_mib: int, pids: int) -> list[str]:
+    """Return the beginning of a command that runs a container which can do nothing to its host."""
+    memory = f"{memory_mib}m"
+    return [
+        *(_DOCKER, "run", "--rm", "--interactive", "--pull=never", f"--name={name}"),
+        *(f"--label={LABEL}={os.getpid()}", "--log-driver=none"),
+        *("--read-only", "--cap-drop=ALL", f"--user={_NOBODY}"),
+        *("--security-opt=no-new-privileges", "--ipc=private"),
+        *(f"--memory={memory}", f"--memory-swap={memory}", f"--pids-limit={pids}"),
+        f"--tmpfs={_HIDDEN}:ro,size=4k",
     ]
 
 

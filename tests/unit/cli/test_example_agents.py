@@ -12,6 +12,8 @@ import pytest
 
 from appliance.base.settings import REPOSITORY, get_settings
 from appliance.cli.main import main
+from controller.registered.agents import read_definition
+from tests.unit.controller.stand_in import completion, stand_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +61,31 @@ def test_the_agents_pass_and_their_runs_can_be_resumed(
     assert found["verdicts"]["PASS"] == 1
     assert main(["resume", found["run"], "--suite", TINY, "--fleet", "fake", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == found
+
+
+def test_an_agent_asks_the_model_that_its_environment_names(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = (
+        ("desktop__open_app", '{"name": "Terminal"}'),
+        ("desktop__type_text", json.dumps({"text": "echo hello > note.txt\n"})),
+        ("session__complete", "{}"),
+    )
+    definition = read_definition(REPOSITORY / "examples/asker")
+    assert (definition.command, definition.model) == (("python3", "main.py"), True)
+    words = f"{sys.executable} {REPOSITORY / 'examples/asker/main.py'}"
+    with stand_in((200, completion(*calls, tokens=(7, 3)))) as server:
+        monkeypatch.setenv("MESOCOSM_MODEL_BASE_URL", server.base_url)
+        monkeypatch.setenv("MESOCOSM_MODEL_NAME", "m")
+        asked = ["run", TINY, "--fleet", "fake", "--task", "write-file", "--json"]
+        assert main([*asked, "--agent-command", words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdicts"]["PASS"] == 1
+    (request,) = server.requests
+    assert request["model"] == "m"
+    kinds = [part["type"] for part in request["messages"][0]["content"]]
+    assert kinds[:2] == ["text", "image_url"]
+    assert {name for name, _ in calls} <= {tool["function"]["name"] for tool in request["tools"]}
 
 
 def test_the_episode_passes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,15 +7,18 @@ from collections import namedtuple
 from typing import TYPE_CHECKING
 
 import pytest
+from pydantic import SecretStr
 
-from appliance.base.errors import EngineError, RequirementError
+from appliance.base.errors import EngineError, RequirementError, UsageError
 from appliance.base.settings import Settings
 from controller import preflight
 from controller.agents.oracle import OracleDriver
 from controller.agents.registry import AgentOptions, specify_agent
+from controller.models.settings import ModelSettings
+from controller.models.specification import settings_of_registered
 from controller.planning import Plan
 from controller.preflight import examine, require_ready
-from controller.store.agent_spec import OracleSpec
+from controller.store.agent_spec import OracleSpec, RegisteredSpec
 from tests.unit.controller.stand_in import completion, stand_in
 
 if TYPE_CHECKING:
@@ -73,6 +76,31 @@ def test_a_model_that_is_blind_has_no_tools_or_is_not_there_is_refused(
         asked(lab, settings, server.base_url)
     shown = f"{caught.value.brief} {caught.value.details}".replace("\n", " ")
     assert re.search(message, shown), shown
+
+
+def test_the_model_of_a_registered_agent_is_asked_for_a_word(lab: Lab, settings: Settings) -> None:
+    with stand_in((200, completion(content="Ready.")), (401, "no")) as server:
+        agent = RegisteredSpec(name="mine", digest="0", model="m", endpoint=server.base_url)
+        plan, options = plan_of(lab, agent), AgentOptions()
+        findings = {each.name: each.detail for each in examine(plan, options, settings)}
+        assert findings["model"].startswith("m answered in ")
+        assert server.requests[0].keys() == {"model", "messages"}
+        with pytest.raises(RequirementError, match="'m' does not answer"):
+            require_ready(plan, options, settings)
+
+
+def test_the_model_of_a_registered_agent_is_the_one_that_its_run_began_with() -> None:
+    spec = RegisteredSpec(name="mine", digest="0", model="m", endpoint="http://u:p@h/v1?key=1")
+    assert spec.endpoint == "http://h/v1"
+    chosen = ModelSettings(api_key=SecretStr("k"))
+    kept = settings_of_registered(spec, chosen)
+    assert (kept.name, kept.base_url, kept.api_key) == ("m", "http://h/v1", chosen.api_key)
+    same = ModelSettings(name="m", base_url="http://u:p@h/v1?key=1")
+    assert settings_of_registered(spec, same).base_url == same.base_url
+    with pytest.raises(UsageError, match="another model") as caught:
+        settings_of_registered(spec, ModelSettings(name="n", base_url="http://u:p@i/v1"))
+    assert "'m' in the run, 'n' now" in caught.value.details
+    assert "'http://h/v1' in the run, 'http://i/v1' now" in caught.value.details
 
 
 def test_a_command_that_ends_at_once_is_refused_and_one_that_waits_is_not(

@@ -1,0 +1,122 @@
+"""A registered agent's network: its loopback, where its model answers, and nothing else.
+
+::
+
+    agent's container ──┐ one network namespace, loopback alone
+    relay's container ──┴ 127.0.0.1:8099 ── Unix socket ── ModelGateway, in this process ── endpoint
+
+The relay's container has the namespace first, so that the model answers from the agent's first moment on. It
+passes on bytes; who may ask what is decided in this process, which alone has the key.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from appliance.base.bounded import CallThread, NoAnswerError
+from appliance.base.errors import ModelUnavailableError
+from appliance.base.process import ending_with_us, kill_group, start
+from controller.models.gateway import ModelGateway
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.models.settings import ModelSettings
+
+PORT = 8099
+BASE_URL = f"http://127.0.0.1:{PORT}/v1"
+_PROGRAM = Path(__file__).with_name("loopback_program.py")
+_SOCKET = "/run/model.sock"
+_START_S = 30.0
+
+
+def model_environment(model: str) -> dict[str, str]:
+    """Return the variables by which an agent finds its model; the key is none, as SDKs want one."""
+    return {
+        "MESOCOSM_MODEL_BASE_URL": BASE_URL,
+        "MESOCOSM_MODEL_NAME": model,
+        "OPENAI_BASE_URL": BASE_URL,
+        "OPENAI_API_KEY": "none",
+    }
+
+
+class ModelAccess:
+    """Makes a model answer on the loopback of a container's network.
+
+    Args:
+        settings: of the model.
+        folder: where folders of sockets are made.
+        relay_argv: returns the command of the relay's container, from the mount of a socket and the
+            arguments of its Python.
+
+    Raises:
+        ModelUnavailableError: the relay does not start.
+        RequirementError: the socket's path is too long.
+    """
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        folder: Path,
+        relay_argv: Callable[[str, list[str]], list[str]],
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with contextlib.ExitStack() as stack:
+            own = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=folder))
+            stack.callback(shutil.rmtree, own, ignore_errors=True)
+            gateway = ModelGateway(settings, own / "s")
+            stack.callback(gateway.close)
+            mount = f"type=bind,source={own / 's'},target={_SOCKET}"
+            program = ["-I", "-c", _PROGRAM.read_text(), str(PORT), _SOCKET]
+            stack.callback(_end, process := _start(relay_argv(mount, program)))
+            _require_ready(process)
+            self._open = stack.pop_all()
+
+    def close(self) -> None:
+        """End the relay's program and the gateway; its container is its owner's to remove."""
+        self._open.close()
+
+
+def remove_sockets(folder: Path, is_alive: Callable[[str], bool]) -> None:
+    """Remove the folders of processes that were killed."""
+    for path in folder.glob("*-*"):
+        if not is_alive(path.name.partition("-")[0]):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _start(argv: list[str]) -> subprocess.Popen[bytes]:  # noqa: TID251 - as a type
+    with ending_with_us():
+        return start(argv, stdin=subprocess.PIPE, merge=True)
+
+
+def _require_ready(process: subprocess.Popen[bytes]) -> None:  # noqa: TID251 - as a type
+    output = _stream(process.stdout)
+    try:
+        with CallThread() as thread:
+            line = thread.run(output.readline, timeout_s=_START_S)
+    except NoAnswerError:
+        line = b"It said nothing.\n"
+    if line != b"ready\n":
+        raise ModelUnavailableError(
+            "The relay between a registered agent and its model did not start.",
+            details=line.decode(errors="replace").strip(),
+            resolution="Look whether the Docker engine starts containers: `mesocosm doctor`.",
+        )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:  # noqa: TID251 - as a type
+    kill_group(process)
+    for stream in (process.stdin, process.stdout):
+        with contextlib.suppress(OSError):
+            _stream(stream).close()
+
+
+def _stream(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None  # noqa: S101 - both are pipes
+    return stream
