@@ -74,7 +74,14 @@ def event_cases() -> tuple[Case, ...]:
         forged("with a second title", _dentist("SUMMARY:Party"), **args),
         forged("with a second start", _dentist("DTSTART:20261125T083000Z"), **args),
         forged("of two states", _dentist("STATUS:CONFIRMED", "STATUS:CANCELLED"), **args),
-        another_way("as it was sent", _dentist(more="METHOD:PUBLISH"), **args),
+        *(
+            forged(f"with two lines {line}", _dentist(line, line), **args)
+            for line in ("DTEND:20261124T093000Z", "DURATION:PT1H", "LOCATION:x")
+        ),
+        *(
+            another_way(f"as it was sent, to {method}", _dentist(more=f"METHOD:{method}"), **args)
+            for method in ("PUBLISH", " request ", "ADD")
+        ),
         forged(
             "a series without its first",
             _dentist(daily, "EXDATE;TZID=Europe/Zurich:20261123T093000,x,20261124T093000"),
