@@ -13,7 +13,7 @@ from appliance.base.settings import Settings, get_settings
 from controller.registered.suites import add_suite
 from tests.pages.axe import find_axe
 from tests.pages.chromium import CHROMIUM, watched_page
-from tests.pages.demo import TINY, record_demo
+from tests.pages.demo import SCHEDULE, TINY, add_schedule, record_demo
 from tests.pages.site import serving
 from tests.pages.tour import TOUR, PathContext
 from tests.tiers import nightly
@@ -109,7 +109,8 @@ def test_two_runs_are_compared(page: Page, demo_site: tuple[Site, tuple[str, str
     page.get_by_label("First").fill(first)
     page.get_by_label("Second").fill(second)
     page.get_by_role("button", name="Compare").click()
-    page.get_by_role("row", name=re.compile(r"^SR ")).wait_for()
+    page.get_by_role("row", name=re.compile(r"^SR ")).first.wait_for()
+    page.get_by_role("img", name="rates: both runs").wait_for()
     page.get_by_role("link", name="side by side").first.click()
     page.locator("section.trial").nth(1).wait_for()
 
@@ -199,11 +200,15 @@ def test_axe_finds_nothing_serious_on_any_page(
         pytest.skip(axe)
     site, runs = demo_site
     sign_in(page, site)
+    add_schedule(site.around.register)
     found = []
     for name, path in TOUR.items():
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             page.goto(path(PathContext(*runs)))
+            page.evaluate(
+                "document.querySelectorAll('details').forEach(one => { one.open = true; })"
+            )
             page.evaluate(axe.read_text())
             report = page.evaluate("axe.run({resultTypes: ['violations']})")
             found += [
@@ -211,4 +216,5 @@ def test_axe_finds_nothing_serious_on_any_page(
                 for row in report["violations"]
                 if row["impact"] in {"serious", "critical"}
             ]
+    site.around.register.remove(SCHEDULE)
     assert found == []

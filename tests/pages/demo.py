@@ -13,6 +13,7 @@ from controller.agents.protocol import Turn, Usage
 from controller.executors.local import LocalExecutor
 from controller.executors.protocol import Job
 from controller.planning import Plan, create_run
+from controller.service.schedules.definition import parse_schedule
 from controller.store.agent_spec import CustomSpec, OracleSpec
 from controller.wiring import make_context, open_suite
 from provisioning.fake import FakeFleet
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from controller.agents.protocol import AgentContext
     from controller.episode.trial import Driver
     from controller.observation.observer import Observation
+    from controller.service.schedules.register import Register
     from controller.store.agent_spec import AgentSpec
 
 TINY = Path(__file__).resolve().parents[1] / "suites/tiny"
+SCHEDULE = "nightly"
 SCHEME = "gsettings set org.gnome.desktop.interface color-scheme"
 TURNS = (
     Turn((Action("tap", "phone", {"x": 90, "y": 42}),), Usage(1840, 61, 0.0031), "The to-do is on the phone. I tap Tasks."),
@@ -51,6 +54,13 @@ def record_demo(runs_dir: Path) -> tuple[str, str]:
     """Record a run of the agent that thinks aloud, and one by the oracle; return their ids."""
     thinker = _record(runs_dir, CustomSpec(name="thinker"), AgentDriver(Thinker))
     return thinker, _record(runs_dir, OracleSpec(), OracleDriver())
+
+
+def add_schedule(register: Register) -> None:
+    """Add the schedule `SCHEDULE`, which does not fire by itself for hours."""
+    request = {"suite": "smoke", "agent": "noop", "fleet": "fake"}
+    trigger = {"kind": "cron", "line": "0 2 * * *"}
+    register.add(parse_schedule({"name": SCHEDULE, "trigger": trigger, "request": request}))
 
 
 def _record(runs_dir: Path, agent: AgentSpec, driver: Driver) -> str:

@@ -15,10 +15,9 @@ from PIL import Image
 
 from appliance.base.errors import MesocosmError
 from appliance.base.settings import Settings
-from controller.service.schedules.definition import parse_schedule
 from images.builder import Builder
 from tests.pages.chromium import NARROW, WIDE, watched_page
-from tests.pages.demo import record_demo
+from tests.pages.demo import SCHEDULE, add_schedule, record_demo
 from tests.pages.fake_desk import FakeMachineDesk
 from tests.pages.site import serving
 from tests.pages.tour import TOUR, PathContext
@@ -91,7 +90,8 @@ def main(target: Path) -> None:
         folder = Path(name)
         runs = record_demo(folder / "runs")
         with serving(folder) as site, _prometheus() as port, running_firmware(folder) as firmware:
-            _add_schedule(site)
+            add_schedule(site.around.register)
+            site.around.register.run_now(SCHEDULE)
             _show_live(site, folder, firmware)
             changed = site.around.settings.model_copy(update={"controller_port": port})
             object.__setattr__(site.around, "settings", changed)
@@ -131,14 +131,6 @@ def _prometheus() -> Iterator[int]:
         yield server.server_port
         server.shutdown()
         thread.join()
-
-
-def _add_schedule(site: Site) -> None:
-    request = {"suite": "smoke", "agent": "noop", "fleet": "fake"}
-    trigger = {"kind": "cron", "line": "0 2 * * *"}
-    values = {"name": "nightly", "trigger": trigger, "request": request}
-    site.around.register.add(parse_schedule(values))
-    site.around.register.run_now("nightly")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tests.pages.demo import SCHEDULE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -36,7 +38,7 @@ TOUR: Mapping[str, Callable[[PathContext], str]] = {
     "suite": lambda _: "/suites/smoke",
     "compare": lambda at: f"/compare?first={at.run}&second={at.other}",
     "schedules": lambda _: "/schedules",
-    "schedule": lambda _: "/schedules/nightly",
+    "schedule": lambda _: f"/schedules/{SCHEDULE}",
     "metrics": lambda _: "/dashboards",
     "human": lambda _: "/human",
     "doctor": lambda _: "/doctor",
