@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import json
+import sys
 from typing import TYPE_CHECKING
 
+from appliance.base.process import run
 from appliance.bench.fleet_page import TARGET_S as PAGE_TARGET_S
 from appliance.bench.rows import Row, collect
-from appliance.bench.schedule import RUNS, TARGET_MIB, TARGET_S, bench_schedule
+from appliance.bench.schedule import TARGET_MIB, TARGET_S, bench_schedule
 from tests.tiers import nightly
 
 if TYPE_CHECKING:
@@ -34,8 +37,16 @@ def test_queued_trials_hold_their_machines_at_once_and_are_all_judged(tmp_path: 
 
 @nightly("takes minutes of CPU; the small one shows that it works")
 def test_a_thousand_machines_and_ten_thousand_trials(tmp_path: Path) -> None:
-    schedule, lease, page = measured(1000, 10_000, tmp_path, runs=RUNS)
-    median_s = (schedule.percentile_s(50) or 1) + (lease.percentile_s(50) or 1)
-    assert median_s <= TARGET_S, schedule.to_dict()
-    assert schedule.extra["rss_peak_mib"] <= TARGET_MIB, schedule.to_dict()
-    assert (page.percentile_s(50) or 1) <= PAGE_TARGET_S, page.to_dict()
+    # In a process of its own, as users have it: what other tests needed is no memory of this.
+    argv = [sys.executable, "-m", "appliance.cli.main", "bench", "schedule"]
+    ended = run(
+        [*argv, "-n", "10000", "--machines", "1000", "--json"],
+        env={"MESOCOSM_STATE_DIR": str(tmp_path)},
+        timeout_s=1800,
+    ).require()
+    schedule, lease, page = json.loads(ended.stdout)["rows"]
+    assert (schedule["failures"], schedule["machines_at_once"]) == (0, 1000)
+    assert schedule["attempts"] >= 10_000
+    assert schedule["p50_s"] + lease["p50_s"] <= TARGET_S, schedule
+    assert schedule["rss_peak_mib"] <= TARGET_MIB, schedule
+    assert page["p50_s"] <= PAGE_TARGET_S, page
