@@ -37,7 +37,9 @@ _MIN_PX = 1024
 _MAX_SHARE = 0.95
 _CHANGED = 8
 _SAME_SHARE = 0.0005
-_SECOND_LOOK_S = 0.5
+_AGAIN_S = 0.5
+_DRAWN_S = 5.0
+"""Within this long a window that opens is drawn, under software emulation on a busy host too."""
 _LINK_TIMEOUT_S = 5.0
 
 
@@ -98,7 +100,7 @@ class ScreenWatch:
 
     Args:
         machines: by role; those whose pictures are taken inside are left out.
-        clock: waits before the second look.
+        clock: waits before further looks.
     """
 
     def __init__(self, machines: Mapping[str, Seen], clock: Clock) -> None:
@@ -118,10 +120,11 @@ class ScreenWatch:
                 self._before[role] = look
 
     def disagreements(self) -> tuple[Disagreement, ...]:
-        """Return what differs now, and still does half a second later."""
+        """Return what differs now, and at every further look within five seconds."""
         found = self._compare(self._before)
-        if found:
-            self._clock.sleep(_SECOND_LOOK_S)
+        deadline_s = self._clock.monotonic_s() + _DRAWN_S
+        while found and self._clock.monotonic_s() < deadline_s:
+            self._clock.sleep(_AGAIN_S)
             found = self._compare(found)
         return tuple(found.values())
 

@@ -23,11 +23,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.fixture(
-    scope="package",
+    scope="module",
     params=[pytest.param(name, marks=list(marks)) for name, (_, marks) in ARENAS.items()],
 )
 def arena(request: pytest.FixtureRequest) -> Iterator[Arena]:
-    """Make each desktop once for all modules of this folder."""
+    """Make each desktop once a module; whoever keeps one longer keeps it from other tests."""
     make, _ = ARENAS[request.param]
     with make() as made:
         yield made

@@ -138,7 +138,7 @@ def test_a_copy_is_restored_into_the_containers(settings: Settings, tmp_path: Pa
             assert main(["service", "backup", str(present)]) == 0
             assert main(["service", "restore", str(copy)]) == 0
         rows = ask(settings, "GET", "/api/v1/schedules")[1]["schedules"]
-        assert {row["name"] for row in rows} & set(names) == {names[0]}
+        assert {row["schedule"]["name"] for row in rows} & set(names) == {names[0]}
         queued = ask(settings, "POST", "/api/v1/queue", {"request": _SMOKE})[1]
         path = f"/api/v1/queue/{queued['run']}"
         assert wait_until(

@@ -34,5 +34,5 @@ def lend_saved_desktop(settings: Settings) -> Iterator[DesktopVm]:
     with lease:
         machine = lease.environment.machines["desktop"]
         assert isinstance(machine, DesktopVm)
-        assert not lease.forked
+        assert not lease.forked, "the saved desktop is held, by another test perhaps"
         yield machine
