@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -52,16 +52,15 @@ def _find_phone(machine: str) -> ReferencePhone:
     from appliance.base.errors import UsageError
     from appliance.base.settings import get_settings
     from provisioning.fleet.host_backends import host_backends
-    from provisioning.phone.reference.machine import ReferencePhone
+    from provisioning.phone.reference.record import PhoneRecord
 
     folder, record = find_machine(machine)
-    attached = host_backends(get_settings())[record.kind].attach(folder, record)
-    if not isinstance(attached, ReferencePhone):
+    if not isinstance(record, PhoneRecord):
         raise UsageError(
             f"{folder.machine_id} is a {record.kind.value}, which adb cannot use.",
             resolution="`mesocosm machine list` lists phones.",
         )
-    return attached
+    return cast("ReferencePhone", host_backends(get_settings())[record.kind].attach(folder, record))
 
 
 def _forward(endpoint: Endpoint, port: int, serial: str, *, json: bool) -> None:

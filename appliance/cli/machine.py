@@ -168,7 +168,7 @@ def shell(machine: MachineArgument) -> None:
     """Open a root shell in a desktop VM over SSH."""
     import os
 
-    from appliance.base.errors import MachineError, RequirementError
+    from appliance.base.errors import MachineError, RequirementError, UsageError
     from appliance.base.process import find_tool
     from appliance.base.settings import get_settings
     from provisioning.desktop.qemu.machine import DesktopVm
@@ -178,7 +178,7 @@ def shell(machine: MachineArgument) -> None:
     folder, record = find_machine(machine)
     attached = host_backends(get_settings())[record.kind].attach(folder, record)
     if not isinstance(attached, DesktopVm):
-        raise RequirementError(
+        raise UsageError(
             f"{folder.machine_id} has no SSH server.",
             resolution="Phones: `mesocosm machine adb`.",
         )

@@ -78,6 +78,7 @@ def play(episode: Episode, *actions: Action) -> TrialResult:
 SLOW = nightly("a landing proves it with one way to end a guest; each takes a minute")
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("command", "patience"),
     [

@@ -55,6 +55,11 @@ CASES = (
     (("evaluators", "try", "answer_equals", "expected"), "'expected' is not ARGUMENT=VALUE"),
     (("evaluators", "try", "file_exists", "path=/x"), "file_exists is for desktop"),
     (("trial", "open", "20200101-000000-0000", "write-file"), "no run called"),
+    (("bench", "schedule", "-n", "1005", "--machines", "10"), "Give multiples of 10"),
+    (("bench", "schedule", "-n", "1000", "--machines", "2000"), "no more machines than trials"),
+    (("bench", "ocr", "--picture", TINY), "--picture and --expected go together"),
+    (("machine", "verify"), "Name a machine, or a phone with --phone SERIAL"),
+    (("machine", "verify", "phone", "--phone", "emulator-5554"), "Name a machine, or a phone"),
 )
 
 

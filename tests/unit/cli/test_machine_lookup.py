@@ -9,9 +9,11 @@ import pytest
 from appliance.base.errors import MachineBusyError, MachineError, UnknownNameError
 from appliance.base.settings import get_settings
 from appliance.cli.machine_lookup import find_free_machine, find_machine
+from appliance.cli.main import main
 from provisioning.fake.record import FakeRecord
 from provisioning.machine_folder import MachineClaim, create_folder
 from provisioning.machine_state import MachineState
+from provisioning.phone.reference.record import PhoneRecord
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
@@ -62,3 +64,21 @@ def test_a_kind_without_machines_is_called_that() -> None:
     assert "desktop-1 (desktop, ready)" in caught.value.details
     with pytest.raises(UnknownNameError, match="no machine called 'desktop-2'"):
         find_free_machine("desktop-2")
+
+
+def test_a_way_in_that_a_machine_does_not_have_is_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    add("desktop-1", MachineState.READY).release()
+    phone = create_folder(get_settings(), "phone-1")
+    phone.folder.write(
+        PhoneRecord(
+            machine_id="phone-1", kind=Kind.PHONE, backend="reference-phone", image="phone",
+            image_digest="0", accelerator="none", state=MachineState.READY, user="", home="",
+        )
+    )  # fmt: skip
+    phone.release()
+    assert main(["machine", "shell", "phone-1"]) == 2
+    assert "phone-1 has no SSH server." in capsys.readouterr().err
+    assert main(["machine", "adb", "desktop-1"]) == 2
+    assert "desktop-1 is a desktop, which adb cannot use." in capsys.readouterr().err
