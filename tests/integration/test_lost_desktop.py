@@ -1,0 +1,59 @@
+"""A desktop whose QEMU was killed shows wherever an operator looks, within seconds."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from appliance.base.process import run
+from appliance.base.settings import get_settings
+from appliance.cli.main import main
+from provisioning.fleet.local import LocalFleet
+from provisioning.protocols import Kind
+from tests.integration.test_two_containers import ask
+from tests.standins.appliance import NEEDS_APPLIANCE
+from tests.tiers import IS_NIGHTLY
+
+if TYPE_CHECKING:
+    from appliance.base.settings import Settings
+
+pytestmark = [pytest.mark.vm, NEEDS_APPLIANCE]
+
+SHOWN_S = 5.0
+BUSY_S = 15.0
+"""What a landing allows, whose other worker keeps the host busy."""
+
+
+def metrics(settings: Settings) -> str:
+    connection = http.client.HTTPConnection("127.0.0.1", settings.controller_port, timeout=30.0)
+    try:
+        connection.request("GET", "/metrics")
+        return connection.getresponse().read().decode()
+    finally:
+        connection.close()
+
+
+def test_a_killed_qemu_shows_within_five_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    settings = get_settings()
+    forking = settings.model_copy(update={"desktop_reset": "fork"})
+    with LocalFleet(forking).acquire({"desktop": Kind.DESKTOP}) as lease:
+        killed = lease.environment.machines["desktop"].info.machine_id
+        (pid,) = run(["pgrep", "-f", f"qemu.*guest={killed},"]).require().text.split()
+        os.kill(int(pid), signal.SIGKILL)
+        start_s = SYSTEM_CLOCK.monotonic_s()
+
+        def is_shown() -> bool:
+            lost = ask(settings, "GET", "/api/v1/status")[1]["lost"]
+            ended = 'mesocosm_machines{kind="desktop",state="ended"} 1.0'
+            return lost == [killed] and ended in metrics(settings)
+
+        assert wait_until(is_shown, timeout_s=60.0, every_s=0.1)
+        assert SYSTEM_CLOCK.monotonic_s() - start_s < (SHOWN_S if IS_NIGHTLY else BUSY_S)
+        assert main(["status", "--quiet"]) == 1
+        main(["doctor"])
+        assert f"Ended without having been asked to: {killed}" in capsys.readouterr().out
