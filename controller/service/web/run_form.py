@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -12,12 +12,19 @@ from controller.service.api.errors import WrongValueError
 from controller.service.requests import parse_request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from controller.service.requests import RunRequest
 
-_SAME = ("suite", "agent", "model", "repeats", "parallel", "seed", "order", "fleet")
+_SAME = (
+    *("suite", "agent", "model", "solution", "image_scale", "repeats", "retries", "parallel"),
+    *("seed", "order", "fleet", "feedback", "record_hz", "keep_end_state"),
+)
+_LIMITS = ("steps", "seconds", "tokens", "usd")
 _BUDGET = ("tokens", "usd", "seconds")
+
+Text = Annotated[str, Field(max_length=200)]
+Number = Annotated[str, Field(max_length=20)]
 
 
 class RunForm(BaseModel):
@@ -25,21 +32,38 @@ class RunForm(BaseModel):
 
     Attributes:
         tasks: ids or patterns of ids, apart by blanks.
+        tags: of which a task must have one, apart by blanks.
+        limit_steps: of every trial, instead of its task's own, as the others that begin so.
         budget_tokens: of all attempts together, as the others that begin so.
+        trees: ticked, agents are shown accessibility trees too.
+        no_preflight: ticked, nothing is checked before machines are leased.
     """
 
-    suite: str = Field(max_length=200)
-    agent: str = Field(max_length=200)
-    model: str = Field(default="", max_length=200)
+    suite: Text
+    agent: Text
+    model: Text = ""
+    solution: Text = ""
+    image_scale: Number = ""
     tasks: str = Field(default="", max_length=20_000)
-    repeats: str = Field(default="", max_length=20)
-    parallel: str = Field(default="", max_length=20)
-    seed: str = Field(default="", max_length=20)
+    tags: str = Field(default="", max_length=20_000)
+    repeats: Number = ""
+    retries: Number = ""
+    parallel: Number = ""
+    seed: Number = ""
     order: Literal["", "suite", "shuffled"] = ""
     fleet: Literal["real", "fake"] = "real"
-    budget_tokens: str = Field(default="", max_length=20)
-    budget_usd: str = Field(default="", max_length=20)
-    budget_seconds: str = Field(default="", max_length=20)
+    feedback: Literal["", "none", "hints", "nodes"] = ""
+    record_hz: Number = ""
+    keep_end_state: Literal["", "none", "failed", "all"] = ""
+    limit_steps: Number = ""
+    limit_seconds: Number = ""
+    limit_tokens: Number = ""
+    limit_usd: Number = ""
+    budget_tokens: Number = ""
+    budget_usd: Number = ""
+    budget_seconds: Number = ""
+    trees: bool = False
+    no_preflight: bool = False
 
     def request(self) -> RunRequest:
         """Return the run that is asked for.
@@ -47,10 +71,21 @@ class RunForm(BaseModel):
         Raises:
             WrongValueError: a value is wrong; names each.
         """
-        values: dict[str, object] = {name: text for name in _SAME if (text := getattr(self, name))}
-        budget = {name: text for name in _BUDGET if (text := getattr(self, f"budget_{name}"))}
+        values: dict[str, object] = {
+            **self._filled(_SAME),
+            "tasks": self.tasks.split(),
+            "tags": self.tags.split(),
+            "limits": self._filled(_LIMITS, "limit_"),
+            "budget": self._filled(_BUDGET, "budget_"),
+            "trees": self.trees,
+            "preflight": not self.no_preflight,
+        }
         with refusing_wrong_values():
-            return parse_request({**values, "tasks": self.tasks.split(), "budget": budget})
+            return parse_request(values)
+
+    def _filled(self, names: Iterable[str], prefix: str = "") -> dict[str, object]:
+        """Return fields that are not empty, without what their names begin with."""
+        return {name: text for name in names if (text := getattr(self, prefix + name))}
 
 
 @contextlib.contextmanager

@@ -1,12 +1,20 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from appliance.base.settings import get_settings
+from controller.registered.suites import add_suite
+from controller.registered.use import pin
+from controller.service.requests import RunRequest
 from controller.service.schedules.definition import Event, Interval, Mail, Missed, Webhook
 from controller.service.state.tokens import Role
+from controller.service.web.run_form import RunForm
+from controller.store.spec import BudgetSpec, LimitsSpec
 from tests.unit.controller.service.test_pages import sign_in
 
 if TYPE_CHECKING:
@@ -14,17 +22,33 @@ if TYPE_CHECKING:
 
     from controller.service.api.surroundings import Surroundings
 
+# Code of the caller's, and what the operator of the service sets for all runs.
+NOT_ON_PAGES = {"command", "folder", "script", "base_url", "extra_fields"}
 SHORT = {"name": "nightly", "suite": "smoke", "agent": "noop", "line": "0 2 * * *"}
 FULL = {
     **SHORT,
+    "suite": "tagged",
     "line": "",
     "every": "6h",
-    "tasks": "desktop-editor  desktop-*",
+    "tasks": "write-file  dark-*",
     "repeats": "3",
     "parallel": "4",
     "seed": "7",
     "order": "shuffled",
     "fleet": "fake",
+    "tags": "files  looks",
+    "retries": "0",
+    "feedback": "hints",
+    "keep_end_state": "failed",
+    "record_hz": "2.5",
+    "image_scale": "0.5",
+    "solution": "other",
+    "limit_steps": "9",
+    "limit_seconds": "30.5",
+    "limit_tokens": "5000",
+    "limit_usd": "",
+    "trees": "true",
+    "no_preflight": "true",
     "budget_tokens": "1000",
     "budget_usd": "",
     "budget_seconds": "60.5",
@@ -36,6 +60,22 @@ FULL = {
     "mail": "bench@example.org",
     "on": ["end", "regress"],
 }
+
+
+@pytest.fixture(autouse=True)
+def _tagged_suite(
+    around: Surroundings, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Register the suite `tagged`, whose tasks have tags."""
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(around.settings.state_dir))
+    get_settings.cache_clear()
+    folder = Path(shutil.copytree(tiny, tmp_path / "own/tagged"))
+    for task, tag in (("write-file", "files"), ("dark-style", "looks")):
+        with (folder / f"{task}.yaml").open("a") as file:
+            file.write(f"tags: [{tag}]\n")
+    index = folder / "suite.yaml"
+    index.write_text(index.read_text().replace("name: tiny", "name: tagged"))
+    add_suite(folder, around.settings)
 
 
 def test_a_form_says_all_that_the_command_takes(browser: TestClient, around: Surroundings) -> None:
@@ -55,10 +95,39 @@ def test_a_form_says_all_that_the_command_takes(browser: TestClient, around: Sur
         Webhook(url="http://127.0.0.1:8081/", on=on),
         Mail(to="bench@example.org", on=on),
     )
-    assert request.tasks == ("desktop-editor", "desktop-*")
+    assert request.tasks == ("write-file", "dark-*")
     assert (request.repeats, request.parallel, request.seed) == (3, 4, 7)
     assert (request.order, request.fleet, request.model) == ("shuffled", "fake", None)
-    assert (request.budget.tokens, request.budget.usd, request.budget.seconds) == (1000, None, 60.5)
+    assert request.budget == BudgetSpec(tokens=1000, seconds=60.5)
+    assert request.limits == LimitsSpec(steps=9, seconds=30.5, tokens=5000)
+    assert request.tags == ("files", "looks")
+    assert (request.retries, request.keep_end_state) == (0, "failed")
+    assert (request.feedback, request.record_hz, request.trees) == ("hints", 2.5, True)
+    assert (request.image_scale, request.solution, request.preflight) == (0.5, "other", False)
+
+
+def test_both_forms_ask_for_every_field_of_a_run(browser: TestClient, around: Surroundings) -> None:
+    sign_in(browser, around)
+    asked = set(RunRequest.model_fields) - NOT_ON_PAGES
+    fields = {*asked - {"limits", "budget", "preflight"}, "no_preflight"}
+    fields |= {f"limit_{name}" for name in LimitsSpec.model_fields}
+    fields |= {f"budget_{name}" for name in BudgetSpec.model_fields}
+    assert fields == set(RunForm.model_fields)
+    for path in ("/runs", "/schedules"):
+        form = browser.get(path).text.partition(f'action="{path}"')[2].partition("</form>")[0]
+        shown = set(re.findall(r'<(?:input|select)[^>]* name="(\w+)"', form))
+        assert shown >= fields, path
+
+
+def test_a_run_is_queued_with_what_was_filled_in(browser: TestClient, around: Surroundings) -> None:
+    sign_in(browser, around)
+    asked = {key: value for key, value in FULL.items() if key in RunForm.model_fields}
+    reply = browser.post("/runs", data=asked)
+    request = around.queue.get(reply.url.path.rpartition("/")[2]).request
+    browser.post("/schedules", data=FULL)
+    (entry,) = around.register.entries()
+    assert request == pin(entry.schedule.request, around.settings)
+    assert (request.tags, request.limits.steps) == (("files", "looks"), 9)
 
 
 def test_what_is_left_empty_has_the_commands_defaults(
@@ -84,6 +153,10 @@ def test_what_is_left_empty_has_the_commands_defaults(
         ({"mail": "nobody"}, "notify"),
         ({"tolerance": "2"}, "tolerance"),
         ({"budget_tokens": "many"}, "budget.tokens"),
+        ({"limit_steps": "0"}, "limits.steps"),
+        ({"retries": "21"}, "retries"),
+        ({"record_hz": "1000"}, "1000 times a second"),
+        ({"suite": "tagged", "tags": "file"}, "files"),
         ({"baseline": "no-such-run"}, "no-such-run"),
         ({"suite": "/etc"}, "shipped"),
     ],
