@@ -1,13 +1,15 @@
-"""What the worker does from time to time: surplus machines and forks that ended go, the engine's log stays small."""
+"""What the worker does from time to time: surplus machines, forks that ended and agents that were left go, logs stay small."""
 
 from __future__ import annotations
 
 import logging
 import os
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError
+from controller.agents.custom.container import remove_leftovers
 from provisioning.fleet.local import LocalFleet
 
 if TYPE_CHECKING:
@@ -52,13 +54,17 @@ class Upkeep:
 
     def work(self) -> None:
         """Do all of it once; what fails is logged and tried again the next time."""
-        try:
-            cut_log(self._settings.run_dir / "dockerd.log")
-            fleet = LocalFleet(self._settings, judges_images=False)
-            for line in fleet.remove_ended() + fleet.trim(IDLE_S):
-                _log.info("removed: %s", line)
-        except (MesocosmError, OSError) as exc:
-            _log.warning("upkeep failed: %s", exc)
+        log = self._settings.run_dir / "dockerd.log"
+        for job in (partial(cut_log, log), self._tend_machines, remove_leftovers):
+            try:
+                job()
+            except (MesocosmError, OSError) as exc:
+                _log.warning("upkeep failed: %s", exc)
+
+    def _tend_machines(self) -> None:
+        fleet = LocalFleet(self._settings, judges_images=False)
+        for line in fleet.remove_ended() + fleet.trim(IDLE_S):
+            _log.info("removed: %s", line)
 
     def _run(self) -> None:
         while not self._ended.wait(EVERY_S):

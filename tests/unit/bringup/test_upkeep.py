@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from appliance.base.errors import EngineError
 from appliance.base.settings import Settings
 from appliance.bringup import upkeep
 from appliance.bringup.upkeep import Upkeep, cut_log
@@ -25,12 +26,17 @@ def test_forks_that_ended_and_idle_machines_are_removed(
         def trim(self, idle_s: float) -> list[str]:
             return [f"desktop-2: nobody used it for {idle_s:g} s"]
 
+    def silent() -> None:
+        raise EngineError("The engine does not answer.")
+
     monkeypatch.setattr(upkeep, "LocalFleet", Fleet)
+    monkeypatch.setattr(upkeep, "remove_leftovers", silent)
     with caplog.at_level("INFO", logger="appliance.bringup.upkeep"):
         Upkeep(Settings(state_dir=tmp_path)).work()
     assert [record.message for record in caplog.records] == [
         "removed: desktop-1: its process ended",
         "removed: desktop-2: nobody used it for 600 s",
+        "upkeep failed: The engine does not answer.",
     ]
 
 
