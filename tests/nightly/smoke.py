@@ -12,8 +12,8 @@ REPEATS = 3
 
 def main() -> int:
     """Return 0 when every trial passed."""
-    argv = ["mesocosm", "run", "smoke", "--agent", "oracle", "--repeats", str(REPEATS)]
-    argv += ["--parallel", "2", "--json"]
+    argv = [sys.executable, "-m", "appliance.cli.main", "run", "smoke", "--agent", "oracle"]
+    argv += ["--repeats", str(REPEATS), "--parallel", "2", "--json"]
     ended = run(argv, timeout_s=3600)
     try:
         counts = json.loads(ended.stdout)["verdicts"]
