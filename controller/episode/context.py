@@ -11,7 +11,7 @@ from controller.episode.runners import make_runners
 from controller.observation.settle import SettleRule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from appliance.base.clock import Clock
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import WaveRunner
     from provisioning.fleet.protocol import Environment, Fleet
+    from provisioning.protocols import Element
 
     MakeRunners = Callable[[Environment, SessionState, Vocabulary], Mapping[str, WaveRunner]]
 
@@ -53,6 +54,10 @@ class EventSink(Protocol):
         """Keep screenshots and return their digests by role."""
         ...
 
+    def keep_trees(self, trees: Mapping[str, Sequence[Element]]) -> dict[str, str]:
+        """Keep accessibility trees and return their digests by role."""
+        ...
+
 
 class NoLog:
     """An event sink that keeps nothing."""
@@ -65,6 +70,10 @@ class NoLog:
     def keep(self, shots: dict[str, Shot]) -> dict[str, str]:
         """Return the digests and keep nothing."""
         return {role: shot.digest for role, shot in shots.items()}
+
+    def keep_trees(self, trees: Mapping[str, Sequence[Element]]) -> dict[str, str]:
+        """Return no digests and keep nothing."""
+        return dict.fromkeys(trees, "")
 
 
 def no_metrics(name: Name, value: float = 1.0, **labels: str) -> None:

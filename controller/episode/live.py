@@ -124,9 +124,12 @@ class LiveTrial:
 
         Raises:
             LinkError: a machine does not return its tree.
+            StoreError: the log cannot be written.
         """
         machines = self.machines if self._context.with_trees else {}
         trees = {role: machine.tree.elements() for role, machine in machines.items()}
+        if trees:
+            self._log.append("trees", n=self.budget.steps, trees=self._log.keep_trees(trees))
         shots = dict(self._observer.shots)
         return Observation(self.budget.steps, shots, feedback, trees, self._progress())
 

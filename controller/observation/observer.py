@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from provisioning.protocols import Element, Machine
+    from provisioning.protocols import Element, Json, Machine
 
     Frame = npt.NDArray[np.uint8]
 
@@ -53,6 +53,23 @@ class Observation:
     feedback: str = ""
     trees: Mapping[str, Sequence[Element]] = field(default_factory=dict)
     progress: tuple[str, ...] = ()
+
+
+def describe_tree(tree: Sequence[Element]) -> list[dict[str, Json]]:
+    """Return an accessibility tree as JSON, as programs and logs have it."""
+    rows: list[dict[str, Json]] = []
+    for element in tree:
+        bounds = element.bounds
+        row: dict[str, Json] = {
+            "role": element.role,
+            "name": element.name,
+            "bounds": [bounds.left, bounds.top, bounds.right, bounds.bottom],
+            "states": [*sorted(element.states)],
+            "resource_id": element.resource_id,
+            "depth": element.depth,
+        }
+        rows.append(row)
+    return rows
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""The log of one trial: append-only JSONL, written through, pictures beside it by content."""
+"""The log of one trial: append-only JSONL, written through, pictures and trees beside it by content."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ import os
 from typing import TYPE_CHECKING, Any, Self
 
 from appliance.base.errors import StoreError
-from appliance.base.files import write_atomic
+from appliance.base.files import digest_bytes, write_atomic
 from appliance.base.masking import hide_secrets
+from controller.observation.observer import describe_tree
 from controller.store.schema import require_known
 from controller.store.spec import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
     from appliance.base.clock import Clock
     from controller.observation.observer import Shot
+    from provisioning.protocols import Element
 
 EVENTS = "events.jsonl"
 
@@ -31,7 +33,7 @@ class TrialLog:
 
     Args:
         folder: of the attempt; made.
-        blobs: where pictures go.
+        blobs: where pictures and trees go.
         clock: stamps the lines.
         attempt: its number, from 1.
 
@@ -82,13 +84,30 @@ class TrialLog:
             StoreError: the disk is full or broken.
         """
         for shot in shots.values():
-            path = self._blobs / f"{shot.digest}.png"
-            if not path.exists():
-                try:
-                    write_atomic(path, shot.png)
-                except OSError as exc:
-                    raise _not_written(path, exc) from exc
+            self._keep(f"{shot.digest}.png", shot.png)
         return {role: shot.digest for role, shot in shots.items()}
+
+    def keep_trees(self, trees: Mapping[str, Sequence[Element]]) -> dict[str, str]:
+        """Write the accessibility trees that are not there yet; return their digests by role.
+
+        Raises:
+            StoreError: the disk is full or broken.
+        """
+        digests = {}
+        for role, tree in trees.items():
+            text = json.dumps(describe_tree(tree), separators=(",", ":")).encode()
+            digests[role] = digest_bytes(text)
+            self._keep(f"{digests[role]}.json", text)
+        return digests
+
+    def _keep(self, name: str, content: bytes) -> None:
+        path = self._blobs / name
+        if path.exists():
+            return
+        try:
+            write_atomic(path, content)
+        except OSError as exc:
+            raise _not_written(path, exc) from exc
 
     def _write_through(self, line: bytes) -> None:
         """Write all of a line or nothing: half of one would spoil the next."""

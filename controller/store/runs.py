@@ -7,7 +7,7 @@
     <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/events.jsonl
     <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/end-state/   its machines, where they are kept
     <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/regrades/    how it was judged later
-    <runs>/<run>/blobs/<sha256>.png
+    <runs>/<run>/blobs/<sha256>.png                              pictures; trees are <sha256>.json
 
 A trial has one attempt, unless its process was killed, it was cancelled, or its machines or model
 failed; every attempt is kept, and only the last one counts. A line of a log is written through

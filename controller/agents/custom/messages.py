@@ -7,13 +7,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import AgentError
+from controller.observation.observer import describe_tree
 from evaluators.model.base import SESSION
 
 if TYPE_CHECKING:
     from controller.agents.protocol import AgentContext
     from controller.observation.observer import Observation, Shot
     from evaluators.schema import Tool
-    from provisioning.protocols import Element, Json
+    from provisioning.protocols import Json
 
 PROTOCOL_VERSION = 1
 MAX_LINE_BYTES = 10_000_000
@@ -37,7 +38,7 @@ def start_message(context: AgentContext) -> dict[str, Any]:
 
 def observation_message(observation: Observation) -> dict[str, Any]:
     """Return what a command is shown before each turn."""
-    trees = {role: list(map(_element, tree)) for role, tree in observation.trees.items()}
+    trees = {role: describe_tree(tree) for role, tree in observation.trees.items()}
     return {
         "type": "observation",
         "step": observation.step,
@@ -87,15 +88,3 @@ def _described(role: str, name: str, tool: Tool) -> dict[str, Json]:
 def _screen(shot: Shot) -> dict[str, Json]:
     height, width = shot.frame.shape[:2]
     return {"width": width, "height": height, "png": base64.b64encode(shot.png).decode()}
-
-
-def _element(element: Element) -> dict[str, Json]:
-    bounds = element.bounds
-    return {
-        "role": element.role,
-        "name": element.name,
-        "bounds": [bounds.left, bounds.top, bounds.right, bounds.bottom],
-        "states": [*sorted(element.states)],
-        "resource_id": element.resource_id,
-        "depth": element.depth,
-    }

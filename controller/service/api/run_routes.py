@@ -1,7 +1,8 @@
-"""Routes of recorded runs, whoever ran them: reports, event logs, pictures."""
+"""Routes of recorded runs, whoever ran them: reports, event logs, pictures, trees."""
 
 from __future__ import annotations
 
+import json
 import tarfile
 from functools import partial
 from pathlib import Path as FilePath
@@ -48,7 +49,7 @@ def get_report(run: str, around: Around) -> dict[str, Any]:
     responses={200: {"content": {"application/gzip": {}}}},
 )
 def get_logs(run: str, around: Around) -> Response:
-    """Return the folder of a run without pictures and videos: a compressed tar archive."""
+    """Return the folder of a run without pictures, trees and videos: a compressed tar archive."""
     archive = _archive(around.store.open(run).path)
     return StreamingResponse(
         iter(partial(archive.read, _PART_BYTES), b""),
@@ -96,6 +97,16 @@ def get_picture(run: str, digest: Digest, around: Around) -> FileResponse:
     return FileResponse(path, media_type="image/png", headers=headers)
 
 
+@router.get("/{run}/trees/{digest}")
+def get_tree(run: str, digest: Digest, around: Around) -> list[dict[str, Any]]:
+    """Return an accessibility tree of a run, by the SHA-256 that its event log names."""
+    path = around.store.open(run).path / "blobs" / f"{digest}.json"
+    if not path.is_file():
+        raise UnknownNameError(f"{run} has no such tree.")
+    elements: list[dict[str, Any]] = json.loads(path.read_bytes())
+    return elements
+
+
 def find_attempts(folder: RunFolder, task: str, repeat: int) -> list[Attempt]:
     """Return the attempts at a trial.
 
@@ -117,7 +128,7 @@ def _archive(folder: FilePath) -> IO[bytes]:
     archive = SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 - see above
     with tarfile.open(fileobj=archive, mode="w:gz", compresslevel=1) as tar:
         for path in sorted(folder.rglob("*")):
-            if path.suffix in _TEXTS and path.is_file():
+            if path.suffix in _TEXTS and path.parent.name != "blobs" and path.is_file():
                 tar.add(path, f"{folder.name}/{path.relative_to(folder)}")
     archive.seek(0)
     return archive

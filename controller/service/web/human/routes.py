@@ -46,13 +46,14 @@ def begin(
     task: Short,
     *,
     fleet: Annotated[Literal["real", "fake"], Form()] = "real",
+    trees: Annotated[bool, Form()] = False,
 ) -> Response:
     """Begin a task; `task` is SUITE/TASK."""
     suite, _, name = task.partition("/")
     known = known_suites(around.settings)
     if suite not in known:
         raise UnknownNameError.of("suite", suite, known)
-    session = desk.open(suite, name, fleet=fleet)
+    session = desk.open(suite, name, fleet=fleet, trees=trees)
     return RedirectResponse(f"/human/{session.run}", status_code=303)
 
 

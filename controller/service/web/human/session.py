@@ -193,8 +193,17 @@ class HumanDesk:
         self._sessions: dict[str, HumanSession] = {}
         self._watcher: threading.Thread | None = None
 
-    def open(self, suite: str, task: str, *, fleet: str, seed: int = 0) -> HumanSession:
+    def open(
+        self, suite: str, task: str, *, fleet: str, trees: bool, seed: int = 0
+    ) -> HumanSession:
         """Begin a trial.
+
+        Args:
+            suite: its name.
+            task: id of one of its tasks.
+            fleet: name of the fleet that lends the machines.
+            trees: accessibility trees are recorded, as for an agent that is shown them.
+            seed: of the task's parameters.
 
         Raises:
             UnknownNameError: there is no such suite or task.
@@ -202,7 +211,8 @@ class HumanDesk:
             StoreError: its run cannot be made.
         """
         driver = PersonDriver()
-        plan = Plan(open_suite(suite), CustomSpec(name=AGENT), driver, (task,), seed=seed)
+        agent = CustomSpec(name=AGENT)
+        plan = Plan(open_suite(suite), agent, driver, (task,), seed=seed, with_trees=trees)
         plan.suite.task(task)
         with self._lock:
             if sum(not each.is_over for each in self._sessions.values()) >= MAX_SESSIONS:

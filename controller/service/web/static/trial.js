@@ -107,6 +107,12 @@ class Timeline {
     for (const figure of this.section.querySelectorAll("figure[data-role]")) {
       const digest = (shown.screens || {})[figure.dataset.role];
       const image = figure.querySelector("img");
+      const tree = figure.querySelector("a.tree");
+      const treeDigest = (shown.trees || {})[figure.dataset.role];
+      if (tree) {
+        tree.hidden = !treeDigest;
+        tree.href = `/api/v1/runs/${this.data.run}/trees/${treeDigest}`;
+      }
       image.alt = `Screen of ${figure.dataset.role} at ${this.index}`;
       if (!digest || image.dataset.digest === digest) continue;
       image.dataset.digest = digest;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PHASES = ("agent", "act", "settle", "observe", "evaluate")
 """What the time of a step is spent on, in order."""
 
+_SHOWN = ("screens", "trees", "action", "note", "why", "met", "seconds", "tokens", "changes")
 _KINDS = {"observation": "start", "step": "step", "refused": "refused", "end": "end"}
 
 
@@ -32,6 +33,7 @@ class Moment:
         number: of the last action carried out.
         time_s: seconds since the epoch.
         screens: digest of each role's picture.
+        trees: digest of each role's accessibility tree, where the agent was shown it.
         action: what was done or refused; None without one.
         note: the agent's own text.
         why: why it was refused, or why the trial ended.
@@ -52,11 +54,12 @@ class Moment:
     seconds: Mapping[str, float] = field(default_factory=dict)
     tokens: int = 0
     changes: Mapping[str, str] = field(default_factory=dict)
+    trees: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Json]:
         """Return it as JSON for the page's script; what is empty is left out."""
         row: dict[str, Any] = {"kind": self.kind, "n": self.number, "t": self.time_s}
-        for name in ("screens", "action", "note", "why", "met", "seconds", "tokens", "changes"):
+        for name in _SHOWN:
             if value := getattr(self, name):
                 row[name] = value
         return row
@@ -181,14 +184,16 @@ def embed(value: Json) -> Markup:
 def _moments(events: Sequence[dict[str, Any]], start: Mapping[str, str]) -> Iterable[Moment]:
     states, number = dict(start), 0
     screens: Mapping[str, str] = {}
-    for event in events:
+    for index, event in enumerate(events):
         kind = _KINDS.get(event["type"])
         if kind is None:
             continue
+        # What the agent was shown then is the next line.
+        trees = next(iter(events[index + 1 : index + 2]), {}).get("trees", {})
         screens, number = event.get("screens", screens), event.get("n", number)
         changes = _changes(event, states)
         states |= changes
-        yield _moment(kind, event, number, screens, changes)
+        yield replace(_moment(kind, event, number, screens, changes), trees=trees)
 
 
 def _moment(

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from appliance.base.errors import AgentError, LinkTimeoutError, MachineStartError
 from controller.actions.space import Action
+from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
 from controller.agents.protocol import Turn, Usage
 from controller.episode.episode import Episode
 from controller.episode.result import Reason
 from controller.episode.trial import run_trial
+from controller.observation.observer import describe_tree
 from evaluators.graph.outcome import Verdict
 from provisioning.fake.fleet import FakeLease
 from provisioning.protocols import Kind
@@ -49,6 +52,21 @@ def test_every_step_is_logged_with_its_pictures(bench: Bench, dark_task: Task) -
     assert len(pictures) == 3
     assert all((bench.folder / "blobs" / f"{name}.png").is_file() for name in pictures)
     assert bench.events[4]["met"] == ["dark"]
+
+
+def test_trees_are_logged_as_the_agent_was_shown_them(bench: Bench, dark_task: Task) -> None:
+    bench.with_trees = True
+    agent = Scripted(Action("wait", None, {"seconds": 0.1}), Action("fly"))
+    bench.drive(dark_task, AgentDriver(agent))
+    types = [event["type"] for event in bench.events]
+    shown = ["observation", "trees", "step", "trees", "refused", "trees", "step", "end"]
+    assert types == ["start", "lease", *shown]
+    rows = [event for event in bench.events if event["type"] == "trees"]
+    assert [row["n"] for row in rows] == [0, 1, 1]
+    for row, seen in zip(rows, agent.seen, strict=True):
+        path = bench.folder / "blobs" / f"{row['trees']['desktop']}.json"
+        assert json.loads(path.read_text()) == describe_tree(seen.trees["desktop"])
+        assert {"role", "name", "bounds"} < json.loads(path.read_text())[0].keys()
 
 
 def test_measures_are_taken_with_their_labels(bench: Bench, dark_task: Task) -> None:

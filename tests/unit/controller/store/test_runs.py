@@ -23,6 +23,7 @@ from controller.store.index import list_runs
 from controller.store.runs import Store
 from controller.store.spec import CodeSpec, RunSpec, SuiteSpec, TaskSpec
 from evaluators.graph.outcome import Verdict
+from provisioning.protocols import Bounds, Element
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -187,6 +188,20 @@ def test_equal_pictures_are_kept_once_under_their_digest(tmp_path: Path) -> None
         }
     (picture,) = (folder.path / "blobs").iterdir()
     assert digest_bytes(picture.read_bytes()) == picture.stem == shot.digest
+
+
+def test_equal_trees_are_kept_once_under_their_digest(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    tree = [Element("push button", "Save", Bounds(1, 2, 3, 4), frozenset({"focused", "enabled"}))]
+    with folder.begin_attempt("a", 0, CLOCK) as log:
+        digests = [log.keep_trees({"desktop": tree}), log.keep_trees({"desktop": [*tree, *tree]})]
+        assert log.keep_trees({"phone": tree}) == {"phone": digests[0]["desktop"]}
+    kept = {path.stem: path for path in (folder.path / "blobs").iterdir()}
+    assert set(kept) == {each["desktop"] for each in digests}
+    text = kept[digests[0]["desktop"]].read_bytes()
+    assert digest_bytes(text) == digests[0]["desktop"]
+    (row,) = json.loads(text)
+    assert (row["bounds"], row["states"]) == ([1, 2, 3, 4], ["enabled", "focused"])
 
 
 def test_an_unknown_run_is_named_with_the_nearest(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,7 +24,8 @@ LONG_S = 120.0
 def session(browser: TestClient, around: Surroundings) -> Iterator[HumanSession]:
     """Begin a task on machines in memory."""
     sign_in(browser, around)
-    shown = browser.post("/human", data={"task": first_task(), "fleet": "fake"})
+    form = {"task": first_task(), "fleet": "fake", "trees": "true"}
+    shown = browser.post("/human", data=form)
     assert shown.status_code == 200, shown.text
     run = shown.url.path.rpartition("/")[2]
     found: HumanSession = browser.app.state.human_desk.get(run)  # type: ignore[attr-defined]
@@ -60,8 +62,18 @@ def test_a_person_does_a_task_and_is_judged_and_kept(
     assert "false_completion" in text
     report = around.store.open(session.run)
     assert report.spec.agent_name == "human"
-    kinds = [event["type"] for event in report.events(session.task.id, 0)]
-    assert kinds[:4] == ["start", "lease", "observation", "step"]
+    events = report.events(session.task.id, 0)
+    kinds = [event["type"] for event in events]
+    assert kinds[:6] == ["start", "lease", "observation", "trees", "step", "trees"]
+    assert report.spec.observation.trees
+    assert events[4]["action"] == action
+    trial = browser.get(f"/runs/{session.run}/trials/{session.task.id}/0?at=1").text
+    (tree,) = re.findall(r'href="(/api/v1/runs/[^"]+/trees/[^"]+)">accessibility tree', trial)
+    assert tree.endswith(events[5]["trees"]["desktop"])
+    assert {"role", "name", "states"} < browser.get(tree).json()[0].keys()
+    assert browser.get(f"{tree[:-1]}{'0' if tree[-1] != '0' else '1'}").status_code == 404
+    last = browser.get(f"/runs/{session.run}/trials/{session.task.id}/0").text
+    assert re.search(r'trees/" hidden>accessibility tree', last)
     suite = browser.get("/suites/smoke").text
     assert f'/runs/{session.run}/trials/{session.task.id}/0">human</a>' in suite
     late = browser.post(f"{path}/act", json=action)
