@@ -24,7 +24,7 @@ from evaluators.metrics.structure import Structure
 from evaluators.source_digest import SourceDigester
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from controller.episode.result import TrialResult
     from controller.service.api.surroundings import Surroundings
@@ -34,17 +34,25 @@ if TYPE_CHECKING:
 
 router = APIRouter(include_in_schema=False)
 
-WITNESSES = ("oracle", "noop", "human")
+_HUMAN = "human"
+WITNESSES = ("oracle", "noop", _HUMAN)
 """Agents whose trials say something of a task: it can be passed, not by idling, and by people."""
 _RUNS_EACH = 5
+_BASELINES = 500
+"""Runs of people that are looked at for a PASS beyond the last ones: each is of one task alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """The last trial of a task, as it is now, by an agent that says something of it."""
+    """The last trial of a task, as it is now, by an agent that says something of it; of people, the last PASS."""
 
     run: str
     result: TrialResult
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether it passed; only then its steps and time are a baseline."""
+        return self.result.verdict is Verdict.PASS
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +125,27 @@ def _witnesses(around: Surroundings, suite: Suite) -> dict[str, dict[str, Witnes
     present = {task.id: specify_task(task, suite.vocabulary, digester) for task in suite.tasks}
     found: dict[str, dict[str, Witness]] = {}
     for folder in _runs(around, suite.name):
+        agent = folder.spec.agent_name
+        known = {task: row[agent] for task, row in found.items() if agent in row}
         same = {task.id for task in folder.spec.tasks if present.get(task.id) == task}
-        for result in reversed(folder.results()):
-            if result.task in same:
-                witness = Witness(folder.spec.run, result)
-                found.setdefault(result.task, {}).setdefault(folder.spec.agent_name, witness)
+        lacking = {task for task in same if _lacks(agent, known.get(task))}
+        for result in reversed(folder.results()) if lacking else ():
+            witness = Witness(folder.spec.run, result)
+            if result.task in lacking and (result.task not in known or witness.is_passed):
+                known[result.task] = found.setdefault(result.task, {})[agent] = witness
+                lacking = {task for task in lacking if _lacks(agent, known.get(task))}
     return found
+
+
+def _lacks(agent: str, known: Witness | None) -> bool:
+    return known is None or (agent == _HUMAN and not known.is_passed)
 
 
 def _runs(around: Surroundings, suite: str) -> Iterator[RunFolder]:
     """Return the last runs of a suite by agents that say something, the latest first."""
-    rows = list_runs(around.store)[::-1]
+    rows = [row for row in list_runs(around.store)[::-1] if row.suite == suite]
     for agent in WITNESSES:
-        names: Sequence[str] = [r.run for r in rows if r.suite == suite and r.agent == agent]
-        for name in names[:_RUNS_EACH]:
-            yield around.store.open(name)
+        own = [row for row in rows if row.agent == agent]
+        older = [row for row in own[_RUNS_EACH:] if row.passed] if agent == _HUMAN else []
+        for row in own[:_RUNS_EACH] + older[:_BASELINES]:
+            yield around.store.open(row.run)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Self
 
-    from appliance.base.clock import Clock
+    from appliance.base.clock import Clock, FakeClock
     from controller.episode.episode import Episode
     from controller.episode.result import TrialResult
     from controller.executors.protocol import Executor, TrialEvent, TrialSink
@@ -194,22 +194,24 @@ def test_a_trial_whose_machine_failed_gets_another_attempt(lab: Lab) -> None:
 
 
 class Costly:
-    """Uses 100 tokens for 2 dollars before it plays the reference solution, or fails as told."""
+    """Uses 100 tokens for 2 dollars in 10 s before it plays the reference solution, or fails as told."""
 
-    def __init__(self, failures: int = 0) -> None:
+    def __init__(self, clock: FakeClock, failures: int = 0) -> None:
+        self._clock = clock
         self._fail = Failing(failures)
 
     def drive(self, episode: Episode, observation: Observation) -> None:
+        self._clock.advance(10.0)
         episode.step(Turn((), usage=Usage(80, 20, 2.0), fault="It thinks."))
         self._fail("a task")
         OracleDriver().drive(episode, observation)
 
 
-@pytest.mark.parametrize("limit", [{"tokens": 250}, {"usd": 4.1}])
+@pytest.mark.parametrize("limit", [{"tokens": 250}, {"usd": 4.1}, {"seconds": 25.0}])
 def test_a_run_ends_when_its_budget_is_spent_and_goes_on_with_a_larger_one(
     lab: Lab, limit: dict[str, Any]
 ) -> None:
-    run = lab.begin(Costly(failures=1), retries=1, budget=BudgetSpec(**limit))
+    run = lab.begin(Costly(lab.clock, failures=1), retries=1, budget=BudgetSpec(**limit))
     lab.go(run)
     (spent,) = (event for event in lab.events if isinstance(event, BudgetSpent))
     assert (spent.run, spent.left) == (run.spec.run, 2)
@@ -221,7 +223,7 @@ def test_a_run_ends_when_its_budget_is_spent_and_goes_on_with_a_larger_one(
     assert "2 trials are left over" in report.summary()
     assert [row.state for row in list_runs(Store(lab.folder))] == ["budget_spent"]
     assert lab.go(run) == []
-    change_budget(run, BudgetSpec(tokens=1000))
+    change_budget(run, BudgetSpec(**dict.fromkeys(limit, 1000)))
     assert [result.verdict for result in lab.go(run)] == [Verdict.PASS] * 2
     report = read_report(run)
     assert (report.ended, report.to_dict()["spent"]) == (
@@ -232,7 +234,7 @@ def test_a_run_ends_when_its_budget_is_spent_and_goes_on_with_a_larger_one(
 
 
 def test_a_spent_budget_allows_no_further_attempt(lab: Lab) -> None:
-    run = lab.begin(Costly(failures=9), retries=5, budget=BudgetSpec(tokens=100))
+    run = lab.begin(Costly(lab.clock, failures=9), retries=5, budget=BudgetSpec(tokens=100))
     (result,) = lab.go(run)
     assert result.reason is Reason.ENVIRONMENT_ERROR
     assert read_report(run).ended == "budget_spent"

@@ -268,6 +268,38 @@ def test_cancelling_ends_a_step_that_is_carried_out(
     assert (replies[0]["reward"], fleet.leased) == (None, 0)
 
 
+def test_a_late_step_goes_on_and_is_answered_when_asked_for_again(
+    client: TestClient, fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    episode = open_one(client)["id"]
+    machine = next(iter(fleet.machines.values()))
+    free, capture = threading.Event(), machine.screen.capture
+    monkeypatch.setattr(
+        machine.screen, "capture", lambda: free.wait(60) and capture(), raising=False
+    )
+    asked: dict[str, Any] = {"request_id": "1", "actions": [TERMINAL]}
+    late = post(client, f"/{episode}/step", 504, **asked, deadline_s=0.01)
+    assert (late["error"]["code"], "same id" in late["error"]["resolution"]) == ("deadline", True)
+    free.set()
+    assert post(client, f"/{episode}/step", **asked)["observation"]["step"] == 1
+    assert step(client, episode, "2", WAIT)["observation"]["step"] == 2
+
+
+def test_the_end_of_the_service_gives_all_machines_back(
+    client: TestClient, sessions: EpisodeSessions, fleet: FakeFleet
+) -> None:
+    episodes = [open_one(client)["id"] for _ in range(2)]
+    assert fleet.leased == 2
+    stop = threading.Event()
+    stop.set()
+    sessions(stop)
+    assert fleet.leased == 0
+    shown = [client.get(f"{BASE}/{episode}").json() for episode in episodes]
+    assert [(each["end"], each["outcome"]["fault"]) for each in shown] == [
+        ("cancelled", "cancelled")
+    ] * 2
+
+
 def test_what_is_no_list_of_actions_is_called_so(client: TestClient) -> None:
     reply = post(client, "/x/step", 422, request_id="1", actions="nonsense")["error"]
     assert "valid list" in reply["details"]

@@ -10,10 +10,13 @@ import pytest
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
+from controller.planning import Plan, create_run
+from controller.store.agent_spec import CustomSpec
 from controller.store.comparison import compare_runs
-from controller.store.comparison_lines import COMPLEXITY, Line, break_down
+from controller.store.comparison_lines import APPS, CAPABILITIES, COMPLEXITY, Line, break_down
 from controller.store.comparison_page import to_html
 from controller.store.comparison_text import to_csv, to_markdown
+from controller.wiring import open_suite
 from tests.unit.controller.store.test_comparison import SPEC, other, record
 
 if TYPE_CHECKING:
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 
     from controller.store.comparison import RunComparison
     from controller.store.comparison_lines import Breakdown
+    from controller.store.runs import RunFolder
+    from evaluators.model.suite import Suite
     from tests.unit.controller.lab import Lab
 
 HOSTILE = "<script>alert(1)</script>|x"
@@ -103,7 +108,7 @@ def test_the_page_is_whole_has_charts_and_fetches_and_runs_nothing(tmp_path: Pat
     assert page.tags.count("circle") == 2 + 4
 
 
-def test_applications_and_complexity_are_of_the_suite_that_was_run(lab: Lab) -> None:
+def test_complexity_is_of_the_suite_that_was_run(lab: Lab) -> None:
     first, second = lab.begin(OracleDriver()), lab.begin(AgentDriver(NoopAgent))
     lab.use(OracleDriver())
     lab.go(first)
@@ -115,3 +120,49 @@ def test_applications_and_complexity_are_of_the_suite_that_was_run(lab: Lab) -> 
     assert {line.name for line in levels} >= {"dependency: easy", "instruction: easy"}
     assert {line.difference for line in levels} == {-1.0}
     assert breakdown.notes == ()
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Suite:
+    """Return a suite of a task with five subtasks in a line, and one with one."""
+    folder = tmp_path / "lines"
+    folder.mkdir()
+    (folder / "suite.yaml").write_text(
+        "name: lines\nversion: '1'\ndescription: x\ntasks: [five.yaml, one.yaml]\n"
+    )
+    for name, app, count in (("five", "Files", 5), ("one", "Contacts", 1)):
+        check = f"on: desktop, check: file_exists, app: {app}"
+        nodes = [
+            f"  - {{id: n{number}, {check}, with: {{path: ~/{number}}}"
+            + (f", after: [n{number - 1}]}}\n" if number else "}\n")
+            for number in range(count)
+        ]
+        head = f"id: {name}\ninstruction: Make files.\nroles: {{desktop: desktop}}\ngraph:\n"
+        (folder / f"{name}.yaml").write_text(
+            head + "".join(nodes) + "oracle:\n  - {do: complete}\n"
+        )
+    return open_suite(str(folder))
+
+
+def judged(folder: Path, suite: Suite, passed: str) -> RunFolder:
+    """Record a run of a suite in which the tasks named passed."""
+    plan = Plan(suite, CustomSpec(name="x"), AgentDriver(NoopAgent))
+    return record(folder, create_run(plan, folder / "begun").spec, passed)
+
+
+def test_applications_and_capabilities_are_told_apart(tmp_path: Path, lines: Suite) -> None:
+    first = judged(tmp_path / "a", lines, "five one")
+    second = judged(tmp_path / "b", lines, "one")
+    sections = dict(break_down(first, second, compare_runs(first, second), lines).sections())
+    apps = {line.name: (line.tasks, line.first, line.second) for line in sections[APPS]}
+    assert apps == {"Contacts": (1, 1.0, 1.0), "Files": (1, 1.0, 0.0)}
+    capabilities = {line.name: (line.tasks, line.difference) for line in sections[CAPABILITIES]}
+    # Dependency, instruction and hierarchy are hard, knowledge and branch easy; the other task needs none.
+    assert set(capabilities.values()) == {(1, -1.0)}
+    assert set(capabilities) == {
+        "Dependency Identification",
+        "Domain-Specific Knowledge",
+        "Long-Range Planning",
+        "Long-Sequence Reasoning",
+        "Subtask Identification",
+    }

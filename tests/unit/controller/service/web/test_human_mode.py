@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
+from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
+from controller.planning import Plan, create_run
 from controller.service.state.tokens import Role
+from controller.service.web.human.session import PersonDriver
+from controller.store.agent_spec import CustomSpec
+from controller.wiring import open_suite
+from evaluators.graph.outcome import Verdict
 from tests.unit.controller.service.test_pages import sign_in
 
 if TYPE_CHECKING:
@@ -79,6 +85,31 @@ def test_a_person_does_a_task_and_is_judged_and_kept(
     late = browser.post(f"{path}/act", json=action)
     assert late.status_code == 409
     assert late.json()["error"]["brief"].endswith("is over.")
+
+
+def record_person(around: Surroundings, task: str, steps: int, verdict: Verdict) -> str:
+    """Record a trial that a person is said to have done."""
+    plan = Plan(open_suite("smoke"), CustomSpec(name="human"), PersonDriver(), (task,))
+    folder = create_run(plan, around.settings.runs_dir)
+    reason = Reason.SUCCESS if verdict is Verdict.PASS else Reason.FALSE_COMPLETION
+    result = TrialResult(task, 0, verdict, reason, 1, 1, steps, 90.0, agent_seconds=61.0)
+    with folder.begin_attempt(task, 0, SYSTEM_CLOCK) as log:
+        log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
+    return folder.spec.run
+
+
+def test_the_baseline_of_a_task_is_what_a_person_last_passed_it_with(
+    browser: TestClient, around: Surroundings
+) -> None:
+    record_person(around, "desktop-editor", 30, Verdict.PASS)
+    passed = record_person(around, "desktop-editor", 12, Verdict.PASS)
+    for _ in range(6):
+        record_person(around, "desktop-editor", 3, Verdict.FAIL)
+    record_person(around, "desktop-badge", 4, Verdict.FAIL)
+    sign_in(browser, around)
+    text = browser.get("/suites/smoke").text
+    assert re.findall(r"<td>(\d+ steps, [\d:]+)</td>", text) == ["12 steps, 1:01"]
+    assert f'/runs/{passed}/trials/desktop-editor/0">human</a>' in text
 
 
 def test_who_gives_up_is_inconclusive_and_machines_go_back(
