@@ -83,7 +83,7 @@ class HumanSession:
         self._folder = folder
         self._driver = driver
         self._lock = threading.Lock()
-        self._is_shown = False
+        self._owed = 1  # what the driver has not returned yet: the first observation, then steps
         self._cancel = CancelToken()
         self._steps = 0
         self.error: MesocosmError | None = None
@@ -133,16 +133,32 @@ class HumanSession:
             if self.phase != "acting":
                 raise UsageError(f"The trial of {self.task.id} is {self.phase}.")
             try:
-                if not self._is_shown:
-                    self._driver.turns.receive(_STEP_TIMEOUT_S)
-                    self._is_shown = True
-                self._driver.turns.send([action])
-                step = self._driver.turns.receive(_STEP_TIMEOUT_S)
+                step = self._exchange(action)
             except TimeoutError as exc:
                 raise DeadlineError("The action is still being carried out.") from exc
-            assert isinstance(step, Step)  # noqa: S101 - the observation comes once, first
             self._steps = step.observation.step
             return step
+
+    def _exchange(self, action: Action) -> Step:
+        """Hand in an action after those that were late; return its step, or the last one of the trial.
+
+        Raises:
+            TimeoutError: it takes too long.
+        """
+        while self._owed:
+            late = self._receive()
+            if isinstance(late, Step) and late.done:
+                return late
+        self._driver.turns.send([action])
+        self._owed += 1
+        step = self._receive()
+        assert isinstance(step, Step)  # noqa: S101 - the observation comes once, first
+        return step
+
+    def _receive(self) -> Step | Observation:
+        received = self._driver.turns.receive(_STEP_TIMEOUT_S)
+        self._owed -= 1
+        return received
 
     def picture(self, role: str) -> bytes:
         """Return what a machine shows now, as a JPEG.

@@ -21,6 +21,8 @@ from controller.service.worker import work as work_module
 from controller.service.worker.worker import Worker
 from controller.store.runs import Store
 from controller.store.spec import BudgetSpec
+from provisioning.fake import FakeFleet
+from tests.unit.controller.stand_in import stand_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -201,6 +203,26 @@ def test_what_cannot_be_run_fails_at_once_and_trouble_of_the_host_is_retried(
     waiting = queue.get(retried)
     assert (waiting.state, waiting.starts) == (State.QUEUED, 1)
     assert waiting.not_before_s > waiting.requested_s
+
+
+def test_no_run_is_begun_whose_model_does_not_answer(
+    database: Database,
+    settings: Settings,
+    queue: RunQueue,
+    request_of_tiny: RunRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    leased: list[object] = []
+    monkeypatch.setattr(FakeFleet, "acquire", lambda *_, **__: leased.append("a machine"))
+    with stand_in((404, {"error": {"message": "no such model"}})) as server:
+        asks = {"agent": "model", "model": "m", "base_url": server.base_url}
+        run = queue.add(request_of_tiny.model_copy(update=asks), Asker("api")).run
+        with working(database, settings):
+            assert wait_until(lambda: queue.get(run).brief, timeout_s=LONG_S, every_s=0.02)
+    assert "does not answer" in queue.get(run).brief
+    assert server.requests[0]["tools"]
+    assert leased == []
+    assert not Store(settings.runs_dir).has(run)
 
 
 def test_a_queue_has_one_worker(database: Database, settings: Settings) -> None:

@@ -9,6 +9,7 @@ from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.planning import Plan, create_run
 from controller.service.state.tokens import Role
+from controller.service.web.human import session as session_module
 from controller.service.web.human.session import PersonDriver
 from controller.store.agent_spec import CustomSpec
 from controller.wiring import open_suite
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from starlette.testclient import TestClient
 
+    from appliance.base.clock import FakeClock
     from controller.service.api.surroundings import Surroundings
     from controller.service.web.human.session import HumanSession
 
@@ -87,25 +89,42 @@ def test_a_person_does_a_task_and_is_judged_and_kept(
     assert late.json()["error"]["brief"].endswith("is over.")
 
 
-def record_person(around: Surroundings, task: str, steps: int, verdict: Verdict) -> str:
-    """Record a trial that a person is said to have done."""
+def test_an_action_that_was_late_does_not_answer_for_the_next(
+    browser: TestClient, session: HumanSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"/human/{session.run}/act"
+    done = browser.post(path, json={"do": "wait", "with": {"seconds": 0.1}}).json()
+    assert done["steps"] == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(session_module, "_STEP_TIMEOUT_S", 0.01)
+        late = browser.post(path, json={"do": "wait", "with": {"seconds": 0.2}})
+        assert (late.status_code, late.json()["error"]["code"]) == (504, "deadline")
+    refused = browser.post(path, json={"on": "desktop", "do": "fly"}).json()
+    assert (refused["steps"], "fly" in refused["feedback"]) == (2, True)
+
+
+def record_person(
+    around: Surroundings, clock: FakeClock, task: str, steps: int, verdict: Verdict
+) -> str:
+    """Record a trial that a person is said to have done, a second after the last one."""
+    clock.advance(1.0)
     plan = Plan(open_suite("smoke"), CustomSpec(name="human"), PersonDriver(), (task,))
-    folder = create_run(plan, around.settings.runs_dir)
+    folder = create_run(plan, around.settings.runs_dir, clock=clock)
     reason = Reason.SUCCESS if verdict is Verdict.PASS else Reason.FALSE_COMPLETION
     result = TrialResult(task, 0, verdict, reason, 1, 1, steps, 90.0, agent_seconds=61.0)
-    with folder.begin_attempt(task, 0, SYSTEM_CLOCK) as log:
+    with folder.begin_attempt(task, 0, clock) as log:
         log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
     return folder.spec.run
 
 
 def test_the_baseline_of_a_task_is_what_a_person_last_passed_it_with(
-    browser: TestClient, around: Surroundings
+    browser: TestClient, around: Surroundings, clock: FakeClock
 ) -> None:
-    record_person(around, "desktop-editor", 30, Verdict.PASS)
-    passed = record_person(around, "desktop-editor", 12, Verdict.PASS)
+    record_person(around, clock, "desktop-editor", 30, Verdict.PASS)
+    passed = record_person(around, clock, "desktop-editor", 12, Verdict.PASS)
     for _ in range(6):
-        record_person(around, "desktop-editor", 3, Verdict.FAIL)
-    record_person(around, "desktop-badge", 4, Verdict.FAIL)
+        record_person(around, clock, "desktop-editor", 3, Verdict.FAIL)
+    record_person(around, clock, "desktop-badge", 4, Verdict.FAIL)
     sign_in(browser, around)
     text = browser.get("/suites/smoke").text
     assert re.findall(r"<td>(\d+ steps, [\d:]+)</td>", text) == ["12 steps, 1:01"]
