@@ -365,10 +365,14 @@ class AgentError(MesocosmError):
 
     Attributes:
         outage_s: seconds that it waited for a model which did not answer; not charged to it.
+        tokens: that its model used for this turn all the same: sent, received.
+        usd: their price.
     """
 
     code = "agent"
     outage_s: float = 0.0
+    tokens: tuple[int, int] = (0, 0)
+    usd: float = 0.0
 
 
 class ModelRefusalError(AgentError):

@@ -92,6 +92,7 @@ def resume(
     agent. The agent is the one that the run began with: a model, an endpoint or
     settings named now that differ from it are refused, and so is another fleet. A budget that is spent needs a larger one. The exit code is that of ``mesocosm run``.
     """
+    from appliance.base.errors import UsageError
     from appliance.base.settings import get_settings
     from controller.agents.registry import AgentOptions, make_driver
     from controller.episode.result import reasons_to_retry
@@ -107,6 +108,11 @@ def resume(
     lender = choose_fleet(folder, fleet)
     chosen = open_suite_of(folder.spec, suite)
     options = AgentOptions(model=model, base_url=base_url)
+    if (model or base_url) and folder.spec.agent.kind not in {"model", "registered"}:
+        raise UsageError(
+            f"The agent of this run is of the kind {folder.spec.agent.kind}, which names no model.",
+            resolution="Leave --model and --base-url away.",
+        )
     plan = resume_plan(folder.spec, chosen, lambda spec: make_driver(spec, options))
     warn_of_other_code(folder.spec)
     check_ready(plan, options, is_real=lender == "real", is_whole=preflight, build=build)

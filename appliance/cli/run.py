@@ -145,6 +145,9 @@ def carry_out(job: Job, folder: RunFolder, *, parallel: int, json: bool) -> None
         with watching(len(folder.spec.planned)) as display:
             job = replace(job, budget=open_budget(folder))
             LocalExecutor(parallel).run(job, folder, on_event=display)
+    except KeyboardInterrupt:
+        say(f"interrupted; go on with: mesocosm resume {folder.spec.run}")
+        raise
     finally:
         report = read_report(folder, job.suite)
         if json:

@@ -89,16 +89,37 @@ class AgentDriver:
         agent_s, wall_s = episode.time_left_s()
         timeout_s = max(0.0, min(agent_s + self.allowance_s, wall_s))
         try:
-            return thread.run(call, timeout_s=timeout_s, cancel=episode.cancel)
-        except (AgentError, CancelledError, NoAnswerError):
-            raise
-        except (Exception, SystemExit) as exc:
+            found = thread.run(_shielded(call), timeout_s=timeout_s, cancel=episode.cancel)
+            if not isinstance(found, _Raised):
+                return found
+            exc = found.error
             _LOG.info("The agent raised.", exc_info=exc)
             diary.write("traceback", text=mask("".join(traceback.format_exception(exc))))
             text = mask(f"The agent raised {type(exc).__name__}: {exc}")
             raise AgentError(text, place_of(exc)) from exc
         finally:
             episode.note(diary.take())
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    """What an agent's code raised, of whatever class: Ctrl-C comes to the main thread alone."""
+
+    error: BaseException
+
+
+def _shielded(call: Callable[[], T]) -> Callable[[], T | _Raised]:
+    """Return a call that raises our own errors and returns all others."""
+
+    def run() -> T | _Raised:
+        try:
+            return call()
+        except (AgentError, CancelledError, NoAnswerError):
+            raise
+        except BaseException as exc:  # noqa: BLE001 - whatever the agent's code raises
+            return _Raised(exc)
+
+    return run
 
 
 def _close(agent: Agent) -> None:
@@ -108,6 +129,11 @@ def _close(agent: Agent) -> None:
         return
     try:
         with CallThread() as thread:
-            thread.run(close, timeout_s=_CLOSE_S)
-    except (Exception, SystemExit) as exc:  # noqa: BLE001 - whatever the agent's code raises
+            found = thread.run(_shielded(close), timeout_s=_CLOSE_S)
+    except (AgentError, NoAnswerError) as exc:
         _LOG.warning("The agent could not be closed: %s", exc)
+        return
+    if isinstance(found, _Raised):
+        error = found.error
+        text = mask(f"{type(error).__name__}: {error} ({place_of(error)})")
+        _LOG.warning("The agent could not be closed: %s", text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from appliance.base.cancel import CancellableClock, CancelToken
 from appliance.base.errors import (
+    AgentError,
     EpisodeStartError,
     EpisodeUseError,
     MesocosmError,
@@ -197,19 +198,22 @@ class Episode:
         for entry in entries:
             self._log.append("agent", kind=entry.kind, data=entry.data)
 
-    def fail(self, error: Exception, outage_s: float = 0.0) -> Step:
+    def fail(self, error: Exception) -> Step:
         """End the trial because its driver cannot go on.
 
         Args:
-            error: an `AgentError` is the agent's fault, or its model's; others are attributed as
-                errors of the environment.
-            outage_s: see `Turn`.
+            error: an `AgentError` is the agent's fault, or its model's, and tells what the turn
+                cost; others are attributed as errors of the environment.
 
         Raises:
             EpisodeUseError: the episode was not reset, or the trial is over.
             StoreError: the log cannot be written.
         """
-        self._require_live().budget.charge(self._turn_s() - outage_s, Usage())
+        turn_s, usage = self._turn_s(), Usage()
+        if isinstance(error, AgentError):
+            turn_s -= error.outage_s
+            usage = Usage(error.tokens[0], error.tokens[1], error.usd)
+        self._require_live().budget.charge(turn_s, usage)
         return self._over(self._ending_of(error))
 
     def expire(self, reason: Reason) -> Step:

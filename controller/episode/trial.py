@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from appliance.base.errors import AgentError, EpisodeStartError, StoreError
+from appliance.base.errors import EpisodeStartError, StoreError
 
 if TYPE_CHECKING:
     from controller.episode.episode import Episode
@@ -61,4 +61,4 @@ def _drive(episode: Episode, driver: Driver, observation: Observation) -> None:
     except Exception as exc:
         if episode.is_over:
             raise
-        episode.fail(exc, exc.outage_s if isinstance(exc, AgentError) else 0.0)
+        episode.fail(exc)

@@ -218,12 +218,12 @@ class ModelEndpoint:
     def _unusable(self, error: ValidationError) -> UnansweredError:
         unusable = UnansweredError(
             "it sent what is no chat completion.",
-            clean(str(error)),
+            clean("\n".join(_lines(error))),
             f"Check that {self._settings.endpoint} is the address of an OpenAI-compatible API; "
             "it often ends in /v1.",
         )
         unusable.is_reply = True
-        unusable.words = shorten(error.errors(include_url=False)[0]["msg"])
+        unusable.words = shorten(next(_lines(error)))
         return unusable
 
     def _mapped(self, error: openai.OpenAIError) -> AgentError | UnansweredError:
@@ -236,13 +236,23 @@ class ModelEndpoint:
             refusal.status = status
             return refusal
         unanswered = UnansweredError(
-            name_of(error), detail, advice(status, self._settings.endpoint)
+            name_of(error), detail, advice(status, self._settings.endpoint, error.__cause__)
         )
         unanswered.words = words_of(error)
-        unanswered.pause_s = asked_pause_s(getattr(error, "response", None))
+        unanswered.pause_s = asked_pause_s(getattr(error, "response", None), self._clock.now_s())
         if status is None or status in RETRIED or status >= SERVER_ERROR:
             return unanswered
         return self._unavailable(unanswered)
+
+
+def _lines(error: ValidationError) -> Iterator[str]:
+    """Return what is wrong with a reply; first what its server says of an error, where it does."""
+    rows = error.errors(include_url=False)
+    said = rows[0]["input"].get("error") if isinstance(rows[0]["input"], dict) else None
+    if said:
+        yield f"The server says: {said.get('message', said) if isinstance(said, dict) else said}"
+    for row in rows:
+        yield f"{'.'.join(map(str, row['loc'])) or 'It'}: {row['msg']}"
 
 
 def _pauses() -> Iterator[float]:
@@ -260,10 +270,14 @@ def _accepted(reply: Reply) -> Reply:
     if message.reasoning:
         about += f"\nreasoning: {message.reasoning[1]}"
     if message.refusal:
-        raise ModelRefusalError("The model refuses.", clean(f"{message.refusal}\n{about}"))
-    if choice.finish_reason == "content_filter":
-        raise ModelRefusalError(
+        brief, words = "The model refuses.", message.refusal
+    elif choice.finish_reason == "content_filter":
+        brief, words = (
             "The model's answer was withheld by its content filter.",
-            clean(f"{message.content or ''}\n{about}".strip()),
+            message.content or "",
         )
-    return reply
+    else:
+        return reply
+    refusal = ModelRefusalError(brief, clean(f"{words}\n{about}".strip()))
+    refusal.tokens = (reply.tokens.prompt_tokens, reply.tokens.completion_tokens)
+    raise refusal

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import MesocosmError
@@ -17,6 +19,8 @@ RETRIED = frozenset({408, 409, 425, 429})
 SERVER_ERROR = 500
 _REFUSED = frozenset({400, 413, 422})
 _BUSY = 429
+_NOBODY_LISTENS = "ConnectError"
+"""Class of the HTTP client's error; its package is an extra."""
 _MAX_ASKED_PAUSE_S = 60.0
 _MAX_DETAIL_CHARS = 2000
 _MAX_WORDS_CHARS = 200
@@ -65,23 +69,25 @@ def shorten(text: str) -> str:
     return line if len(line) <= _MAX_WORDS_CHARS else f"{line[: _MAX_WORDS_CHARS - 1]}…"
 
 
-def advice(status: int | None, endpoint: str) -> str:
+def advice(status: int | None, endpoint: str, cause: BaseException | None = None) -> str:
     """Return what helps.
 
     Args:
         status: of HTTP; None where none came.
         endpoint: address of the server, without secrets.
+        cause: what broke where no status came.
     """
-    again = "`mesocosm resume` goes on once it answers."
+    if status is None and type(cause).__name__ == _NOBODY_LISTENS:
+        return f"Check that a server listens at {endpoint}."
     if status is None:
-        return f"Check that a server listens at {endpoint}; {again}"
+        return f"The connection to {endpoint} broke off: its server's log may say why."
     if status == _BUSY:
         return (
             "Run fewer trials at a time (--parallel), or let each wait longer "
-            f"(MESOCOSM_MODEL_OUTAGE_S); {again}"
+            "(MESOCOSM_MODEL_OUTAGE_S)."
         )
     if status in RETRIED or status >= SERVER_ERROR:
-        return f"The server at {endpoint} fails: its own log says why; {again}"
+        return f"The server at {endpoint} fails: its own log says why."
     return f"Check {endpoint}, the model's name and its key."
 
 
@@ -105,14 +111,28 @@ def is_refusal(status: int, detail: str) -> bool:
     return bool(_FLAGGED.search(detail) if status < SERVER_ERROR else _TOO_LARGE.search(detail))
 
 
-def asked_pause_s(response: Any) -> float | None:  # noqa: ANN401 - the SDK's HTTP response
-    """Return the pause that a server asks for, seconds; None when it asks for none or too long."""
+def asked_pause_s(response: Any, now_s: float) -> float | None:  # noqa: ANN401 - the SDK's HTTP response
+    """Return the pause that a server asks for, seconds, a minute at most; None when it asks for none.
+
+    Args:
+        response: of the server; None where none came.
+        now_s: the time, seconds since 1970, for a pause that is told by its end.
+    """
     headers = {} if response is None else response.headers
     for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            pause_s = float(headers.get(name, "")) * unit_s
-        except ValueError:
-            continue
-        if 0 <= pause_s <= _MAX_ASKED_PAUSE_S:
-            return pause_s
+        pause_s = _number_or_date(headers.get(name, ""), unit_s, now_s)
+        if pause_s >= 0:
+            return min(pause_s, _MAX_ASKED_PAUSE_S)
     return None
+
+
+def _number_or_date(text: str, unit_s: float, now_s: float) -> float:
+    """Return a pause, seconds; NaN where the text is neither a number nor a date of HTTP."""
+    try:
+        return float(text) * unit_s
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - now_s)
+    except ValueError:
+        return math.nan

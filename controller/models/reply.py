@@ -8,7 +8,6 @@ chat completion.
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -38,6 +37,10 @@ def _as_text(value: object) -> object:
 
 def _as_id(value: object) -> object:
     return "" if value is None else str(value) if isinstance(value, int) else value
+
+
+MAX_TOKENS = 10**9
+"""Of one request, in one direction; a larger count is none."""
 
 
 class _Open(BaseModel):
@@ -122,7 +125,7 @@ class Reply(BaseModel):
         count = self.usage.get(name, 0) if isinstance(self.usage, dict) else None
         if isinstance(count, bool) or not isinstance(count, (int, float)):
             return None
-        return int(count) if 0 <= count < math.inf else None
+        return int(count) if 0 <= count <= MAX_TOKENS else None
 
     def _warnings(self) -> Iterator[str]:
         if self.usage is None:

@@ -22,6 +22,7 @@ What the paper leaves open is defined as follows:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from evaluators.graph.outcome import Verdict
@@ -86,7 +87,8 @@ class TrialScore:
     def _efficiency(self, cost: int) -> float | None:
         if not self.nodes_met:
             return 0.0
-        return self.completion_ratio / cost if cost else None
+        # Any count of tokens may have been reported: one beyond floats makes 0.
+        return float(Fraction(self.nodes_met, self.nodes * cost)) if cost else None
 
 
 @dataclass(frozen=True, slots=True)

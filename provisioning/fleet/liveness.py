@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
-    from provisioning.machine_folder import MachineRecord
+    from provisioning.machine_folder import MachineFolder, MachineRecord
 
 ENDED = "ended"
 """State of a machine whose process or container is gone although its record says otherwise."""
@@ -53,7 +53,7 @@ class SeenMachine:
     Attributes:
         machine_id: of the machine.
         kind: of the machine.
-        state: its record's, or `ENDED`, or `UNREACHABLE`.
+        state: its record's (`READY` where its holder died), or `ENDED`, or `UNREACHABLE`.
     """
 
     machine_id: str
@@ -142,7 +142,7 @@ class Liveness:
         )
 
     def _records(self) -> list[MachineRecord]:
-        found = [folder.read() for folder in iter_folders(self._settings)]
+        found = [_present(folder) for folder in iter_folders(self._settings)]
         return [one for one in found if one is not None]
 
     def _ask_all(self, records: Iterable[MachineRecord], silent: dict[str, str]) -> dict[str, str]:
@@ -246,6 +246,15 @@ class LivenessWatch:
                 self._looked_s = self._clock.monotonic_s()
                 self._looked.set()
             self._ended.wait(EVERY_S)
+
+
+def _present(folder: MachineFolder) -> MachineRecord | None:
+    """Return a machine's record; a saved one whose holder died is ready for the next lease."""
+    record = folder.read()
+    is_lent = record is not None and record.state is MachineState.LEASED and not record.is_fork
+    if record is not None and is_lent and not folder.is_claimed():
+        return record.model_copy(update={"state": MachineState.READY})
+    return record
 
 
 def open_liveness(settings: Settings) -> Liveness:

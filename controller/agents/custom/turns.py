@@ -11,6 +11,7 @@ from pydantic import Field, JsonValue, ValidationError
 from appliance.base.errors import AgentError, nearest
 from controller.actions.space import Action
 from controller.agents.protocol import Turn, Usage
+from controller.models.reply import MAX_TOKENS
 from evaluators.model.base import Strict
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _EXPECTED = (
     "session), a list of actions, or {'actions': [...], 'note': TEXT, 'usage': {...}}."
 )
 _SHOWN_CHARS = 200
+_MAX_USD = 1e6
 _OTHER_NAMES = {
     "do": ("action", "name", "tool", "function", "type", "command"),
     "with": ("args", "arguments", "params", "parameters", "kwargs", "input"),
@@ -45,9 +47,9 @@ class ActionLine(Strict):
 
 
 class _UsageData(Strict):
-    prompt_tokens: int = Field(default=0, ge=0)
-    completion_tokens: int = Field(default=0, ge=0)
-    usd: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    prompt_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
+    completion_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
+    usd: float = Field(default=0.0, ge=0, le=_MAX_USD, allow_inf_nan=False)
 
 
 class _TurnData(Strict):

@@ -88,6 +88,7 @@ class ModelAgent:
                 return self._endpoint.ask(self._messages(), self._tools, seed=self._seed)
             except ModelRefusalError as exc:
                 if not self._yields_to(exc):
+                    exc.usd = self._usd(*exc.tokens)
                     raise
 
     def _yields_to(self, refusal: ModelRefusalError) -> bool:
@@ -107,11 +108,14 @@ class ModelAgent:
         return False
 
     def _usage(self, tokens: Tokens) -> Usage:
-        usd = (
-            tokens.prompt_tokens * self._settings.usd_per_mtok_prompt
-            + tokens.completion_tokens * self._settings.usd_per_mtok_completion
+        sent, received = tokens.prompt_tokens, tokens.completion_tokens
+        return Usage(sent, received, self._usd(sent, received))
+
+    def _usd(self, sent: int, received: int) -> float:
+        per_million = self._settings
+        return (
+            sent * per_million.usd_per_mtok_prompt + received * per_million.usd_per_mtok_completion
         ) / 1e6
-        return Usage(tokens.prompt_tokens, tokens.completion_tokens, usd)
 
     def _answers(self, observation: Observation) -> list[dict[str, Any]]:
         """Answer each of the last turn's calls, as the API demands, with what came of it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -129,7 +130,9 @@ def _read_arguments(call: ToolCall) -> dict[str, Any]:
     """
     name = call.function.name
     try:
-        args = json.loads(call.function.arguments or "{}")
+        args = json.loads(
+            call.function.arguments or "{}", parse_constant=_refuse, parse_float=_finite
+        )
         json.dumps(args, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise _CallError(_NO_TEXT.format(name=name)) from None
@@ -138,6 +141,16 @@ def _read_arguments(call: ToolCall) -> dict[str, Any]:
     if not isinstance(args, dict):
         raise _CallError(_NO_OBJECT.format(name=name))
     return args
+
+
+def _refuse(text: str) -> float:
+    """Refuse what Python reads as a number and JSON does not have."""
+    raise ValueError(f"{text} is no number that JSON has")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse(text)
 
 
 def _sendable_arguments(call: ToolCall) -> str:

@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from appliance.base.files import digest_json
 from controller.actions.space import Action
 from controller.agents.protocol import Turn, Usage
+from controller.models.reply import MAX_TOKENS
 
 MAX_DEADLINE_S = 3600.0
 _MAX_ACTIONS = 100
-_MAX_TOKENS = 10**9
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Deadline = Annotated[float, Field(gt=0, le=MAX_DEADLINE_S, allow_inf_nan=False)]
@@ -66,8 +66,8 @@ class ActionOrder(Order):
 class UsageOrder(Order):
     """What the caller's model used for a turn; the task's limits on tokens and money count it."""
 
-    prompt_tokens: int = Field(default=0, ge=0, le=_MAX_TOKENS)
-    completion_tokens: int = Field(default=0, ge=0, le=_MAX_TOKENS)
+    prompt_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
+    completion_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
     usd: float = Field(default=0.0, ge=0, le=1e6, allow_inf_nan=False)
 
 

@@ -95,11 +95,11 @@ BEHAVIOURS = {
     "sends an empty list of choices": before((200, {"choices": []})),
     "sends half of a character (a lone surrogate)": before((200, completion(content="\ud83d"))),
     "does not know the key or the model (401, 403, 404)": before((404, error("no such model"))),
-    "counts tokens as text, below 0 or not at all": spoilt(
+    "counts tokens as text, below 0, above 10⁹ or not at all": spoilt(
         {"usage": {"prompt_tokens": -7, "completion_tokens": "many"}}
     ),
     "sends arguments as an object instead of text": with_objects(),
-    "sends arguments that are no JSON, or cut off": before(
+    "sends arguments that are no JSON (NaN, 1e999 too), or cut off": before(
         (200, completion(("desktop__click", '{"x": 1')))
     ),
     "calls a tool that there is not": before((200, completion(("desktop__fly", "{}")))),

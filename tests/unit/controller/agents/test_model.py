@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import io
 import json
 from typing import TYPE_CHECKING, Any
@@ -140,11 +141,35 @@ def test_prices_give_the_cost(bench: Bench, dark_task: Task) -> None:
     assert result.usage.usd == pytest.approx((300 * 2 + 30 * 10) / 1e6)
 
 
+def test_absurd_counts_of_tokens_count_nothing(bench: Bench, dark_task: Task) -> None:
+    replies = [copy.deepcopy(OPEN), copy.deepcopy(TYPE)]
+    for reply, count in zip(replies, (10**30, 1e308), strict=True):
+        reply["usage"] = {"prompt_tokens": count, "completion_tokens": 7}
+    with stand_in(*((200, reply) for reply in replies)) as server:
+        result = bench.run(dark_task, agent_of(server))
+    assert result.verdict is Verdict.PASS
+    assert (result.usage.prompt_tokens, result.usage.completion_tokens) == (0, 14)
+
+
+def test_a_refused_turn_is_paid_for(bench: Bench, dark_task: Task) -> None:
+    refusal = {
+        "choices": [{"message": {"refusal": "no"}}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10},
+    }
+    with stand_in((200, refusal)) as server:
+        result = bench.run(dark_task, agent_of(server, usd_per_mtok_prompt=2.0))
+    assert result.reason is Reason.MODEL_REFUSAL
+    assert result.usage.total == 110
+    assert result.usage.usd == pytest.approx(200 / 1e6)
+
+
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
         (completion(("desktop__click", "{x: 1")), "not JSON"),
         (completion(("desktop__click", "[1, 2]")), "not a JSON object"),
+        (completion(("desktop__click", '{"x": NaN, "y": 2}')), "NaN is no number that JSON has"),
+        (completion(("desktop__click", '{"x": 1e999, "y": 2}')), "1e999 is no number"),
         (completion(("desktop__type_text", '{"text": "\\ud83d"}')), "no valid Unicode"),
         (completion(("desktop__click", '{"x": "left", "y": 2}')), "x: "),
     ],

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -183,8 +185,15 @@ def _refuse(machine: object) -> None:
     raise MachineStartError("no boot")
 
 
+def test_an_agent_cannot_interrupt_its_run(bench: Bench, dark_task: Task) -> None:
+    result = bench.run(dark_task, Scripted(OPEN, KeyboardInterrupt("mine")))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.AGENT_ERROR)
+    assert "The agent raised KeyboardInterrupt: mine" in result.detail
+    assert not bench.cancel.is_cancelled
+
+
 def test_ctrl_c_is_recorded_as_cancelled(bench: Bench, dark_task: Task) -> None:
-    result = bench.run(dark_task, Scripted(OPEN, KeyboardInterrupt()))
+    result = bench.run(dark_task, Scripted(OPEN, lambda: os.kill(os.getpid(), signal.SIGINT)))
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.CANCELLED)
     assert result.steps == 1
     assert result.detail == "Interrupted."

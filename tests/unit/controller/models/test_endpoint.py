@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import base64
 import socket
+from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from pydantic import SecretStr
 from appliance.base.clock import SYSTEM_CLOCK, FakeClock
 from appliance.base.errors import ModelRefusalError, ModelUnavailableError, RequirementError
 from controller.models.endpoint import ModelEndpoint
+from controller.models.failures import asked_pause_s
 from controller.models.preflight import require_listening
 from controller.models.settings import ModelSettings
 from tests.unit.controller.stand_in import DROPPED, HUNG, completion, stand_in
@@ -121,6 +124,36 @@ def test_a_request_has_a_deadline_even_when_bytes_trickle_in() -> None:
     assert endpoint.outage_s == pytest.approx(0.3, abs=1)
 
 
+@pytest.mark.parametrize(
+    ("headers", "pause_s"),
+    [
+        ({"retry-after": "2"}, 2.0),
+        ({"retry-after": "86400"}, 60.0),
+        ({"retry-after": "Mon, 23 Nov 2026 12:00:04 GMT"}, 4.0),
+        ({"retry-after": "Mon, 23 Nov 2026 11:00:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-1"}, None),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({}, None),
+    ],
+)
+def test_a_pause_is_asked_for_in_seconds_or_by_its_end(
+    headers: dict[str, str], pause_s: float | None
+) -> None:
+    now_s = datetime(2026, 11, 23, 12, tzinfo=UTC).timestamp()
+    assert asked_pause_s(SimpleNamespace(headers=headers), now_s) == pause_s
+
+
+def test_a_server_that_reports_an_error_with_status_200_is_quoted() -> None:
+    with (
+        stand_in((200, {"error": {"message": "model is loading"}})) as server,
+        pytest.raises(ModelUnavailableError) as caught,
+    ):
+        ModelEndpoint(settings(server.base_url, retries=0), FakeClock()).ask(MESSAGES, [])
+    assert caught.value.details.startswith("The server says: model is loading\nchoices: ")
+    assert "errors.pydantic.dev" not in caught.value.details
+
+
 def test_sampling_is_asked_for_only_where_it_is_set() -> None:
     with stand_in((200, DONE)) as server:
         ModelEndpoint(settings(server.base_url)).ask(MESSAGES, [])
@@ -148,7 +181,7 @@ def test_a_password_in_the_address_is_sent_and_never_shown() -> None:
         ((429, BUSY), "HTTP 429 (RateLimitError). slow down. It is asked again in 0.001 s."),
         ((500, f"bad \x1b[31m{'x' * 999}"), "HTTP 500 (InternalServerError). bad [31mxxx"),
         ((503, "my key is key"), "HTTP 503 (InternalServerError). my key is ***. It is asked"),
-        ((200, "<html>"), "no chat completion. Invalid JSON: expected value at line 1"),
+        ((200, "<html>"), "no chat completion. It: Invalid JSON: expected value at line 1"),
         (DROPPED, "It is asked again in 0.5 s."),
     ],
 )

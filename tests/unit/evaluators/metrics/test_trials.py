@@ -51,6 +51,10 @@ def test_efficiency_is_undefined_for_credit_without_cost_and_0_without_credit() 
     assert score(0).cost_efficiency == 0
 
 
+def test_a_count_beyond_floats_makes_no_efficiency() -> None:
+    assert score(4, tokens=10**400).cost_efficiency == 0
+
+
 @pytest.mark.parametrize("actions", [0, 1])
 def test_a_failure_without_an_action_is_worth_no_more_than_one_with_an_action(actions: int) -> None:
     passed = score(4, actions=4)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from provisioning.fleet.liveness import Sight
+
+
+@contextlib.contextmanager
+def held(folder: MachineFolder) -> Iterator[None]:
+    claim = folder.require_claim()
+    try:
+        yield
+    finally:
+        claim.release()
 
 
 class StandIn:
@@ -77,9 +87,17 @@ def test_machines_that_run_have_their_records_state(host: StandIn) -> None:
     host.add("desktop-1")
     host.add("desktop-2", MachineState.LEASED)
     host.add("desktop-3", MachineState.WAITING)
-    sight = host.liveness.look()
+    with held(MachineFolder(host.settings.machines_dir / "desktop-2")):
+        sight = host.liveness.look()
     assert sight.is_well
     assert sight.counts() == {("desktop", s): 1 for s in ("ready", "leased", "waiting")}
+
+
+def test_a_machine_whose_holder_died_is_ready_for_the_next(host: StandIn) -> None:
+    host.add("desktop-1", MachineState.LEASED)
+    with held(MachineFolder(host.settings.machines_dir / "desktop-1")):
+        assert host.states() == {"desktop-1": "leased"}
+    assert host.states() == {"desktop-1": "ready"}
 
 
 def test_a_machine_that_is_gone_has_ended_whatever_its_record_says(host: StandIn) -> None:
