@@ -67,6 +67,16 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.history._Open.__init__: * False -> True": "each line that is read sets it anew",
     "evaluators.desktop.history.commands_in: *: 1 -> 2": _BOUND,
     "evaluators.desktop.history.commands_in: * scanned + 1": _BOUND,
+    # repositories
+    "evaluators.desktop.repository._CONFIGURATION: *": "what git takes where there is none",
+    "evaluators.desktop.repository._copy: *config*": "what git takes where there is none",
+    "evaluators.desktop.repository._copy: *_CONFIGURATION*": "what git takes where there is none",
+    "evaluators.desktop.repository.*chmod(493)*": "cases run git as who made the copy; attacks do not",
+    "evaluators.desktop.repository.*: 493 -> 494": "one right more for others, who may not write",
+    "evaluators.desktop.repository._copy: *: False -> True": "git misses what was not copied, or needs it not",
+    "evaluators.desktop.repository._copy: * left -= len(data) -> pass": _BOUND,
+    "evaluators.desktop.repository._below: *: '/' -> *": _BOUND,
+    "evaluators.desktop.repository._below: *'refs/replace' -> *": "git is told to obey no replacement as well",
     # archives
     "evaluators.desktop.archives._members: * -> file.seek(0, 2) >= _MAX_ARCHIVE_BYTES": _BOUND,
     "evaluators.desktop.archives._members: *: 0 -> 1": "a bound, or a place that the reader sets anew",
