@@ -44,7 +44,11 @@ def watched_page(
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on(
             "console",
-            lambda line: complaints.append(line.text) if line.type == "error" else None,
+            lambda line: (
+                complaints.append(f"{line.text} ({line.location.get('url')})")
+                if line.type == "error"
+                else None
+            ),
         )
         try:
             yield page, complaints

@@ -73,8 +73,11 @@ def state(run: str, desk: Desk) -> dict[str, Any]:
 
 @router.get("/human/{run}/screen/{name}", dependencies=[Operating])
 def screen(run: str, name: str, desk: Desk) -> Response:
-    """Return what a machine shows now."""
-    return Response(desk.get(run).picture(name), media_type="image/jpeg")
+    """Return what a machine shows now; no content where the trial is over."""
+    shown = desk.get(run).picture(name)
+    if shown is None:
+        return Response(status_code=204)
+    return Response(shown, media_type="image/jpeg")
 
 
 @router.post("/human/{run}/act", dependencies=[Operating])

@@ -160,16 +160,18 @@ class HumanSession:
         self._owed -= 1
         return received
 
-    def picture(self, role: str) -> bytes:
-        """Return what a machine shows now, as a JPEG.
+    def picture(self, role: str) -> bytes | None:
+        """Return what a machine shows now, as a JPEG; None before the trial's begin and after its end.
 
         Raises:
-            UnknownNameError: the trial has no such machine now.
+            UnknownNameError: the trial has no such machine.
             MesocosmError: it cannot be asked.
         """
+        if role not in self.task.roles:
+            raise UnknownNameError.of("screen", role, self.task.roles)
         machines = {} if self.is_over else self._driver.machines
         if role not in machines:
-            raise UnknownNameError.of("screen", role, machines)
+            return None
         out = io.BytesIO()
         image = Image.fromarray(machines[role].screen.capture())
         image.save(out, format="JPEG", quality=_JPEG_QUALITY)

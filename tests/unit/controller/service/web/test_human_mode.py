@@ -65,6 +65,7 @@ def test_a_person_does_a_task_and_is_judged_and_kept(
     end = browser.post(f"{path}/act", json={"do": "complete"}).json()
     assert end["done"] is True
     session.wait()
+    assert browser.get(f"{path}/screen/desktop").status_code == 204  # asked for meanwhile
     text = browser.get(path).text
     assert "FAIL" in text
     assert "false_completion" in text
