@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from appliance.cli.groups import make_group
 from appliance.cli.moments import moment
 from appliance.cli.output import JsonOption, print_json, print_table, say
 
@@ -27,7 +28,7 @@ Name = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(no_args_is_help=True, help="Register agents of your own.")
+    group = make_group(no_args_is_help=True, help="Register agents of your own.")
     group.command("add")(add)
     group.command("list")(list_agents)
     group.command("remove")(remove)

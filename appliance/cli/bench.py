@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from appliance.cli.groups import make_group
 from appliance.cli.output import (
     JsonOption,
     console_err,
@@ -41,7 +42,7 @@ PageOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command group."""
-    group = typer.Typer(no_args_is_help=True, help="Measure the appliance on this host.")
+    group = make_group(no_args_is_help=True, help="Measure the appliance on this host.")
     group.command("reset")(reset)
     group.command("fork")(fork)
     group.command("density")(density)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from appliance.cli.groups import make_group
 from appliance.cli.output import JsonOption, console_out, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ KindsOption = Annotated[bool, typer.Option("--kinds", help="Count test cases by 
 
 def register(app: typer.Typer) -> None:
     """Add the command group."""
-    group = typer.Typer(no_args_is_help=True, help="List, show and try evaluators.")
+    group = make_group(no_args_is_help=True, help="List, show and try evaluators.")
     group.command("list")(list_)
     group.command("show")(show)
     group.command("try")(try_)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from appliance.cli.groups import make_group
 from appliance.cli.output import JsonOption, console_err, print_json, print_table, progress, say
 from appliance.cli.run_options import FleetOption
 
@@ -52,7 +53,7 @@ LicenceOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(
+    group = make_group(
         name="image", help="Build, list, show, verify and prune images.", no_args_is_help=True
     )
     group.command("build")(build)

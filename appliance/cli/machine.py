@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from appliance.cli.adb import adb
+from appliance.cli.groups import make_group
 from appliance.cli.machine_lookup import MachineArgument, complete, find_machine, held
 from appliance.cli.output import JsonOption, console_err, console_out, print_json, print_table
 from appliance.cli.vnc import vnc
@@ -20,7 +21,7 @@ _SHOWN = {
 
 def register(app: typer.Typer) -> None:
     """Add the command group."""
-    group = typer.Typer(no_args_is_help=True, help="List, see, rewind and remove machines.")
+    group = make_group(no_args_is_help=True, help="List, see, rewind and remove machines.")
     group.command("list")(list_machines)
     group.command("screenshot")(screenshot)
     group.command("rewind")(rewind)

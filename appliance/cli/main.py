@@ -14,6 +14,7 @@ import typer
 
 from appliance.base.errors import MesocosmError, RequirementError, UsageError
 from appliance.base.logging import configure_logging
+from appliance.cli.groups import make_group
 from appliance.cli.log_commands import HELP, log_error, logged
 from appliance.cli.output import print_error
 from appliance.cli.signals import INTERRUPTED, interruptible
@@ -101,7 +102,7 @@ def _root(
 
 def build_app() -> typer.Typer:
     """Make the command line of every command module, in the order of their use."""
-    app = typer.Typer(
+    app = make_group(
         name="mesocosm",
         no_args_is_help=True,
         pretty_exceptions_enable=False,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from appliance.cli.groups import make_group
 from appliance.cli.moments import moment
 from appliance.cli.output import JsonOption, print_json, print_table, say
 from appliance.cli.run_options import BudgetSeconds, BudgetTokens, BudgetUsd
@@ -35,7 +36,7 @@ LimitOption = Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Ho
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    queue = typer.Typer(no_args_is_help=True, help="Queue runs for the service.")
+    queue = make_group(no_args_is_help=True, help="Queue runs for the service.")
     queue.command("add")(takes_request(add))
     queue.command("list")(list_runs)
     queue.command("show")(show)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
-from typer.core import TyperGroup
 
+from appliance.cli.groups import WholeSentences, make_group
 from appliance.cli.output import JsonOption, console_out, print_json, print_report, print_table
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ SuiteOption = Annotated[
 ]
 
 
-class _Results(TyperGroup):
+class _Results(WholeSentences):
     """The commands about results; without the name of one, results are shown."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
@@ -67,7 +67,7 @@ def register(app: typer.Typer) -> None:
     from appliance.cli.export import export
     from appliance.cli.results_prune import prune
 
-    group = typer.Typer(
+    group = make_group(
         cls=_Results, help="Show the results of runs (`results RUN` is `results show RUN`)."
     )
     group.command("show")(results)

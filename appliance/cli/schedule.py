@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from appliance.cli.groups import make_group
 from appliance.cli.moments import moment
 from appliance.cli.output import JsonOption, print_json, print_table, say
 from appliance.cli.queue import PriorityOption
@@ -64,7 +65,7 @@ LimitOption = Annotated[int, typer.Option("--limit", min=1, max=100_000, help="S
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    schedule = typer.Typer(no_args_is_help=True, help="Run benchmark jobs at set times.")
+    schedule = make_group(no_args_is_help=True, help="Run benchmark jobs at set times.")
     schedule.command("add")(takes_request(add))
     schedule.command("list")(list_schedules)
     schedule.command("pause")(pause)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from appliance.cli.groups import make_group
 from appliance.cli.output import JsonOption, print_json, say
 from appliance.cli.service_database import open_database, own_token_path
 from appliance.cli.service_token import token_app
@@ -57,7 +58,7 @@ Target = Annotated[Path, typer.Argument(help="File to write; it must not exist."
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    service = typer.Typer(no_args_is_help=True, help="Run benchmark jobs as a service.")
+    service = make_group(no_args_is_help=True, help="Run benchmark jobs as a service.")
     service.command("run")(run)
     service.command("start")(start)
     service.command("stop")(stop)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from appliance.cli.groups import make_group
 from appliance.cli.moments import moment
 from appliance.cli.output import JsonOption, print_json, print_table, say
 from appliance.cli.service_database import open_database
@@ -22,7 +23,7 @@ RoleOption = Annotated[
 
 def token_app() -> typer.Typer:
     """Return the commands."""
-    app = typer.Typer(no_args_is_help=True, help="Tokens of the API.")
+    app = make_group(no_args_is_help=True, help="Tokens of the API.")
     app.command("add")(add)
     app.command("list")(list_tokens)
     app.command("remove")(remove)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from appliance.cli.groups import make_group
 from appliance.cli.output import JsonOption, console_out, print_json, print_table, say
 from appliance.cli.run_options import FleetOption, Parallel, Repeats, Suite, Tasks
 
@@ -38,7 +39,7 @@ SeedOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(no_args_is_help=True, help="List, validate and register suites of tasks.")
+    group = make_group(no_args_is_help=True, help="List, validate and register suites of tasks.")
     group.command("list")(list_)
     group.command("show")(show)
     group.command("validate")(validate)

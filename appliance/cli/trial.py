@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from appliance.cli.groups import make_group
 from appliance.cli.output import (
     JsonOption,
     console_err,
@@ -35,7 +36,7 @@ RepeatOption = Annotated[int, typer.Option("--repeat", min=0, help="Which trial 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(help="Look into trials whose machines were kept (run --keep-end-state).")
+    group = make_group(help="Look into trials whose machines were kept (run --keep-end-state).")
     group.command("list")(list_kept)
     group.command("open")(open_kept)
     app.add_typer(group, name="trial")

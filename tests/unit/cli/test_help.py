@@ -1,0 +1,47 @@
+"""The help of every command, in 80 columns: no name and no sentence is cut."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer.main
+
+from appliance.cli.main import build_app, main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pytest
+
+Path = tuple[str, ...]
+
+
+def commands(command: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:  # noqa: ANN401 - Typer's own click is private
+    yield path, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands(below, (*path, name))
+
+
+def options(command: Any) -> set[str]:  # noqa: ANN401 - as above
+    shown = [each for each in command.params if not getattr(each, "hidden", False)]
+    return {name for each in shown for name in each.opts if name.startswith("--")}
+
+
+def test_help_fits_a_terminal_of_80_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    found = list(commands(typer.main.get_command(build_app())))
+    assert len(found) > 60
+    for path, command in found:
+        assert main([*path, "--help"]) == 0
+        out = capsys.readouterr().out
+        assert max(map(len, out.splitlines())) <= 80, path
+        assert "…" not in out, path
+        words = {word.rstrip(",") for word in out.replace("/", " ").split()}
+        assert options(command) <= words, path
+        for name, below in getattr(command, "commands", {}).items():
+            sentence = (below.help or "").split("\n\n")[0].partition(". ")[0].rstrip(".")
+            # Words are broken after their own hyphens.
+            is_whole = "".join(sentence.split()) in "".join(out.split())
+            assert below.hidden or is_whole, (*path, name)
