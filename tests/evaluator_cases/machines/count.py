@@ -1,0 +1,31 @@
+"""Count the cases that a machine plays, and the others: ``python -m tests.evaluator_cases.machines.count``."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tests.evaluator_cases.machines.staging import Reason, modules, stage, staging_folder
+
+PLAYED = "played on a machine"
+
+
+def count() -> Counter[str]:
+    """Return the number of cases by what becomes of them."""
+    counts: Counter[str] = Counter()
+    for tables in modules().values():
+        with staging_folder() as folder:
+            cases = [(table, case) for table in tables for case in table.cases]
+            for number, (table, case) in enumerate(cases):
+                staged = stage(table, case, number, folder, "/home/user")
+                counts[staged.value if isinstance(staged, Reason) else PLAYED] += 1
+    return counts
+
+
+def render() -> str:
+    """Return a table."""
+    rows = [f"| {name} | {number:,} |" for name, number in count().most_common()]
+    return "\n".join(["| cases of desktop evaluators | number |", "|---|---:|", *rows, ""])
+
+
+if __name__ == "__main__":
+    print(render(), end="")
