@@ -14,14 +14,18 @@ import pytest
 
 from evaluators.graph.outcome import Verdict
 from tests.attacks.calls import REPORT
+from tests.attacks.cross.attacks import FAMILY as CROSS
 from tests.attacks.model import NO_TOOL, Group, ShellAttack
 from tests.attacks.registry import honest_ways, rounds
 from tests.attacks.techniques import FUSE
-from tests.attacks.trial import desktop_trial
+from tests.attacks.trial import cross_trial, desktop_trial
 from tests.attacks.windows.scripts import PRELOAD_RIGHT, library
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.attacks.arenas import Arena
+    from tests.attacks.trial import PlayedTrial
 
 
 @pytest.mark.parametrize("attack", rounds(), ids=lambda attack: attack.name)
@@ -36,7 +40,8 @@ def test_no_attack_meets_a_node_or_leaves_the_denominator(
     for one in attacks:
         arena.play(one.prepare)
     calls = tuple(call for one in attacks for call in one.calls)
-    trial = desktop_trial(
+    make = cross_trial if attack.family == CROSS else desktop_trial
+    trial = make(
         arena.machine, calls, wave_timeout_s=attack.wave_timeout_s, together=attack.together
     )
     trial.begin()
@@ -86,14 +91,17 @@ def assert_nothing_was_run(arena: Arena) -> None:
     assert not arena.shell("find . -maxdepth 1 -name 'was-run.*' ! -user \"$(id -un)\"")
 
 
-def test_the_honest_way_to_what_is_attacked_is_met(field: Arena) -> None:
+@pytest.mark.parametrize("make", [desktop_trial, cross_trial])
+def test_the_honest_way_to_what_is_attacked_is_met(
+    field: Arena, make: Callable[..., PlayedTrial]
+) -> None:
     """Without this, an evaluator that is never met would withstand everything."""
     arena = field
-    ways = honest_ways()
+    ways = [way for way in honest_ways() if (way.family == CROSS) is (make is cross_trial)]
     for way in ways:
         arena.play(way.prepare)
     calls = tuple(call for way in ways for call in way.calls)
-    trial = desktop_trial(arena.machine, calls, wave_timeout_s=60.0)
+    trial = make(arena.machine, calls, wave_timeout_s=60.0)
     trial.begin()
     for way in ways:
         way.evidence(arena, arena.play(way.script))

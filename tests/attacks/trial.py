@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from appliance.base.clock import SYSTEM_CLOCK
+from controller.actions.session import SessionState
 from controller.actions.vocabulary import vocabulary
 from controller.episode.judging import Judgement, judge
 from controller.episode.result import Ending, Reason
@@ -17,7 +19,6 @@ from provisioning.protocols import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.actions.session import SessionState
     from controller.episode.live import LiveTrial
     from evaluators.graph.outcome import Call, WaveRunner
     from provisioning.protocols import Commands, Machine
@@ -106,6 +107,26 @@ def desktop_trial(
         calls,
         on=Kind.DESKTOP,
         machines={Kind.DESKTOP: machine},
+        wave_timeout_s=wave_timeout_s,
+        together=together,
+    )
+
+
+def cross_trial(
+    machine: Machine,
+    calls: tuple[Call, ...],
+    *,
+    wave_timeout_s: float,
+    together: tuple[Call, ...] = (),
+) -> PlayedTrial:
+    """Make a trial whose evaluators compare what a desktop holds; no answer was handed in."""
+    machines = {Kind.DESKTOP.value: machine}
+    runner = session_runner(SessionState(SYSTEM_CLOCK), vocabulary().evaluators[SESSION], machines)
+    return PlayedTrial(
+        runner,
+        calls,
+        on=SESSION,
+        machines=machines,
         wave_timeout_s=wave_timeout_s,
         together=together,
     )

@@ -88,6 +88,13 @@ JOBS = (
         distributions=DISTRIBUTIONS,
     ),
     Job(
+        "evaluator-cases",
+        "desktop evaluators pass their test cases on VMs, wherever files make the state",
+        (*_JUDGES, "tests/evaluator_cases", "images/desktop"),
+        pytest=("tests/evaluator_cases/machines",),
+        distributions=DISTRIBUTIONS,
+    ),
+    Job(
         "honest-ways",
         "work in the desktop's programs, by keyboard and mouse, is met",
         ("evaluators", "tests/honest_ways", "images/desktop"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 
 from tests.evaluator_cases.machines.staging import Reason, modules, stage, staging_folder
@@ -28,4 +29,4 @@ def render() -> str:
 
 
 if __name__ == "__main__":
-    print(render(), end="")
+    sys.stdout.write(render())

@@ -2,5 +2,25 @@
 
 from __future__ import annotations
 
-DIFFERENT_HERE: dict[tuple[str, str], str] = {}
+_PROGRAM = "a machine has the program"
+_SESSION = "a machine has a graphical session"
+_PACKAGE = "a machine has packages, and GIMP among them"
+
+DIFFERENT_HERE = {
+    ("dconf_equals", "no dconf"): _PROGRAM,
+    ("wallpaper_is", "no gsettings"): _PROGRAM,
+    ("default_app_is", "no gio"): _PROGRAM,
+    ("clipboard_equals", "no xclip"): _PROGRAM,
+    ("clipboard_contains", "no xclip"): _PROGRAM,
+    ("package_installed", "no dpkg"): _PACKAGE,
+    ("package_installed", "its program only"): _PACKAGE,
+    ("package_absent", "no dpkg"): _PACKAGE,
+    ("timezone_is", "none"): "a machine has a time zone",
+    ("window_in_front", "no session"): _SESSION,
+    ("window_open", "no session"): _SESSION,
+    ("window_closed", "no session"): _SESSION,
+    ("window_title_equals", "no session"): _SESSION,
+    ("window_count", "no session"): _SESSION,
+    ("window_at", "no session"): _SESSION,
+}
 """How a machine differs, by evaluator and case."""

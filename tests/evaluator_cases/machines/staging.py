@@ -24,6 +24,7 @@ from evaluators.testing.runner import prepare
 from tests.evaluator_cases.machines.exceptions import DIFFERENT_HERE
 from tests.evaluator_cases.processes import ProgramsFixture
 from tests.evaluator_cases.registry import all_tables
+from tests.evaluator_cases.repository import RepositoryFixture
 from tests.evaluator_cases.servers import ServerFixture
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class _Paths:
         text = text.replace(f"{self._root}/home/{USER}", self._home)
         return text.replace(self._root, self._outside)
 
-    def argument(self, value: object) -> Any:  # noqa: ANN401 - JSON
+    def argument(self, value: object) -> Any:
         """Return an argument that names the same files."""
         if isinstance(value, Mapping):
             return {name: self.argument(item) for name, item in value.items()}
@@ -103,14 +104,9 @@ class _Paths:
             return value
         if value == "~" or value.startswith("~/"):
             return self._tilde + value[1:]
-        if value.startswith("/") and self._is_of_fixture(value):
+        if value.startswith(tuple(f"/{place}" for place in OUTSIDE)):
             return self.translate(self._root + value)
         return self.translate(value)
-
-    def _is_of_fixture(self, value: str) -> bool:
-        with contextlib.suppress(OSError, ValueError):
-            return Path(self._root + value).parent.exists() and not value.startswith(self._root)
-        return False
 
 
 def is_alone(table: CaseTable) -> bool:
@@ -123,13 +119,13 @@ def modules() -> dict[str, list[CaseTable]]:
     tables: dict[str, list[CaseTable]] = {}
     for table in all_tables():
         if table.mark.on in PLACES:
-            tables.setdefault(table.evaluator.__module__.removeprefix("evaluators."), []).append(table)
+            tables.setdefault(table.evaluator.__module__.removeprefix("evaluators."), []).append(
+                table
+            )
     return tables
 
 
-def stage(
-    table: CaseTable, case: Case, number: int, into: Path, home: str
-) -> StagedCase | Reason:
+def stage(table: CaseTable, case: Case, number: int, into: Path, home: str) -> StagedCase | Reason:
     """Prepare a case and move its files into a folder named after its number.
 
     Args:
@@ -183,7 +179,7 @@ def _reason_against(fixture: DesktopFixture) -> Reason | None:
         return Reason.SERVER
     if isinstance(fixture, ProgramsFixture) or fixture.processes is not None:
         return Reason.PROCESSES
-    if fixture.answers or getattr(fixture, "git_exit_code", 0):
+    if fixture.answers or (isinstance(fixture, RepositoryFixture) and fixture.git_exit_code):
         return Reason.PROGRAMS
     if fixture.windows is not None or (isinstance(fixture, MachineFixture) and fixture.frames):
         return Reason.SCREEN
@@ -221,5 +217,9 @@ def _translate_text(path: Path, folder: Path, paths: _Paths) -> None:
     data = path.read_bytes()
     if os.fsencode(folder) in data and b"\0" not in data:
         status = path.stat()
-        path.write_bytes(paths.translate(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape"))
+        path.write_bytes(
+            paths.translate(data.decode("utf-8", "surrogateescape")).encode(
+                "utf-8", "surrogateescape"
+            )
+        )
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))

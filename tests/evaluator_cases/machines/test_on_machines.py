@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -32,15 +33,18 @@ if TYPE_CHECKING:
     from evaluators.graph.outcome import WaveRunner
     from tests.attacks.arenas import Arena
 
+_LOG = logging.getLogger(__name__)
 STORE = "/root/cases"
 WAVE = 20
 """Cases that are judged in one round trip."""
 _WAVE_S = 120.0
 ARENA = "libvirt-desktop"
 
+# A change of owner takes set-user-id away.
 _UNPACK = """
 umask 022; mkdir -p {store} && tar -xzSf {archive} -C {store} --no-same-owner && rm {archive} &&
-chown -R -h {user}: {store}/*/home
+find {store} -type f -perm /6000 -printf '%m %p\\n' > {store}.modes && chown -R -h {user}: {store}/*/home &&
+while read -r mode path; do chmod "$mode" "$path"; done < {store}.modes
 """
 _SPREAD = """
 mkdir -p {home}/cases /srv/cases && chown {user}: {home}/cases
@@ -51,7 +55,10 @@ done; true
 _GIVE_ALONE = """
 umount -l {home} 2> /dev/null; rm -rf /srv/* /root/.reference
 mount -t tmpfs -o mode=755 cases {home} && chown {user}: {home} &&
-cp -a {store}/{number}/home/. {home}/ && cp -a {store}/{number}/outside/. / && echo given
+cp -a {store}/{number}/home/. {home}/ && cd {store}/{number}/outside &&
+for place in srv root/.reference; do
+    [ ! -e $place ] || {{ mkdir -p /$place && cp -a $place/. /$place/; }}
+done && echo given
 """
 _CLEAN = "umount -l {home} 2> /dev/null; rm -rf /srv/* /root/.reference {home}/cases {store}; true"
 
@@ -84,7 +91,7 @@ def test_a_machine_plays_the_cases(arena: Arena, module: str) -> None:
     left: Counter[str] = Counter()
     with staging_folder() as folder:
         staged = _stage(module, folder, arena.home, left)
-        print(f"{module}: {len(staged)} cases played, left out: {dict(left)}")
+        _LOG.info("%s: %d cases played, left out: %s", module, len(staged), dict(left))
         if staged:
             _send(arena, folder)
     runner = machine_runner(arena.machine, vocabulary())
