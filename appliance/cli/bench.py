@@ -123,6 +123,7 @@ def schedule(
     """
     from tempfile import TemporaryDirectory
 
+    from appliance.base.allocator import limit_arenas
     from appliance.base.errors import UsageError
     from appliance.bench.schedule import RUNS, bench_schedule
 
@@ -131,6 +132,7 @@ def schedule(
             f"{count} trials cannot be shared out among {RUNS} runs on {machines} machines.",
             resolution=f"Give multiples of {RUNS}, and no more machines than trials.",
         )
+    limit_arenas()  # as the worker does
     name = f"schedule -n {count} --machines {machines}"
     with TemporaryDirectory(prefix="mesocosm-bench-") as folder:
         _measure(

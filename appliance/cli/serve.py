@@ -47,6 +47,7 @@ def serve(
     import signal
     import threading
 
+    from appliance.base.allocator import limit_arenas
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.base.files import locked
     from appliance.base.settings import get_settings
@@ -59,6 +60,7 @@ def serve(
     from controller.service.process import Scheduler, run_parts
     from monitoring.server import PageServer
 
+    limit_arenas()
     database, settings, stop = open_database(), get_settings(), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

@@ -87,6 +87,7 @@ def run(
     import signal
     import threading
 
+    from appliance.base.allocator import limit_arenas
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.base.files import locked
     from appliance.base.settings import get_settings
@@ -99,6 +100,7 @@ def run(
     if tls_cert is None and tls_key is None:
         tls_cert, tls_key = settings.service_tls_cert, settings.service_tls_key
     certificate = _certificate(tls_cert, tls_key, host, is_insecure=insecure) if api else None
+    limit_arenas()
     database = open_database()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

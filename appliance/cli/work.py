@@ -34,6 +34,7 @@ def work(runs: RunsOption = 1, grace: GraceOption = 60.0) -> None:
     import signal
     import threading
 
+    from appliance.base.allocator import limit_arenas
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.base.files import locked
     from appliance.base.settings import get_settings
@@ -44,6 +45,7 @@ def work(runs: RunsOption = 1, grace: GraceOption = 60.0) -> None:
     from controller.service.process import deliver_messages, lasting, run_parts
     from provisioning.fleet.liveness import LivenessWatch, open_liveness
 
+    limit_arenas()
     database, settings, stop = open_database(), get_settings(), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

@@ -97,10 +97,18 @@ def take_phone_digest(device: AdbDevice, profile: PhoneProfile = REFERENCE) -> P
             )
         text = _DATE.sub('text=""', result.stdout.decode(errors="replace"))
         parts[command] = sorted(text.replace("><", ">\n<").splitlines())
-    if not profile.checks_processes:
-        return PhoneDigest(parts=parts, processes=[])
+    processes = read_processes(device) if profile.checks_processes else []
+    return PhoneDigest(parts=parts, processes=processes)
+
+
+def read_processes(device: AdbDevice) -> list[str]:
+    """Return the names of the processes that shells have left running, sorted.
+
+    Raises:
+        LinkError: the phone did not answer.
+    """
     names = device.shell(_PROCESSES, _TIMEOUT_S).stdout.decode(errors="replace").splitlines()
     for name in _OWN_PROCESSES:
         if name in names:
             names.remove(name)
-    return PhoneDigest(parts=parts, processes=sorted(names))
+    return sorted(names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from appliance.base.clock import SYSTEM_CLOCK
+from appliance.base.clock import SYSTEM_CLOCK, wait_until
 from appliance.base.errors import (
     LinkError,
     ResetMismatchError,
@@ -14,7 +14,11 @@ from appliance.base.errors import (
 )
 from appliance.base.files import write_atomic
 from provisioning.phone.profile import REFERENCE
-from provisioning.phone.reference.digest import PhoneDigest, take_phone_digest
+from provisioning.phone.reference.digest import (
+    PhoneDigest,
+    read_processes,
+    take_phone_digest,
+)
 from provisioning.protocols import ResetReport
 
 if TYPE_CHECKING:
@@ -28,6 +32,9 @@ if TYPE_CHECKING:
 
 _ASK_TIMEOUT_S = 10.0
 _MAX_NAMED = 20
+# On a busy host a command that has answered takes a moment to end.
+_SETTLE_S = 2.0
+_EVERY_S = 0.1
 
 
 class PhoneSnapshots:
@@ -103,7 +110,7 @@ class PhoneSnapshots:
                 # does not.
                 self._device.wait(self._profile.snapshot_timeout_s)
             with self._timed("verify", phases):
-                differences = before.differences(take_phone_digest(self._device, self._profile))
+                differences = before.differences(self._settled_digest())
         except LinkError as exc:
             raise SnapshotError(
                 f"{self._name} could not be rewound to {name!r}.", details=str(exc)
@@ -115,6 +122,24 @@ class PhoneSnapshots:
                 resolution="Remove the machine; another one is made.",
             )
         return ResetReport("rewind", self._clock.monotonic_s() - start_s, (), phases)
+
+    def _settled_digest(self) -> PhoneDigest:
+        """Return the state; a command of its own that is still ending is no process left.
+
+        Raises:
+            LinkError: the phone did not answer.
+        """
+        digest = take_phone_digest(self._device, self._profile)
+        left = digest.processes
+
+        def have_ended() -> bool:
+            nonlocal left
+            left = read_processes(self._device)
+            return not left
+
+        if left:
+            wait_until(have_ended, timeout_s=_SETTLE_S, every_s=_EVERY_S, clock=self._clock)
+        return digest.model_copy(update={"processes": left})
 
     def list_snapshots(self) -> Sequence[str]:
         """Return the names of the snapshots, sorted.
