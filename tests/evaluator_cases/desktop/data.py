@@ -159,6 +159,23 @@ def _sorted_by_a_program(b: DesktopFixture) -> None:
     connection.close()
 
 
+def _sorted_by_programs(*names: str) -> State:
+    """Write items with a column and an index in each of some collations that only a program has."""
+
+    def make(b: DesktopFixture) -> None:
+        connection = sqlite3.connect(b.at("~/f"), isolation_level=None)
+        connection.execute(ITEMS[0])
+        for number, name in enumerate(names):
+            quoted = name.replace('"', '""')
+            connection.create_collation(name, lambda one, two: (one > two) - (one < two))
+            connection.execute(f'ALTER TABLE item ADD COLUMN c{number} TEXT COLLATE "{quoted}"')
+            connection.execute(f"CREATE INDEX i{number} ON item (c{number})")
+        connection.execute(ITEMS[1].replace("item", "item (name, n)"))
+        connection.close()
+
+    return make
+
+
 def _indexed_otherwise(b: DesktopFixture) -> None:
     """Have an index in a program's collation that holds other names than its table."""
     _sorted_by_a_program(b)
@@ -1188,6 +1205,27 @@ DATABASES = (
                 path="~/f",
                 query=NAMES,
                 rows=[["fig", 1], ["pear", 2]],
+            ),
+            hostile(
+                "more collations of programs than are replaced",
+                _sorted_by_programs(*"ABCDEFGHI"),
+                path="~/f",
+                query=NAMES,
+                rows=[["fig", 1], ["pear", 2]],
+            ),
+            another_way(
+                "sorted by a program whose collation has a quote in its name",
+                _sorted_by_programs('O"N'),
+                path="~/f",
+                query=NAMES,
+                rows=[["fig", 1], ["pear", 2]],
+            ),
+            another_way(
+                "what was not committed is rolled back",
+                _uncommitted(ITEMS[1]),
+                path="~/f",
+                query=NAMES,
+                rows=[],
             ),
             another_way(
                 "with a journal kept after the commit",

@@ -487,6 +487,12 @@ FILES = (
                 "round about", lambda b: b.link("~/d/l", ".././d/../t"), path="~/d/l", target="~/t"
             ),
             another_way(
+                "up from where it is",
+                lambda b: b.link("~/d/l", "./../t"),
+                path="~/d/l",
+                target="~/t",
+            ),
+            another_way(
                 "to a folder, with a slash",
                 lambda b: (b.folder_at("~/t"), b.link("~/l", "t/")),
                 path="~/l",
@@ -652,6 +658,14 @@ FOLDERS = (
             positive(
                 "links with the same words",
                 lambda b: [b.link(f"~/{top}/l", "a") for top in "st"],
+                source="~/s",
+                target="~/t",
+            ),
+            positive(
+                "links to a folder",
+                lambda b: [
+                    (b.write(f"~/{top}/d/a", "x"), b.link(f"~/{top}/l", "d")) for top in "st"
+                ],
                 source="~/s",
                 target="~/t",
             ),

@@ -712,6 +712,16 @@ def _broken(b: RepositoryFixture) -> None:
             each.write_bytes(each.read_bytes()[:8])
 
 
+_DEEP = "a/" * 11 + "fix"
+
+
+def _packs(b: RepositoryFixture) -> None:
+    """Put packs that no index names beside a repository: one can be copied, two cannot."""
+    b.commit("one")
+    for digit in "ef":
+        b.huge(f"~/r/.git/objects/pack/pack-{digit * 40}.pack", 65 << 20)
+
+
 def _empty(b: RepositoryFixture) -> None:
     b.start()
 
@@ -946,6 +956,8 @@ GIT = (
             empty("no commit yet", _empty, path=R, branch="main"),
             hostile("a link out", _outside, path=R, branch="main"),
             hostile("an option", _commits("one"), path=R, branch="--all"),
+            hostile("below too many folders", _then("branch", _DEEP), path=R, branch=_DEEP),
+            hostile("beside packs that are too large together", _packs, path=R, branch="main"),
             forged("objects of another place", _elsewhere, path=R, branch="fix"),
             forged(
                 "a commit in the place of another", _impostor("HEAD~", "old"), path=R, branch="old"

@@ -251,6 +251,14 @@ def cron_has_job() -> tuple[Case, ...]:
             ),
             **{**args, "command": "backup -a"},
         ),
+        *(
+            another_way(
+                f"a name with {folder} alone",
+                tab(f"PATH={folder}\n0 8 * * * backup\n"),
+                **{**args, "command": "backup"},
+            )
+            for folder in ("/bin", "/usr/bin")
+        ),
         another_way(
             "a name with the system's folders",
             tab("PATH=/srv/bin:/usr/bin:/bin\n0 8 * * * backup\n"),

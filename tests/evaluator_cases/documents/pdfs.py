@@ -9,7 +9,7 @@ from typing import Any
 from evaluators.documents import pdfs
 from evaluators.testing.case import CaseTable, State, empty, hostile, near_miss, negative, positive
 from evaluators.testing.machine import MachineFixture
-from tests.evaluator_cases import file_builders, pdf_ways
+from tests.evaluator_cases import file_builders, pdf_paint_ways, pdf_ways
 from tests.evaluator_cases.document_cases import at, picture_cases
 
 PATH = "~/Documents/a.pdf"
@@ -78,6 +78,7 @@ TABLES = (
             hostile(_LOCKED, at(PATH, _locked), **_TEXT),
             *picture_cases(_good, _TEXT),
             *pdf_ways.text_cases(_TEXT),
+            *pdf_paint_ways.cases(_TEXT),
         ),
         equivalent={"*flip a byte": "a byte that is not of the text does not count"},
     ),

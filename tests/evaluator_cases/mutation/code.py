@@ -32,7 +32,13 @@ Line = tuple[str, int]
 
 _READERS = "evaluators.readers"
 _OF_DOCUMENTS = "evaluators.documents"
-_READ = {"pdf": ("pdfs",), "docx": ("text",), "odf": ("text", "slides", "spreadsheets")}
+_READ = {
+    "pdf": ("pdfs",),
+    "docx": ("text",),
+    "formats": ("pdfs", "text", "slides", "spreadsheets"),
+    "visibility": ("pdfs", "text", "slides", "spreadsheets"),
+    "odf": ("text", "slides", "spreadsheets"),
+}
 """Modules of evaluators by the kind of readers that they use; other readers have the last ones."""
 _APART = ("evaluators.readers.child", "evaluators.readers.reading")
 """They read documents in a process of their own; cases read them in this one."""

@@ -21,6 +21,7 @@ _PINNED = "no evaluator reads it; test_phone_view.py pins it"
 _MEASURED = "a place that was recognised is not known to the px"
 _ATTRIBUTED = "whose fault it is, see test_attribution.py"
 _STRICT = "both always have the same length"
+_EITHER = "an operator either shows text or paints"
 _BYTES_OF_ERRORS = "only for bytes that no program prints there"
 
 EQUIVALENT: dict[str, str] = {
@@ -69,13 +70,8 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.history.commands_in: * scanned + 1": _BOUND,
     # repositories
     "evaluators.desktop.repository._CONFIGURATION: *": "what git takes where there is none",
-    "evaluators.desktop.repository._copy: *config*": "what git takes where there is none",
     "evaluators.desktop.repository._copy: *_CONFIGURATION*": "what git takes where there is none",
-    "evaluators.desktop.repository.*chmod(493)*": "cases run git as who made the copy; attacks do not",
-    "evaluators.desktop.repository.*: 493 -> 494": "one right more for others, who may not write",
-    "evaluators.desktop.repository._copy: *: False -> True": "git misses what was not copied, or needs it not",
-    "evaluators.desktop.repository._copy: * left -= len(data) -> pass": _BOUND,
-    "evaluators.desktop.repository._below: *: '/' -> *": _BOUND,
+    "evaluators.desktop.repository._copy: *'config' -> *": "what git takes where there is none",
     "evaluators.desktop.repository._below: *'refs/replace' -> *": "git is told to obey no replacement as well",
     # archives
     "evaluators.desktop.archives._members: * -> file.seek(0, 2) >= _MAX_ARCHIVE_BYTES": _BOUND,
@@ -95,6 +91,15 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.readers.pdf._PageText.read: *: 0 -> 1": "any number that is no object's",
     "evaluators.readers.pdf._PageText.read: * <= *": "the same operators are put back",
     "evaluators.readers.pdf._PageText._show: *: 1 -> 2": _BOUND,
+    "evaluators.readers.visibility.is_visible: *: True -> False": _STRICT,
+    "evaluators.readers.pdf_graphics.UNKNOWN: *": _ANY,
+    "evaluators.readers.pdf_graphics.union: *: True -> False": _STRICT,
+    "evaluators.readers.pdf_operators.Run.follow: *: 1 -> 2": "only the order counts",
+    "evaluators.readers.pdf_operators.Run._use: *: '' -> 'XX'": _ANY,
+    "evaluators.readers.pdf_operators.Run._is_off: *: 'raw_get' -> *": "pypdf's get returns the reference as well",
+    "evaluators.readers.pdf_operators.Run._named: *: 'get_object' -> *": "pypdf's references pass on what is asked",
+    "evaluators.readers.pdf_page.Page._is_seen: * area.order >= passage.order": _EITHER,
+    "evaluators.readers.pdf_page.Page._is_seen: * area.order <= passage.order": _EITHER,
     "evaluators.readers.pdf._PageText._notes: *: 0 -> 1": "of no size all the same, or a flag of no effect",
     # phone
     "evaluators.phone.alerts.*: '' -> 'XX'": _NOTHING,
@@ -144,6 +149,8 @@ EQUIVALENT: dict[str, str] = {
     # databases
     "evaluators.desktop.database.sqlite_row_count: *: '\"' -> '\"XX'": "SQL reads it as a second name",
     "evaluators.desktop.database._select: *: 1 -> 2": "one row more is read, and then refused",
+    "evaluators.desktop.database._READS: *": _BOUND,
+    "evaluators.desktop.database._prepare: *: raise -> pass": "SQLite then finds no collation without a name",
     # folders
     "evaluators.desktop.folders.directories_equal: *": "a folder never equals a part of itself",
     # reading
@@ -163,6 +170,13 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.reading._describe: *: [01] -> [12]": _BOUND,
     "evaluators.desktop.reading._digest: *>= max_bytes": _BOUND,
     "evaluators.desktop.reading._digest: *: 0 -> 1": _BOUND,
+    "evaluators.desktop.reading._entries: *: 1 -> 2": _ONE_MORE,
+    "evaluators.desktop.reading._entries: * -> list(*": "trees are equal in any order",
+    "evaluators.desktop.reading._entries: *: '/' -> *": _SAME,
+    "evaluators.desktop.reading.private_folder: *: 'mesocosm-' -> *": _ANY,
+    "evaluators.desktop.reading._open_outside: *: os.close(below) -> pass": _CLOSED,
+    "evaluators.desktop.reading._open_outside: *: 1 -> 2": _BOUND,
+    "evaluators.desktop.reading._parts: *: '.' -> *": "it leads to the same folder",
     "evaluators.desktop.reading._parent: *full.rpartition*": "fixtures have a folder for their root",
     "evaluators.desktop.reading._parent: *: '/' -> '/XX'": "fixtures have a folder for their root",
     # Firefox
@@ -216,6 +230,8 @@ EQUIVALENT: dict[str, str] = {
 }
 
 _TLS = "the fixtures' servers speak no TLS: their certificates would have to be trusted"
+_OWN_COPY = "cases run git as the user who makes the copy"
+_EDGE = "nothing is seen of text that begins exactly at that edge"
 _STANDARD_PORT = "a test cannot listen on the standard port"
 
 _BLANK = "only a blank or a line break was cut off"
@@ -276,6 +292,15 @@ UNDETECTED: dict[str, str] = {
     "evaluators.desktop.web.ask: *: 'https' -> *": _TLS,
     "evaluators.documents.slides.slide_has_line: *: 'other' -> *": "no case has a line in a shape of another kind",
     "evaluators.documents.text.document_text_size: *: 1 -> 2": "no case has hundredths of points in its file",
+    "evaluators.desktop.repository.*chmod(493)*": _OWN_COPY,
+    "evaluators.desktop.repository.*: 493 -> 494": _OWN_COPY,
+    "evaluators.desktop.reading._entries: *_FOLDER & os.O_NOFOLLOW": "only where a folder becomes a link meanwhile",
+    "evaluators.desktop.reading.private_folder: *: '/run' -> *": "only where the agent fills the disk",
+    "evaluators.desktop.reading._open_outside: *: 0 -> 1": "a bound of links, and cases run as root, who is both",
+    "evaluators.readers.visibility.FAINTEST: *": "the modules that use it have taken its value before",
+    "evaluators.desktop.database._select: *temp_store*": "it bounds the disk that SQLite takes, not what it returns",
+    "evaluators.readers.pdf_graphics.holds: * x < box[[]2]": _EDGE,
+    "evaluators.readers.pdf_graphics.holds: * y < box[[]3]": _EDGE,
     "evaluators.desktop.firefox._FOLDERS: *: 'menu' -> *": "the menu's folder also has that title",
     "evaluators.desktop.firefox_profile.default_profile: * or 'Path' in each": "no case has a profile "
     "without a path",
