@@ -6,6 +6,18 @@ _PROGRAM = "a machine has the program"
 _SESSION = "a machine has a graphical session"
 _PACKAGE = "a machine has packages, and GIMP among them"
 
+UNPLAYED = frozenset(
+    {
+        "desktop.windows",
+        "desktop.clipboard",
+        "desktop.web",
+        "desktop.dav",
+        "desktop.mail",
+        "desktop.programs",
+    }
+)
+"""Modules of which no case can be played: their states come from servers, tables and programs of the fixture."""
+
 DIFFERENT_HERE = {
     ("dconf_equals", "no dconf"): _PROGRAM,
     ("wallpaper_is", "no gsettings"): _PROGRAM,
