@@ -106,6 +106,8 @@ def show(
     needs = f", needs {tool.mark.needs}" if tool.mark.needs else ""
     out.print(f"{tool.name}  (on {tool.on}{needs})\n", markup=False)
     out.print(inspect.getdoc(tool.mark.function) or "", markup=False)
+    if cases:
+        out.print("\nTest cases, each with the verdict that it expects:", markup=False)
     for case in cases:
         out.print(f"  {case['expected']:<13} {case['kind']}: {case['case']}", markup=False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, TypeVar
 
 from appliance.base.clock import wait_until
@@ -138,11 +139,11 @@ class Oracle:
 
         element = self._until(look, step.seconds)
         if element is None:
-            names = [element.name for element in machine.tree.elements() if element.name]
+            there = _nearest(machine.tree.elements(), target.name or "")
             raise AgentError(
                 f"No element {target.model_dump(exclude_none=True)} came up on {step.on} "
                 f"within {step.seconds:g} s.",
-                details=f"There is: {', '.join(names[:_NAMES_SHOWN])}",
+                details=f"There is: {', '.join(there[:_NAMES_SHOWN])}",
             )
         return element
 
@@ -174,3 +175,16 @@ def _name_of(step: OracleStep) -> str:
             return f"wait for {check.check} on {check.on}"
         case Act(do=do, on=on):
             return f"{do} on {on or SESSION}"
+
+
+def _nearest(elements: Sequence[Element], name: str) -> list[str]:
+    """Return the named elements with their roles, those whose names are most like one first."""
+    shown = dict.fromkeys((each.name, each.role) for each in elements if each.name.strip())
+    is_like = SequenceMatcher(None, b=name.casefold())
+
+    def likeness(row: tuple[str, str]) -> float:
+        is_like.set_seq1(row[0].casefold())
+        return is_like.ratio()
+
+    ordered = sorted(shown, key=likeness, reverse=True) if name else list(shown)
+    return [f"{each!r} ({role})" for each, role in ordered]

@@ -50,7 +50,9 @@ def test_one_is_shown_with_its_cases(capsys: pytest.CaptureFixture[str]) -> None
     assert list(shown["parameters"]["properties"]) == ["path"]
     assert {"kind": "missing", "case": "nothing", "expected": "unmet"} in shown["cases"]
     assert main(["evaluators", "show", "file_exists"]) == 0
-    assert "hostile: a pipe" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "Test cases, each with the verdict that it expects:" in out
+    assert "hostile: a pipe" in out
 
 
 def test_those_of_a_suite_are_shown_with_their_cases(

@@ -48,6 +48,13 @@ def test_the_oracle_names_what_it_cannot_find(bench: Bench) -> None:
     assert 5 <= bench.clock.now_s() - before_s < 7
 
 
+def test_the_oracle_names_an_element_of_another_role_first(bench: Bench) -> None:
+    at = {"name": "Terminal", "role": "menu item"}
+    act = {"on": "desktop", "do": "click", "at": at, "seconds": 1.0}
+    result = bench.play(make_task(oracle=[act]))
+    assert "There is: 'Terminal' (push button)" in result.detail
+
+
 def test_waiting_takes_no_step(bench: Bench) -> None:
     opens = {"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}}
     task = make_task(oracle=[opens, {"wait_for": TERMINAL_OPEN}, TYPE])
