@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
-from itertools import accumulate
+from itertools import accumulate, product
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     """Returns how many machines there are now by kind and state."""
     ReadGauges = Callable[[], Iterable[Gauge]]
     """Returns further gauges."""
+
+
+_KINDS = ("desktop", "phone")
+_LOST_STATES = ("ended", "unreachable")
+"""States that an alert is about."""
 
 
 class ApplianceCollector(Collector):
@@ -77,7 +82,11 @@ class ApplianceCollector(Collector):
         family = GaugeMetricFamily(
             f"{PREFIX}machines", "Machines by kind and state.", labels=["kind", "state"]
         )
-        for key, count in sorted(self._count_machines().items()):
+        counts = self._count_machines()
+        # A series that is not told of any more would keep its last value for a while where
+        # Prometheus was away meanwhile: an alert of a machine that is there again would fire.
+        none = dict.fromkeys(product(_KINDS, _LOST_STATES), 0)
+        for key, count in sorted({**none, **counts}.items()):
             family.add_metric(list(key), count)
         return family
 

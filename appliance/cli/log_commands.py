@@ -78,7 +78,7 @@ def _has_log() -> bool:
 
     try:
         return get_settings().logs_dir.is_dir()
-    except SettingsError:
+    except (SettingsError, PermissionError):
         return False
 
 

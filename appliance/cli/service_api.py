@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from appliance.base.settings import Settings
+    from appliance.exporter.sight import Watch
     from controller.service.api.server import Certificate
     from controller.service.api.surroundings import Surroundings
     from controller.service.episodes.sessions import EpisodeSessions
+    from controller.service.machine_desk import HostMachineDesk
     from controller.service.process import Part
     from controller.service.state.database import Database
     from provisioning.fleet.liveness import Sight
@@ -118,23 +120,27 @@ def make_surroundings(
     """
     from appliance.base.clock import SYSTEM_CLOCK
     from appliance.bringup.status import read_status
+    from appliance.exporter.sight import WorkerWatch
     from controller.planning import code_version
     from controller.service.api.surroundings import Surroundings
     from controller.service.machine_desk import HostMachineDesk
     from controller.service.metrics import make_registry, render
 
+    desk = HostMachineDesk(settings)
     return Surroundings(
         database=database,
         settings=settings,
         clock=SYSTEM_CLOCK,
         stop=stop,
         version=str(code_version()),
-        machines=partial(_machines, settings),
+        machines=partial(_machines, desk)
+        if worker is None
+        else partial(_machines_seen, settings, WorkerWatch(settings)),
         doctor=partial(_findings, settings),
         status=lambda: read_status(settings).to_dict(),
         metrics=partial(render, make_registry(database, SYSTEM_CLOCK)),
         episodes=sessions,
-        desk=HostMachineDesk(settings),
+        desk=desk,
         find_viewer=partial(_find_viewer, settings),
         worker=worker,
         own_prometheus=prometheus,
@@ -152,14 +158,23 @@ def _find_viewer(settings: Settings) -> Path | None:
         return None
 
 
-def _machines(settings: Settings) -> list[dict[str, Json]]:
+def _machines(desk: HostMachineDesk) -> list[dict[str, Json]]:
+    """List machines as they are."""
+    return [asdict(row) for row in desk.rows()]
+
+
+def _machines_seen(settings: Settings, watch: Watch) -> list[dict[str, Json]]:
+    """List machines in a process that reaches none: their states are what somebody else sees."""
     from provisioning.machine_folder import iter_folders
 
+    states = {one.machine_id: one.state for one in watch.sight().machines}
     shown = {"kind", "backend", "image", "accelerator", "state"}
     rows: list[dict[str, Json]] = []
     for folder in iter_folders(settings):
         record = folder.read()
         fields = record.model_dump(mode="json", include=shown) if record else {}
+        if folder.machine_id in states:
+            fields["state"] = states[folder.machine_id]
         rows.append({**fields, "machine_id": folder.machine_id, "in_use": folder.is_claimed()})
     return rows
 

@@ -67,7 +67,7 @@ def _print(found: Status) -> None:
     if found.lost:
         table.add_row("lost", ", ".join(found.lost))
         who = "the worker, within a minute," if found.service else "`mesocosm machine sweep`"
-        table.add_row("", f"{who} removes forks that ended")
+        table.add_row("", f"{who} removes forks that ended; the next lease starts other machines")
     if not found.machines:
         table.add_row("machines", "none")
     for image in found.images:

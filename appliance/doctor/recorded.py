@@ -54,6 +54,8 @@ def record_findings(
         if path.parent.is_dir():
             record = _Record(found_s=clock.now_s(), findings=findings)
             write_atomic(path, record.model_dump_json())
+    except PermissionError as exc:  # a user without rights may look all the same
+        _log.info("what was found of this host is not recorded: %s", exc)
     except OSError as exc:
         _log.warning("what was found of this host could not be recorded: %s", exc)
 

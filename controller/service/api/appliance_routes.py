@@ -37,7 +37,7 @@ def metrics(around: Around) -> Response:
 
 @router.get("/machines")
 def list_machines(around: Around) -> Records:
-    """List the machines as their records say."""
+    """List the machines with their states as they are now."""
     return Records(records=list(around.machines()))
 
 

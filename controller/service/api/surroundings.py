@@ -33,7 +33,7 @@ class Surroundings:
         clock: says when now is.
         stop: set when the service ends.
         version: of Mesocosm.
-        machines: returns the machines as their records say.
+        machines: returns the machines with their states as they are now.
         doctor: returns the findings of `mesocosm doctor`.
         status: returns what `mesocosm status` prints.
         metrics: returns what Prometheus scrapes.

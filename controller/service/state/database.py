@@ -54,6 +54,8 @@ class Database:
         with _mapped_errors(path):
             try:
                 path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            except PermissionError:
+                raise  # said by the command line, with a way on
             except OSError as exc:
                 raise StateError(f"{path.parent} cannot be made.", details=str(exc)) from exc
             self._engine = _make_engine(path)

@@ -74,6 +74,7 @@ def test_metrics_show_counters_histograms_machines_and_the_build(tmp_path: Path)
         'mesocosm_rewind_seconds_sum{kind="desktop",path="rewind"} 13.75',
         'mesocosm_verdicts_total{suite="smoke",verdict="PASS"} 1.0',
         'mesocosm_machines{kind="phone",state="leased"} 2.0',
+        'mesocosm_machines{kind="desktop",state="ended"} 0.0',
         'mesocosm_measures_lost_total{why="damaged"} 0.0',
         'accelerator="tcg"',
         "process_resident_memory_bytes",

@@ -1,0 +1,34 @@
+"""The states of machines that the API gives are those that they have now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from appliance.base.settings import Settings
+from appliance.cli.service_api import _machines_seen
+from provisioning.fleet.liveness import ENDED, SeenMachine, Sight
+from provisioning.machine_folder import MachineFolder
+from provisioning.machine_state import MachineState
+from tests.standins.records import desktop_record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Watch:
+    """Saw that one of two machines has ended."""
+
+    def sight(self) -> Sight:
+        return Sight((SeenMachine("desktop-1", "desktop", ENDED),))
+
+
+def test_a_process_that_reaches_no_machines_tells_what_another_sees(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path)
+    for name in ("desktop-1", "desktop-2"):
+        folder = MachineFolder(settings.machines_dir / name)
+        folder.write(desktop_record(name, "libvirt", state=MachineState.READY))
+    rows = _machines_seen(settings, Watch())
+    assert [(row["machine_id"], row["state"]) for row in rows] == [
+        ("desktop-1", "ended"),
+        ("desktop-2", "ready"),
+    ]
