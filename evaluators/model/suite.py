@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from evaluators.catalogue import Vocabulary
     from evaluators.model.task import Task
 
+_UNKNOWN_FUNCTION = re.compile(r"There is no (evaluator|action|setup)\b[^:]* called ")
 BUILTIN = Path(__file__).resolve().parents[1] / "suites"
 
 
@@ -84,9 +86,13 @@ def load_suite(
     index, errors = validate(source, SuiteFile)
     if index is None:
         raise join_errors([*errors, *missing_files(source)])
-    code = load_suite_code(source.path.parent, index.name)
     root = source.path.parent
-    extended = replace(extend(vocabulary, code), folder=root)
+    try:
+        code = load_suite_code(root, index.name)
+        extended = replace(extend(vocabulary, code), folder=root)
+    except SpecError as exc:
+        reader = SuiteReader(source, index, replace(vocabulary, folder=root))
+        raise _with_mistakes_of_tasks(exc, reader, wanted) from exc
     reader = SuiteReader(source, index, extended)
     tasks = reader.read_tasks(wanted)
     content: dict[str, object] = {
@@ -114,6 +120,26 @@ def load_suite(
         applications=reader.applications,
         left_out=reader.left_out,
     )
+
+
+def _with_mistakes_of_tasks(
+    error: SpecError, reader: SuiteReader, wanted: Collection[str]
+) -> SpecError:
+    """Return a mistake in a suite's Python files together with those in its tasks.
+
+    That a task names a function which is not known may follow from the first: it is left out.
+
+    Args:
+        error: the mistake.
+        reader: of the tasks, without the suite's own functions.
+        wanted: see `load_suite`.
+    """
+    try:
+        reader.read_tasks(wanted)
+    except SpecError as exc:
+        others = [each for each in exc.parts or (exc,) if not _UNKNOWN_FUNCTION.search(each.brief)]
+        return join_errors([error, *others])
+    return error
 
 
 def _find(reference: str | Path) -> Path:

@@ -185,7 +185,8 @@ def _syntax_error(path: Path, exc: yaml.YAMLError) -> SpecError:
     return SpecError(
         f"{path}:{line}: this is not YAML.",
         details=message,
-        resolution="Check indentation, brackets and quotes on this line and the one above.",
+        resolution="Check indentation, brackets and quotes on this line and the one above; a text with "
+        "`: `, ` #`, a bracket or a question mark stands in quotes.",
     )
 
 

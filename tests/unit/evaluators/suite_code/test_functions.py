@@ -244,3 +244,19 @@ def test_files_outside_the_folder_and_large_ones_are_refused(tmp_path: Path) -> 
     (root / "evaluators/b.py").unlink()
     (root / "evaluators/a.py").symlink_to(outside)
     assert "outside the suite's folder" in error_of(root, {}).brief
+
+
+def test_a_wrong_file_hides_no_mistake_of_a_task(tmp_path: Path) -> None:
+    wrong = EVALUATOR.replace("        name: of it.\n", "")
+    task = TASK.replace("instruction: Do it.", "instruction: Do it.\nlimits: {steps: 0}")
+    error = error_of(tmp_path, {"evaluators/mine.py": wrong, "one.yaml": task})
+    assert error.brief.startswith("2 mistakes in 2 files")
+    assert "'name' of is_done has no type or no line in `Args:`" in error.details
+    assert "steps" in error.details
+
+
+def test_what_a_wrong_file_defines_is_no_mistake_of_a_task(tmp_path: Path) -> None:
+    wrong = EVALUATOR.replace("        name: of it.\n", "")
+    error = error_of(tmp_path, {"evaluators/mine.py": wrong})
+    assert "'name' of is_done has no type or no line in `Args:`" in error.brief
+    assert not error.parts
