@@ -106,8 +106,28 @@ def validate(source: Source, model: type[M]) -> tuple[M | None, list[SpecError]]
         parsed = model.model_validate(data)
     except ValidationError as exc:
         rows = exc.errors(include_url=False)
-        return None, errors + [source.error(_where(row), _message(row)) for row in rows]
+        rows += _as_a_whole(model, data, rows)
+        return None, errors + [source.error(_where(row, data), _message(row)) for row in rows]
     return (None if errors else parsed), errors
+
+
+def _as_a_whole(
+    model: type[BaseModel], data: dict[str, Any], rows: Sequence[ErrorDetails]
+) -> list[ErrorDetails]:
+    """Return what is wrong with valid content as a whole, which pydantic checks without other mistakes only.
+
+    The type of such a mistake is the key that it is about; one of a key that was left out may come from that.
+    """
+    invalid = {str(row["loc"][0]) for row in rows if row["loc"]}
+    left = {key: value for key, value in data.items() if key not in invalid}
+    if len(left) == len(data):
+        return []
+    try:
+        model.model_validate(left)
+    except ValidationError as exc:
+        found = [row for row in exc.errors(include_url=False) if not row["loc"]]
+        return [row for row in found if not any(key.startswith(row["type"]) for key in invalid)]
+    return []
 
 
 def _without_unknown_keys(
@@ -131,9 +151,11 @@ def _without_unknown_keys(
     return data, errors
 
 
-def _where(row: ErrorDetails) -> Sequence[str | int]:
+def _where(row: ErrorDetails, data: dict[str, Any]) -> Sequence[str | int]:
     if row["type"] == "unknown_key":
         return (*row["loc"], row["ctx"]["raw_key"])
+    if not row["loc"] and row["type"] in data:
+        return (row["type"],)
     return row["loc"]
 
 

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from evaluators.model.node import Node
 from evaluators.model.oracle import OracleStep
 from evaluators.model.spelling import Speller, placeholders_of_subtask
-from evaluators.model.task import SetupStep
+from evaluators.model.task import Limits, SetupStep
 from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
@@ -63,13 +63,21 @@ def _spell(speller: Speller, data: Mapping[str, object], applications: Collectio
         if step := _repaired(SetupStep, row):
             speller.setup_step(number, step)
     for key in _GRAPHS:
-        for number, row in enumerate(_rows(data.get(key))):
-            if node := _repaired(Node, row):
+        rows = _rows(data.get(key))
+        nodes = [_repaired(Node, row) for row in rows]
+        for number, node in enumerate(nodes):
+            if node:
                 speller.node((key, number), node, _ids(data, node.after), applications)
+        speller.told_apart(key, [_id(row) for row in rows])
+    limits = _valid(Limits, data.get("limits", {}))
     for where, rows in _solutions(data):
         for number, row in enumerate(rows):
             if step := _repaired(OracleStep, row):
                 speller.step((*where, number), step)
+        if limits and "checks" not in data:
+            speller.length(
+                where, sum("do" in row for row in rows if isinstance(row, dict)), limits.steps
+            )
 
 
 def _ids(data: Mapping[str, object], after: Collection[str]) -> list[str]:
@@ -82,6 +90,12 @@ def _ids(data: Mapping[str, object], after: Collection[str]) -> list[str]:
         name for name in after if is_ambiguous or any(name.startswith(f"{use}-") for use in uses)
     ]
     return [*(str(row["id"]) for row in entries if "id" in row), *within]
+
+
+def _id(row: object) -> str | None:
+    """Return the id of an entry; None where it has none that is a text."""
+    name = row.get("id") if isinstance(row, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _rows(value: object) -> list[object]:

@@ -208,11 +208,8 @@ class Speller:
         ids = [node.id for node in nodes]
         before = len(self.errors)
         for number, node in enumerate(nodes):
-            where: Where = (key, number)
-            if node.id in ids[:number]:
-                message = f"another node is called {node.id!r}."
-                self.errors.append(self._source.error((*where, "id"), message))
-            self.node(where, node, ids, applications)
+            self.node((key, number), node, ids, applications)
+        self.told_apart(key, ids)
         if len(self.errors) > before:
             return  # the graph would only repeat what is wrong with its nodes
         try:
@@ -220,6 +217,13 @@ class Speller:
         except GraphError as exc:
             error = self._source.error((key,), exc.brief, exc.details, exc.resolution)
             self.errors.append(error)
+
+    def told_apart(self, key: str, ids: Sequence[str | None]) -> None:
+        """Check that no two nodes at `key` share an id; one whose id is not known is None."""
+        for number, name in enumerate(ids):
+            if name is not None and name in ids[:number]:
+                message = f"another node is called {name!r}."
+                self.errors.append(self._source.error((key, number, "id"), message))
 
     def node(
         self, where: Where, node: Node, ids: Collection[str], applications: Collection[str]
@@ -238,8 +242,12 @@ class Speller:
         """Check the steps of a solution, which are at a place of the file."""
         for number, step in enumerate(steps):
             self.step((*where, number), step)
-        actions = sum(isinstance(step, Act) for step in steps)
-        if limit is not None and actions > limit:
+        if limit is not None:
+            self.length(where, sum(isinstance(step, Act) for step in steps), limit)
+
+    def length(self, where: Where, actions: int, limit: int) -> None:
+        """Check how many actions a solution takes."""
+        if actions > limit:
             message = (
                 f"{'.'.join(map(str, where))} takes {actions} actions; limits.steps allows {limit}."
             )

@@ -376,6 +376,19 @@ PARAMETERS = "parameters: {what: {type: text}}\n"
             {"limits: {": "difficulty: eazy\nlimits: {stpes: 3, ", "check: app_in": "check: ap_in"},
             {11: "'ap_in_front'", 20: "not 'eazy'", 21: "'stpes' here"},
         ),
+        (
+            {
+                "limits: {steps: 5": "difficulty: eazy\negress: {dektop: [example.org]}\nlimits: {steps: 1",
+                "after: [opened]": "app: Maps",
+                "  - id: opened": "  - id: made",
+            },
+            {
+                14: "another node is called 'made'",
+                20: "not 'eazy'",
+                21: "no role 'dektop'",
+                23: "allows 1",
+            },
+        ),
     ],
 )
 def test_no_layer_of_checks_hides_the_mistakes_of_another(
