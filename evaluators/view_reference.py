@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING
 
+from evaluators.desktop import reading
 from evaluators.machine_view import MachineView
 from evaluators.phone.view import PhoneView
 from evaluators.session.view import CrossView
@@ -33,7 +34,23 @@ def render_views() -> str:
     for places, view, where in _VIEWS:
         parts += [f"## {view.__name__}\n", f"For evaluators `on` {places}; {where}.\n"]
         parts += ["| call | what it returns |", "|---|---|", *_rows(view), ""]
-    return "\n".join(parts)
+    return "\n".join([*parts, *_helpers()])
+
+
+def _helpers() -> Iterator[str]:
+    yield f"## {reading.__name__}\n"
+    yield "For evaluators `on` desktop, beside `Guest`: functions whose `guest` is that argument.\n"
+    yield f"{' '.join((inspect.getdoc(reading) or '').split())}\n"
+    yield from ("| call | what it returns | raises |", "|---|---|---|")
+    for name, function in inspect.getmembers(reading, inspect.isfunction):
+        if name.startswith("_") or function.__module__ != reading.__name__:
+            continue
+        text, _, raises = (inspect.getdoc(function) or "").partition("Raises:")
+        call = f"{name}({', '.join(_arguments(function, first=0))})"
+        returns = str(inspect.signature(function).return_annotation).replace(" | ", " or ")
+        cells = (f"`{call}` → `{returns}`", text, raises)
+        yield f"| {' | '.join(' '.join(cell.split()) for cell in cells)} |"
+    yield ""
 
 
 def _rows(view: type) -> Iterator[str]:
@@ -51,8 +68,8 @@ def _rows(view: type) -> Iterator[str]:
         yield f"| `{call}` | {summary} |"
 
 
-def _arguments(member: object) -> Iterator[str]:
-    parameters = list(inspect.signature(member).parameters.values())[1:]  # type: ignore[arg-type]
+def _arguments(member: object, first: int = 1) -> Iterator[str]:
+    parameters = list(inspect.signature(member).parameters.values())[first:]  # type: ignore[arg-type]
     for parameter in parameters:
         has_default = parameter.default is not parameter.empty
         yield f"{parameter.name}={parameter.default!r}" if has_default else parameter.name

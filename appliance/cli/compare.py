@@ -127,6 +127,10 @@ def _print(comparison: RunComparison, breakdown: Breakdown) -> None:
     from controller.store.comparison_text import HEADER, cells
 
     title = f"{comparison.first} against {comparison.second}"
+    lines = [f"warning: {warning}" for warning in comparison.warnings]
+    lines += [f"left out: {task}: {reason}" for task, reason in comparison.left_out.items()]
+    for line in lines:
+        console_out().print(line, markup=False)
     table = Table("compared", "first", "second", title=title)
     for difference in comparison.differences:
         table.add_row(difference.name, _shown(difference.first), _shown(difference.second))
@@ -136,9 +140,7 @@ def _print(comparison: RunComparison, breakdown: Breakdown) -> None:
         for row in rows:
             table.add_row(*cells(row))
         print_table(table)
-    lines = [f"warning: {warning}" for warning in comparison.warnings]
-    lines += [f"left out: {task}: {reason}" for task, reason in comparison.left_out.items()]
-    lines += breakdown.notes
+    lines = [*breakdown.notes]
     lines.append(f"tasks compared: {', '.join(comparison.tasks)}")
     lines.append(f"SR {_figure(comparison.success_rate)}")
     lines.append(f"CR {_figure(comparison.completion_ratio)}")

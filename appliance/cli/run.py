@@ -53,12 +53,15 @@ def run(
     from appliance.base.settings import get_settings
     from controller.planning import create_run
     from controller.service.requests import agent_options, make_plan
+    from controller.unfamiliar import misspelt_packages
     from controller.wiring import make_job
 
     settings = get_settings()
     plan = make_plan(request, settings)
     for name, why in plan.suite.left_out.items():
         say(f"{name} is left out: {why}")
+    for line in misspelt_packages(plan.suite):
+        say(f"note: {line}")
     if dry_run:
         show_estimate(plan, request, settings, json=json)
         return

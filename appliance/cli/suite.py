@@ -122,13 +122,26 @@ def show(suite: Suite, seed: SeedOption = None, json: JsonOption = False) -> Non
         "task", "roles", "nodes", "instruction", title=title, caption=caption, show_lines=True
     )
     for task in shown:
-        table.add_row(task.id, ", ".join(task.roles), str(len(task.credit_nodes)), task.instruction)
+        table.add_row(task.id, ", ".join(task.roles), _count_nodes(task), task.instruction)
     print_table(table)
 
 
+def _count_nodes(task: Task) -> str:
+    """Return how many nodes earn credit, and how many only guard."""
+    earning = len(task.credit_nodes)
+    guards = len(task.graph) - earning
+    if not guards:
+        return str(earning)
+    return f"{earning} and {guards} {'guard' if guards == 1 else 'guards'}"
+
+
 def _say_what_is_left_out(suite: SuiteModel) -> None:
+    from controller.unfamiliar import misspelt_packages
+
     for name, why in suite.left_out.items():
         say(f"{name} is left out: {why}")
+    for line in misspelt_packages(suite):
+        say(f"note: {line}")
 
 
 def validate(

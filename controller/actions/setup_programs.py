@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from appliance.base.clock import SYSTEM_CLOCK, wait_until
-from appliance.base.errors import ActionError, GuestCallError
+from appliance.base.errors import ActionError, GuestCallError, nearest
 from controller.actions.setup_files import GuestPath, absolute
 from evaluators.decorators import setup
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _TIMEOUT_S = 30.0
 _WINDOW_EVERY_S = 0.5
+_SUFFIX = ".desktop"
 _GIO = "/usr/bin/gio"
 _APPLICATIONS = (
     "/usr/local/share/applications",
@@ -132,13 +133,22 @@ def open_document(
 def _desktop_file(machine: Machine, desktop_id: str) -> str:
     own = f"{machine.info.home}/.local/share/applications"
     for folder in (own, *_APPLICATIONS):
-        path = f"{folder}/{desktop_id}.desktop"
+        path = f"{folder}/{desktop_id}{_SUFFIX}"
         if machine.files.stat(path) is not None:
             return path
+    near = nearest(desktop_id, _desktop_ids(machine, (own, *_APPLICATIONS)))
+    hint = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
     raise ActionError(
         f"There is no application {desktop_id!r} on {machine.info.machine_id}.",
-        resolution="`mesocosm image show` lists the desktop files of the image.",
+        resolution=f"{hint}`mesocosm image show` lists the desktop files of the image.",
     )
+
+
+def _desktop_ids(machine: Machine, folders: Sequence[str]) -> list[str]:
+    """Return the desktop ids that there are; none where the machine cannot list them."""
+    listed = machine.run(["ls", *folders], timeout_s=_TIMEOUT_S).text.splitlines()
+    names = {line.removesuffix(_SUFFIX) for line in listed if line.endswith(_SUFFIX)}
+    return sorted(names)
 
 
 def _launch(machine: Machine, words: Sequence[str], what: str, wait_s: float) -> None:

@@ -35,6 +35,9 @@ _LOG = logging.getLogger(__name__)
 _EVERY_S = 0.5
 _CHECK_TIMEOUT_S = 15.0
 _NAMES_SHOWN = 40
+_IN_MEMORY = "fake"
+_PATIENCE_IN_MEMORY_S = 1.0
+"""Limit of a wait where nothing starts slowly: what is not there soon never comes."""
 
 
 def own_steps(task: Task, seed: int) -> Sequence[OracleStep]:
@@ -137,12 +140,13 @@ class Oracle:
                 _LOG.info("%s: %s", machine.info.machine_id, exc)
                 return None
 
-        element = self._until(look, step.seconds)
+        timeout_s = self._patience_s(step.seconds)
+        element = self._until(look, timeout_s)
         if element is None:
             there = _nearest(machine.tree.elements(), target.name or "")
             raise AgentError(
                 f"No element {target.model_dump(exclude_none=True)} came up on {step.on} "
-                f"within {step.seconds:g} s.",
+                f"within {timeout_s:g} s.",
                 details=f"There is: {', '.join(there[:_NAMES_SHOWN])}",
             )
         return element
@@ -157,12 +161,18 @@ class Oracle:
         def is_met() -> bool:
             return runner.evaluate([call], timeout_s=_CHECK_TIMEOUT_S)[0].met is True
 
-        if not self._until(is_met, step.seconds):
+        timeout_s = self._patience_s(step.seconds)
+        if not self._until(is_met, timeout_s):
             where = "" if check.on == SESSION else f" on {check.on}"
-            raise AgentError(f"{check.check}{where} was not met within {step.seconds:g} s.")
+            raise AgentError(f"{check.check}{where} was not met within {timeout_s:g} s.")
         if check.on in self._context.machines:
             # A window that is there may not take keys yet.
             settle_machine(self._context.machines[check.on], DEFAULT_RULE, self._context.clock)
+
+    def _patience_s(self, timeout_s: float) -> float:
+        """Return how long to wait at most."""
+        backends = {machine.info.backend for machine in self._context.machines.values()}
+        return min(timeout_s, _PATIENCE_IN_MEMORY_S) if backends == {_IN_MEMORY} else timeout_s
 
     def _until(self, probe: Callable[[], T | None], timeout_s: float) -> T | None:
         clock = self._context.clock

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from controller.episode.egress import EgressSession
     from controller.episode.live import LiveTrial
     from controller.episode.result import Ending, MachineRecord
+    from evaluators.catalogue import Tools
+    from evaluators.graph.feedback import Feedback
     from evaluators.model.task import Task
     from evaluators.parameters.binding import BoundTask
 
@@ -142,12 +144,19 @@ class Conclusion:
             usage=Usage() if live is None else live.budget.usage,
             detail=hide_secrets(judgement.ending.detail),
             machines=self.machines,
-            unmet=() if live is None else explain(live.graph, self.bound, evaluators),
+            unmet=_unmet(live, self.bound, evaluators),
             side_effects=effects,
             agent_seconds=0.0 if live is None else round(live.budget.agent_s, 3),
             parameters=dict(self.parameters),
             weighted=_weighted(self.bound, () if live is None else live.graph.met),
         )
+
+
+def _unmet(live: LiveTrial | None, task: Task, evaluators: Tools) -> tuple[Feedback, ...]:
+    if live is None:
+        return ()
+    rows = explain(live.graph, task, evaluators, shows_checks=True)
+    return tuple(replace(row, checks=tuple(map(hide_secrets, row.checks))) for row in rows)
 
 
 def _weighted(task: Task, met: Collection[str]) -> float | None:

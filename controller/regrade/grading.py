@@ -115,7 +115,7 @@ class Grader:
             ending,
             met,
             tuple(name for name in credited if name in met),
-            explain(live.graph, task, self.vocabulary.evaluators),
+            explain(live.graph, task, self.vocabulary.evaluators, shows_checks=True),
         )
 
     def _live(

@@ -290,11 +290,11 @@ def _summary(report: Report) -> list[str]:
         for row in trial.disagreements
     ]
     trials: tuple[TrialResult | Unfinished, ...] = (*report.trials, *report.unfinished)
-    return lines + [
-        f"{trial.task}.{trial.repeat} {row.node}: {row.why}"
-        for trial in trials
-        for row in trial.unmet
-    ]
+    for trial in trials:
+        for row in trial.unmet:
+            lines.append(f"{trial.task}.{trial.repeat} {row.node}: {row.why}")
+            lines += [f"  not met: {check}" for check in row.checks]
+    return lines
 
 
 def _regrade_lines(report: Report) -> list[str]:

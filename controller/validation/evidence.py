@@ -11,6 +11,7 @@ from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
     from controller.episode.result import TrialResult
+    from evaluators.graph.feedback import Feedback
     from provisioning.protocols import Json
 
 ENOUGH = 3
@@ -103,7 +104,7 @@ class Attempt:
         trial = self.result
         nodes = f"{trial.nodes_met} of {trial.nodes} nodes met"
         ended = f"{self.label} ended with {trial.verdict} ({trial.reason}, {nodes})"
-        unmet = "; ".join(f"{row.node}: {row.why}" for row in trial.unmet)
+        unmet = "; ".join(_unmet(row) for row in trial.unmet)
         why = trial.detail or (unmet if self.kind is Kind.ORACLE else "")
         return f"{ended}: {why}".rstrip(": ")
 
@@ -122,6 +123,11 @@ class Attempt:
             "detail": trial.detail,
             "meaning": self.meaning.value,
         }
+
+
+def _unmet(row: Feedback) -> str:
+    checks = f" [{', '.join(row.checks)}]" if row.checks else ""
+    return f"{row.node}: {row.why}{checks}"
 
 
 @dataclass(frozen=True, slots=True)

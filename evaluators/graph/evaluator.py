@@ -110,6 +110,8 @@ class GraphEvaluator(Progress):
         """Evaluate sources and keep nodes before the agent acts; nothing latches."""
         names = self.in_order({*self._active, *self._keeps})
         outcomes = self._waves.run(names)
+        for outcome in outcomes:
+            self.note(outcome)
         found = [StartProblem.of(self._nodes[outcome.node], outcome) for outcome in outcomes]
         report = StartReport(tuple(problem for problem in found if problem is not None))
         self.at_start = {problem.node: problem for problem in report.problems}
@@ -162,6 +164,7 @@ class GraphEvaluator(Progress):
             self.step()
             self._is_finished = True
             for outcome in self._waves.run(self.in_order([*held, *self._keeps])):
+                self.note(outcome)
                 if outcome.met is False:
                     self._lost[outcome.node] = outcome.reason
                 elif outcome.met is None:

@@ -1,12 +1,14 @@
 """Describe why nodes are not met, without giving the answer away.
 
 The text comes from the task's author (``hint``) or from the first line of the evaluator's
-docstring. Arguments are never shown: they are often the answer. Nor are the reasons of undecided
+docstring. Arguments are never in it: they are often the answer. Nor are the reasons of undecided
 evaluators, which may quote what is on the machine; those are in the log. Ids of nodes are shown.
+People who read results see the checks that are not met, with arguments, beside it.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from evaluators.model.task import Task
 
 _OPENINGS = ("Return whether ", "Tell whether ")
+_SHOWN_CHARS = 60
+"""Limit of one argument as people see it."""
 _WITHOUT_FEEDBACK = {NodeState.MET, NodeState.KEPT}
 
 
@@ -31,14 +35,18 @@ class Feedback:
         node: its id.
         state: neither met nor kept, unless it kept the trial from starting.
         why: one or two sentences that an agent may read.
+        checks: those that are not met, with their arguments; for people, never for agents.
     """
 
     node: str
     state: NodeState
     why: str
+    checks: tuple[str, ...] = ()
 
 
-def explain(graph: Progress, task: Task, evaluators: Tools) -> tuple[Feedback, ...]:
+def explain(
+    graph: Progress, task: Task, evaluators: Tools, *, shows_checks: bool = False
+) -> tuple[Feedback, ...]:
     """Return the feedback for every node that is neither met nor kept, in the task's order.
 
     Where the trial could not start, the nodes that are to blame say so.
@@ -47,6 +55,7 @@ def explain(graph: Progress, task: Task, evaluators: Tools) -> tuple[Feedback, .
         graph: of a trial of `task`.
         task: what was to be done.
         evaluators: by place and name; one that is not among them is named, not described.
+        shows_checks: the feedback is for people.
     """
     feedback = []
     for node in task.graph:
@@ -58,7 +67,9 @@ def explain(graph: Progress, task: Task, evaluators: Tools) -> tuple[Feedback, .
                 why = _explain_start(problem, condition)
             else:
                 why = _explain_state(state, condition, graph.waits_for(node.id))
-            feedback.append(Feedback(node.id, state, why))
+            numbers = graph.unmet_checks(node.id) if shows_checks else ()
+            checks = tuple(_shown(node.checks[number]) for number in numbers)
+            feedback.append(Feedback(node.id, state, why, checks))
     return tuple(feedback)
 
 
@@ -101,6 +112,17 @@ def _explain_state(state: NodeState, condition: str, before: tuple[str, ...]) ->
             return f"Could not be checked, which is not the agent's fault: {condition}"
         case _:
             return f"Not yet satisfied: {condition}"
+
+
+def _shown(check: Check) -> str:
+    """Return a check as ``cell_equals(on=desktop, path="~/a.ods", cell="B2")``, shortened."""
+    words = [f"on={check.on}", *(f"{key}={_short(value)}" for key, value in check.args.items())]
+    return f"{check.check}({', '.join(words)})"
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 1]}…"
 
 
 def _condition_of(node: Node, task: Task, evaluators: Tools) -> str:

@@ -57,12 +57,14 @@ class Outcome:
         met: None when the evaluator could not decide.
         reason: why it could not decide, or why an unmet node can no longer be verified.
         cause: who is responsible when it could not decide; None stands for the evaluator.
+        checks: of a node that is not met, the numbers of its checks that are not.
     """
 
     node: str
     met: bool | None
     reason: str = ""
     cause: Cause | None = None
+    checks: tuple[int, ...] = ()
 
 
 class WaveRunner(Protocol):

@@ -51,6 +51,8 @@ class Progress:
         self._lost: dict[str, str] = {}
         """Hold nodes undone and keep nodes broken, with the reason if they cannot be verified."""
         self._troubles: dict[str, Outcome] = {}
+        self._unmet: dict[str, tuple[int, ...]] = {}
+        """Numbers of the checks that were not met when their node was last evaluated."""
         self._steps = 0
         self._is_finished = False
         self.ended: dict[str, str] = {}
@@ -129,6 +131,13 @@ class Progress:
         if name not in self._nodes:
             raise UnknownNameError.of("node", name, self._nodes)
         return tuple(before for before in self._nodes[name].after if before not in self._met_at)
+
+    def unmet_checks(self, name: str) -> tuple[int, ...]:
+        """Return the numbers of a node's checks that were not met when it was last evaluated.
+
+        None of a node that is met, or was not evaluated since the graph was made or restored.
+        """
+        return self._unmet.get(name, ())
 
     def verdict(self) -> Verdict:
         """Judge the present state; it is final once `finish` was called."""
@@ -222,6 +231,7 @@ class Progress:
         fresh = []
         for outcome in outcomes:
             self._troubles.pop(outcome.node, None)
+            self.note(outcome)
             if outcome.met is None:
                 self._troubles[outcome.node] = outcome
             elif outcome.met:
@@ -229,6 +239,10 @@ class Progress:
                 self._latch(outcome.node)
                 fresh.append(outcome.node)
         return fresh
+
+    def note(self, outcome: Outcome) -> None:
+        """Keep which checks of a node were not met."""
+        self._unmet[outcome.node] = outcome.checks
 
     def in_order(self, names: Collection[str]) -> list[str]:
         """Return nodes in the task's order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import MesocosmError
@@ -69,7 +70,11 @@ class Waves:
 
     def _judge(self, name: str, outcomes: Sequence[Outcome]) -> Outcome:
         count = self._together[name]
-        return _any_of(name, [_all_of(name, outcomes[:count]), *outcomes[count:]])
+        judged = _any_of(name, [_all_of(name, outcomes[:count]), *outcomes[count:]])
+        if judged.met:
+            return judged
+        unmet = (number for number, outcome in enumerate(outcomes) if not outcome.met)
+        return replace(judged, checks=tuple(unmet))
 
     def _ask_all(self, by_role: dict[str, list[Call]]) -> list[Outcome]:
         outcomes: list[Outcome] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import shlex
 import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
@@ -14,7 +13,7 @@ from provisioning.fake.canvas import draw
 from provisioning.fake.end_state import keep_fake
 from provisioning.fake.judge import Judge
 from provisioning.fake.machine import FakeFile, FakeMachine, FakeState
-from provisioning.fake.shell import HOME, obey
+from provisioning.fake.shell import HOME, obey, obey_line
 from provisioning.protocols import (
     Bounds,
     Button,
@@ -42,6 +41,13 @@ _APPS = {
     "Files": "nautilus",
     "Settings": "gnome-control-center",
 }
+_CLASSES = {
+    "Terminal": "Gnome-terminal",
+    "Text Editor": "Gedit",
+    "Files": "Org.gnome.Nautilus",
+    "Settings": "Gnome-control-center",
+}
+"""Of windows, as on a desktop with these applications."""
 _DESKTOP_FILES = {
     "/usr/share/applications/org.gnome.Terminal.desktop": "Terminal",
     "/usr/share/applications/org.gnome.TextEditor.desktop": "Text Editor",
@@ -298,7 +304,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
             {
                 "id": number,
                 "title": app,
-                "wm_class": [_APPS[app], app],
+                "wm_class": [_APPS[app], _CLASSES[app]],
                 "pid": number,
                 "geometry": [0, 0, *SIZE],
                 "active": app == self.state.apps[-1],
@@ -337,7 +343,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
         self.state.lines.append(line)
         if self.state.apps and self.state.apps[-1] == "Terminal":
             try:
-                out = self.obey(shlex.split(line, comments=True))
+                out = obey_line(self, line)
             except ValueError:
                 out = None
             self.state.lines.append("command not found" if out is None else out)
@@ -349,6 +355,10 @@ class FakeDesktop(FakeMachine[DesktopState]):
             What it prints, or None for an unknown command.
         """
         return obey(self, argv)
+
+    def names(self) -> list[str]:
+        """Return the paths of all files, and of the applications' desktop files."""
+        return [*self.state.files, *_DESKTOP_FILES]
 
     def stat(self, path: str) -> FileStat | None:
         """Return what is known of a file; the applications' desktop files are there, too."""

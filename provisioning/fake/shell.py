@@ -10,6 +10,8 @@ from provisioning.fake.machine import FakeFile
 from provisioning.protocols import EndCause
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from appliance.base.clock import Clock
 
 HOME = "/home/user"
@@ -33,6 +35,10 @@ class ShellDesktop(Protocol):
         """Its files, folders and settings."""
         ...
 
+    def names(self) -> Iterable[str]:
+        """Return the paths of all files."""
+        ...
+
     def end(self, cause: EndCause, detail: str) -> None:
         """Stop for a reason."""
         ...
@@ -49,7 +55,7 @@ def obey(desktop: ShellDesktop, argv: list[str]) -> str | None:  # noqa: C901, P
         case []:
             return ""
         case ["/bin/sh", "-c", line]:
-            return _obey_line(desktop, shlex.split(line, comments=True))
+            return obey_line(desktop, line)
         case ["echo" | "printf", *words, ">", path]:
             end = "\n" if argv[0] == "echo" else ""
             if _is_folder(state, absolute(path)):
@@ -60,13 +66,17 @@ def obey(desktop: ShellDesktop, argv: list[str]) -> str | None:  # noqa: C901, P
             desktop.end(EndCause.GUEST, "The guest shut down.")
             return ""
         case ["touch", path]:
-            _write(desktop, absolute(path), b"")
+            if not _is_folder(state, absolute(path)):
+                _write(desktop, absolute(path), b"")
             return ""
         case ["rm", "-rf", path] | ["rm", path]:
             _remove(state, absolute(path))
             return ""
-        case ["mkdir", "-p", "-m", _, *paths] | ["mkdir", "-p", *paths]:
-            state.folders |= {absolute(path) for path in paths}
+        case ["mkdir", "-p", "-m", _, *paths] | ["mkdir", "-p", *paths] | ["mkdir", *paths]:
+            folders = {absolute(path) for path in paths}
+            if folders & set(state.files):
+                return None
+            state.folders |= folders
             return ""
         case ["chmod", mode, path]:
             return _set_mode(state, absolute(path), int(mode, 8))
@@ -76,6 +86,13 @@ def obey(desktop: ShellDesktop, argv: list[str]) -> str | None:  # noqa: C901, P
             done = _copy(state, absolute(source), absolute(target))
             _remove(state, absolute(source))
             return done
+        case ["ls", *paths]:
+            inside = {absolute(path) for path in paths}
+            return "".join(
+                f"{name.rpartition('/')[2]}\n"
+                for name in desktop.names()
+                if name.rpartition("/")[0] in inside
+            )
         case ["cat", path]:
             file = state.files.get(absolute(path))
             return None if file is None else file.data.decode()
@@ -95,10 +112,14 @@ def absolute(word: str) -> str:
     return word if word.startswith("/") else f"{HOME}/{word}"
 
 
-def _obey_line(desktop: ShellDesktop, words: list[str]) -> str | None:
-    """Run commands joined by ``&&``."""
+def obey_line(desktop: ShellDesktop, line: str) -> str | None:
+    """Run commands joined by ``&&``; None when one of them is unknown or fails.
+
+    Raises:
+        ValueError: a quotation has no end.
+    """
     printed, command = "", list[str]()
-    for word in [*words, "&&"]:
+    for word in [*shlex.split(line, comments=True), "&&"]:
         if word != "&&":
             command.append(word)
             continue
@@ -126,6 +147,9 @@ def _copy(state: ShellState, source: str, target: str) -> str | None:
     folders = {name for name in state.folders if _is_in(name, source)}
     if not files and not folders:
         return None
+    target = target.rstrip("/")
+    if source in files and _is_folder(state, target):
+        target = f"{target}/{source.rpartition('/')[2]}"
     for name, file in files.items():
         state.files[target + name[len(source) :]] = replace(file)
     state.folders |= {target + name[len(source) :] for name in folders}

@@ -68,3 +68,22 @@ def test_one_is_tried_on_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
     argv = ["evaluators", "try", "answer_is_amount", "amount=103.10", "--suite", RECEIPTS]
     assert main([*argv, "--answer", "CHF 103.10"]) == 0
     assert main([*argv, "--answer", "CHF 103.20"]) == 1
+
+
+def test_tasks_of_the_terminal_are_done_in_memory_and_others_end_soon(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["run", "smoke", "--agent", "oracle", "--fleet", "fake", "--json"]) == 0
+    trials = json.loads(capsys.readouterr().out)["trials"]
+    passed = {trial["task"] for trial in trials if trial["verdict"] == "PASS"}
+    assert passed >= {"desktop-badge", "desktop-invoice", "cross-contact-number"}
+    reasons = {trial["reason"] for trial in trials if trial["verdict"] != "PASS"}
+    assert reasons == {"agent_error"}, "their programs are not there"
+    details = " ".join(trial["detail"] for trial in trials)
+    assert "within 1 s" in details
+
+
+def test_guards_are_counted_beside_nodes(capsys: pytest.CaptureFixture[str]) -> None:
+    first = str(Path(RECEIPTS).with_name("first"))
+    assert main(["suite", "show", first]) == 0
+    assert "1 guard" in " ".join(capsys.readouterr().out.split())

@@ -183,6 +183,12 @@ def test_programs_and_documents_are_opened_and_awaited() -> None:
     assert desktop.state.apps[-1] == "Files"
 
 
+def test_a_misspelt_desktop_id_is_told_the_nearest() -> None:
+    with pytest.raises(ActionError, match="no application") as caught:
+        done(FakeDesktop(), "start_program", desktop_id="org.gnome.Terminl")
+    assert "Did you mean 'org.gnome.Terminal'" in caught.value.resolution
+
+
 @pytest.mark.parametrize(
     ("do", "args", "message"),
     [

@@ -34,7 +34,7 @@ OPEN = Action("open_app", "desktop", {"name": "Terminal"})
 WRONG = Action("fly", "desktop")
 POWER_OFF = Action("type_text", "desktop", {"text": "poweroff\n"})
 DARK_NODE = {"id": "dark", "on": "desktop", "check": "gsetting_equals", "with": DARK}
-TERMINAL = {"on": "desktop", "check": "window_open", "with": {"app": "Terminal"}}
+TERMINAL = {"on": "desktop", "check": "window_open", "with": {"app": "Gnome-terminal"}}
 
 
 def type_line(line: str) -> Action:

@@ -50,9 +50,21 @@ FAILED = TrialResult(
     Usage(50, 0),
     "",
     (DESKTOP,),
-    (Feedback("saved", NodeState.ACTIVE, "Not yet satisfied: a file is there."),),
+    (
+        Feedback(
+            "saved",
+            NodeState.ACTIVE,
+            "Not yet satisfied: a file is there.",
+            ('file_exists(on=pc, path="~/a")',),
+        ),
+    ),
 )
-WHY = {"node": "saved", "state": "active", "why": "Not yet satisfied: a file is there."}
+WHY = {
+    "node": "saved",
+    "state": "active",
+    "why": "Not yet satisfied: a file is there.",
+    "checks": ('file_exists(on=pc, path="~/a")',),
+}
 BROKEN = TrialResult(
     "a", 1, Verdict.INCONCLUSIVE, Reason.ENVIRONMENT_ERROR, 0, 2, 0, 1.0, detail="[no] reply"
 )

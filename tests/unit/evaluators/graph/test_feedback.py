@@ -141,3 +141,26 @@ def test_an_agent_is_told_as_much_as_the_run_allows() -> None:
     assert unmet.startswith("b: Not yet satisfied: ")
     assert "secret" not in unmet
     assert hinted == "c: Not yet satisfied: Look into the attic."
+
+
+def test_people_see_which_checks_are_not_met_and_agents_do_not() -> None:
+    check = {"on": "pc", "check": "file_exists", "with": {"path": "~/second"}}
+    task = Task.model_validate(
+        TASK
+        | {
+            "graph": [
+                {"id": "both", **check, "with": {"path": "~/first"}, "and": [check]},
+                {"id": "guard", **check, "with": {"path": "~/" + "x" * 100}, "mode": "keep"},
+            ]
+        }
+    )
+    graph, runner = graph_of(task)
+    runner.truth = {"both": True, "both#1": False, "guard": False}
+    graph.finish()
+    both, guard = explain(graph, task, builtin_evaluators(), shows_checks=True)
+    assert both.checks == ('file_exists(on=pc, path="~/second")',)
+    (shown,) = guard.checks
+    assert shown.startswith('file_exists(on=pc, path="~/xxx')
+    assert shown.endswith("xx…)")
+    assert all(row.checks == () for row in explain(graph, task, builtin_evaluators()))
+    assert "~/" not in " ".join(progress_lines(graph, task, builtin_evaluators(), "nodes"))

@@ -1,0 +1,57 @@
+"""Find names of phones' applications in a suite that are probably misspelt."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from controller.actions.phone_shell import PACKAGES
+from evaluators.model.oracle import WaitFor
+from provisioning.protocols import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evaluators.model.suite import Suite
+    from evaluators.model.task import Task
+    from provisioning.protocols import Json
+
+_NEAR_RATIO = 0.88
+_ARGUMENT = "package"
+
+
+def misspelt_packages(suite: Suite) -> list[str]:
+    """Return a line for each package that nearly is one of the reference phone's.
+
+    That is a note and no mistake: other phones may have an application of that name.
+    """
+    known = list(PACKAGES.values())
+    lines = []
+    for task in suite.tasks:
+        for name in dict.fromkeys(_packages_of(task)):
+            near = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR_RATIO)
+            if near and name not in known:
+                lines.append(
+                    f"{task.id}: the reference phone has no application {name!r}. Did you mean {near[0]!r}?"
+                )
+    return lines
+
+
+def _packages_of(task: Task) -> Iterator[str]:
+    for role, args in _calls_of(task):
+        value = args.get(_ARGUMENT)
+        if task.place_of(role) == Kind.PHONE and isinstance(value, str):
+            yield value
+
+
+def _calls_of(task: Task) -> Iterator[tuple[str | None, Mapping[str, Json]]]:
+    """Return role and arguments of what setup, nodes and solutions call."""
+    for operation in task.setup:
+        yield operation.on, operation.args
+    for node in task.graph:
+        for check in node.checks:
+            yield check.on, check.args
+    for steps in (*task.solutions.values(), *task.must_fail.values()):
+        for step in steps:
+            call = step.wait_for if isinstance(step, WaitFor) else step
+            yield call.on, call.args
