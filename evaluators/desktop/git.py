@@ -71,7 +71,7 @@ def git_tag_at(guest: Guest, path: str, tag: str, ref: str = "HEAD") -> bool:
         guest: the desktop.
         path: of the work tree.
         tag: its name.
-        ref: a branch, tag or commit.
+        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is whole.
     """
     with verified_copy(guest, path) as copy:
         tagged = copy and copy.commit(f"refs/tags/{tag}")
@@ -91,7 +91,7 @@ def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEA
         guest: the desktop.
         path: of the work tree.
         message: the whole message.
-        ref: a branch, tag or commit.
+        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is whole.
     """
     with verified_copy(guest, path) as copy:
         commit = copy and copy.commit(ref)
@@ -113,7 +113,7 @@ def git_commit_message_contains(guest: Guest, path: str, text: str, ref: str = "
         guest: the desktop.
         path: of the work tree.
         text: what the message must contain.
-        ref: a branch, tag or commit.
+        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is whole.
     """
     wanted = " ".join(text.split())
     with verified_copy(guest, path) as copy:
@@ -137,7 +137,7 @@ def git_commit_count(guest: Guest, path: str, count: int, ref: str = "HEAD") -> 
         guest: the desktop.
         path: of the work tree.
         count: how many, at least 1.
-        ref: a branch, tag or commit.
+        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is whole.
     """
     with verified_copy(guest, path, is_complete=True) as copy:
         commit = copy and copy.commit(ref)
@@ -159,7 +159,7 @@ def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HE
         guest: the desktop.
         path: of the work tree.
         files: paths in the repository, at least one; a renamed file counts as two.
-        ref: a branch, tag or commit.
+        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is whole.
     """
     arguments = ("diff-tree", "--no-commit-id", "--root", "-r", "-z", "--name-only", "--no-renames")
     with verified_copy(guest, path, is_complete=True) as copy:
@@ -183,7 +183,7 @@ def git_file_equals(guest: Guest, path: str, file: str, text: str, ref: str = "H
         path: of the work tree.
         file: its path in the repository.
         text: the whole content.
-        ref: a branch, tag or commit.
+        ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is whole.
     """
     with verified_copy(guest, path) as copy:
         commit = copy and copy.commit(ref)

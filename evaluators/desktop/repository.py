@@ -37,6 +37,7 @@ GIT = (
 )  # fmt: skip
 _HEAD = "HEAD"
 _LINK = "gitdir: "
+_AMBIGUOUS = b" is ambiguous"
 _CANNOT_RUN = (126, 127)
 _CONFIGURATION = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 _OBJECTS = re.compile(r"[0-9a-f]{2}/[0-9a-f]{38}|pack/pack-[0-9a-f]{40}\.(pack|idx)")
@@ -83,12 +84,21 @@ class Repository(NamedTuple):
     def commit(self, ref: str) -> str | None:
         """Return the digest of the commit of a reference; None when there is none.
 
+        Nor is there one of a name that a branch and a tag share, unless it is whole, as ``refs/heads/main``
+        is: git takes the tag, people mean the branch.
+
         Raises:
             ValueError: `ref` is an option.
         """
         if ref.startswith("-"):
             raise ValueError(f"{ref!r} is not a branch, tag or commit")
-        return self.output("rev-parse", "--verify", f"{ref}^{{commit}}")
+        code, out, told = _run_git(
+            self.guest, self.folder, "rev-parse", "--verify", f"{ref}^{{commit}}"
+        )
+        is_whole = ref == _HEAD or ref.startswith("refs/")
+        if code or (_AMBIGUOUS in told and not is_whole):
+            return None
+        return out.decode("ascii").strip()
 
 
 @contextlib.contextmanager

@@ -820,6 +820,20 @@ def _linked_head(b: RepositoryFixture) -> None:
     b.at("~/r/.git/HEAD").symlink_to("refs/heads/main")
 
 
+def _named_as_the_branch(b: RepositoryFixture) -> None:
+    """Give a tag to an earlier commit, of the name of the branch."""
+    b.commit("one")
+    b.git("tag", "main")
+    b.commit("two")
+
+
+def _named_head(b: RepositoryFixture) -> None:
+    """Make a branch called HEAD at an earlier commit."""
+    b.commit("one")
+    b.git("update-ref", "refs/heads/HEAD", "HEAD")
+    b.commit("two")
+
+
 def _far_work_tree(b: RepositoryFixture) -> None:
     """Let the configuration name another work tree and further configuration."""
     _plumbed(b)
@@ -1044,6 +1058,21 @@ GIT = (
                 message="one",
                 ref="old",
             ),
+            forged(
+                "a tag of the branch's name",
+                _named_as_the_branch,
+                path=R,
+                message="one",
+                ref="main",
+            ),
+            positive(
+                "a branch whose name a tag has",
+                _named_as_the_branch,
+                path=R,
+                message="two",
+                ref="refs/heads/main",
+            ),
+            positive("checked out", _named_head, path=R, message="two"),
             negative("another", _commits("two"), path=R, message="one"),
             near_miss("the one before", _commits("one", "two"), path=R, message="one"),
             near_miss("a body more", _commits("one\n\nbody"), path=R, message="one"),
