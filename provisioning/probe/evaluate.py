@@ -38,7 +38,7 @@ MEMORY_BYTES = 1 << 30
 """Address space of a wave's process, and of each program that it runs."""
 
 MAX_FILES = 1024
-MAX_WRITTEN_BYTES = 64 << 20
+MAX_WRITTEN_BYTES = 128 << 20
 CALL_SHARE = 0.5
 """Of a wave's time that one evaluator may take at most."""
 

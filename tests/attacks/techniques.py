@@ -116,11 +116,13 @@ mkdir -p "$HOME/attacks/kit"
 cp -a "$kit" "$HOME/attacks/{tag}.{kind}"
 """
 
+# Docker's containers allow no name spaces.
 _NAMESPACE = """
+unshare -Ur true 2> /dev/null || {{ echo NO_TOOL; exit 0; }}
 setsid unshare -Urm sh -c '{mounts} && diff -r -q "$right" "$at" > /dev/null &&
     mkdir -p ~/.played && touch ~/.played/$tag && exec sleep 600' > /dev/null 2>&1 < /dev/null &
 later
-"""
+""".replace("NO_TOOL", NO_TOOL)
 
 _EXCHANGE = r"""
 cat > exchange.py << 'END'
@@ -240,12 +242,13 @@ setsid python3 attacks/fuse.py "$PWD/attacks/{tag}" '{file}' "$PWD/attacks/{tag}
     > /dev/null 2>&1 < /dev/null &
 """
 _FUSE = """
+[ -e /dev/fuse ] || { echo NO_TOOL; exit 0; }
 if command -v fusermount3 > /dev/null || command -v fusermount > /dev/null; then
     setsid python3 attacks/fuse.py "$place" "${at##*/}" "$right" > /dev/null 2>&1 < /dev/null &
 fi
 n=0
 until see || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done
-"""
+""".replace("NO_TOOL", NO_TOOL)
 
 LINK = Technique(
     "a link", 'rm -rf "$at"; ln -s "$right" "$at"; see', "links below the home folder are no files"
