@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from appliance.base.errors import UsageError
+from appliance.base.errors import UnknownNameError, UsageError
 from controller.agents.registry import AgentOptions, make_driver, specify_agent
 from controller.planning import Plan, recipes_of
 from controller.selection import choose_tasks, with_limits
@@ -149,7 +149,7 @@ def check_request(request: RunRequest) -> None:
             resolution="Give the service the key in MESOCOSM_MODEL_API_KEY.",
         )
     _check_recording(request)
-    open_tasks(request)
+    _check_solution(request, *open_tasks(request))
     _specify(request)
 
 
@@ -228,6 +228,7 @@ def make_plan(request: RunRequest, settings: Settings) -> Plan:
     """
     _check_recording(request)
     suite, tasks = open_tasks(request)
+    _check_solution(request, suite, tasks)
     agent = _specify(request)
     return Plan(
         suite=suite,
@@ -247,6 +248,18 @@ def make_plan(request: RunRequest, settings: Settings) -> Plan:
         keep_end_state=request.keep_end_state,
         fleet=request.fleet,
     )
+
+
+def _check_solution(request: RunRequest, suite: Suite, tasks: tuple[str, ...]) -> None:
+    """Check that a task has the solution that is to be played; the others play their first.
+
+    Raises:
+        UnknownNameError: none has.
+    """
+    chosen = [task for task in suite.tasks if not tasks or task.id in tasks]
+    known = {name for task in chosen for name in task.solutions}
+    if request.solution and request.solution not in known:
+        raise UnknownNameError.of("solution", request.solution, known)
 
 
 def _specify(request: RunRequest) -> AgentSpec:

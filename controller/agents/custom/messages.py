@@ -45,6 +45,7 @@ def observation_message(observation: Observation) -> dict[str, Any]:
         "feedback": observation.feedback,
         "screens": {role: _screen(shot) for role, shot in observation.shots.items()},
         **({"trees": trees} if trees else {}),
+        **({"progress": list(observation.progress)} if observation.progress else {}),
     }
 
 

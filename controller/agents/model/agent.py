@@ -34,6 +34,7 @@ asked for, call session__submit first.
 The task: {instruction}"""
 _DONE = "Done."
 _DROPPED = "Not carried out, because an earlier call of the same reply was refused."
+_PROGRESS = "How far the task is:"
 _ELEMENTS = 150
 _MAX_SEED = 2**31
 _SEED = re.compile(r"\bseed\b", re.IGNORECASE)
@@ -145,6 +146,8 @@ class ModelAgent:
 
 def _shown(observation: Observation, screens: Mapping[str, Scaled]) -> dict[str, Any]:
     parts: list[dict[str, Any]] = []
+    if observation.progress:
+        parts.append({"type": "text", "text": "\n".join((_PROGRESS, *observation.progress))})
     for role, screen in screens.items():
         width, height = screen.size_px
         url = f"data:image/png;base64,{base64.b64encode(screen.png()).decode()}"
@@ -173,4 +176,4 @@ def _without_pictures(message: dict[str, Any]) -> dict[str, Any]:
 
 def prompt_digest() -> str:
     """Return the SHA-256 of what the agent tells every model beside the task and its tools."""
-    return digest_json([_SYSTEM, _DONE, _DROPPED, _OMITTED, _ELEMENTS, *TEXTS])
+    return digest_json([_SYSTEM, _DONE, _DROPPED, _OMITTED, _PROGRESS, _ELEMENTS, *TEXTS])

@@ -73,6 +73,7 @@ class Bench:
     video_hz: float = 0.0
     baselines: Baselines | None = None
     is_noop: bool = False
+    feedback: str = "none"
 
     def __post_init__(self) -> None:
         self.fakes = FakeFleet(self.clock)
@@ -94,6 +95,7 @@ class Bench:
             video_hz=self.video_hz,
             baselines=self.baselines,
             is_noop=self.is_noop,
+            feedback=self.feedback,
         )
 
     def run(self, task: Task, make_agent: MakeAgent) -> TrialResult:

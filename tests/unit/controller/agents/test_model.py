@@ -103,6 +103,19 @@ def test_trees_are_shown_when_asked_for(bench: Bench, dark_task: Task) -> None:
     )
 
 
+@pytest.mark.parametrize(("feedback", "lines"), [("none", []), ("nodes", ["dark: Not yet"])])
+def test_how_far_the_task_is_is_told_when_asked_for(
+    bench: Bench, dark_task: Task, feedback: str, lines: list[str]
+) -> None:
+    bench.feedback = feedback
+    with stand_in((200, DONE)) as server:
+        bench.run(dark_task, agent_of(server))
+    texts = [part.get("text", "") for part in server.requests[0]["messages"][1]["content"]]
+    told = [text for text in texts if text.startswith("How far the task is:\n")]
+    assert len(told) == len(lines)
+    assert all(line in text for line, text in zip(lines, told, strict=True))
+
+
 @pytest.mark.parametrize(
     ("status", "body"),
     [

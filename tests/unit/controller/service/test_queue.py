@@ -118,6 +118,7 @@ def test_readers_see_what_changed_since_they_looked(
         ({"suite": "smok"}, UnknownNameError, "smoke"),
         ({"agent": "oracl"}, UnknownNameError, "oracle"),
         ({"tasks": ["nothing"]}, UnknownNameError, "nothing"),
+        ({"solution": "orcale"}, UnknownNameError, "oracle"),
         ({"tags": ["nothing"]}, UsageError, "No task of smoke has tags"),
         ({"agent": ""}, UsageError, "No agent"),
         ({"agent": "", "command": "true"}, UsageError, "absolute folder"),

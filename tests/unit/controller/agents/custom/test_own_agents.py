@@ -72,6 +72,16 @@ def write(folder: Path, source: str, name: str = "mine.py") -> None:
     (folder / name).write_text(source)
 
 
+PROGRESS = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "observation":
+        print(json.dumps({"type": "log", "progress": message.get("progress")}), flush=True)
+        print(json.dumps({"do": "complete"}), flush=True)
+"""
+
+
 def tried(bench: Bench, agent: str, command: str | None = None) -> TrialResult:
     spec = specify_agent(agent, AgentOptions(command=command))
     return bench.drive(make_task(), make_driver(spec))
@@ -207,3 +217,13 @@ def test_an_agent_is_a_name_or_a_command() -> None:
     with pytest.raises(UsageError, match="No agent was named"):
         specify_agent("")
     assert json.loads(specify_agent("", AgentOptions(command="true")).model_dump_json())
+
+
+def test_a_command_is_told_how_far_the_task_is_when_asked_for(bench: Bench, tmp_path: Path) -> None:
+    write(tmp_path, PROGRESS, "far.py")
+    for feedback in ("none", "nodes"):
+        bench.feedback = feedback
+        tried(bench, "", f"{sys.executable} far.py")
+        (told,) = [entry["progress"] for entry in entries(bench, "log")]
+        assert (told is None) == (feedback == "none")
+    assert told[0].startswith("dark: Not yet satisfied")
