@@ -10,6 +10,8 @@ from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from controller.episode.result import TrialResult
     from evaluators.graph.feedback import Feedback
     from provisioning.protocols import Json
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 ENOUGH = 3
 """How many attempts without doing the task must have been played to their end and failed."""
 
+_CERTAIN = 2
 _DIED = frozenset({Reason.AGENT_ERROR, Reason.INVALID_ACTION})
 _OF_THE_SUITE = frozenset({Reason.TASK_ERROR, Reason.EVALUATOR_ERROR})
 
@@ -125,6 +128,12 @@ class Attempt:
         }
 
 
+def _together(attempts: Sequence[Attempt]) -> str:
+    """Return the fault of attempts that ended alike."""
+    others = [attempt.label for attempt in attempts[1:]]
+    return f"{attempts[0].fault} (likewise: {', '.join(others)})" if others else attempts[0].fault
+
+
 def _unmet(row: Feedback) -> str:
     checks = f" [{', '.join(row.checks)}]" if row.checks else ""
     return f"{row.node}: {row.why}{checks}"
@@ -150,13 +159,25 @@ class Validation:
     @property
     def faults(self) -> tuple[str, ...]:
         """What is wrong with the task; empty when it is sound."""
-        faults = [attempt.fault for attempt in self.attempts if attempt.fault]
-        if self.evidence < ENOUGH:
+        faulty = [attempt for attempt in self.attempts if attempt.fault]
+        alike: dict[tuple[str, str], list[Attempt]] = {}
+        for attempt in faulty:
+            trial = attempt.result
+            told = trial.detail if trial.reason is Reason.TASK_ERROR else attempt.fault
+            alike.setdefault((trial.reason, told), []).append(attempt)
+        faults = [_together(attempts) for attempts in alike.values()]
+        if self.evidence < ENOUGH and not self.is_wrong:
             faults.append(
                 f"only {self.evidence} attempts without doing it were played to their end, "
                 f"{ENOUGH} are needed: add `must_fail` solutions"
             )
         return tuple(faults)
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the task itself is wrong, as two attempts and all others said; more tell nothing new."""
+        reasons = [attempt.result.reason for attempt in self.attempts]
+        return len(reasons) >= _CERTAIN and set(reasons) == {Reason.TASK_ERROR}
 
     def to_dict(self) -> dict[str, Json]:
         """Return it as JSON."""

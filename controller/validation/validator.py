@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from controller.agents.driver import AgentDriver
@@ -128,9 +128,17 @@ class Validator:
             KeyboardInterrupt: Ctrl-C; what was run so far is in its logs.
         """
         tried: list[list[Attempt]] = [[] for _ in rounds]
-        parts = (self._part(each, ended) for each, ended in zip(rounds, tried, strict=True))
-        LocalExecutor(self.parallel).run_each(parts)
+        LocalExecutor(self.parallel).run_each(self._parts(rounds, tried))
         return self.so_far([attempt for ended in tried for attempt in ended])
+
+    def _parts(self, rounds: Sequence[Round], tried: list[list[Attempt]]) -> Iterator[Part]:
+        """Return what is to be done, without more attempts at tasks that have shown to be wrong."""
+        for each, ended in zip(rounds, tried, strict=True):
+            so_far = self.so_far([attempt for attempts in tried for attempt in attempts])
+            wrong = {row.task for row in so_far if row.is_wrong}
+            names = {task: name for task, name in each.names.items() if task not in wrong}
+            if names:
+                yield self._part(replace(each, names=names), ended)
 
     def so_far(self, attempts: Sequence[Attempt]) -> list[Validation]:
         """Return what attempts show, also of a validation that was interrupted."""

@@ -191,6 +191,16 @@ def test_a_machine_that_fails_says_nothing_of_the_task_and_is_tried_again(
     assert [attempt.result.verdict for attempt in row.attempts] == [Verdict.PASS] * 2
 
 
+def test_a_task_that_is_wrong_is_not_tried_to_the_end_and_says_so_once(
+    lab: Lab, tmp_path: Path
+) -> None:
+    row = alone(lab, tmp_path, COPY.replace('content: "two', 'content: "one'))
+    assert [attempt.label for attempt in row.attempts] == ["oracle terminal", "oracle editor"]
+    (fault,) = row.faults
+    assert "equal is met before the agent acts" in fault
+    assert fault.endswith("(likewise: oracle editor)")
+
+
 def test_a_failing_solution_says_at_which_step(lab: Lab, tmp_path: Path) -> None:
     step = "  terminal:\n    - {on: desktop, do: click, at: {name: Nine}, seconds: 1}\n"
     row = alone(lab, tmp_path, COPY.replace("  terminal:\n", step), Kind.ORACLE)
