@@ -30,6 +30,8 @@ from tests.nightly.ledger import (
 from tests.tiers import TIER
 
 LOGS = REPOSITORY / ".nightly"
+_COLUMNS = "200"
+"""So that rows of tables are lines of logs."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -76,7 +78,7 @@ def run_job(job: Job, distribution: str) -> Row:
     """Run one job to its end, or its deadline, and return its row."""
     LOGS.mkdir(exist_ok=True)
     log = LOGS / f"{job.name}{'-' if distribution else ''}{distribution}.log"
-    env = {TIER: "nightly"} | ({"MESOCOSM_DISTRIBUTION": distribution} if distribution else {})
+    env = {TIER: "nightly", "COLUMNS": _COLUMNS} | ({"MESOCOSM_DISTRIBUTION": distribution} if distribution else {})
     sources, start_s = digest_sources(job.sources), SYSTEM_CLOCK.monotonic_s()
     last = ""
     with log.open("w", encoding="utf-8") as file:

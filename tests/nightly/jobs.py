@@ -119,7 +119,7 @@ JOBS = (
         "rewinds",
         "500 verified rewinds in a row",
         _MACHINES,
-        command=("bench", "reset", "-n", "500"),
+        command=("bench", "reset", "-n", "500", "--kind", "desktop"),
         distributions=(DEFAULT,),
     ),
     Job(
