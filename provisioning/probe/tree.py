@@ -6,23 +6,21 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from provisioning.probe import worker
+from provisioning.probe.accessibility import Bus
+from provisioning.probe.tree_walk import Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from provisioning.probe.identity import Identity
     from provisioning.probe.params import Params
+    from provisioning.probe.tree_walk import Asking, Item
 
 MAX_NODES = 5000
-_APP_TIMEOUT_MS = 800
 _MAX_NAME = 500
 _MARGIN_S = 1.5
-"""Of the deadline: a node of a slow application takes several questions."""
-_MAX_DEPTH = 60
-# A spreadsheet claims to have a child for every cell there could be.
-_MAX_CHILDREN = 500
-_SAMPLES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Entries of a menu that are asked whether they show: one of an open menu does."""
+"""Of the deadline: what was asked last takes some time."""
+_APPLICATION = "application"
 
 
 def main(identity: Identity) -> None:
@@ -31,10 +29,38 @@ def main(identity: Identity) -> None:
     import gi
 
     gi.require_version("Atspi", "2.0")
-    from gi.repository import Atspi, GLib
+    from gi.repository import Atspi, Gio, GLib
 
     identity.become()
-    worker.serve({"tree": Walker(Atspi, GLib).tree}, in_fd, out_fd)
+    walker = Walker(Bus(Gio, GLib), Names(Atspi))
+    worker.serve({"tree": walker.tree}, in_fd, out_fd)
+
+
+class Names:
+    """Names of roles and states by number.
+
+    Args:
+        atspi: the module ``gi.repository.Atspi``.
+    """
+
+    def __init__(self, atspi: Any) -> None:  # noqa: ANN401 - gi is untyped
+        self._atspi = atspi
+        self.showing = int(atspi.StateType.SHOWING)
+        self.menu = int(atspi.Role.MENU)
+
+    def role(self, number: int) -> str:
+        """Return the name of a role; ``unknown`` for one that AT-SPI does not have."""
+        try:
+            return str(self._atspi.role_get_name(self._atspi.Role(number)))
+        except (ValueError, OverflowError):
+            return "unknown"
+
+    def state(self, number: int) -> str:
+        """Return the name of a state; its number for one that AT-SPI does not have."""
+        try:
+            return str(self._atspi.StateType(number).value_nick)
+        except ValueError:
+            return str(number)
 
 
 class _Place(NamedTuple):
@@ -54,18 +80,16 @@ class _Place(NamedTuple):
 
 
 class Walker:
-    """Walks the applications of the session.
+    """Walks the applications of the session, all of them at the same time, level by level.
 
     Args:
-        atspi: the module ``gi.repository.Atspi``.
-        glib: the module ``gi.repository.GLib``.
+        bus: answers questions.
+        names: of roles and states.
     """
 
-    def __init__(self, atspi: Any, glib: Any) -> None:  # noqa: ANN401 - gi is untyped
-        self._atspi = atspi
-        self._glib = glib
-        atspi.init()
-        atspi.set_timeout(_APP_TIMEOUT_MS, _APP_TIMEOUT_MS)
+    def __init__(self, bus: Asking, names: Names) -> None:
+        self._bus = bus
+        self._names = names
 
     def tree(self, params: Params) -> list[dict[str, Any]]:
         """Return the elements that show, in document order, until nodes or time run out.
@@ -75,103 +99,47 @@ class Walker:
         """
         most = min(params.whole("max_nodes", MAX_NODES), MAX_NODES)
         deadline_s = time.monotonic() + max(0.2, params.timeout_s - _MARGIN_S)
-        self._take_events()
-        desktop = self._atspi.get_desktop(0)
-        desktop.clear_cache()
+        walk = Walk(
+            self._bus,
+            showing=self._names.showing,
+            menu=self._names.menu,
+            deadline_s=deadline_s,
+            most=most,
+        )
+        roots = walk.start()
+        walk.descend(roots)
         rows: list[dict[str, Any]] = []
-        for index in range(desktop.get_child_count()):
-            app = self._child(desktop, index)
-            for row in self._nodes(app, 0, _Place()) if app is not None else ():
-                if row is not None:
-                    rows.append(row)
-                if len(rows) >= most or time.monotonic() >= deadline_s:
+        for root in roots:
+            for row in self._rows(walk, root, 0, _Place()):
+                if len(rows) >= most:
                     return rows
+                rows.append(row)
         return rows
 
-    def _take_events(self) -> None:
-        context = self._glib.MainContext.default()
-        for _ in range(10_000):
-            if not context.iteration(False):
-                return
+    def _rows(self, walk: Walk, item: Item, depth: int, above: _Place) -> Iterator[dict[str, Any]]:
+        """Return the rows of an object and of all below it."""
+        role = self._names.role(item.role)
+        place = _Place(role, above.box, above.shift)
+        box = walk.boxes.get(item.ref) if role != _APPLICATION else None
+        if box is not None:
+            shift = _shift(role, box, above)
+            has_area = box[2] > 0 and box[3] > 0
+            place = _Place(role, box, shift, is_open=has_area or role != "menu bar")
+            left, top = box[0] + shift[0], box[1] + shift[1]
+            if has_area:
+                yield {
+                    "role": role,
+                    "name": item.name[:_MAX_NAME],
+                    "bounds": [left, top, left + box[2], top + box[3]],
+                    "states": sorted(map(self._names.state, _bits(item.states))),
+                    "depth": depth,
+                }
+        for child in walk.below.get(item.ref, ()) if place.is_open else ():
+            yield from self._rows(walk, child, depth + 1, place)
 
-    def _nodes(
-        self,
-        node: Any,  # noqa: ANN401
-        depth: int,
-        above: _Place,
-    ) -> Iterator[dict[str, Any] | None]:
-        """Go through a node and all below it that may show; children are fetched one by one.
 
-        None stands for what does not show or does not answer, so that whoever asks sees time pass.
-        """
-        try:
-            row, place = self._describe(node, depth, above)
-        except self._glib.Error:
-            yield None
-            return
-        yield row
-        try:
-            count = self._open_children(node, place.role) if place.is_open else 0
-        except self._glib.Error:
-            return
-        for index in range(min(count, _MAX_CHILDREN)):
-            child = self._child(node, index)
-            if child is None:
-                yield None
-            elif depth < _MAX_DEPTH:
-                yield from self._nodes(child, depth + 1, place)
-
-    def _describe(
-        self,
-        node: Any,  # noqa: ANN401
-        depth: int,
-        above: _Place,
-    ) -> tuple[dict[str, Any] | None, _Place]:
-        """Return the row of a node that shows, and what matters to the nodes below it."""
-        role = node.get_role_name()
-        if role == "application":
-            return None, _Place(role)
-        states = node.get_state_set()
-        if not states.contains(self._atspi.StateType.SHOWING):
-            return None, _Place(role, is_open=False)
-        component = node.get_component_iface()
-        if component is None:
-            return None, _Place(role, above.box, above.shift)
-        box = component.get_extents(self._atspi.CoordType.SCREEN)
-        claimed = (box.x, box.y, box.width, box.height)
-        shift = _shift(role, claimed, above)
-        has_area = box.width > 0 and box.height > 0
-        place = _Place(role, claimed, shift, is_open=has_area or role != "menu bar")
-        left, top = box.x + shift[0], box.y + shift[1]
-        row = {
-            "role": role,
-            "name": (node.get_name() or "")[:_MAX_NAME],
-            "bounds": [left, top, left + box.width, top + box.height],
-            "states": sorted(state.value_nick for state in states.get_states()),
-            "depth": depth,
-        }
-        return (row if has_area else None), place
-
-    def _open_children(self, node: Any, role: str) -> int:  # noqa: ANN401
-        """Return how many children to look at: none of a menu that is closed.
-
-        The menus of an office suite have hundreds of entries; to ask each whether it shows takes all the
-        time there is, and the toolbars come after them.
-        """
-        count: int = node.get_child_count()
-        if role != "menu" or count <= len(_SAMPLES):
-            return count
-        for share in _SAMPLES:
-            child = self._child(node, int(share * (count - 1)))
-            if child is not None and child.get_state_set().contains(self._atspi.StateType.SHOWING):
-                return count
-        return 0
-
-    def _child(self, node: Any, index: int) -> Any:  # noqa: ANN401
-        try:
-            return node.get_child_at_index(index)
-        except self._glib.Error:
-            return None
+def _bits(mask: int) -> Iterable[int]:
+    return (number for number in range(mask.bit_length()) if mask >> number & 1)
 
 
 def _shift(role: str, box: tuple[int, int, int, int], above: _Place) -> tuple[int, int]:

@@ -78,7 +78,9 @@ def run_job(job: Job, distribution: str) -> Row:
     """Run one job to its end, or its deadline, and return its row."""
     LOGS.mkdir(exist_ok=True)
     log = LOGS / f"{job.name}{'-' if distribution else ''}{distribution}.log"
-    env = {TIER: "nightly", "COLUMNS": _COLUMNS} | ({"MESOCOSM_DISTRIBUTION": distribution} if distribution else {})
+    env = {TIER: "nightly", "COLUMNS": _COLUMNS} | (
+        {"MESOCOSM_DISTRIBUTION": distribution} if distribution else {}
+    )
     sources, start_s = digest_sources(job.sources), SYSTEM_CLOCK.monotonic_s()
     last = ""
     with log.open("w", encoding="utf-8") as file:

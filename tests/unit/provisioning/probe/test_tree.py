@@ -1,124 +1,159 @@
-"""The walk over the accessibility tree ends in time, whatever does not answer."""
+"""The walk over the accessibility tree finds what shows, and ends in time whatever does not answer."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from provisioning.probe import tree
+from provisioning.probe import tree, tree_walk
+from provisioning.probe.accessibility import (
+    CHILD,
+    CHILDREN,
+    EXTENTS,
+    ITEMS,
+    PROPERTY,
+    ROLE,
+    STATES,
+    Question,
+    Ref,
+)
 from provisioning.probe.params import Params
 
-_STATES = SimpleNamespace(contains=lambda _: True, get_states=tuple)
-_ASKING_S = 0.8
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROLES = ["", "application", "frame", "panel", "menu", "menu item", "menu bar", "root pane", "text",
+         "push button", "table", "table cell"]  # fmt: skip
+NAMES: Any = SimpleNamespace(
+    showing=25,
+    menu=ROLES.index("menu"),
+    role=lambda number: "application" if number == 75 else ROLES[number],
+    state=str,
+)
+_REGISTRY = "org.a11y.atspi.Registry"
+_ASKING_S = 2.5
 
 
-class DBusError(Exception):
-    """What AT-SPI raises when an application does not answer."""
-
-
-class BusyOffice:
-    """An application with many children, none of which answers; asking each takes its time."""
-
-    def __init__(self, *, gives_children: bool) -> None:
-        self.now_s = 0.0
-        self.gives_children = gives_children
-
-    def get_role_name(self) -> str:
-        return "application"
-
-    def get_state_set(self) -> object:
-        return _STATES
-
-    def get_child_count(self) -> int:
-        return 400
-
-    def get_child_at_index(self, _index: int) -> object:
-        if self.gives_children:
-            return SimpleNamespace(get_role_name=self._wait)
-        return self._wait()
-
-    def _wait(self) -> object:
-        self.now_s += _ASKING_S
-        raise DBusError
-
-
+@dataclass
 class Node:
-    """An element that answers, and counts how often it is asked."""
+    """An accessible object."""
 
-    asked = 0
-
-    def __init__(
-        self, role: str, *box: int, shows: bool = True, below: tuple[Node, ...] = ()
-    ) -> None:
-        self._role, self._box, self._shows, self._below = role, box, shows, below
-
-    def get_role_name(self) -> str:
-        Node.asked += 1
-        return self._role
-
-    def get_name(self) -> str:
-        return self._role
-
-    def get_state_set(self) -> object:
-        Node.asked += 1
-        return SimpleNamespace(contains=lambda _: self._shows, get_states=tuple)
-
-    def get_component_iface(self) -> Any:  # noqa: ANN401
-        names = ("x", "y", "width", "height")
-        extents = SimpleNamespace(**dict(zip(names, self._box, strict=True)))
-        return SimpleNamespace(get_extents=lambda _: extents)
-
-    def get_child_count(self) -> int:
-        return len(self._below)
-
-    def get_child_at_index(self, index: int) -> Node:
-        return self._below[index]
+    role: str
+    box: tuple[int, int, int, int] | None = None
+    below: tuple[Node, ...] = ()
+    shows: bool = True
+    claims: int | None = None
+    """Number of children that it claims to have."""
+    path: str = ""
 
 
-def rows_of(*apps: Node) -> list[dict[str, Any]]:
-    desktop: Any = SimpleNamespace(
-        clear_cache=lambda: None,
-        get_child_count=lambda: len(apps),
-        get_child_at_index=lambda index: apps[index],
-    )
-    atspi = SimpleNamespace(
-        init=lambda: None,
-        set_timeout=lambda *_: None,
-        get_desktop=lambda _: desktop,
-        StateType=SimpleNamespace(SHOWING=1),
-        CoordType=SimpleNamespace(SCREEN=0),
-    )
-    context = SimpleNamespace(iteration=lambda _: False)
-    glib = SimpleNamespace(Error=DBusError, MainContext=SimpleNamespace(default=lambda: context))
-    return tree.Walker(atspi, glib).tree(Params({}, timeout_s=10.0))
+def node(role: str, *box: int, below: Sequence[Node] = (), shows: bool = True) -> Node:
+    left, top, width, height = box
+    return Node(role, (left, top, width, height), tuple(below), shows)
+
+
+@dataclass
+class Session:
+    """Answers for applications; the objects that `told` names are told at once, others when asked."""
+
+    apps: tuple[Node, ...]
+    tells: bool = False
+    answers: bool = True
+    now_s: float = 0.0
+    asked: list[Question] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._nodes: dict[Ref, Node] = {}
+        self._parents: dict[Ref, tuple[Ref, int]] = {}
+        for number, app in enumerate(self.apps):
+            self._add(app, Ref(f":1.{number}", "/root"), Ref(_REGISTRY, "/"), number)
+
+    def _add(self, one: Node, ref: Ref, parent: Ref, place: int) -> None:
+        self._nodes[ref], self._parents[ref] = one, (parent, place)
+        for number, child in enumerate(one.below):
+            self._add(child, Ref(ref.bus, f"{ref.path}/{number}"), ref, number)
+
+    def begin(self) -> None:
+        self.asked = []
+
+    def ask(
+        self, questions: Sequence[Question], deadline_s: float, timeout_s: float = _ASKING_S
+    ) -> list[Any]:
+        self.asked += questions
+        return [self._answer(question, timeout_s) for question in questions]
+
+    def _answer(self, question: Question, timeout_s: float) -> Any:  # noqa: ANN401
+        ref, method = question.ref, question.method
+        if ref.bus == _REGISTRY:
+            return ([Ref(f":1.{number}", "/root") for number in range(len(self.apps))],)
+        if method is ITEMS:
+            return (
+                ([self._row(each) for each in self._nodes if each.bus == ref.bus],)
+                if self.tells
+                else None
+            )
+        one = self._nodes[ref]
+        if not self.answers and one.role != "application":
+            self.now_s += timeout_s
+            return None
+        count = len(one.below) if one.claims is None else one.claims
+        below = [Ref(ref.bus, f"{ref.path}/{number}") for number in range(len(one.below))]
+        if method is CHILD:
+            (place,) = question.arguments
+            return (below[place],) if place < len(below) else None
+        wants_count = question.arguments[-1:] == ("ChildCount",)
+        answers: dict[Any, Any] = {
+            CHILDREN: (below,),
+            STATES: ([int(one.shows) << 25, 0],),
+            ROLE: (ROLES.index(one.role),),
+            EXTENTS: None if one.box is None else (one.box,),
+            PROPERTY: (count if wants_count else one.role,),
+        }
+        return answers[method]
+
+    def _row(self, ref: Ref) -> tuple[Any, ...]:
+        one, (parent, place) = self._nodes[ref], self._parents[ref]
+        states = [int(one.shows) << 25, 0]
+        count = len(one.below) if one.claims is None else one.claims
+        return ref, ref, parent, place, count, [], one.role, ROLES.index(one.role), "", states
+
+
+def app(*below: Node) -> Node:
+    return Node("application", None, below)
+
+
+def rows_of(*apps: Node, tells: bool = False) -> list[dict[str, Any]]:
+    return tree.Walker(Session(apps, tells), NAMES).tree(Params({}, timeout_s=10.0))
 
 
 def menu(shows: bool, entries: int = 400) -> Node:
-    entry = Node("menu item", 0, 90, 100, 20, shows=shows)
-    return Node("menu", 0, 61, 40, 25, below=(entry,) * entries)
+    entry = [node("menu item", 0, 90, 100, 20, shows=shows) for _ in range(entries)]
+    return node("menu", 0, 61, 40, 25, below=entry)
 
 
 def test_entries_of_closed_menus_are_not_asked_one_by_one() -> None:
-    Node.asked = 0
-    shut = rows_of(Node("application", below=(menu(shows=False),)))
-    assert [row["role"] for row in shut] == ["menu"]
-    assert Node.asked < 20
-    opened = rows_of(Node("application", below=(menu(shows=True, entries=30),)))
+    session = Session((app(menu(shows=False)),))
+    walker = tree.Walker(session, NAMES)
+    assert [row["role"] for row in walker.tree(Params({}, timeout_s=10.0))] == ["menu"]
+    assert len(session.asked) < 20
+    opened = rows_of(app(menu(shows=True, entries=30)))
     assert [row["role"] for row in opened] == ["menu", *["menu item"] * 30]
 
 
-def test_what_libreoffice_draws_is_found_below_its_menu_bar() -> None:
+@pytest.mark.parametrize("tells", [False, True])
+def test_what_libreoffice_draws_is_found_below_its_menu_bar(tells: bool) -> None:
     # As Calc of LibreOffice 7.3 claims in the GTK 3 plug-in; a picture showed Save at y 105.
-    save = Node("push button", 92, 63, 44, 35)
-    gtk = Node("panel", 4, 166, 173, 34, below=(Node("text", 4, 166, 137, 34),))
-    name_box = Node("panel", 4, 141, 173, 34, below=(gtk,))
-    unseen = Node("menu bar", 0, 61, 1280, 0, below=(menu(shows=True),))
-    root = Node("root pane", 0, 61, 1280, 690, below=(unseen, save, name_box))
-    window = Node("panel", 0, 86, 1280, 690, below=(root,))
-    frame = Node("frame", 0, 24, 1280, 752, below=(menu(shows=False), window))
-    found = [(row["role"], row["bounds"]) for row in rows_of(Node("application", below=(frame,)))]
+    save = node("push button", 92, 63, 44, 35)
+    gtk = node("panel", 4, 166, 173, 34, below=[node("text", 4, 166, 137, 34)])
+    name_box = node("panel", 4, 141, 173, 34, below=[gtk])
+    unseen = node("menu bar", 0, 61, 1280, 0, below=[menu(shows=True)])
+    root = node("root pane", 0, 61, 1280, 690, below=[unseen, save, name_box])
+    window = node("panel", 0, 86, 1280, 690, below=[root])
+    frame = node("frame", 0, 24, 1280, 752, below=[menu(shows=False), window])
+    found = [(row["role"], row["bounds"]) for row in rows_of(app(frame), tells=tells)]
     assert found == [
         ("frame", [0, 24, 1280, 776]),
         ("menu", [0, 61, 40, 86]),
@@ -131,22 +166,80 @@ def test_what_libreoffice_draws_is_found_below_its_menu_bar() -> None:
     ]
 
 
-@pytest.mark.parametrize("gives_children", [True, False])
+def test_of_an_endless_sheet_the_cells_that_show_are_found_and_what_comes_after_it() -> None:
+    cells = [node("table cell", 10 * n, 0, 10, 10, shows=n < 15) for n in range(400)]
+    sheet = node("table", 0, 0, 900, 500, below=cells)
+    sheet.claims = 2**31 - 1
+    save = node("push button", 0, 600, 40, 30)
+    session = Session((app(node("frame", 0, 0, 900, 700, below=[sheet, save])),))
+    rows = tree.Walker(session, NAMES).tree(Params({}, timeout_s=10.0))
+    assert [row["role"] for row in rows] == [
+        "frame", "table", *["table cell"] * 15, "push button",
+    ]  # fmt: skip
+    assert sum(question.method is CHILD for question in session.asked) <= 64
+
+
+def test_what_an_application_tells_at_once_is_not_asked_again() -> None:
+    frame = node("frame", 0, 0, 90, 90, below=[node("text", 0, 0, 9, 9) for _ in range(40)])
+    session = Session((app(frame),), tells=True)
+    rows = tree.Walker(session, NAMES).tree(Params({}, timeout_s=10.0))
+    assert len(rows) == 41
+    kinds = {question.method for question in session.asked}
+    assert kinds == {CHILDREN, PROPERTY, ITEMS, EXTENTS}, "the registry's children, and a count"
+
+
+def test_objects_that_contain_themselves_are_shown_once() -> None:
+    inner = node("panel", 0, 0, 9, 9)
+    inner.claims = 1
+    session = Session((app(node("frame", 0, 0, 90, 90, below=[inner])),))
+    real, ref = session._answer, Ref(":1.0", "/root/0/0")
+
+    def answer(question: Question, timeout_s: float) -> Any:  # noqa: ANN401
+        is_asked = question.ref == ref and question.method is CHILDREN
+        return ([ref],) if is_asked else real(question, timeout_s)
+
+    session._answer = answer  # type: ignore[method-assign]
+    rows = tree.Walker(session, NAMES).tree(Params({}, timeout_s=10.0))
+    assert [row["role"] for row in rows] == ["frame", "panel"]
+
+
+def test_an_application_tells_of_its_own_objects_only() -> None:
+    mine = node("frame", 0, 0, 90, 90)
+    session = Session((app(mine), app()), tells=True)
+    real = session._row
+
+    def row(ref: Ref) -> tuple[Any, ...]:
+        told = real(ref)
+        return (told[0], told[1], Ref(":1.1", "/root"), *told[3:]) if ref.path != "/root" else told
+
+    session._row = row  # type: ignore[method-assign]
+    rows = tree.Walker(session, NAMES).tree(Params({}, timeout_s=10.0))
+    assert [row["role"] for row in rows] == ["frame"], "asked for, below its own application"
+
+
 def test_children_that_do_not_answer_take_no_more_than_the_deadline(
-    monkeypatch: pytest.MonkeyPatch, gives_children: bool
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    app = BusyOffice(gives_children=gives_children)
-    desktop: Any = SimpleNamespace(
-        clear_cache=lambda: None, get_child_count=lambda: 1, get_child_at_index=lambda _: app
-    )
-    atspi = SimpleNamespace(
-        init=lambda: None,
-        set_timeout=lambda *_: None,
-        get_desktop=lambda _: desktop,
-        StateType=SimpleNamespace(SHOWING=1),
-    )
-    context = SimpleNamespace(iteration=lambda _: False)
-    glib = SimpleNamespace(Error=DBusError, MainContext=SimpleNamespace(default=lambda: context))
-    monkeypatch.setattr(tree, "time", SimpleNamespace(monotonic=lambda: app.now_s))
-    assert tree.Walker(atspi, glib).tree(Params({}, timeout_s=10.0)) == []
-    assert app.now_s < 10.0
+    many = [node("panel", 0, 0, 9, 9) for _ in range(400)]
+    session = Session((app(*many),), answers=False)
+    for module in (tree, tree_walk):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: session.now_s))
+    session.ask = bounded(session)  # type: ignore[method-assign]
+    assert tree.Walker(session, NAMES).tree(Params({}, timeout_s=10.0)) == []
+    assert session.now_s < 10.0
+
+
+def bounded(session: Session) -> Any:  # noqa: ANN401
+    """Return a way of asking that waits for all answers at once, as the bus does."""
+    ask = session.ask
+
+    def together(
+        questions: Sequence[Question], deadline_s: float, timeout_s: float = _ASKING_S
+    ) -> list[Any]:
+        start_s = session.now_s
+        answers = ask(questions, deadline_s, timeout_s)
+        is_waiting = session.now_s > start_s
+        session.now_s = min(start_s + timeout_s, deadline_s) if is_waiting else start_s
+        return answers
+
+    return together

@@ -1,0 +1,163 @@
+"""Ask applications over the accessibility bus, many questions at a time.
+
+An emulated processor takes ten milliseconds and more for one question, mostly to change from process to
+process; questions that are sent together cost a fraction of that.
+
+Source: the interfaces of AT-SPI 2, ``at-spi2-core/xml``.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PREFIX = "org.a11y.atspi."
+_AT_ONCE = 32
+"""Questions that wait for an answer at a time."""
+_MAX_REPLY_BYTES = 1 << 23
+"""Of what one application tells at once; it is asked piece by piece where that is more."""
+APP_TIMEOUT_S = 0.8
+"""How long an application may take to show that it answers at all."""
+ANSWER_TIMEOUT_S = 2.5
+"""How long one may take for an answer, which may be the last of many."""
+
+
+class Ref(NamedTuple):
+    """An accessible object.
+
+    Attributes:
+        bus: name of its application on the bus.
+        path: of the object.
+    """
+
+    bus: str
+    path: str
+
+
+class Method(NamedTuple):
+    """A method of an interface; an answer of other types counts as none.
+
+    Attributes:
+        interface: its name.
+        name: of the method.
+        takes: D-Bus signature of the arguments.
+        gives: D-Bus signature of the answer.
+    """
+
+    interface: str
+    name: str
+    takes: str
+    gives: str
+
+
+ITEMS = Method(f"{_PREFIX}Cache", "GetItems", "()", "(a((so)(so)(so)iiassusau))")
+CHILDREN = Method(f"{_PREFIX}Accessible", "GetChildren", "()", "(a(so))")
+CHILD = Method(f"{_PREFIX}Accessible", "GetChildAtIndex", "(i)", "((so))")
+STATES = Method(f"{_PREFIX}Accessible", "GetState", "()", "(au)")
+ROLE = Method(f"{_PREFIX}Accessible", "GetRole", "()", "(u)")
+EXTENTS = Method(f"{_PREFIX}Component", "GetExtents", "(u)", "((iiii))")
+PROPERTY = Method("org.freedesktop.DBus.Properties", "Get", "(ss)", "(v)")
+
+
+class Question(NamedTuple):
+    """A call of a method.
+
+    Attributes:
+        ref: whose method.
+        method: what is called.
+        arguments: of the types that it takes.
+    """
+
+    ref: Ref
+    method: Method
+    arguments: tuple[Any, ...] = ()
+
+
+class Bus:
+    """A connection to the session's accessibility bus.
+
+    Args:
+        gio: the module ``gi.repository.Gio``.
+        glib: the module ``gi.repository.GLib``.
+    """
+
+    def __init__(self, gio: Any, glib: Any) -> None:  # noqa: ANN401 - gi is untyped
+        self._glib = glib
+        self._flags = gio.DBusCallFlags.NONE
+        self._timed_out = (gio.io_error_quark(), gio.IOErrorEnum.TIMED_OUT)
+        self._silent: set[str] = set()
+        self._made: dict[tuple[Method, tuple[Any, ...]], tuple[Any, Any]] = {}
+        session = gio.bus_get_sync(gio.BusType.SESSION, None)
+        reply = session.call_sync(
+            "org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress",
+            None, None, self._flags, int(APP_TIMEOUT_S * 1000), None,
+        )  # fmt: skip
+        flags = gio.DBusConnectionFlags
+        self._connection = gio.DBusConnection.new_for_address_sync(
+            reply.unpack()[0],
+            flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION,
+            None,
+            None,
+        )
+
+    def begin(self) -> None:
+        """Ask applications again that did not answer before."""
+        self._silent.clear()
+
+    def ask(
+        self, questions: Sequence[Question], deadline_s: float, timeout_s: float = ANSWER_TIMEOUT_S
+    ) -> list[Any]:
+        """Ask questions and return the answers in their order; None for what was not answered.
+
+        An application that let one wait too long is not asked any more.
+
+        Args:
+            questions: in any number.
+            deadline_s: on the monotonic clock; what is not answered then counts as not answered.
+            timeout_s: of each question.
+        """
+        answers: list[Any] = [None] * len(questions)
+        context = self._glib.MainContext.default()
+        sent, waiting = 0, [0]
+
+        def take(connection: Any, result: Any, number: int) -> None:  # noqa: ANN401
+            waiting[0] -= 1
+            try:
+                reply = connection.call_finish(result)
+            except self._glib.Error as exc:
+                if exc.matches(*self._timed_out):
+                    self._silent.add(questions[number].ref.bus)
+                return
+            if reply.get_size() <= _MAX_REPLY_BYTES:
+                answers[number] = reply.unpack()
+
+        while sent < len(questions) or waiting[0]:
+            left_ms = int((deadline_s - time.monotonic()) * 1000)
+            while sent < len(questions) and waiting[0] < _AT_ONCE and left_ms > 0:
+                if questions[sent].ref.bus not in self._silent:
+                    self._send(questions[sent], min(int(timeout_s * 1000), left_ms), take, sent)
+                    waiting[0] += 1
+                sent += 1
+            if not waiting[0]:
+                break
+            context.iteration(True)
+        return answers
+
+    def _send(self, question: Question, timeout_ms: int, take: Any, number: int) -> None:  # noqa: ANN401
+        method = question.method
+        arguments, gives = self._typed(method, question.arguments)
+        self._connection.call(
+            question.ref.bus, question.ref.path, method.interface, method.name, arguments, gives,
+            self._flags, timeout_ms, None, take, number,
+        )  # fmt: skip
+
+    def _typed(self, method: Method, arguments: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Return arguments and the type of the answer as GLib has them; they take long to make."""
+        made = self._made.get((method, arguments))
+        if made is None:
+            variant = self._glib.Variant(method.takes, arguments) if arguments else None
+            made = self._made[method, arguments] = (variant, self._glib.VariantType(method.gives))
+        return made
