@@ -168,8 +168,11 @@ elif how in ("kept", "left"):
     if os.fork() == 0:
         while not targets(name):
             time.sleep(0.2)
-        time.sleep(1)
-        rename(name)
+        if os.fork() == 0:
+            for _ in range(60):  # a program that starts slowly titles its window again
+                rename(name)
+                time.sleep(1)
+            os._exit(0)
         be_program(link)
     become(name)
 END
