@@ -827,6 +827,13 @@ def _named_as_the_branch(b: RepositoryFixture) -> None:
     b.commit("two")
 
 
+def _named_wholly(b: RepositoryFixture) -> None:
+    """Give a tag to an earlier commit, of the whole name of the branch."""
+    b.commit("one")
+    b.git("update-ref", "refs/tags/refs/heads/main", "HEAD")
+    b.commit("two")
+
+
 def _named_head(b: RepositoryFixture) -> None:
     """Make a branch called HEAD at an earlier commit."""
     b.commit("one")
@@ -1068,6 +1075,13 @@ GIT = (
             positive(
                 "a branch whose name a tag has",
                 _named_as_the_branch,
+                path=R,
+                message="two",
+                ref="refs/heads/main",
+            ),
+            positive(
+                "a branch whose whole name a tag has",
+                _named_wholly,
                 path=R,
                 message="two",
                 ref="refs/heads/main",

@@ -99,6 +99,29 @@ def says(title: str = "", text: str = "", notes: str = "") -> Any:
     return build
 
 
+_RECTANGLE = (
+    "<draw:rect svg:x='10mm' svg:y='30mm' svg:width='40mm' svg:height='20mm'>"
+    "<text:p>two</text:p></draw:rect>"
+)
+
+
+def _in_a_shape(slide: Any) -> None:
+    """Write a line into a rectangle."""
+    slide.shapes.title.text = "x"
+    slide.shapes.add_shape(1, 900_000, 900_000, 900_000, 900_000).text_frame.text = "two"
+
+
+def _without_size(left: float) -> Any:
+    """Return a builder of a slide with a text box that has no size yet, at a share of its width."""
+
+    def build(slide: Any) -> None:
+        slide.shapes.title.text = "x"
+        box = slide.shapes.add_textbox(round(left * 9_144_000), 0, 0, 0)
+        box.text_frame.text = "two"
+
+    return build
+
+
 def shows(  # noqa: PLR0917 - a picture, its box and its format
     pixels: Any, left: float, top: float, width: float, height: float, form: str = "PNG"
 ) -> Any:
@@ -200,6 +223,20 @@ TABLES = (
             positive(
                 "blanks around", at(PATH, odp(page("t", " two "))), **{**_LINE, "text": "two "}
             ),
+            *(
+                case(what, at(PATH, odp(page("x", more=_frame(_box("two"), "", box)))), **_LINE)
+                for case, what, box in (
+                    (positive, "half beside the slide", (-10, 5, 20, 10)),
+                    (positive, "half above the slide", (10, -5, 20, 10)),
+                    (near_miss, "two fifths on the slide", (-12, 5, 20, 10)),
+                    (near_miss, "an eighth on the slide", (195, 5, 40, 10)),
+                    (near_miss, "two fifths down on the slide", (10, -6, 20, 10)),
+                )
+            ),
+            positive("beside a rectangle", at(PATH, odp(page("x", more=_RECTANGLE))), **_LINE),
+            positive("in a shape", at(PATH, pptx(_in_a_shape)), **_LINE),
+            positive("of no size, in the corner", at(PATH, pptx(_without_size(0.0))), **_LINE),
+            near_miss("of no size, beside the slide", at(PATH, pptx(_without_size(1.5))), **_LINE),
             negative("another", at(PATH, odp(page("x", "y"))), **_LINE),
             near_miss("part of a line", at(PATH, odp(page("x", "two more"))), **_LINE),
             near_miss("the title", at(PATH, odp(page("two", "y"))), **_LINE),
@@ -297,6 +334,14 @@ TABLES = (
                             shows(CAT, *_right)(slide),
                         )
                     ),
+                ),
+                **_PICTURE,
+            ),
+            positive(
+                "after one of no size",
+                at(
+                    PATH,
+                    pptx(lambda slide: (shows(CAT, 0, 0, 0, 0)(slide), shows(CAT, *_right)(slide))),
                 ),
                 **_PICTURE,
             ),
