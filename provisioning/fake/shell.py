@@ -87,12 +87,11 @@ def obey(desktop: ShellDesktop, argv: list[str]) -> str | None:  # noqa: C901, P
             _remove(state, absolute(source))
             return done
         case ["ls", *paths]:
-            inside = {absolute(path) for path in paths}
-            return "".join(
-                f"{name.rpartition('/')[2]}\n"
-                for name in desktop.names()
-                if name.rpartition("/")[0] in inside
-            )
+            inside = {absolute(path) for path in paths or [HOME]}
+            names = [name.rpartition("/") for name in desktop.names()]
+            if not inside & {HOME, *state.folders, *(folder for folder, _, _ in names)}:
+                return None
+            return "".join(f"{name}\n" for folder, _, name in names if folder in inside)
         case ["cat", path]:
             file = state.files.get(absolute(path))
             return None if file is None else file.data.decode()

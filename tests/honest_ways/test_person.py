@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TYPED = {"on": "desktop", "do": "type_text", "with": {"text": f"{SET_DARK}\n"}}
 IS_DARK = {"on": "desktop", "check": "gsetting_equals", "with": DARK}
 OPENED = {"on": "desktop", "do": "open_app", "with": {"name": "Terminal"}}
-THERE = {"on": "desktop", "check": "window_in_front", "with": {"app": "Terminal"}}
+THERE = {"on": "desktop", "check": "window_in_front", "with": {"app": "Gnome-terminal"}}
 
 
 def task() -> Task:

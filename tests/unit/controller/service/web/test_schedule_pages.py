@@ -66,13 +66,13 @@ FULL = {
 def _tagged_suite(
     around: Surroundings, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Register the suite `tagged`, whose tasks have tags."""
+    """Register the suite `tagged`, whose tasks have tags and another solution."""
     monkeypatch.setenv("MESOCOSM_STATE_DIR", str(around.settings.state_dir))
     get_settings.cache_clear()
     folder = Path(shutil.copytree(tiny, tmp_path / "own/tagged"))
     for task, tag in (("write-file", "files"), ("dark-style", "looks")):
         with (folder / f"{task}.yaml").open("a") as file:
-            file.write(f"tags: [{tag}]\n")
+            file.write(f"tags: [{tag}]\noracles: {{other: [{{do: complete}}]}}\n")
     index = folder / "suite.yaml"
     index.write_text(index.read_text().replace("name: tiny", "name: tagged"))
     add_suite(folder, around.settings)
@@ -157,6 +157,7 @@ def test_what_is_left_empty_has_the_commands_defaults(
         ({"retries": "21"}, "retries"),
         ({"record_hz": "1000"}, "1000 times a second"),
         ({"suite": "tagged", "tags": "file"}, "files"),
+        ({"suite": "tagged", "solution": "others"}, "other"),
         ({"baseline": "no-such-run"}, "no-such-run"),
         ({"suite": "/etc"}, "shipped"),
     ],
