@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from evaluators.testing.case import corrupt, empty, hostile, missing, near_miss, nothing
-from tests.evaluator_cases.file_builders import bombed, broken, with_entities, zipped
+from tests.evaluator_cases.file_builders import bombed, broken, doubled, with_entities, zipped
 
 if TYPE_CHECKING:
     from evaluators.testing.case import Case, State
@@ -57,6 +57,7 @@ def document_cases(
             corrupt(f"{form}: a wrong checksum", at(path, partial(_flipped, make)), **args),
             empty(f"{form}: nothing in it", at(path, bare[form]), **args),
             hostile(f"{form}: entities", at(path, partial(_entities, make, part)), **args),
+            hostile(f"{form}: a part twice", at(path, partial(_doubled, make, part)), **args),
         ]
         if bomb and form == next(iter(good)):
             cases.append(hostile(f"{form}: a bomb", at(path, partial(_bombed, make)), **args))
@@ -132,6 +133,11 @@ def _broken(make: Make, part: str) -> bytes:
 @cache
 def _entities(make: Make, part: str) -> bytes:
     return with_entities(make(), part)
+
+
+@cache
+def _doubled(make: Make, part: str) -> bytes:
+    return doubled(make(), part)
 
 
 @cache

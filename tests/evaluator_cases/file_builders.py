@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+import warnings
 import zipfile
 from typing import TYPE_CHECKING, Any
 
@@ -229,6 +230,15 @@ def bombed(data: bytes) -> bytes:
     file = io.BytesIO(data)
     with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo("bomb.bin"), bytes(97 << 20), zipfile.ZIP_DEFLATED)
+    return file.getvalue()
+
+
+def doubled(data: bytes, part: str) -> bytes:
+    """Return an archive that holds a part twice."""
+    file = io.BytesIO(data)
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
+        warnings.simplefilter("ignore", UserWarning)
+        archive.writestr(zipfile.ZipInfo(part), unzipped(data)[part])
     return file.getvalue()
 
 

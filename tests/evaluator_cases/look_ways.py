@@ -36,11 +36,13 @@ _UNSEEN_RUNS = {
     "in the colour of its shading": _INK.format("ABCDEF") + _SHADING.format("ABCDEF"),
     "a hundredth as wide, in percent": '<w:w w:val="1%"/>',
     "small and narrow": '<w:sz w:val="8"/><w:w w:val="40"/>',
+    "of usual size and narrow": '<w:w w:val="18"/>',
 }
 _SEEN_RUNS = {
     "white on a highlight of another colour": _INK.format("FFFFFF") + _HIGHLIGHT.format("yellow"),
     "condensed, in percent": '<w:w w:val="80%"/>',
     "large and narrow": '<w:sz w:val="96"/><w:w w:val="10"/>',
+    "of 4 pt and half as wide": '<w:sz w:val="8"/><w:w w:val="50"/>',
     "filled": '<x:textFill xmlns:x="http://schemas.microsoft.com/office/word/2010/wordml">'
     '<x:solidFill><x:srgbClr x:val="000000"/></x:solidFill></x:textFill>',
 }

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from appliance.base.clock import wait_until
 from evaluators.graph.outcome import Call
 from tests.attacks.calls import SETTING
 from tests.attacks.model import MACHINES, ShellAttack
@@ -30,6 +31,10 @@ _AUTOSTART = Call("autostart", "autostart_runs", {"program": "/usr/bin/xdotool"}
 
 def _own_settings_changed(_arena: Arena, output: str) -> None:
     assert "prefer-dark" in output, f"the attack did not reach the agent's own gsettings: {output}"
+
+
+def _is_watching(arena: Arena, _output: str) -> None:
+    assert wait_until(lambda: "watching" in arena.shell("ls"), timeout_s=60), "it never started"
 
 
 def _saw_a_helper(arena: Arena, _output: str) -> None:
@@ -77,6 +82,7 @@ ATTACKS = (
         defence="a helper that was ended leaves its node unmet",
         calls=(SETTING,),
         goes_on=True,
+        effect=_is_watching,
         evidence=_saw_a_helper,
     ),
     ShellAttack(
@@ -88,6 +94,7 @@ ATTACKS = (
         goes_on=True,
         rounds=1,
         wave_timeout_s=4.0,
+        effect=_is_watching,
         evidence=_saw_a_helper,
     ),
     ShellAttack(

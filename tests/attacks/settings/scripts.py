@@ -67,6 +67,7 @@ ENDLESS = r"""
 cat > endless.py << 'END'
 import os, signal
 own = os.getuid()
+open("watching", "w").close()
 while True:
     for name in os.listdir("/proc"):
         try:

@@ -9,6 +9,7 @@ from evaluators.testing.case import CaseTable, another_way, forged, near_miss, n
 from evaluators.testing.machine import MachineFixture
 from tests.evaluator_cases.document_cases import at, document_cases
 from tests.evaluator_cases.documents.spreadsheets import BARE, DATA, ods, sheet, xlsx
+from tests.evaluator_cases.sheet_format_ways import pane_cases
 
 if TYPE_CHECKING:
     from tests.evaluator_cases.document_cases import Make
@@ -41,7 +42,7 @@ def _ods(rows: int, columns: int, mode: int = 2, name: str = "Data") -> Make:
         "VerticalSplitPosition": rows,
     }
     rows_xml = "".join(
-        f'<config:config-item config:name="{key}" config:type="int">{value}</config:config-item>'
+        f'<config:config-item config:name="{key}" config:type="int"> {value}\n</config:config-item>'
         for key, value in items.items()
     )
     entry = "config:config-item-map-entry"
@@ -75,6 +76,7 @@ TABLES = (
             near_miss("the column instead", at(PATH, _ods(0, 1)), **_ARGS),
             near_miss("no such sheet", at(PATH, _good["xlsx"]), **{**_ARGS, "sheet": "Other"}),
             *document_cases(_good, BARE, _ARGS),
+            *pane_cases(_ARGS),
             forged("a split that moves, xlsx", at(PATH, _xlsx("A2", "split")), **_ARGS),
             forged("a split that moves, ods", at(PATH, _ods(1, 0, mode=1)), **_ARGS),
             forged("of another sheet", at(PATH, _ods(1, 0, name="Other")), **_ARGS),

@@ -11,7 +11,7 @@ import numpy as np
 from evaluators.documents import slides
 from evaluators.testing.case import CaseTable, hostile, near_miss, negative, positive
 from evaluators.testing.machine import MachineFixture
-from tests.evaluator_cases import file_builders, slide_ways
+from tests.evaluator_cases import file_builders, slide_format_ways, slide_ways
 from tests.evaluator_cases.document_cases import at, document_cases
 
 if TYPE_CHECKING:
@@ -212,6 +212,7 @@ TABLES = (
             near_miss("no such slide", at(PATH, _talk["odp"]), **{**_TITLE, "slide": 3}),
             *document_cases(_talk, BARE, _TITLE),
             *slide_ways.title_cases(_TITLE),
+            *slide_format_ways.noteless_cases(_TITLE),
         ),
     ),
     CaseTable(
@@ -252,6 +253,7 @@ TABLES = (
             ),
             *document_cases(_talk, BARE, _LINE),
             *slide_ways.line_cases(_LINE),
+            *slide_format_ways.drawn_line_cases(_LINE),
         ),
     ),
     CaseTable(
@@ -271,6 +273,7 @@ TABLES = (
             near_miss("none asked for", at(PATH, odp(page("x"))), **{**_NOTES, "text": ""}),
             *document_cases(_talk, BARE, _NOTES),
             *slide_ways.notes_cases(_NOTES),
+            *slide_format_ways.noted_cases(_NOTES),
         ),
     ),
     CaseTable(
@@ -284,6 +287,7 @@ TABLES = (
             near_miss("no such slide", at(PATH, pptx(says("x"))), **_LAYOUT),
             *document_cases({"pptx": _talk["pptx"]}, BARE, _LAYOUT),
             *slide_ways.layout_cases(_LAYOUT),
+            *slide_format_ways.master_cases(_LAYOUT),
         ),
     ),
     CaseTable(
@@ -418,6 +422,7 @@ TABLES = (
             ),
             *document_cases(_pictures, BARE, _PICTURE),
             *slide_ways.picture_cases(_PICTURE),
+            *slide_format_ways.edge_cases(_PICTURE),
         ),
     ),
 )

@@ -10,6 +10,12 @@ from evaluators.testing.case import CaseTable, hostile, near_miss, negative, pos
 from evaluators.testing.machine import MachineFixture
 from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.document_cases import at, document_cases
+from tests.evaluator_cases.sheet_format_ways import (
+    chart_kind_cases,
+    reference_cases,
+    tab_cases,
+    typed_value_cases,
+)
 from tests.evaluator_cases.sheet_ways import (
     block_cases,
     bold_cases,
@@ -282,6 +288,7 @@ TABLES = (
             ),
             *document_cases(_data, BARE, _TEA, bomb=True),
             *value_cases(_TEA),
+            *typed_value_cases(_TEA),
         ),
         equivalent={
             "nearly: args.tolerance: more": "a larger tolerance takes what a smaller one does",
@@ -327,6 +334,7 @@ TABLES = (
             near_miss("no formula asked for", _is({"B4": 6.5}), **{**_SUM, "formula": ""}),
             *document_cases(_data, BARE, _SUM),
             *formula_cases(_SUM),
+            *reference_cases(_SUM),
         ),
         equivalent={"*args.formula: swap case": "letter case does not count"},
     ),
@@ -443,6 +451,7 @@ TABLES = (
             near_miss("other case", _is(DATA, more=_sheets("more")), **_NAMES),
             *document_cases(_names, BARE, _NAMES),
             *name_cases(_NAMES),
+            *tab_cases(_NAMES),
         ),
     ),
     CaseTable(
@@ -486,6 +495,7 @@ TABLES = (
             near_miss("no range asked for", at(PATH, _charts["xlsx"]), **{**_CHART, "series": []}),
             *document_cases(_charts, BARE, _CHART),
             *chart_cases(_CHART),
+            *chart_kind_cases(_CHART),
         ),
         equivalent={
             "*args.title: empty": "any title",

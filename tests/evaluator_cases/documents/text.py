@@ -12,6 +12,16 @@ from evaluators.testing.machine import MachineFixture
 from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.document_cases import at, document_cases
 from tests.evaluator_cases.look_ways import look_cases
+from tests.evaluator_cases.odf_ways import (
+    align_cases,
+    body_cases,
+    cell_cases,
+    heading_level_cases,
+    look_value_cases,
+    page_cases,
+    share_cases,
+    shown_picture_cases,
+)
 from tests.evaluator_cases.text_ways import (
     alignment_cases,
     heading_cases,
@@ -183,6 +193,12 @@ _pictures = {
         files={"Pictures/1.png": _PNG, "Pictures/2.png": _PNG},
     ),
 }
+_WEIGHTS = {
+    **dict.fromkeys(("bold", "600", "700", "800", "900"), True),
+    **dict.fromkeys(("normal", "100", "500"), False),
+}
+_SLANTS = {"italic": True, "oblique": True, "normal": False}
+_UNDERLINES = {"solid": True, "wave": True, "none": False}
 SPACES = "white space at the ends of paragraphs does not count"
 
 TABLES = (
@@ -270,6 +286,8 @@ TABLES = (
             *hidden_cases(_letter, _ANN),
             *paragraph_cases("Dear Ann,", _ANN),
             *look_cases("Dear Ann,", _ANN),
+            *body_cases("Dear Ann,", _ANN),
+            *page_cases("Dear Ann,", _ANN),
         ),
     ),
     CaseTable(
@@ -309,6 +327,7 @@ TABLES = (
             *document_cases(_heading, BARE, _HEAD),
             *hidden_cases(_heading, _HEAD),
             *heading_cases("Offer", _HEAD),
+            *heading_level_cases("Offer", _HEAD),
         ),
     ),
     CaseTable(
@@ -406,6 +425,11 @@ TABLES = (
             *document_cases(_bold, BARE, _BOLD),
             *hidden_cases(_bold, _BOLD),
             *passage_cases(_BOLD, "<w:b/>", 'fo:font-weight="bold"'),
+            *look_value_cases(_BOLD, "fo:font-weight", _WEIGHTS),
+            *look_value_cases({**_BOLD, "look": "italic"}, "fo:font-style", _SLANTS),
+            *look_value_cases(
+                {**_BOLD, "look": "underline"}, "style:text-underline-style", _UNDERLINES
+            ),
         ),
     ),
     CaseTable(
@@ -489,6 +513,7 @@ TABLES = (
             *document_cases(_size, BARE, _LARGE),
             *hidden_cases(_size, _LARGE),
             *passage_cases(_LARGE, '<w:sz w:val="36"/>', 'fo:font-size="18pt"'),
+            *share_cases(_LARGE),
         ),
         equivalent={"*args.text: cut": "part of a passage of that size is of that size"},
     ),
@@ -511,6 +536,7 @@ TABLES = (
             *document_cases(_middle, BARE, _MIDDLE),
             *hidden_cases(_middle, _MIDDLE),
             *alignment_cases("Title", _MIDDLE),
+            *align_cases("Title", _MIDDLE),
         ),
     ),
     CaseTable(
@@ -545,6 +571,7 @@ TABLES = (
             *document_cases(_cells, BARE, _CELLS),
             *hidden_cases(_cells, _CELLS),
             *table_cases(_CELLS),
+            *cell_cases(_CELLS),
         ),
     ),
     CaseTable(
@@ -570,6 +597,7 @@ TABLES = (
             ),
             *document_cases(_pictures, BARE, _TWO),
             *picture_count_cases(_TWO),
+            *shown_picture_cases(_TWO),
         ),
     ),
 )

@@ -1,0 +1,316 @@
+"""Spreadsheets as other programs write them, by each element and value type that readers know."""
+
+from __future__ import annotations
+
+import datetime as dt
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+from evaluators.testing.case import another_way, forged, hostile, near_miss, positive
+from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.file_builders import changed, chart_object, odf, unzipped, xlsx
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from evaluators.testing.case import Case
+    from provisioning.protocols import Json
+
+_SHEET = "xl/worksheets/sheet1.xml"
+_NOTE = "<office:annotation><text:p>x</text:p></office:annotation>"
+_VALUES: dict[str, tuple[str, str, str | float]] = {
+    "a percentage": (
+        'office:value-type="percentage" office:value="0.25"',
+        "<text:p>25 %</text:p>",
+        0.25,
+    ),
+    "an amount of money": (
+        'office:value-type="currency" office:currency="EUR" office:value="2.5"',
+        "<text:p>2.50 €</text:p>",
+        2.5,
+    ),
+    "a time": (
+        'office:value-type="time" office:time-value="PT10H30M00S"',
+        "<text:p>10:30</text:p>",
+        "PT10H30M00S",
+    ),
+    "a date and time": (
+        'office:value-type="date" office:date-value="2026-11-21T10:30:00"',
+        "<text:p>21/11/26</text:p>",
+        "2026-11-21T10:30:00",
+    ),
+    "a text that is shown otherwise": (
+        'office:value-type="string" office:string-value="Tea"',
+        "<text:p>TEA</text:p>",
+        "Tea",
+    ),
+    "a text without a type": ("", "<text:p>Tea</text:p>", "Tea"),
+    "two lines": ('office:value-type="string"', "<text:p>a</text:p><text:p>b</text:p>", "a\nb"),
+    "a heading": ('office:value-type="string"', "<text:h>Tea</text:h>", "Tea"),
+    "a text with a comment": ('office:value-type="string"', f"{_NOTE}<text:p>Tea</text:p>", "Tea"),
+}
+_PLACES: dict[str, str | float] = {
+    "[.B2:.B3]": "B2:B3",
+    "[$Data.B2:.B3]": "Data!B2:B3",
+    "[Data.B2:Data.B3]": "Data!B2:B3",
+    "['My data'.B2:.B3]": "'My data'!B2:B3",
+    "[More.B2]": "More!B2",
+}
+_KINDS = {
+    "BarChart3D": "column",
+    "LineChart": "line",
+    "LineChart3D": "line",
+    "PieChart": "pie",
+    "PieChart3D": "pie",
+    "ScatterChart": "scatter",
+    "AreaChart": "area",
+    "AreaChart3D": "area",
+}
+_ENOUGH = "A1:GR1000"
+"""200 columns of 1,000 cells: the largest merged range that is read."""
+_TOO_MANY = ("A1:GS1000", "A1:GR1001", "A1:XFD1048576", "A:A", "1:1")
+
+
+def _table(rows: str, name: str = "Data", more: str = "") -> str:
+    return f'<table:table table:name="{name}" {more}>{rows}</table:table>'
+
+
+def _row(*cells: str, more: str = "") -> str:
+    return f"<table:table-row {more}>{''.join(cells)}</table:table-row>"
+
+
+def _cell(attributes: str, content: str = "") -> str:
+    return f"<table:table-cell {attributes}>{content}</table:table-cell>"
+
+
+def _ods(body: str, **more: Any) -> Any:
+    return partial(odf, "spreadsheet", body, **more)
+
+
+def _xlsx(build: Callable[[Any, Any], object]) -> Any:
+    """Return what makes an .xlsx that is built from the workbook and its sheet ``Data``."""
+
+    @cache
+    def make() -> bytes:
+        def start(book: Any) -> None:
+            book.active.title = "Data"
+            for place, value in {"A1": "Item", "B1": "Price", "B2": 2.5, "B3": 4}.items():
+                book.active[place] = value
+            build(book, book.active)
+
+        return xlsx(start)
+
+    return make
+
+
+def _block(rows: int, columns: int, name: str = "Data") -> str:
+    cell = _cell(
+        f'office:value-type="float" office:value="1" table:number-columns-repeated="{columns}"'
+    )
+    return _table(_row(cell, more=f'table:number-rows-repeated="{rows}"'), name)  # fmt: skip
+
+
+def typed_value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of a value in A1, by how it is stored."""
+    path = str(args["path"])
+    moments: dict[str, tuple[object, str]] = {
+        "a date": (dt.datetime(2026, 11, 21), "2026-11-21"),  # noqa: DTZ001 - cells have no zone
+        "a date and time": (dt.datetime(2026, 11, 21, 10, 30), "2026-11-21T10:30:00"),  # noqa: DTZ001
+        "a time": (dt.time(10, 30), "10:30:00"),
+    }
+    merged = _row(
+        _cell('table:number-columns-spanned="2"'),
+        "<table:covered-table-cell/>",
+        _cell('office:value-type="float" office:value="3"'),
+    )
+
+    def put(value: object) -> Any:
+        return _xlsx(lambda _, sheet: sheet.cell(1, 1, value))
+
+    return (
+        *(
+            another_way(
+                f"ods: {name}",
+                at(path, _ods(_table(_row(_cell(attributes, content))))),
+                path=path,
+                cell="A1",
+                value=value,
+            )
+            for name, (attributes, content, value) in _VALUES.items()
+        ),
+        *(
+            another_way(f"xlsx: {name}", at(path, put(value)), path=path, cell="A1", value=wanted)
+            for name, (value, wanted) in moments.items()
+        ),
+        another_way(
+            "ods: beside merged cells",
+            at(path, _ods(_table(merged))),
+            path=path,
+            cell="C1",
+            value=3,
+        ),
+        positive(
+            "ods: 200,000 cells", at(path, _ods(_block(400, 500))), path=path, cell="SF400", value=1
+        ),
+        hostile("ods: 250,000 cells", at(path, _ods(_block(500, 500))), path=path, cell="A1", value=1),
+        hostile(
+            "ods: 240,000 cells on two sheets",
+            at(path, _ods(_block(240, 500) + _block(240, 500, "More"))),
+            path=path,
+            cell="A1",
+            value=1,
+        ),
+    )  # fmt: skip
+
+
+def reference_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of formulas in A1 that name cells."""
+    path = str(args["path"])
+
+    def array(_: Any, sheet: Any) -> None:
+        from openpyxl.worksheet.formula import ArrayFormula
+
+        sheet["A4"] = ArrayFormula("A4:A4", "=SUM(B2:B3)")
+
+    return (
+        *(
+            another_way(
+                f"ods: of {of}",
+                at(
+                    path,
+                    _ods(_table(_row(_cell(f'table:formula="of:=SUM({of};3)"', "<text:p>1</text:p>")))),
+                ),
+                path=path,
+                cell="A1",
+                formula=f"=SUM({wanted},3)",
+            )
+            for of, wanted in _PLACES.items()
+        ),
+        another_way(
+            "xlsx: an array's", at(path, _xlsx(array)), path=path, cell="A4", formula="=SUM(B2:B3)"
+        ),
+    )  # fmt: skip
+
+
+def tab_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of the tabs Data and More."""
+    path = str(args["path"])
+    style = (
+        '<style:style style:name="T" style:family="table">'
+        '<style:table-properties table:display="{}"/></style:style>'
+    )
+    second = _table("", "More", 'table:style-name="T"')
+
+    def build(book: Any, sheet: Any) -> None:
+        sheet.merge_cells("C3:D4")
+        book.create_sheet("More")
+
+    def merged(place: str) -> bytes:
+        data = _xlsx(build)()
+        xml = unzipped(data)[_SHEET].replace(b'ref="C3:D4"', f'ref="{place}"'.encode())
+        assert xml != unzipped(data)[_SHEET]
+        return changed(data, {_SHEET: xml})
+
+    return (
+        forged(
+            "ods: the second hidden",
+            at(path, _ods(_table("") + second, automatic=style.format("false"))),
+            **args,
+        ),
+        another_way(
+            "ods: the second displayed",
+            at(path, _ods(_table("") + second, automatic=style.format("true"))),
+            **args,
+        ),
+        positive(f"xlsx: {_ENOUGH} merged", at(path, partial(merged, _ENOUGH)), **args),
+        *(
+            hostile(f"xlsx: {place} merged", at(path, partial(merged, place)), **args)
+            for place in _TOO_MANY
+        ),
+    )
+
+
+def chart_kind_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of a chart of B2:B3 with the title Prices."""
+    path = str(args["path"])
+    title = "<chart:title><text:p>Prices</text:p></chart:title>"
+    plot = (
+        "<chart:plot-area><chart:axis>{}</chart:axis>"
+        '<chart:series chart:values-cell-range-address="{}"/></chart:plot-area>'
+    )
+    shapes = "<table:shapes><draw:frame><draw:object xlink:href='{}'/></draw:frame></table:shapes>"
+
+    def drawn(name: str, entitle: Callable[[Any], object] | None = None) -> Any:
+        def build(_: Any, sheet: Any) -> None:
+            import openpyxl.chart as charts
+
+            chart, source = (
+                getattr(charts, name)(),
+                charts.Reference(sheet, min_col=2, min_row=2, max_row=3),
+            )
+            chart.title = "Prices"
+            if name == "ScatterChart":
+                chart.series.append(charts.Series(source, source))
+            else:
+                chart.add_data(source)
+            if entitle is not None:
+                entitle(chart)
+            sheet.add_chart(chart, "E2")
+
+        return _xlsx(build)
+
+    def untitled(chart: Any) -> None:
+        chart.title = None
+
+    def in_lines(chart: Any) -> None:
+        chart.title = "Prices\nof tea"
+
+    def ods(inner: str, href: str = "./Object 1") -> Any:
+        chart = f'<chart:chart chart:class="chart:bar">{inner}</chart:chart>'
+        return _ods(_table(shapes.format(href)), files=chart_object(chart))
+
+    place = "Data.$B$2:Data.$B$3"
+    any_title = {**args, "title": ""}
+    return (
+        *(
+            another_way(f"xlsx: {name}", at(path, drawn(name)), **{**args, "kind": kind})
+            for name, kind in _KINDS.items()
+        ),
+        another_way("xlsx: without a title", at(path, drawn("BarChart", untitled)), **any_title),
+        near_miss("xlsx: no title", at(path, drawn("BarChart", untitled)), **args),
+        another_way(
+            "xlsx: a title of two lines",
+            at(path, drawn("BarChart", in_lines)),
+            **{**args, "title": "Prices\nof tea"},
+        ),
+        near_miss("ods: the title of an axis", at(path, ods(plot.format(title, place))), **args),
+        another_way("ods: without a title", at(path, ods(plot.format("", place))), **any_title),
+        another_way(
+            "ods: named from here", at(path, ods(title + plot.format("", place), "Object 1")), **args
+        ),
+        another_way(
+            "ods: its sheet named once",
+            at(path, ods(title + plot.format("", "$Data.$B$2:.$B$3"))),
+            **args,
+        ),
+        forged(
+            "ods: a chart that nothing shows",
+            at(path, ods(title + plot.format("", place), "./Object 2")),
+            **args,
+        ),
+    )  # fmt: skip
+
+
+def pane_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of columns that stay in sight, in workbooks without any and with one."""
+    path = str(args["path"])
+    column = {**args, "rows": 0, "columns": 1}
+
+    def frozen(_: Any, sheet: Any) -> None:
+        sheet.freeze_panes = "B1"
+
+    return (
+        another_way("xlsx: a column", at(path, _xlsx(frozen)), **column),
+        near_miss("xlsx: no column", at(path, _xlsx(lambda *_: None)), **column),
+        near_miss("ods: no column", at(path, _ods(_table(""))), **column),
+    )
