@@ -88,7 +88,8 @@ class Chart:
         kind: ``bar``, ``column``, ``line``, ``pie``, ``scatter``, ``area``, or the format's own
             name for others.
         title: empty when it has none.
-        series: ranges of the values such as ``Sheet1!B2:B5``, in order.
+        series: ranges of the values such as ``Sheet1!B2:B5``, in order; empty where the chart itself holds
+            the values.
     """
 
     kind: str

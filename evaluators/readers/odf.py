@@ -49,7 +49,7 @@ def read_odt(data: bytes) -> TextDocument:
     tables = tuple(
         tuple(
             tuple(document.visible_text(cell) for cell in _within(row, {"table:table-cell"}, set()))
-            for row in _within(table, {"table:table-row"}, {"table:table-cell"})
+            for row in _within(table, {"table:table-row"}, set())
         )
         for table in _within(body, {"table:table"}, set())
     )
@@ -269,7 +269,7 @@ class _Document:
 def _cells(document: _Document, table: Any, most: int) -> dict[str, Cell]:  # noqa: ANN401
     cells: dict[str, Cell] = {}
     row_number = 1
-    for row in _within(table, {"table:table-row"}, {"table:table-cell"}):
+    for row in _within(table, {"table:table-row"}, set()):
         rows = int(attribute(row, "numberrowsrepeated") or 1)
         column = 1
         for node in _within(row, {"table:table-cell", "table:covered-table-cell"}, set()):

@@ -12,6 +12,7 @@ LENGTH = re.compile(r"(-?[\d.]+)(mm|cm|in|pt|pc|px)")
 _MM = {
     "mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72, "pc": 25.4 / 6, "px": 25.4 / 96,
 }  # fmt: skip
+_SHARE = re.compile(r"\s*([+-]?\d*\.?\d+)%\s*")
 _PT_A_MM = 72 / 25.4
 _ALIGNMENTS = {"start": "left", "end": "right"}
 _USUAL_PT = 12.0
@@ -149,8 +150,6 @@ def _or(value: float | None, usual: float) -> float:
 
 
 def _points(size: str) -> float | None:
-    if size.endswith("pt"):
-        return float(size.removesuffix("pt"))
     length = _length(size)
     return None if length is None else length * _PT_A_MM
 
@@ -165,13 +164,8 @@ def _raised(position: str) -> float | None:
 
 def share_of(text: str) -> float | None:
     """Return a percentage as a share; None when it is none."""
-    number = text.strip().removesuffix("%")
-    if number == text.strip():
-        return None
-    try:
-        return float(number) / 100
-    except ValueError:
-        return None
+    found = _SHARE.fullmatch(text)
+    return float(found[1]) / 100 if found else None
 
 
 def _length(text: str) -> float | None:

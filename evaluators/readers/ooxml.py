@@ -103,7 +103,7 @@ def read_xlsx(data: bytes) -> Workbook:
         stored = values[sheet.title]._cells  # noqa: SLF001 - `iter_rows` visits the whole extent
         cells = {
             cell.coordinate: _xlsx_cell(cell, stored[place].value)
-            for place, cell in sorted(sheet._cells.items())  # noqa: SLF001
+            for place, cell in sheet._cells.items()  # noqa: SLF001
             if cell.value is not None
         }
         left -= len(cells)
@@ -170,8 +170,8 @@ def _xlsx_chart(chart: Any) -> Chart:  # noqa: ANN401
     references = []
     for series in chart.series:
         source = series.val if series.val is not None else getattr(series, "yVal", None)
-        if source is not None and source.numRef is not None:
-            references.append(str(source.numRef.f))
+        reference = source.numRef if source is not None else None
+        references.append(str(reference.f) if reference is not None else "")
     return Chart(kind, _rich_text(chart.title), tuple(references))
 
 

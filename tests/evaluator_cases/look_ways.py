@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 _TOO_SMALL = ("1.99pt", "0.701mm", "0.0701cm", "0.0276in", "0.1655pc", "2.65px")
-_LARGE_ENOUGH = ("2.01pt", "0.71mm", "0.071cm", "0.028in", "0.168pc", "2.68px")
+_LARGE_ENOUGH = ("2pt", "2.01pt", "0.71mm", "0.071cm", "0.028in", "0.168pc", "2.68px")
 _INK = '<w:color w:val="{}"/>'
 _HIGHLIGHT = '<w:highlight w:val="{}"/>'
 _SHADING = '<w:shd w:val="clear" w:fill="{}"/>'
@@ -56,6 +56,8 @@ _UNSEEN_TEXT = {
     "nearly transparent": 'loext:opacity="9%"',
     "transparent, of a colour": 'fo:color="#000000" loext:opacity="0%"',
     "small and raised": 'fo:font-size="3pt" style:text-position="super"',
+    "tiny and at its place": 'fo:font-size="1.5pt" style:text-position="0%"',
+    "on a background like it": 'fo:color="#abcdef" fo:background-color="#ABCDEF"',
     "small and lowered": 'fo:font-size="3pt" style:text-position="-33% 58%"',
     "over each other by half": 'fo:font-size="12pt" fo:letter-spacing="-6.1pt"',
 }
@@ -64,6 +66,8 @@ _SEEN_TEXT = {
     "of a colour, no opacity said": 'fo:color="#000000"',
     "raised by nothing": 'fo:font-size="3pt" style:text-position="0% 100%"',
     "at its place": 'fo:font-size="3pt" style:text-position="0%"',
+    "at its place, without a unit": 'fo:font-size="3pt" style:text-position="0"',
+    "of an opacity that is no share": 'loext:opacity="1"',
     "closer by less than half": 'fo:font-size="12pt" fo:letter-spacing="-5.9pt"',
     "with usual spacing": 'fo:letter-spacing="normal"',
     "on no background": 'fo:background-color="transparent"',

@@ -33,6 +33,8 @@ _BESIDE = {
     "a frame": "<draw:frame><draw:text-box><text:p>x</text:p></draw:text-box></draw:frame>",
     "how it is read": "<text:ruby><text:ruby-base/><text:ruby-text>x</text:ruby-text></text:ruby>",
     "a script": "<text:script>x</text:script>",
+    "tracked changes": "<text:tracked-changes><text:changed-region><text:deletion><text:p>x</text:p>"
+    "</text:deletion></text:changed-region></text:tracked-changes>",
     "a hidden field": '<text:hidden-text text:is-hidden="true">x</text:hidden-text>',
 }
 """What a paragraph may hold that is not of its text."""
@@ -67,6 +69,22 @@ _OFF_THE_EDGE = {
     "its end at the left edge": 'fo:margin-right="190mm"',
     "its first line 5.5 mm left of the page": 'fo:text-indent="-25.5mm"',
 }
+_WHITE, _BLACK = 'fo:color="#ffffff"', 'fo:background-color="#000000"'
+_NESTED = (
+    (another_way, "white in a black paragraph", _BLACK, "", _WHITE),
+    (
+        another_way,
+        "white without a background of its own in a black paragraph",
+        _BLACK,
+        "",
+        f'{_WHITE} fo:background-color="transparent"',
+    ),
+    (forged, "white in a black paragraph, on white", _BLACK, "", _WHITE + ' fo:background-color="#ffffff"'),
+    (another_way, "of a colour in a transparent paragraph", "", 'loext:opacity="0%"', 'fo:color="#000000"'),
+    (forged, "bold in a transparent paragraph", "", 'loext:opacity="0%"', 'fo:font-weight="bold"'),
+    (forged, "four tenths of four tenths", "", 'fo:font-size="40%"', 'fo:font-size="40%"'),
+    (another_way, "half of the size", "", 'fo:font-size="5pt"', 'fo:font-size="50%"'),
+)  # fmt: skip
 _ON_PAGES = (
     (forged, "right of a narrow page", _NARROW, 'fo:margin-left="96mm"'),
     (forged, "left of a narrow page", _NARROW, 'fo:margin-right="93mm"'),
@@ -159,6 +177,32 @@ def page_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             )
             for case, name, page, xml in _ON_PAGES
         ),
+    )
+
+
+def nested_style_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of one paragraph whose style and whose text's style are seen together.
+
+    Args:
+        text: the paragraph.
+        args: of an evaluator that is met by this paragraph alone.
+    """
+    path = str(args["path"])
+    styles = (
+        "<style:style style:name='P' style:family='paragraph'><style:paragraph-properties {}/>"
+        "<style:text-properties {}/></style:style><style:style style:name='S' style:family='text'>"
+        "<style:text-properties {}/></style:style>"
+    )
+    content = (
+        f"<text:p text:style-name='P'><text:span text:style-name='S'>{text}</text:span></text:p>"
+    )
+    return tuple(
+        case(
+            f"odt: {name}",
+            at(path, _odt(content, automatic=styles.format(paragraph, around, own))),
+            **args,
+        )
+        for case, name, paragraph, around, own in _NESTED
     )
 
 

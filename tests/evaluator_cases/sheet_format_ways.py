@@ -83,6 +83,14 @@ def _cell(attributes: str, content: str = "") -> str:
     return f"<table:table-cell {attributes}>{content}</table:table-cell>"
 
 
+def _number(value: float, formula: str = "") -> str:
+    of = f'table:formula="of:={formula}"' if formula else ""
+    return _cell(f'office:value-type="float" office:value="{value}" {of}')
+
+
+_DAY = _cell('office:value-type="date" office:date-value="2026-11-21"')
+
+
 def _ods(body: str, **more: Any) -> Any:
     return partial(odf, "spreadsheet", body, **more)
 
@@ -148,6 +156,24 @@ def typed_value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             path=path,
             cell="C1",
             value=3,
+        ),
+        *(
+            case(
+                f"ods: {name}",
+                at(path, _ods(_table(_row(*cells)) + _table(_row(_number(7)), "My data"))),
+                path=path,
+                cell="B1",
+                value=value,
+            )
+            for case, name, cells, value in (
+                (another_way, "a day after a date", (_DAY, _number(46348, "[.A1]+1")), 46348),
+                (forged, "two days after a date", (_DAY, _number(46349, "[.A1]+1")), 46349),
+                (another_way, "a sum", (_number(2), _number(5, "SUM([.A1];3)")), 5),
+                (forged, "a wrong sum", (_number(2), _number(6, "SUM([.A1];3)")), 6),
+                (another_way, "of another sheet", (_cell(""), _number(8, "[$'My data'.A1]+1")), 8),
+                (forged, "wrong, of another sheet", (_cell(""), _number(9, "[$'My data'.A1]+1")), 9),
+                (forged, "wrong, of its own sheet", (_number(2), _number(4, "[$Data.A1]+1")), 4),
+            )
         ),
         positive(
             "ods: 200,000 cells", at(path, _ods(_block(400, 500))), path=path, cell="SF400", value=1
@@ -265,6 +291,21 @@ def chart_kind_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     def in_lines(chart: Any) -> None:
         chart.title = "Prices\nof tea"
 
+    def in_pieces(chart: Any) -> None:
+        from openpyxl.drawing.text import RegularTextRun
+
+        (paragraph,) = chart.title.tx.rich.p
+        paragraph.r = [RegularTextRun(t=piece) for piece in ("Pri", "ces")]
+
+    def with_own_numbers(chart: Any) -> None:
+        from openpyxl.chart import Series
+        from openpyxl.chart.data_source import NumData, NumDataSource, NumVal
+
+        series = Series("Data!B2:B3")
+        values = NumData(pt=[NumVal(idx=0, v="1"), NumVal(idx=1, v="9")])
+        series.val = NumDataSource(numLit=values)
+        chart.series.append(series)
+
     def ods(inner: str, href: str = "./Object 1") -> Any:
         chart = f'<chart:chart chart:class="chart:bar">{inner}</chart:chart>'
         return _ods(_table(shapes.format(href)), files=chart_object(chart))
@@ -283,6 +324,8 @@ def chart_kind_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             at(path, drawn("BarChart", in_lines)),
             **{**args, "title": "Prices\nof tea"},
         ),
+        another_way("xlsx: a title in pieces", at(path, drawn("BarChart", in_pieces)), **args),
+        forged("xlsx: beside numbers of its own", at(path, drawn("BarChart", with_own_numbers)), **args),
         near_miss("ods: the title of an axis", at(path, ods(plot.format(title, place))), **args),
         another_way("ods: without a title", at(path, ods(plot.format("", place))), **any_title),
         another_way(

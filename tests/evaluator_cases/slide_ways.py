@@ -338,6 +338,9 @@ def picture_cases(args: dict[str, Json]) -> tuple[Case, ...]:
                 ("made black", "draw:luminance='-100%'"),
                 ("made grey", "draw:contrast='-100%'"),
                 ("cropped by 2 mm", "fo:clip='rect(0mm 0mm 2mm 0mm)'"),
+                ("cropped by 2 mm at the top", "fo:clip='rect(2mm 0mm 0mm 0mm)'"),
+                ("cropped by 2 mm at the left", "fo:clip='rect(0mm, 0mm, 0mm, 2mm)'"),
+                ("cropped, with blanks", "fo:clip=' rect(2mm 0mm 0mm 0mm) '"),
             )
         ),
         *(

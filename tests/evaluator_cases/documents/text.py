@@ -18,6 +18,7 @@ from tests.evaluator_cases.odf_ways import (
     cell_cases,
     heading_level_cases,
     look_value_cases,
+    nested_style_cases,
     page_cases,
     share_cases,
     shown_picture_cases,
@@ -288,6 +289,7 @@ TABLES = (
             *look_cases("Dear Ann,", _ANN),
             *body_cases("Dear Ann,", _ANN),
             *page_cases("Dear Ann,", _ANN),
+            *nested_style_cases("Dear Ann,", _ANN),
         ),
     ),
     CaseTable(

@@ -14,10 +14,13 @@ _SAME = "words that only need be the same on both sides"
 _ANY = "any value of the variable, or any name, does"
 _REACH = "the same outcome by another way: the folder, link or file is refused one step later"
 
+_SHARES = "no share or length that is written as a decimal is exactly the bound"
 _FLOAT = "a measured likeness is never exactly the bound"
 _LATER = "it raises one step later, and the node is inconclusive all the same"
 _FOLDED = "letters there are folded, and none is an X"
 _PINNED = "no evaluator reads it; test_phone_view.py pins it"
+_UNREAD = "no shipped evaluator reads it; test_readers.py pins it for suites' own"
+_OPAQUE = "what is more than opaque is opaque"
 _MEASURED = "a place that was recognised is not known to the px"
 _ATTRIBUTED = "whose fault it is, see test_attribution.py"
 _STRICT = "both always have the same length"
@@ -92,6 +95,55 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.readers.pdf._PageText.read: * <= *": "the same operators are put back",
     "evaluators.readers.pdf._PageText._show: *: 1 -> 2": _BOUND,
     "evaluators.readers.visibility.is_visible: *: True -> False": _STRICT,
+    # office documents
+    "evaluators.readers.odf._Document.look: *: 32 -> 33": _BOUND,
+    "evaluators.readers.odf._Document.look: * break -> continue": "what is not there is not there again",
+    "evaluators.readers.odf._Document._shown_name: *": _UNREAD,
+    "evaluators.readers.odf._Document._paper: *: True -> False": _STRICT,
+    "evaluators.readers.odf._Document.charts: *: './' -> *": _FOLDED,
+    "evaluators.readers.odf._Document.charts: *: '/' -> *": _FOLDED,
+    "evaluators.readers.odf._Document._page_size: *: 0 -> 1": "no slide is a millimetre wide",
+    "evaluators.readers.odf._Document._page_size: *: 1.0 -> 2.0": "any height of what has none does",
+    "evaluators.readers.odf._Document._shape: * text -> not text": _UNREAD,
+    "evaluators.readers.odf._Document._shape: *: 'other' -> *": _UNREAD,
+    "evaluators.readers.odf._Document._shape: *: '' -> 'XX'": _UNREAD,
+    "evaluators.readers.odf._split: *: '' -> 'XX'": "neither is a number",
+    "evaluators.readers.odf._cell: *: '' -> 'XX'": "neither is a colour",
+    "evaluators.readers.odf._cell: line * 'time' -> *": "neither a time nor its text is recalculated",
+    "evaluators.readers.odf._reference: *: '' -> 'XX'": "no sheet is named so",
+    "evaluators.readers.odf._chart: *: '' -> 'XX'": _NOTHING,
+    "evaluators.readers.odf._own_text: *: 1000 -> 1001": _BOUND,
+    "evaluators.readers.odf._run: *: '' -> 'XX'": "neither is a colour",
+    "evaluators.readers.odf_look.Look.is_legible: * <= FAINTEST *": _SHARES,
+    "evaluators.readers.odf_look.Look.is_legible: * > -size / 2 *": _SHARES,
+    "evaluators.readers.odf_look.Look.is_legible: *: 0.0 -> 1.0": "a millimetre between letters hides none",
+    "evaluators.readers.odf_look.Look.is_legible: *: 1.0 -> 2.0": "lines as high as letters bound them; "
+    + _OPAQUE,
+    "evaluators.readers.odf_look.Look.is_legible: *: '' -> 'XX'": "neither is a colour",
+    "evaluators.readers.odf_look._text_look: *: '#' -> '#XX'": _FOLDED,
+    "evaluators.readers.odf_look._opacity: *: 1.0 -> 2.0": _OPAQUE,
+    "evaluators.readers.odf_picture._is_seen: * <= FAINTEST *": _SHARES,
+    "evaluators.readers.ooxml.read_xlsx: *: b'' -> b'XX'": "neither draws anything",
+    "evaluators.readers.ooxml.read_xlsx: * left < 0 *": _BOUND,
+    "evaluators.readers.ooxml.read_xlsx: *: 0 -> 1": _BOUND,
+    "evaluators.readers.ooxml._check_merges: * start_column is None or *": _LATER,
+    "evaluators.readers.ooxml._check_merges: * raise ValueError('a merged range has no corners') *": _LATER,
+    "evaluators.readers.ooxml._xlsx_cell: *: '' -> 'XX'": "neither is a colour or a formula",
+    "evaluators.readers.ooxml._xlsx_chart: *: 'bar' -> *": "every chart of bars has a direction",
+    "evaluators.readers.ooxml._xlsx_chart: *: '' -> 'XX'": "neither is a range",
+    "evaluators.readers.ooxml._rich_text: *: '' -> 'XX'": _NOTHING,
+    "evaluators.readers.ooxml.read_pptx: *: 1 -> 2": "every presentation has a size",
+    "evaluators.readers.ooxml._pptx_shape: *: '' -> 'XX'": _NOTHING,
+    "evaluators.readers.ooxml._pptx_shape: * _has_text(shape) -> not *": _UNREAD,
+    "evaluators.readers.ooxml._pptx_shape: *: 'other' -> *": _UNREAD,
+    "evaluators.readers.ooxml._has_ink: * int(each) [*] 255 > *": "no whole thousandth is the bound",
+    "evaluators.readers.ooxml._pptx_notes: *: '' -> 'XX'": _NOTHING,
+    "evaluators.readers.docx_text._HIGHLIGHTS: *: 'ffffff' -> *": "the paper is white as well",
+    "evaluators.readers.docx_text.read_paragraph: *: '' -> 'XX'": _UNREAD,
+    "evaluators.readers.docx_text._read_run: *: '' -> 'XX'": "neither is a colour",
+    "evaluators.readers.docx_text._read_run: *: '%' -> *": _FOLDED,
+    "evaluators.readers.archive._check_xml: * node.clear() -> pass": "it keeps memory small",
+    "evaluators.readers.archive.check_archive: * raise ValueError(f'not a readable *": _LATER,
     "evaluators.readers.pdf_graphics.UNKNOWN: *": _ANY,
     "evaluators.readers.pdf_graphics.union: *: True -> False": _STRICT,
     "evaluators.readers.pdf_operators.Run.follow: *: 1 -> 2": "only the order counts",

@@ -11,7 +11,7 @@ import pytest
 from evaluators.readers.formats import read_document
 from evaluators.readers.reading import ChildReader
 from evaluators.recognition.ocr import holds
-from tests.evaluator_cases.file_builders import bombed, changed, unzipped, xlsx
+from tests.evaluator_cases.file_builders import bombed, changed, odf, pptx, unzipped, xlsx
 
 EXTENT_CPU_S = 1.0
 """Processor time for a sheet of two cells; visiting its whole extent takes 16 s."""
@@ -53,6 +53,7 @@ def test_styles_tables_and_pictures_of_a_text_are_read(name: str) -> None:
     assert looks["red words"].colour == "ff0000"
     assert looks["large words"].size_pt == 18
     assert document.paragraphs[3].alignment == "center"
+    assert document.paragraphs[0].style.lower() == "heading 1"
     assert document.tables == ((("Name", "Age"), ("Ann", "31")),)
     assert len(document.pictures) == 1
 
@@ -68,6 +69,44 @@ def test_titles_notes_and_pictures_of_slides_are_read(name: str) -> None:
     picture = next(shape for shape in second.shapes if shape.kind == "picture")
     assert (round(picture.left, 2), round(picture.top, 2)) == (0.6, 0.33)
     assert picture.picture
+
+
+@pytest.mark.parametrize(
+    ("style", "family", "shown"),
+    [
+        ("style:name='Text_20_body'", "paragraph", "Text body"),
+        ("style:name='Text_20_body' style:display-name='Words'", "paragraph", "Words"),
+        ("style:name='Text_20_body' style:display-name='Words'", "text", "Text body"),
+    ],
+)
+def test_styles_have_the_names_that_users_read(style: str, family: str, shown: str) -> None:
+    named = f"<office:styles><style:style {style} style:family='{family}'/></office:styles>"
+    derived = (
+        "<style:style style:name='P1' style:family='paragraph' "
+        "style:parent-style-name='Text_20_body'/>"
+    )
+    body = "".join(
+        f"<text:p text:style-name='{name}'>x</text:p>" for name in ("Text_20_body", "P1")
+    )
+    data = odf("text", body + "<text:p>y</text:p>", automatic=derived, styles=named)
+    paragraphs = read_document("text", data).paragraphs
+    assert [one.style for one in paragraphs] == [shown, shown, ""]
+
+
+@pytest.mark.parametrize("form", ["odp", "pptx"])
+def test_what_says_nothing_on_a_slide_is_another_shape(form: str) -> None:
+    def build(deck: Any) -> None:  # noqa: ANN401
+        slide = deck.slides.add_slide(deck.slide_layouts[6])
+        slide.shapes.add_textbox(0, 0, 99, 99).text_frame.text = "x"
+        slide.shapes.add_connector(1, 0, 0, 99, 99)
+
+    page = "<draw:page><draw:rect><text:p>x</text:p></draw:rect><draw:line/></draw:page>"
+    data = odf("presentation", page) if form == "odp" else pptx(build)
+    (slide,) = read_document("deck", data).slides
+    assert [(one.kind, one.text, one.picture) for one in slide.shapes] == [
+        ("text", "x", ""),
+        ("other", "", ""),
+    ]
 
 
 def test_reading_a_workbook_costs_what_it_stores_not_its_extent() -> None:
