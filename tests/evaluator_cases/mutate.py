@@ -9,12 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from appliance.base.files import write_atomic
 from evaluators.decorators import PLACES
-from tests.evaluator_cases.mutation.code import mutate_code, mutated_modules, tables_of
+from tests.evaluator_cases.mutation.code import mutated_modules, staged, tables_of
 from tests.evaluator_cases.mutation.page import ModuleReports, update
 from tests.evaluator_cases.mutation.states import mutate_states
 from tests.evaluator_cases.registry import all_tables
@@ -66,29 +67,40 @@ def _mutate_evaluators(tables: list[CaseTable], options: argparse.Namespace) -> 
     known = {table.mark.name for table in tables}
     _require(options.names, known, "evaluator")
     chosen = [table for table in tables if table.mark.name in options.names]
-    code = mutate_code(chosen, sample=options.sample, seed=options.seed, is_whole=False)
+    with staged(chosen) as stage:
+        code = stage.mutate(sample=options.sample, seed=options.seed, is_whole=False)
     return {" ".join(options.names): {"code": code, "states": mutate_states(chosen)}}
 
 
 def _mutate_modules(tables: list[CaseTable], options: argparse.Namespace) -> Reports:
-    """Mutate modules one by one, each tested by the cases of the evaluators that use it."""
+    """Mutate modules one by one, each tested by the cases of the evaluators that use it.
+
+    Cases are prepared once for modules beside each other that the same evaluators use.
+    """
     known = mutated_modules(tables)
     names = [f"evaluators.{name.removeprefix('evaluators.')}" for name in options.module or ()]
     _require(names, known, "module")
     reports: Reports = {}
-    for name in names or known:
-        print(f"{name} ...", file=sys.stderr)  # noqa: T201
-        own = [table for table in tables if table.evaluator.__module__ == name]
-        code = mutate_code(
-            tables_of(name, tables), module=name, sample=options.sample, seed=options.seed
-        )
-        states = mutate_states(own)
-        reports[name] = {"code": code, "states": states}
-        if options.page is not None:
-            page: Path = options.page
-            old = page.read_text(encoding="utf-8") if page.is_file() else ""
-            write_atomic(page, update(old, {name: ModuleReports(code, states)}))
+    for _, together in groupby(names or known, key=lambda name: _names(tables_of(name, tables))):
+        first, *others = together
+        with staged(tables_of(first, tables)) as stage:
+            for name in (first, *others):
+                print(f"{name} ...", file=sys.stderr)  # noqa: T201
+                own = [table for table in tables if table.evaluator.__module__ == name]
+                code = stage.mutate(module=name, sample=options.sample, seed=options.seed)
+                reports[name] = {"code": code, "states": mutate_states(own)}
+                if options.page is not None:
+                    _record(options.page, name, ModuleReports(**reports[name]))
     return reports
+
+
+def _names(tables: Sequence[CaseTable]) -> list[str]:
+    return [table.mark.name for table in tables]
+
+
+def _record(page: Path, name: str, reports: ModuleReports) -> None:
+    old = page.read_text(encoding="utf-8") if page.is_file() else ""
+    write_atomic(page, update(old, {name: reports}))
 
 
 def _require(names: Sequence[str], known: Sequence[str] | set[str], what: str) -> None:

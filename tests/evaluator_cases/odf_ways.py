@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evaluators.testing.case import another_way, forged, near_miss
+from evaluators.testing.case import another_way, forged, hostile, near_miss
 from tests.evaluator_cases.document_cases import at
 from tests.evaluator_cases.file_builders import changed, encoded, noise, odf, unzipped
 from tests.evaluator_cases.text_ways import odt_of_paragraph_style
@@ -147,6 +147,32 @@ def body_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
         yield forged("odt: a list of other documents", at(path, master), **args)
 
     return tuple(cases())
+
+
+def part_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of a document of one paragraph with further parts, good ones and broken ones.
+
+    Args:
+        text: the paragraph.
+        args: of an evaluator that is met by this paragraph alone.
+    """
+    path = str(args["path"])
+    plain = f"<text:p>{text}</text:p>"
+    macros = b'<!DOCTYPE script:module PUBLIC "-//OpenOffice.org//DTD" "module.dtd"><module/>'
+    typed = f"<!DOCTYPE document><document>{text}</document>".encode()
+    return (
+        another_way(
+            "odt: with macros", at(path, _odt(plain, files={"Basic/script-lc.xml": macros})), **args
+        ),
+        hostile(
+            "odt: a document type", at(path, _odt(plain, doctype="<!DOCTYPE document>")), **args
+        ),
+        *(
+            hostile(f"odt: {name}, {what}", at(path, _odt(plain, files={name: content})), **args)
+            for name in ("Extra.XML", "extra.rels", "extra.vml", "manifest.rdf")
+            for what, content in (("broken", b"<a>"), ("of a document type", typed))
+        ),
+    )
 
 
 def page_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:

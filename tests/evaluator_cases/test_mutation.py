@@ -23,7 +23,7 @@ from evaluators.testing.case import BaseFixture, CaseTable, State, near_miss, no
 from evaluators.testing.runner import prepare
 from tests.evaluator_cases.mutate import main
 from tests.evaluator_cases.mutation import child
-from tests.evaluator_cases.mutation.code import mutate_code, mutated_modules, tables_of
+from tests.evaluator_cases.mutation.code import mutated_modules, staged, tables_of
 from tests.evaluator_cases.mutation.exceptions import EQUIVALENT, UNDETECTED
 from tests.evaluator_cases.mutation.mutants import mutants_of
 from tests.evaluator_cases.mutation.page import ModuleReports, update
@@ -33,6 +33,7 @@ from tests.evaluator_cases.registry import all_tables, table_of
 from tests.tiers import nightly
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 SOURCE = '''
@@ -46,6 +47,12 @@ def f(a: int, b: str = "x") -> bool:
     found = any(each.strip() == "q" for each in b.split())
     return found
 '''
+
+
+def mutate(tables: Sequence[CaseTable], **options: Any) -> MutationReport:
+    """Mutate code, tested by the cases of some evaluators."""
+    with staged(tables) as stage:
+        return stage.mutate(**options)
 
 
 def faults(source: str) -> list[str]:
@@ -142,7 +149,7 @@ def test_a_near_miss_kills_what_a_positive_case_does_not() -> None:
 
     def survivors(count: int) -> set[str]:
         some = [replace(table, cases=table.cases[:count])]
-        report = mutate_code(some, module="evaluators.desktop.texts", is_whole=False)
+        report = mutate(some, module="evaluators.desktop.texts", is_whole=False)
         return {result.name for result in report.survivors if "file_line_count" in result.name}
 
     assert survivors(1) > survivors(99)
@@ -153,7 +160,7 @@ def test_readers_are_mutated_although_each_document_is_read_once() -> None:
     tables = tables_of(module, all_tables())
     assert {table.mark.on for table in tables} == {"documents"}
     some = [table for table in tables if table.mark.name == "document_has_paragraph"]
-    report = mutate_code(some, module=module)
+    report = mutate(some, module=module)
     assert report.results
     assert report.score > 0.5
 
@@ -163,7 +170,7 @@ def test_a_case_that_fails_without_a_mutant_is_refused() -> None:
         file_line_count, all_tables()[0].fixture, (positive("x", nothing, path="/a", count=1),)
     )
     with pytest.raises(ValueError, match="fails without a mutant"):
-        mutate_code([table])
+        mutate([table])
 
 
 def test_a_mutant_that_never_ends_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,7 +252,7 @@ def test_nine_of_ten_mutants_of_code_are_detected(place: str) -> None:
     tables = drawn(place)
     (module,) = {table.evaluator.__module__ for table in tables}
     is_whole = place != "vision"
-    report = mutate_code(tables, module=module, sample=MUTANTS, seed=SEED, is_whole=is_whole)
+    report = mutate(tables, module=module, sample=MUTANTS, seed=SEED, is_whole=is_whole)
     assert report.results
     assert report.score >= 0.9, [f"seed {SEED}", module, *report.unexplained]
 

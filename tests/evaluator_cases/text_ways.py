@@ -6,7 +6,7 @@ import re
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from evaluators.testing.case import another_way, forged
+from evaluators.testing.case import another_way, forged, hostile
 from tests.evaluator_cases.document_cases import at
 from tests.evaluator_cases.file_builders import changed, docx, encoded, noise, odf, unzipped
 
@@ -143,6 +143,12 @@ def document_of_style(text: str, properties: str) -> Make:
     return make
 
 
+def _in_controls(text: str, depth: int) -> Make:
+    """Return what makes a .docx with a paragraph whose text is in content controls, one in another."""
+    opening, closing = "<w:sdt><w:sdtContent>" * depth, "</w:sdtContent></w:sdt>" * depth
+    return body(paragraph(opening + run(text) + closing))
+
+
 def odt_of_text_style(text: str, properties: str) -> bytes:
     """Make an .odt with a text of a style with these properties."""
     span = f"<text:p><text:span text:style-name='HN'>{text}</text:span></text:p>"
@@ -243,6 +249,8 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             another_way(f"docx: {name}", at(path, body(paragraph(xml))), **args)
             for name, xml in ways.items()
         ),
+        another_way("docx: in many controls", at(path, _in_controls(text, 16)), **args),
+        hostile("docx: in too many controls", at(path, _in_controls(text, 17)), **args),
         another_way(
             "odt: white on black",
             at(
@@ -348,7 +356,10 @@ def table_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     new = row(inserted(run("Ann")), inserted(run("31")))
     gone = row(deleted(run("Bob")), deleted(run("32")), properties=f"<w:del {_TRACKED}/>")
     split = row(run("An") + linked(run("n")), run("31") + deleted(run("0")))
+    lines = grid(head, row(run("Ann") + "</w:p><w:p>" + run("Lee"), run("31")))
+    two: dict[str, Any] = {**args, "rows": [["Name", "Age"], ["Ann\nLee", "31"]]}
     return (
+        another_way("docx: two lines in a cell", at(path, lines), **two),
         another_way("docx: a row's insertion is tracked", at(path, grid(head, new)), **args),
         another_way("docx: a row's deletion is tracked", at(path, grid(head, new, gone)), **args),
         another_way("docx: changes in cells are tracked", at(path, grid(head, split)), **args),

@@ -20,6 +20,7 @@ from tests.evaluator_cases.odf_ways import (
     look_value_cases,
     nested_style_cases,
     page_cases,
+    part_cases,
     share_cases,
     shown_picture_cases,
 )
@@ -289,6 +290,7 @@ TABLES = (
             *look_cases("Dear Ann,", _ANN),
             *body_cases("Dear Ann,", _ANN),
             *page_cases("Dear Ann,", _ANN),
+            *part_cases("Dear Ann,", _ANN),
             *nested_style_cases("Dear Ann,", _ANN),
         ),
     ),

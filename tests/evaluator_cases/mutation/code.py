@@ -13,6 +13,7 @@ import random
 import re
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,35 +45,34 @@ _APART = ("evaluators.readers.child", "evaluators.readers.reading")
 """They read documents in a process of their own; cases read them in this one."""
 
 
-def mutate_code(
-    tables: Sequence[CaseTable],
-    *,
-    module: str = "",
-    sample: int | None = None,
-    seed: int = 0,
-    is_whole: bool = True,
-) -> MutationReport:
-    """Mutate the code of evaluators.
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Prepared cases of some evaluators, and the lines that each of them executes."""
 
-    Args:
-        tables: whose cases are run, and whose evaluators' packages are mutated.
-        module: mutate this one only.
-        sample: at most this many mutants, drawn with `seed`; all when None.
-        seed: of the draw.
-        is_whole: mutants in lines that no case executes survive; False leaves them out, and
-            constants that only types of parameters name, for when `tables` are only some.
+    tables: Sequence[CaseTable]
+    cases: list[PreparedCase]
+    executed: list[set[Line]]
 
-    Raises:
-        ValueError: a case fails without a mutant.
-    """
-    with contextlib.ExitStack() as stack:
-        cases = _by_time(
-            [stack.enter_context(prepare(table, case)) for table in tables for case in table.cases]
-        )
-        executed = [_executed_lines(case) for case in cases]
+    def mutate(
+        self,
+        *,
+        module: str = "",
+        sample: int | None = None,
+        seed: int = 0,
+        is_whole: bool = True,
+    ) -> MutationReport:
+        """Mutate the code of evaluators.
+
+        Args:
+            module: mutate this one only; all in the evaluators' packages when empty.
+            sample: at most this many mutants, drawn with `seed`; all when None.
+            seed: of the draw.
+            is_whole: mutants in lines that no case executes survive; False leaves them out, and
+                constants that only types of parameters name, for when the tables are only some.
+        """
         pending = [
-            (mutant, _affected(mutant, cases, executed))
-            for each in _selected_modules(tables, module, executed, is_whole=is_whole)
+            (mutant, _affected(mutant, self.cases, self.executed))
+            for each in _selected_modules(self.tables, module, self.executed, is_whole=is_whole)
             for mutant in _mutants(each)
         ]
         if not is_whole:
@@ -85,6 +85,20 @@ def mutate_code(
             kept = sorted(random.Random(seed).sample(range(len(pending)), sample))
             pending = [pending[number] for number in kept]
         return MutationReport(tuple(run_mutant(mutant, affected) for mutant, affected in pending))
+
+
+@contextlib.contextmanager
+def staged(tables: Sequence[CaseTable]) -> Iterator[Stage]:
+    """Prepare the cases of some evaluators; modules that share them are mutated one after the other.
+
+    Raises:
+        ValueError: a case fails without a mutant.
+    """
+    with contextlib.ExitStack() as stack:
+        cases = _by_time(
+            [stack.enter_context(prepare(table, case)) for table in tables for case in table.cases]
+        )
+        yield Stage(tables, cases, [_executed_lines(case) for case in cases])
 
 
 def mutated_modules(tables: Iterable[CaseTable]) -> list[str]:
