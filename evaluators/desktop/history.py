@@ -21,15 +21,22 @@ _TIME = re.compile(r"#\d+")
 _TOKEN = re.compile(
     r"""(?P<comment>(?<![^\s;&|(])\#.*)
     |\\(?P<escaped>.|$)
-    |'[^']*'|"(?:[^"\\]|\\.)*"|(?P<quote>['"]).*
+    |'[^']*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\$\{[^}]*\}|(?P<quote>['"`]|\$\{).*
     |<<<|<<(?P<dash>-?)[ \t]*(?:'(?P<one>[^']*)'|"(?P<two>[^"]*)"|\\?(?P<plain>[^\s;&|<>()'"\\]+))
-    |\$\{[^}]*\}|(?P<operator>\|\||&&|[;&|()])|(?P<word>[^\s;&|<>()'"\\$]+)|\$""",
+    |(?P<operator>\|\||&&|[;&|()])|(?P<word>[^\s;&|<>()'"`\\$]+)|\$""",
     re.VERBOSE,
 )
-_CLOSED = {"'": re.compile(r"[^']*'"), '"': re.compile(r'(?:[^"\\]|\\.)*"')}
+_CLOSED = {
+    "'": re.compile(r"[^']*'"),
+    '"': re.compile(r'(?:[^"\\]|\\.)*"'),
+    "`": re.compile(r"(?:[^`\\]|\\.)*`"),
+    "${": re.compile(r"[^}]*\}"),
+}
 _BODIES = {"if": "fi", "do": "done", "case": "esac", "{": "}", "(": ")"}
 _JOINING = ("|", "||", "&&")
-_BEFORE_COMMANDS = ("then", "else", "elif", "while", "until", "!", *_BODIES)
+_BEFORE_COMMANDS = ("then", "else", "elif", "while", "until", "!", "time", *_BODIES)
+_BEFORE_NAMES = ("function", "coproc")
+"""Before a name, behind which a command may begin; a coprocess may have none."""
 
 
 class _Open:
@@ -40,6 +47,7 @@ class _Open:
         self._joins = False
         self._documents: list[tuple[str, str]] = []
         self._bodies: list[str] = []
+        self._is_named = False
 
     def is_closed(self) -> bool:
         """Return whether the command ends here."""
@@ -78,7 +86,9 @@ class _Open:
             self._bodies.pop()
         elif word in _BODIES and (is_command or word == "("):
             self._bodies.append(_BODIES[word])
-        return token["operator"] is not None or (is_command and word in _BEFORE_COMMANDS)
+        is_name, self._is_named = self._is_named, is_command and word in _BEFORE_NAMES
+        is_before = is_command and (is_name or word in (*_BEFORE_COMMANDS, *_BEFORE_NAMES))
+        return token["operator"] is not None or is_before
 
 
 def commands_in(lines: Sequence[str]) -> Iterator[str]:

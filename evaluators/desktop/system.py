@@ -138,8 +138,8 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
 
     Times are compared by what they mean: ``@daily`` is ``00 0 * * *``, ``mon-fri`` is ``1-5``.
     Comments are ignored, and so are lines after a ``SHELL`` that is none, and a program's bare name after
-    a ``PATH`` that has neither it nor the system's folders. A crontab that belongs to another user is
-    ignored, as cron ignores it. Which program a name leads to, and what it does, is not looked at. Proves
+    a ``PATH`` that has neither it nor the system's folders. A crontab that belongs to another user, or
+    has a line that cron cannot read, is ignored, as cron ignores it. Which program a name leads to, and what it does, is not looked at. Proves
     the state, not who made it.
 
     Example:
@@ -155,7 +155,7 @@ def cron_has_job(guest: Guest, schedule: str, command: str, user: str = "") -> b
         ValueError: `schedule` is none.
     """
     wanted = read_schedule(" ".join(schedule.split()))
-    if wanted is None:
+    if not wanted:
         raise ValueError("a schedule must be five fields, or a word that begins with @")
     name = user or guest.user
     path = f"{_CRONTABS}/{name}"

@@ -1,6 +1,6 @@
 """Read .odt, .ods and .odp by odfpy.
 
-odfpy prints and goes on when a part is broken; `check_archive` has refused those before.
+odfpy prints and goes on when a part is broken: `check_archive` has refused those before.
 """
 
 from __future__ import annotations
@@ -8,9 +8,8 @@ from __future__ import annotations
 import base64
 import io
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from evaluators.readers.archive import check_archive
 from evaluators.readers.model import (
     Cell,
     Chart,
@@ -26,6 +25,9 @@ from evaluators.readers.model import (
 from evaluators.readers.odf_look import LENGTH, Look, attribute, length_mm, own_look
 from evaluators.readers.odf_picture import is_shown
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 MAX_CELLS = 200_000
 _A4 = (210.0, 20.0, 20.0)
 """Width and side margins in mm, as LibreOffice has them where a document says nothing."""
@@ -35,13 +37,13 @@ _UNSEEN = {"note", "annotation", "frame", "ruby-text", "script", "tracked-change
 _CHARTS = {"chart:circle": "pie"}
 
 
-def read_odt(data: bytes) -> TextDocument:
+def read_odt(data: bytes, parts: Mapping[str, bytes]) -> TextDocument:
     """Read a text document.
 
     Raises:
         Exception: whatever odfpy says of a broken file.
     """
-    document = _Document(data, "text")
+    document = _Document(data, parts, "text")
     body = document.file.text
     paragraphs = tuple(
         document.paragraph(node) for node in _within(body, {"text:p", "text:h"}, _ASIDE)
@@ -56,14 +58,14 @@ def read_odt(data: bytes) -> TextDocument:
     return TextDocument(paragraphs, tables, document.pictures(body))
 
 
-def read_ods(data: bytes) -> Workbook:
+def read_ods(data: bytes, parts: Mapping[str, bytes]) -> Workbook:
     """Read a spreadsheet.
 
     Raises:
         Exception: whatever odfpy says of a broken file.
         ValueError: more than 200 000 cells.
     """
-    document = _Document(data, "spreadsheet")
+    document = _Document(data, parts, "spreadsheet")
     left = MAX_CELLS
     sheets = []
     for table in _within(document.file.spreadsheet, {"table:table"}, set()):
@@ -76,13 +78,13 @@ def read_ods(data: bytes) -> Workbook:
     return Workbook(tuple(sheets))
 
 
-def read_odp(data: bytes) -> Deck:
+def read_odp(data: bytes, parts: Mapping[str, bytes]) -> Deck:
     """Read a presentation.
 
     Raises:
         Exception: whatever odfpy says of a broken file.
     """
-    document = _Document(data, "presentation")
+    document = _Document(data, parts, "presentation")
     pages = _within(document.file.presentation, {"draw:page"}, set())
     return Deck(tuple(document.slide(page) for page in pages))
 
@@ -94,10 +96,10 @@ class _Document:
         ValueError: it is a document of another kind.
     """
 
-    def __init__(self, data: bytes, kind: str) -> None:
+    def __init__(self, data: bytes, parts: Mapping[str, bytes], kind: str) -> None:
         from odf.opendocument import load  # noqa: PLC0415 - only in the reader's process
 
-        self.parts = check_archive(data)
+        self.parts = parts
         self.file: Any = load(io.BytesIO(data))
         wanted = f"application/vnd.oasis.opendocument.{kind}"
         if self.file.mimetype not in {wanted, f"{wanted}-template"}:

@@ -1,4 +1,7 @@
-"""Read .docx, .xlsx and .pptx with python-docx, openpyxl and python-pptx."""
+"""Read .docx, .xlsx and .pptx with python-docx, openpyxl and python-pptx.
+
+Their archives, and the XML in them, have been checked: see `check_archive`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
-from evaluators.readers.archive import check_archive
 from evaluators.readers.docx_text import read_paragraph, read_tables
 from evaluators.readers.model import (
     Cell,
@@ -54,7 +56,7 @@ _CHARTS = {
 }
 
 
-def read_docx(data: bytes) -> TextDocument:
+def read_docx(data: bytes, _parts: Mapping[str, bytes]) -> TextDocument:
     """Read the visible text of a Word document; tracked changes count as accepted.
 
     Raises:
@@ -62,7 +64,6 @@ def read_docx(data: bytes) -> TextDocument:
     """
     import docx  # noqa: PLC0415 - only in the reader's process
 
-    check_archive(data)
     document = docx.Document(io.BytesIO(data))
     pictures = [
         document.part.related_parts[blip.get(_EMBED)].blob
@@ -76,7 +77,7 @@ def read_docx(data: bytes) -> TextDocument:
     )
 
 
-def read_xlsx(data: bytes) -> Workbook:
+def read_xlsx(data: bytes, parts: Mapping[str, bytes]) -> Workbook:
     """Read an Excel workbook: formulas, and the values that the last program stored for them.
 
     Raises:
@@ -86,7 +87,6 @@ def read_xlsx(data: bytes) -> Workbook:
     import openpyxl  # noqa: PLC0415 - only in the reader's process
     from openpyxl.reader.excel import ExcelReader  # noqa: PLC0415
 
-    parts = check_archive(data)
     _check_merges(parts)
     reader = ExcelReader(io.BytesIO(data))
     reader.read()
@@ -183,7 +183,7 @@ def _rich_text(title: Any) -> str:  # noqa: ANN401
     )
 
 
-def read_pptx(data: bytes) -> Deck:
+def read_pptx(data: bytes, _parts: Mapping[str, bytes]) -> Deck:
     """Read a PowerPoint presentation.
 
     Raises:
@@ -191,7 +191,6 @@ def read_pptx(data: bytes) -> Deck:
     """
     import pptx  # noqa: PLC0415 - only in the reader's process
 
-    check_archive(data)
     deck = pptx.Presentation(io.BytesIO(data))
     size = (deck.slide_width or 1, deck.slide_height or 1)
     return Deck(

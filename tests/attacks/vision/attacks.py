@@ -78,7 +78,7 @@ n=0; until [ -e painted ] || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done
 """.replace("NO_TOOL", NO_TOOL)
 )
 _SHRINK = f"""
-command -v xrandr > /dev/null || {{ echo {NO_TOOL}; exit 0; }}
+xrandr 2> /dev/null | grep -q ' 640x480 ' || {{ echo {NO_TOOL}; exit 0; }}
 xrandr | sed -n 's/.*current \\([0-9]*\\) x \\([0-9]*\\).*/\\1x\\2/p' > size
 xrandr -s 640x480; sleep 2; xrandr | sed -n 's/.*current \\([0-9]*\\) x.*/\\1/p'
 """
@@ -169,7 +169,7 @@ ATTACKS = (
         differs_on=MACHINES,
         wave_timeout_s=60.0,
     ),
-    # The stand-in's server has one size.
+    # The servers of stand-ins and containers have one size.
     ShellAttack(
         name="a screen smaller than where is looked",
         family=FAMILY,

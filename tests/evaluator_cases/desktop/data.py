@@ -541,6 +541,13 @@ DATA = (
                 path="~/f",
                 rows=[["a", "b"], ["1", "2"]],
             ),
+            forged(
+                "the columns' names last",
+                _file("1,2\na,b\n"),
+                path="~/f",
+                rows=[["a", "b"], ["1", "2"]],
+                ordered=False,
+            ),
             another_way(
                 "a mark, CRLF",
                 _file("\ufeffa,b\r\n1,2\r\n"),

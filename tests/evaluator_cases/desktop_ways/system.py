@@ -204,6 +204,8 @@ def cron_has_job() -> tuple[Case, ...]:
     days: dict[str, Json] = {**args, "schedule": "0 8 * * 1-5"}
     month: dict[str, Json] = {**args, "schedule": "0 0 1 1 *"}
 
+    job = "0 8 * * * /bin/backup\n"
+
     def tab(text: str) -> State:
         return _file(_CRON, text)
 
@@ -225,6 +227,48 @@ def cron_has_job() -> tuple[Case, ...]:
             **args,
         ),
         forged("without a last newline", tab("MAILTO=x\n0 8 * * * /bin/backup"), **args),
+        *(
+            forged(f"beside {line!r}, so that cron reads none", tab(f"{job}{line}"), **args)
+            for line in (
+                "zz is bad\n",
+                "61 * * * * x\n",
+                "@never x\n",
+                "5, * * * * x\n",
+                "5/2 * * * * x\n",
+                "* * *\n",
+                "hello\n",
+                "MY VAR=1\n",
+                "0 0 * * monday x\n",
+                "X=1",
+                "MAILTO=\n",
+                "X='a\n",
+                'X="a" b\n',
+                "1,,2 * * * * x\n",
+                "5- * * * * x\n",
+                "1-5/ * * * * x\n",
+                "*/0 * * * * x\n",
+                "0 0 * * 0-8 x\n",
+                "~ 0 * * * x\n",
+            )
+        ),
+        *(
+            another_way(f"beside {line!r}", tab(f"{job}{line}"), **args)
+            for line in (
+                "# end",
+                "  ",
+                "5-1 * * * * x\n",
+                "* * * * *\n",
+                "@daily\n",
+                "0 0 31 2 * x\n",
+                'MAILTO=""\n',
+                "=1\n",
+                "'X Y'=a b\n",
+                "1-5-7 * * * * x\n",
+                "0 0 * * 1#2 x\n",
+                "0 0 * * fri-mon x\n",
+                "00000 0 * * */9 x\n",
+            )
+        ),
         forged("a line in a comment", tab("# x\u20280 8 * * * /bin/backup\n"), **args),
         forged("a carriage return in the command", tab("0 8 * * * /bin/backup\r\n"), **args),
         forged("a draft in the home", _file("~/crontab", "0 8 * * * /bin/backup\n"), **args),
@@ -291,6 +335,8 @@ def cron_has_job() -> tuple[Case, ...]:
         other("0 8 * * sun,mon,tue,wed,thu,fri,sat", **{**args, "schedule": "0 8 * * 0-6"}),
         other("0,0 8-8 */1 1-12 0-7/1", **{**args, "schedule": "0 8 * * 0-6"}),
         other("0 8 * * MON-FRI", **days),
+        other("0 8 * * 1-5-7,0", **days),
+        other("0 8 * * 1,2-5#0,0", **days),
         other("0 8 * * 1,2,3,4,Fri", **days),
         other("0 8 * jan-DEC/11 7", **{**args, "schedule": "0 8 * 1,12 sun"}),
         other("*/30 8 * * *", **{**args, "schedule": "0,30 8 * * *"}),
@@ -453,6 +499,12 @@ def shell_history_has() -> tuple[Case, ...]:
                 "echo x '\nls -l\n' # it's\n",
                 'echo "\\"\nls -l\n"\n',
                 "echo \\\nls -l\n",
+                "x=`\nls -l\n`\n",
+                "x=${y:-\nls -l\n}\n",
+                "coproc {\nls -l\n}\n",
+                "coproc X {\nls -l\n}\n",
+                "function f {\nls -l\n}\n",
+                "time {\nls -l\n}\n",
                 "true ||\nls -l\n",
                 "true |\nls -l\n",
                 "false &&\nls -l\n",
@@ -512,6 +564,11 @@ def shell_history_has() -> tuple[Case, ...]:
         another_way("with times", history("#1700000000\ncd\n#1700000001\nls -l\n"), **args),
         another_way("after a here document", history("cat <<EOF\nx\nEOF\nls -l\n"), **args),
         another_way("after a sign that looks like one", history("echo $((1<<x))\nls -l\n"), **args),
+        another_way("after a command's output", history("echo `date`\nls -l\n"), **args),
+        another_way("after an escaped sign", history("echo \\`x \\${\nls -l\n}\n"), **args),
+        another_way("after a value", history("echo ${x:-y} ${z}\nls -l\n}\n"), **args),
+        another_way("after words", history("echo function coproc {\nls -l\n}\n"), **args),
+        another_way("after a coprocess", history("coproc { date; }\nls -l\n}\n"), **args),
         another_way("after a here string", history("cat <<<x\nls -l\nx\n"), **args),
         another_way(
             "before the end of a document that is none", history("x\necho '<<x'\nls -l\n"), **args
