@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -14,7 +15,7 @@ from controller.service.worker.report import ask_worker
 from monitoring.prometheus_proxy import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from appliance.base.clock import Clock
     from appliance.base.settings import Settings
@@ -99,6 +100,27 @@ QUESTIONS: dict[str, Callable[[Settings], bool]] = {
     "alertmanager": alertmanager_answers,
 }
 """Health check of each service."""
+
+
+ASKED_THROUGH = {"prometheus": "controller", "alertmanager": "prometheus"}
+"""Services that nobody reaches but through another one."""
+
+
+def ask(settings: Settings, names: Sequence[str]) -> dict[str, bool | None]:
+    """Ask services, all at once, whether they answer.
+
+    Returns:
+        By name; None for one that was not asked, since the one in between does not answer.
+    """
+    with ThreadPoolExecutor(max(1, len(names))) as pool:
+        asked = {name: pool.submit(QUESTIONS[name], settings) for name in names}
+        answers = {name: future.result() for name, future in asked.items()}
+
+    def is_reached(name: str) -> bool:
+        between = ASKED_THROUGH.get(name)
+        return between is None or answers.get(between, True)
+
+    return {name: found if is_reached(name) else None for name, found in answers.items()}
 
 
 def wait_ready(

@@ -10,7 +10,7 @@ from appliance.bringup.address import service_url
 from appliance.bringup.alerts import describe_receivers, written_config
 from appliance.bringup.compose import SERVICES, Compose
 from appliance.bringup.currency import read_currency
-from appliance.bringup.health import QUESTIONS, controller_url, prometheus_url
+from appliance.bringup.health import ask, controller_url, prometheus_url
 from appliance.bringup.service import find_service
 from images.currency import Currency, ImageState
 from provisioning.accelerator.detection import find_accelerator
@@ -30,7 +30,8 @@ class Status:
 
     Attributes:
         engine: whether the docker engine answers.
-        services: docker's word for each service, or ``absent``; then whether it answers.
+        services: docker's word for each service, or ``absent``; then whether it answers, None where
+            it was not asked since the one that it is asked through does not.
         machines: number by kind and state, as they really are; see `provisioning.fleet.liveness`.
         lost: ids of machines that ended, or that nobody can be asked about.
         images: those that are needed and not current, with the reason.
@@ -42,7 +43,7 @@ class Status:
     """
 
     engine: bool
-    services: dict[str, tuple[str, bool]]
+    services: Mapping[str, tuple[str, bool | None]]
     machines: dict[tuple[str, str], int]
     accelerator: str
     addresses: dict[str, str]
@@ -112,10 +113,8 @@ def read_status(settings: Settings) -> Status:
         engine = True
     except RequirementError:
         states, engine = {}, False
-    services = {
-        name: (states.get(name, "absent"), name in states and QUESTIONS[name](settings))
-        for name in SERVICES
-    }
+    answers = ask(settings, [name for name in SERVICES if name in states])
+    services = {name: (states.get(name, "absent"), answers.get(name, False)) for name in SERVICES}
     liveness = open_liveness(settings)
     try:
         sight = liveness.look()
@@ -131,7 +130,7 @@ def read_status(settings: Settings) -> Status:
             "prometheus": prometheus_url(settings),
             "service": service_url(settings),
         },
-        find_service(settings) is not None or services["worker"][1],
+        find_service(settings) is not None or services["worker"][1] is True,
         Allocation(Ledger(settings.state_dir / FILE)).waiting(),
         [one.machine_id for one in sight.lost],
         [one for one in read_currency(settings) if one.currency is not Currency.CURRENT]

@@ -49,6 +49,7 @@ def status(json: JsonOption = False, quiet: QuietOption = False) -> None:
 def _print(found: Status) -> None:
     from rich.table import Table
 
+    from appliance.bringup.health import ASKED_THROUGH
     from provisioning.fleet.liveness import ENDED, UNREACHABLE
 
     bad_states = {ENDED, UNREACHABLE}
@@ -56,6 +57,8 @@ def _print(found: Status) -> None:
     table.add_row("docker engine", "answers" if found.engine else "[red]does not answer")
     for name, (state, answers) in found.services.items():
         words = f"{state}, answers" if answers else f"[red]{state}, does not answer"
+        if answers is None:
+            words = f"[yellow]{state}, not asked: the {ASKED_THROUGH[name]} does not answer"
         table.add_row(name, words)
     table.add_row(
         "runs and schedules", "carried out" if found.service else "[yellow]not carried out"

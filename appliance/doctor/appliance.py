@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from appliance.base.errors import RequirementError, SettingsError
 from appliance.bringup.alerts import describe_receivers, expected_config, written_config
 from appliance.bringup.compose import SERVICES, Compose
-from appliance.bringup.health import QUESTIONS
+from appliance.bringup.health import ask
 from appliance.doctor.check import Finding, State
 from provisioning.fleet.liveness import ENDED, open_liveness
 
@@ -26,23 +25,20 @@ def check_services(settings: Settings) -> Finding:
     states = _service_states(settings)
     if not states:
         return Finding(State.OK, f"{_NOT_UP} `mesocosm up` starts it.")
-    with ThreadPoolExecutor(len(SERVICES)) as pool:
-        asked = {name: pool.submit(QUESTIONS[name], settings) for name in SERVICES}
-        answers = {name: future.result() for name, future in asked.items()}
-    return judge_services(states, answers)
+    return judge_services(states, ask(settings, SERVICES))
 
 
-def judge_services(states: Mapping[str, str], answers: Mapping[str, bool]) -> Finding:
+def judge_services(states: Mapping[str, str], answers: Mapping[str, bool | None]) -> Finding:
     """Return the finding about services.
 
     Args:
         states: docker's word for each container, by service.
-        answers: whether each service answers.
+        answers: whether each service answers; None for one that was not asked.
     """
     silent = [
         f"The {name} is {states.get(name, 'not there')} and does not answer."
         for name, is_answered in answers.items()
-        if not is_answered
+        if is_answered is False
     ]
     if silent:
         cure = "`mesocosm up` starts what does not run; `docker logs` of its container says why."

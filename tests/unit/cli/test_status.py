@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from appliance.base.settings import Settings
+from appliance.bringup import health
 from appliance.bringup import status as module
 from appliance.bringup.status import Status
 from appliance.cli import main as cli
@@ -29,6 +31,23 @@ def test_quiet_says_by_its_exit_code_whether_all_is_well(
     assert show(monkeypatch, found, "-q") == code
     assert capsys.readouterr().out == ""
     assert show(monkeypatch, found) == 0
+
+
+def test_who_was_not_asked_is_not_said_to_be_silent(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    heard = {"controller": True, "prometheus": False, "alertmanager": False}
+    questions = {name: lambda _, answer=answer: answer for name, answer in heard.items()}
+    monkeypatch.setattr(health, "QUESTIONS", questions)
+    answers = health.ask(Settings(), list(heard))
+    assert answers == {"controller": True, "prometheus": False, "alertmanager": None}
+    found = replace(WELL, services={name: ("running", each) for name, each in answers.items()})
+    assert not found.is_up
+    assert Status.from_dict(found.to_dict()) == found
+    show(monkeypatch, found)
+    shown = capsys.readouterr().out
+    assert "running, not asked: the prometheus does not answer" in shown
+    assert shown.count("running, does not answer") == 1
 
 
 def test_what_is_lost_is_named(

@@ -32,6 +32,14 @@ def test_a_stopped_service_is_a_failure_that_names_it() -> None:
     assert "mesocosm up" in found.cure
 
 
+def test_a_service_that_was_not_asked_is_not_blamed() -> None:
+    states = dict.fromkeys(("prometheus", "alertmanager"), "running")
+    found = judge_services(states, {"prometheus": False, "alertmanager": None})
+    assert found.state is State.FAILED
+    assert "prometheus" in found.cause
+    assert "alertmanager" not in found.cause
+
+
 def test_services_that_answer_are_well() -> None:
     found = judge_services({"controller": "running"}, {"controller": True})
     assert found.state is State.OK
