@@ -11,7 +11,7 @@ from pydantic import Field
 
 from appliance.base.errors import EvaluationError
 from evaluators.decorators import evaluator
-from evaluators.session.parsing import lists_items, normalize, read_date, read_number
+from evaluators.session.parsing import is_same, lists_items, read_date, read_number
 
 MAX_ANSWER_CHARS = 4000
 """Longest answer that is accepted; a longer one is refused when it is submitted."""
@@ -32,8 +32,8 @@ def answer_equals(session: SessionView, expected: str) -> bool:
     """Return whether the submitted answer is the expected one; no answer is unmet.
 
     Both are normalised: Unicode NFKC, letter case folded, runs of white space reduced to one blank, one
-    pair of quotes around the whole and full stops at the end removed. The rest must be equal; containing
-    the expected answer is not enough.
+    pair of quotes around the whole and full stops at the end removed. A pair of ``**`` or backticks around
+    the whole answer is ignored. The rest must be equal; containing the expected answer is not enough.
 
     Args:
         session: the session.
@@ -43,7 +43,7 @@ def answer_equals(session: SessionView, expected: str) -> bool:
         ``{on: session, check: answer_equals, with: {expected: Bern}}``
     """
     answer = read_answer(session)
-    return answer is not None and normalize(answer) == normalize(expected)
+    return answer is not None and is_same(answer, expected)
 
 
 @evaluator(on="session")
@@ -52,9 +52,9 @@ def answer_is_number(
 ) -> bool:
     """Return whether the submitted answer is a number within a tolerance of the expected one.
 
-    The answer must be a plain decimal number, white space around it ignored: ``12``, ``+12.50``,
-    ``.5``, ``5.``, ``-5`` with a hyphen or with the minus sign U+2212; at most 30 digits before and
-    after the point. No unit, no exponent.
+    The answer must be a plain decimal number, white space and a pair of ``**`` or backticks around it
+    ignored: ``12``, ``+12.50``, ``.5``, ``5.``, ``-5`` with a hyphen or with the minus sign U+2212; at
+    most 30 digits before and after the point. No unit, no exponent.
 
     Args:
         session: the session.
@@ -100,7 +100,7 @@ def answer_one_of(session: SessionView, accepted: list[str]) -> bool:
         ``{on: session, check: answer_one_of, with: {accepted: [Bern, Berne]}}``
     """
     answer = read_answer(session)
-    return answer is not None and normalize(answer) in {normalize(each) for each in accepted}
+    return answer is not None and any(is_same(answer, each) for each in accepted)
 
 
 @evaluator(on="session")
@@ -109,8 +109,8 @@ def answer_is_set(session: SessionView, expected: list[str]) -> bool:
 
     Items are separated by commas, semicolons, or line breaks, or by ``and`` or ``&`` before the last
     one; items may hold these two words themselves ("salt and pepper"). A bullet or number before an
-    item is ignored. Each is compared as by ``answer_equals``. A missing, additional or repeated item
-    is unmet.
+    item, and square brackets around the whole, are ignored. Each is compared as by ``answer_equals``. A
+    missing, additional or repeated item is unmet.
 
     Args:
         session: the session.

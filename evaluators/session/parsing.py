@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Sequence
 
+_MARKUP = ("**", "`")
 _OPENING = "\"'\u201c\u2018"
 _CLOSING = "\"'\u201d\u2019"
 _DIGITS = r"[0-9]{1,30}"
@@ -43,6 +44,22 @@ _WEEKDAYS = (
 )
 
 
+def undress(text: str) -> str:
+    """Return an answer without the markup of one pair of ``**`` or backticks around the whole."""
+    plain = text.strip().removesuffix(".")
+    for mark in _MARKUP:
+        inner = plain.removeprefix(mark).removesuffix(mark)
+        if len(plain) - len(inner) == 2 * len(mark) and inner and mark not in inner:
+            return inner.strip()
+    return text
+
+
+def is_same(answer: str, expected: str) -> bool:
+    """Return whether an answer is the expected one but for differences that do not count."""
+    wanted = normalize(expected)
+    return wanted in {normalize(answer), normalize(undress(answer))}
+
+
 def normalize(text: str) -> str:
     """Return a text without the differences that do not count.
 
@@ -62,14 +79,16 @@ def _fold(text: str) -> str:
 def read_number(text: str, *, thousands: bool = False) -> Fraction | None:
     """Return the value of a plain decimal number, exactly; None for anything else.
 
-    ``12``, ``+12.50``, ``.5``, ``5.`` and ``-5`` with a hyphen or with U+2212, at most 30 digits
-    before and after the point, white space around.
+    ``12``, ``+12.50``, ``.5``, ``5.``, ``2.5.`` at the end of a sentence, and ``-5`` with a hyphen or with U+2212, at most 30 digits
+    before and after the point, white space and markup around.
 
     Args:
         text: the number.
         thousands: whether commas may stand between groups of three digits, as in ``1,234.5``.
     """
-    plain = text.strip().replace(_MINUS, "-")
+    plain = unicodedata.normalize("NFKC", undress(text)).strip().replace(_MINUS, "-")
+    if "." in plain[:-1]:
+        plain = plain.removesuffix(".")
     if thousands and (grouped := _GROUPED.fullmatch(plain)):
         plain = grouped[1].replace(",", "") + (grouped[2] or "")
     return Fraction(plain) if _NUMBER.fullmatch(plain) else None
@@ -84,7 +103,7 @@ def read_date(text: str, *, day_first: bool | None = None) -> dt.date | None:
         text: the date.
         day_first: whether ``05/06/2026`` is the 5th of June; None: it may be either.
     """
-    weekday, plain = _split_weekday(normalize(text))
+    weekday, plain = _split_weekday(normalize(undress(text)))
     date = _read_day(plain.removeprefix("the "), day_first=day_first)
     return date if date is None or weekday in {None, date.weekday()} else None
 
@@ -129,14 +148,18 @@ def lists_items(text: str, expected: Sequence[str], *, in_order: bool) -> bool:
     """Return whether a text lists exactly these items.
 
     Separators are commas, semicolons and line breaks, and ``and`` or ``&`` before the last item,
-    which may hold such a word itself.
+    which may hold such a word itself. Square brackets around the whole are those of a list in JSON.
 
     Args:
         text: the list.
         expected: the items; a list without any is never met.
         in_order: whether their order counts.
     """
-    parts = [part for part in map(_without_bullet, _SEPARATORS.split(text)) if normalize(part)]
+    parts = [
+        part
+        for part in map(_without_dress, _SEPARATORS.split(_unbracketed(text)))
+        if normalize(part)
+    ]
     wanted = [normalize(item) for item in expected]
     if not parts or not wanted:
         return False
@@ -150,10 +173,15 @@ def lists_items(text: str, expected: Sequence[str], *, in_order: bool) -> bool:
     return any(_is_pair(last, order) for order in orders)
 
 
-def _without_bullet(part: str) -> str:
+def _unbracketed(text: str) -> str:
+    plain = undress(text).strip()
+    return plain[1:-1] if plain.startswith("[") and plain.endswith("]") else plain
+
+
+def _without_dress(part: str) -> str:
     stripped = part.strip()
     bullet = _BULLET.match(stripped)
-    return stripped[bullet.end() :] if bullet else stripped
+    return undress(stripped[bullet.end() :] if bullet else stripped)
 
 
 def _without(wanted: list[str], head: list[str], *, in_order: bool) -> list[str] | None:
@@ -167,7 +195,7 @@ def _without(wanted: list[str], head: list[str], *, in_order: bool) -> list[str]
 def _readings(last: str, *, has_head: bool) -> set[str]:
     folded = _fold(last)
     lead = _LEADING_AND.match(folded) if has_head else None
-    return {normalize(last)} | ({normalize(folded[lead.end() :])} if lead else set())
+    return {normalize(last)} | ({normalize(undress(folded[lead.end() :]))} if lead else set())
 
 
 def _is_pair(text: str, items: Sequence[str]) -> bool:
@@ -179,4 +207,4 @@ def _is_pair(text: str, items: Sequence[str]) -> bool:
         return False
     joint = joints[inner[0]]
     sides = (folded[: joint.start()], folded[joint.end() :])
-    return [normalize(side) for side in sides] == list(items)
+    return [normalize(undress(side)) for side in sides] == list(items)
