@@ -171,6 +171,15 @@ class EndReporting(Protocol):
         ...
 
 
+@runtime_checkable
+class EndWatching(Protocol):
+    """The power of a machine whose end is reported to this process."""
+
+    def reported_end(self) -> End | None:
+        """Return how it ended, if that was reported since its last start or rewind; asks nobody."""
+        ...
+
+
 class StateKind(StrEnum):
     """What sort of thing a trial may change."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from appliance.base.cancel import CancelToken
-from appliance.base.errors import ActionError
+from appliance.base.errors import ActionError, LinkClosedError
 from controller.actions.executor import ActionExecutor
 from controller.actions.session import SessionState
 from controller.actions.space import ActionSpace
@@ -21,6 +21,7 @@ from controller.observation.settle import changed_ratio, settle_machine
 from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.feedback import explain, progress_lines
 from evaluators.graph.outcome import Verdict
+from provisioning.protocols import EndWatching
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -172,6 +173,7 @@ class LiveTrial:
             details = {}
             if ending := self._ending():
                 return TurnReport(tuple(met), ending=ending)
+            self._check_ends()
         fault = turn.fault or ("" if turn.actions else "You chose no action.")
         return self._refuse(None, fault, details, tuple(met)) if fault else TurnReport(tuple(met))
 
@@ -238,6 +240,18 @@ class LiveTrial:
         if self.session.infeasible is not None:
             return Ending(Reason.DECLARED_INFEASIBLE, self.session.infeasible)
         return self.budget.used_up()
+
+    def _check_ends(self) -> None:
+        """Check that no machine was reported as ended: one that restarted itself may answer again.
+
+        Raises:
+            LinkClosedError: one was.
+        """
+        for machine in self.machines.values():
+            power = machine.power
+            end = power.reported_end() if isinstance(power, EndWatching) else None
+            if end is not None:
+                raise LinkClosedError(f"{machine.info.machine_id}: {end.detail}")
 
     def _is_passed(self) -> bool:
         """Return whether all is met, hold nodes checked again on a copy: the agent may go on."""

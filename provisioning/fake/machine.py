@@ -150,6 +150,14 @@ class FakeMachine(ABC, Generic[S]):
         self._running = False
         self._end = self._end or End(cause, detail)
 
+    def restart_itself(self) -> None:
+        """Do as a guest that restarts: it answers again, and is another than before."""
+        self._end = self._end or End(EndCause.GUEST, "The guest restarted itself.")
+
+    def reported_end(self) -> End | None:
+        """Return how it ended, if it did since its last start or rewind."""
+        return self._end
+
     def ended_by(self) -> End | None:
         """Return how it ended since its last start or rewind."""
         return self._end

@@ -136,6 +136,10 @@ class DesktopVm(ProbedDesktop):
         """Return whether its guest runs."""
         return self._hypervisor.state(self.info.machine_id) == "running"
 
+    def reported_end(self) -> End | None:
+        """Return how it ended, if libvirt reported that since its last start or rewind; asks nobody."""
+        return self._hypervisor.lifecycle.end_of(self.info.machine_id)
+
     def ended_by(self) -> End | None:
         """Return how it ended since its last start or rewind; None when it still runs.
 

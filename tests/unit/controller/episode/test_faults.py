@@ -136,6 +136,16 @@ def test_a_machine_that_ends_while_the_agent_thinks_is_not_the_agents_error(
     assert result.verdict is Verdict.INCONCLUSIVE
 
 
+def test_a_guest_that_restarted_itself_ends_its_trial_at_the_next_step(
+    bench: Bench, dark_task: Task
+) -> None:
+    machine = desktop_of(bench)
+    result = bench.run(dark_task, Scripted(OPEN, machine.restart_itself, OPEN, OPEN, OPEN))
+    assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.MACHINE_ENDED_BY_AGENT)
+    assert "restarted itself" in result.detail
+    assert result.steps == 2
+
+
 def spoil(machine: FakeDesktop | FakePhone, hindrance: str) -> Callable[[], None]:
     def act() -> None:
         machine.state.hindrance = hindrance
