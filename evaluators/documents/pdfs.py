@@ -5,6 +5,7 @@ A PDF that opens without a password is read although it is encrypted.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from evaluators.machine_view import MachineView
 
 Number = Annotated[int, Field(ge=1)]
+_DIVIDED = re.compile(r"(?<=[^\W\d_])[ \t]*[-\u00ad\u2010][ \t]*\r?\n[ \t]*(?=[^\W\d_])")
+"""A hyphen between letters, at the end of a line."""
+_SPACED = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_](?!\S)){2,}")
+"""Letters with a blank between them; words of such letters have more blanks between them."""
 _SOFT_HYPHEN = "\u00ad"
 
 
@@ -42,7 +47,7 @@ def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1)
     """Return whether a page of a PDF contains a text, as whole words in a row.
 
     Runs of white space count as one blank, as PDFs do not store lines; ligatures count as their
-    letters. Notes written on the page count. Text in pictures is not read. Text does not count that begins
+    letters. A word may be divided at the end of a line, and its letters may stand apart. Notes written on the page count. Text in pictures is not read. Text does not count that begins
     without ink, transparent, under a mask, tiny, off the page, in the colour below it, under a plain rectangle
     or an opaque picture, or in a layer that is off. No more is proven of its being seen: what a font draws
     for its letters is not looked at, nor is what patterns, shadings, other shapes and annotations paint.
@@ -63,7 +68,7 @@ def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1)
         pdf is not None
         and page <= len(pdf.pages)
         and bool(words)
-        and (f" {words} " in f" {_plain(pdf.pages[page - 1])} ")
+        and any(f" {words} " in f" {_plain(one)} " for one in _readings(pdf.pages[page - 1]))
     )
 
 
@@ -102,6 +107,12 @@ def pdf_title_equals(view: MachineView, path: str, title: str) -> bool:
     """
     pdf = view.pdf(path)
     return pdf is not None and pdf.title == title != ""
+
+
+def _readings(page: str) -> tuple[str, ...]:
+    """Return the text of a page as it stands, and with its divided and spaced words in one piece."""
+    undivided = _DIVIDED.sub("", page)
+    return page, undivided, _SPACED.sub(lambda found: found[0].replace(" ", ""), undivided)
 
 
 def _plain(text: str) -> str:

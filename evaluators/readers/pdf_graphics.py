@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evaluators.readers.visibility import FAINTEST
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -27,14 +29,22 @@ class GraphicsState:
 
     Attributes:
         has_ink: whether what is painted in the colour space can be seen; not in that of no colorant.
-        is_masked: whether a soft mask applies.
+        alpha: opacity, within the group.
+        is_plain: whether what is painted takes the place of what is below, in blend mode *Normal*.
+        blends_well: whether what is painted is seen in the blend mode wherever it would be in *Normal*.
+        is_masked: whether a soft mask applies, within the group.
+        around: opacity of the group, in all groups that it is in; 0 where one cannot be seen.
+        is_plain_around: whether all these groups are painted in blend mode *Normal*.
         stretch: width of letters as a share of the usual one.
     """
 
     matrix: Matrix = IDENTITY
     colour: str = "000000"
     alpha: float = 1.0
+    around: float = 1.0
+    is_plain_around: bool = True
     is_plain: bool = True
+    blends_well: bool = True
     has_ink: bool = True
     is_masked: bool = False
     stretch: float = 1.0
@@ -42,6 +52,22 @@ class GraphicsState:
     leading: float = 0.0
     mode: int = 0
     clip: Box = EVERYWHERE
+
+    @property
+    def opacity(self) -> float:
+        """Of what is painted, from 0 to 1."""
+        return self.alpha * self.around
+
+    @property
+    def covers(self) -> bool:
+        """Whether what is painted hides what is below."""
+        is_plain = self.is_plain and self.is_plain_around
+        return is_plain and not self.is_masked and self.opacity >= 1
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether what is painted is seen at all."""
+        return self.blends_well and not self.is_masked and self.opacity > FAINTEST
 
 
 def matrix_of(numbers: Sequence[float]) -> Matrix:

@@ -1,6 +1,7 @@
 """Follow the operators of a PDF's page: where text stands, and what is painted.
 
-Source: ISO 32000-1, 8.4 (graphics state), 8.5 (paths), 8.11 (optional content), 9.3 and 9.4 (text).
+Source: ISO 32000-1, 8.4 (graphics state), 8.5 (paths), 8.11 (optional content), 9.3 and 9.4 (text),
+11.6 (transparency).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from evaluators.readers.pdf_graphics import (
     union,
 )
 from evaluators.readers.pdf_page import Passage
-from evaluators.readers.visibility import FAINTEST, SMALLEST_PT
+from evaluators.readers.visibility import SMALLEST_PT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,9 +37,27 @@ _PATHS = frozenset({"re", "m", "l", "c", "v", "y"})
 _FILLS = frozenset({"f", "F", "f*", "B", "B*", "b", "b*"})
 _PAINTS = _FILLS | {"S", "s", "n"}
 _MOVES = frozenset({"BT", "Tm", "Td", "TD", "T*"})
+_SEEN_MODES = frozenset({"/Normal", "/Compatible", "/Multiply", "/Darken", "/ColorBurn"})
+"""Blend modes in which dark letters are seen on a page."""
 _SEE_THROUGH = ("/SMask", "/Mask", "/ImageMask", "/SMaskInData")
 _COLOURS = frozenset({"g", "rg", "k"})
 _STATES = _COLOURS | {"sc", "scn", "cs", "Tf", "TL", "Tr", "Tz", "cm", "gs"}
+
+
+def _within(state: GraphicsState) -> GraphicsState:
+    """Return the state at the beginning of a transparency group: what is around it applies to all of it.
+
+    Source: ISO 32000-1, 11.6.6.
+    """
+    return replace(
+        state,
+        around=state.opacity if state.is_seen else 0.0,
+        is_plain_around=state.is_plain and state.is_plain_around,
+        alpha=1.0,
+        is_plain=True,
+        blends_well=True,
+        is_masked=False,
+    )
 
 
 class Run:
@@ -106,8 +125,7 @@ class Run:
         is_inked = (
             state.mode not in _NO_INK
             and state.has_ink
-            and not state.is_masked
-            and state.alpha > FAINTEST
+            and state.is_seen
             and across >= SMALLEST_PT
             and not any(self._marks)
             and holds(state.clip, whole[4], whole[5] + size / 4)
@@ -129,8 +147,8 @@ class Run:
 
     def _paint(self, name: str) -> None:
         state = self._state
-        if name in _FILLS and self._path and state.alpha > 0:
-            is_plain = self._is_plain_path and state.is_plain and state.alpha >= 1
+        if name in _FILLS and self._path and state.opacity > 0:
+            is_plain = self._is_plain_path and state.covers
             is_plain = is_plain and (len(self._path) == 1 or not name.endswith("*"))
             boxes = self._path if is_plain else [union(self._path)]
             colour = state.colour if is_plain else UNKNOWN
@@ -179,16 +197,16 @@ class Run:
             self._use(self._named("/ExtGState", operands[0]))
 
     def _use(self, values: Mapping[str, Any]) -> None:
-        """Apply a named graphics state."""
-        alpha = values.get("/ca", self._state.alpha)
-        mode = values.get("/BM", "/Normal")
-        mask = values.get("/SMask", "/None" if not self._state.is_masked else "")
-        self._state = replace(
-            self._state,
-            alpha=float(alpha),
-            is_plain=mode == "/Normal",
-            is_masked=mask != "/None",
+        """Apply a named graphics state; what it does not name stays."""
+        state = self._state
+        mask = values.get("/SMask", "/None" if not state.is_masked else "")
+        state = replace(
+            state, alpha=float(values.get("/ca", state.alpha)), is_masked=mask != "/None"
         )
+        if (modes := values.get("/BM")) is not None:
+            mode = next(iter(modes), "/Normal") if isinstance(modes, list) else modes
+            state = replace(state, is_plain=mode == "/Normal", blends_well=mode in _SEEN_MODES)
+        self._state = state
 
     def _has_ink(self, operands: Sequence[Any]) -> bool:
         """Return whether a colour space paints; the colorant ``/None`` does not."""
@@ -219,8 +237,10 @@ class Run:
             left, bottom, right, top = (float(edge) for edge in shown.get("/BBox", EVERYWHERE))
             corners = [(left, bottom), (right, bottom), (right, top), (left, top)]
             inner = replace(inner, clip=cut(around(corners, inner.matrix), inner.clip))
+            if "/Group" in shown:
+                inner = _within(inner)
             if any(self._marks):
-                inner = replace(inner, alpha=0.0)
+                inner = replace(inner, around=0.0)
             self._show(name, inner)
         else:
             self._picture(is_opaque=not any(shown.get(key) for key in _SEE_THROUGH))
@@ -229,8 +249,7 @@ class Run:
         state = self._state
         box = around([(0, 0), (1, 0), (1, 1), (0, 1)], state.matrix)
         is_upright = state.matrix[1] == 0 and state.matrix[2] == 0
-        is_alone = state.is_plain and state.alpha >= 1 and not state.is_masked
-        covers = is_opaque and is_upright and is_alone and not any(self._marks)
+        covers = is_opaque and is_upright and state.covers and not any(self._marks)
         self._page.paint(cut(box, state.clip), UNKNOWN, covers=covers)
 
     def _is_off(self, operands: Sequence[Any]) -> bool:

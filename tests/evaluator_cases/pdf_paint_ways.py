@@ -32,11 +32,71 @@ _OFF_LAYER = pdf_ways._LAYER
 def cases(args: Mapping[str, Any]) -> tuple[Case, ...]:
     """Return cases of a page that reads *Invoice 7*."""
     return (
-        *(forged(name, at(args["path"], make), **args) for name, make in _HIDDEN.items()),
-        *(another_way(name, at(args["path"], make), **args) for name, make in _SEEN.items()),
+        *(
+            forged(name, at(args["path"], make), **args)
+            for name, make in {**_HIDDEN, **_HIDDEN_GROUPS}.items()
+        ),
+        *(
+            another_way(name, at(args["path"], make), **args)
+            for name, make in {**_SEEN, **_SEEN_GROUPS}.items()
+        ),
     )
 
 
+_GROUP = "/Group << /S /Transparency >>"
+_STATE = "/ExtGState << /G << {} >> >>"
+_OUTER = "/ExtGState << /O << {} >> >>"
+
+
+def _grouped(outer: str, inner: str, group: str = _GROUP, after: str = "", **more: Any) -> Any:
+    """Return what makes a page that shows a form in one state, with the line in another one in it."""
+    own = f"/Resources << {pdf_ways._FONT} {_STATE.format(inner)} >>"
+    form = _stream(pdf_ways._FORM.format(f"{{}} {group} {own}"), f"/G gs {_LINE}")
+    resources = f"{_PICTURED} {_OUTER.format(outer)}"
+    return partial(_page, f"q /O gs /X Do Q {after}", form, resources=resources, **more)
+
+
+_SOFT = "/SMask << /S /Luminosity /G 6 0 R >>"
+_HIDDEN_GROUPS = {
+    "opaque in a transparent group": _grouped("/ca 0", "/ca 1"),
+    "opaque in a group as faint as cannot be seen": _grouped("/ca 0.09", "/ca 1"),
+    "faint in a faint group": _grouped("/ca 0.3", "/ca 0.3"),
+    "without a mask in a masked group": _grouped(_SOFT, "/SMask /None"),
+    "in a group of a mode that only lightens": _grouped("/BM /Screen", "/BM /Normal"),
+    "in a mode that only lightens": partial(
+        _page, f"/G gs {_LINE}", resources=_STATE.format("/BM /Screen")
+    ),
+    "in such a mode, and another state": partial(
+        _page,
+        f"/G gs /H gs {_LINE}",
+        resources="/ExtGState << /G << /BM /Screen >> /H << /ca 1 >> >>",
+    ),
+    "in modes of which the first one only lightens": partial(
+        _page, f"/G gs {_LINE}", resources=_STATE.format("/BM [/Lighten /Normal]")
+    ),
+    "opaque in a form of a layer that is off": partial(
+        _page,
+        "/OC /L BDC /X Do EMC",
+        pdf_ways._LAYER,
+        _stream(
+            pdf_ways._FORM.format(
+                f"{{}} /Resources << {pdf_ways._FONT} {_STATE.format('/ca 1')} >>"
+            ),
+            f"/G gs {_LINE}",
+        ),
+        resources="/Properties << /L 6 0 R >> /XObject << /X 7 0 R >>",
+        root=pdf_ways._OFF,
+    ),
+}
+_SEEN_GROUPS = {
+    "opaque in a form of no group": _grouped("/ca 0", "/ca 1", group=""),
+    "half transparent in such a group": _grouped("/ca 0.5", "/ca 0.5"),
+    "in a group of a mode that only darkens": _grouped("/BM /Multiply", "/BM /Normal"),
+    "in a mode that only darkens": partial(
+        _page, f"/G gs {_LINE}", resources=_STATE.format("/BM [/Darken /Normal]")
+    ),
+    "behind a transparent group": _grouped("/ca 0", "/ca 1", after=_LINE),
+}
 _HIDDEN_TEXT = {
     "without ink, in kerned pieces": f"3 Tr {_FONT} 72 720 Td [(Inv) -20 (oice 7)] TJ ET",
     "without ink, by the operator for lines": f"3 Tr {_FONT} 72 720 Td (Invoice 7) ' ET",

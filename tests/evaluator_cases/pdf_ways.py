@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _BOX = "/MediaBox [0 0 612 792]"
 _FONT = "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >>"
 _LINE = "BT /F1 12 Tf 72 720 Td (Invoice 7) Tj ET"
+_LINES = "BT /F1 12 Tf 14 TL 72 720 Td ({}) Tj T* ({}) Tj ET"
 _BLACK_BAR = "0 g 60 710 300 30 re f"
 _OFF = "/OCProperties << /OCGs [6 0 R] /D << /OFF [6 0 R] >> >>"
 _ON = "/OCProperties << /OCGs [6 0 R] /D << /OFF [] >> >>"
@@ -40,6 +41,17 @@ def text_cases(args: Args) -> tuple[Case, ...]:
             "with a ligature",
             at(args["path"], partial(_unicode, "O\ufb03ce 7")),
             **{**args, "text": "Office 7"},
+        ),
+        *(
+            case(name, at(args["path"], partial(_page, _LINES.format(*lines))), **args)
+            for case, name, lines in (
+                (another_way, "a word divided at the end of a line", ("paid In-", "voice 7")),
+                (another_way, "its letters apart", ("I n v o i c e   7", "x")),
+                (forged, "a word with a hyphen", ("In-voice 7", "x")),
+                (forged, "a number divided so", ("Invoice-", "7")),
+                (forged, "two words on two lines", ("In", "voice 7")),
+                (forged, "two letters apart", ("I nvoice 7", "x")),
+            )
         ),
         another_way(
             "a word that may be divided",
