@@ -51,7 +51,7 @@ def cell_equals(
         path: of the .ods or .xlsx file.
         cell: such as ``B7``.
         value: a text, a number, true or false; dates are texts such as ``2026-11-21``.
-        sheet: its name; the first one when empty.
+        sheet: its name; the first one with a tab when empty.
         tolerance: how far a number may differ from `value`.
 
     Example:
@@ -77,7 +77,7 @@ def cell_has_formula(
         path: of the .ods or .xlsx file.
         cell: such as ``B7``.
         formula: in A1 notation, such as ``=SUM(B2:B6)``; other sheets as ``Name!A1``.
-        sheet: its name; the first one when empty.
+        sheet: its name; the first one with a tab when empty.
 
     Example:
         ``{on: desktop, check: cell_has_formula,
@@ -103,7 +103,7 @@ def cell_calculated(
         cell: such as ``B7``.
         value: the result; numbers to one part in a billion.
         function: called by the formula, such as ``AVERAGE``; case-insensitive; one of the common ones.
-        sheet: its name; the first one when empty.
+        sheet: its name; the first one with a tab when empty.
 
     Raises:
         EvaluationError: formulas with this function cannot be recalculated.
@@ -144,7 +144,7 @@ def cells_equal(
         path: of the .ods or .xlsx file.
         first: the block's upper left cell.
         rows: values by row, from the top; null for an empty cell.
-        sheet: its name; the first one when empty.
+        sheet: its name; the first one with a tab when empty.
 
     Example:
         ``{on: desktop, check: cells_equal,
@@ -176,7 +176,7 @@ def sheet_size_equals(
         path: of the .ods or .xlsx file.
         rows: number of the last row that is not empty.
         columns: number of the last column that is not empty, from 1.
-        sheet: its name; the first one when empty.
+        sheet: its name; the first one with a tab when empty.
 
     Example:
         ``{on: desktop, check: sheet_size_equals, with: {path: ~/a.ods, rows: 5, columns: 2}}``
@@ -199,7 +199,7 @@ def panes_frozen(view: MachineView, path: str, rows: int, columns: int, sheet: s
         path: of the .ods or .xlsx file.
         rows: at the top; 0 for none.
         columns: at the left; 0 for none.
-        sheet: its name; the first one when empty.
+        sheet: its name; the first one with a tab when empty.
 
     Example:
         ``{on: desktop, check: panes_frozen, with: {path: ~/a.ods, rows: 1, columns: 0}}``
@@ -245,7 +245,7 @@ def sheet_has_chart(
         series: ranges of the values, such as ``B2:B6`` or ``Data!B2:B6``, in any order; ``$``
             signs and the name of the chart's own sheet are ignored.
         title: the chart's whole title; any when empty.
-        sheet: its name; the first one when empty.
+        sheet: its name; the first one with a tab when empty.
 
     Example:
         ``{on: desktop, check: sheet_has_chart,
@@ -271,7 +271,7 @@ def cells_bold(view: MachineView, path: str, cells: list[Place], sheet: str = ""
         view: the machine.
         path: of the .ods or .xlsx file.
         cells: such as ``A1``; none may be empty.
-        sheet: its name; the first one when empty.
+        sheet: its name; the first one with a tab when empty.
 
     Example:
         ``{on: desktop, check: cells_bold, with: {path: ~/a.ods, cells: [A1, B1]}}``
@@ -295,7 +295,7 @@ def cell_filled(view: MachineView, path: str, cell: Place, colour: str, sheet: s
         path: of the .ods or .xlsx file.
         cell: such as ``B7``.
         colour: as ``rrggbb``, hexadecimal; case-insensitive.
-        sheet: its name; the first one when empty.
+        sheet: its name; the first one with a tab when empty.
 
     Example:
         ``{on: desktop, check: cell_filled, with: {path: ~/a.ods, cell: B7, colour: ffff00}}``
@@ -307,7 +307,8 @@ def cell_filled(view: MachineView, path: str, cell: Place, colour: str, sheet: s
 def _sheet(view: MachineView, path: str, name: str) -> Sheet | None:
     book = view.workbook(path)
     sheets = book.sheets if book is not None else ()
-    return next((sheet for sheet in sheets if name in {"", sheet.name}), None)
+    wanted = (one for one in sheets if one.name == name or not (name or one.is_hidden))
+    return next(wanted, None)
 
 
 def _cell(view: MachineView, path: str, sheet: str, place: str) -> Cell | None:

@@ -132,6 +132,21 @@ def typed_value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         _cell('office:value-type="float" office:value="3"'),
     )
 
+    hide = '<style:style style:name="H" style:family="table"><style:table-properties table:display="false"/></style:style>'
+    hidden = 'table:style-name="H"'
+
+    def behind_a_hidden(first: float, second: float) -> Any:
+        def build(book: Any, sheet: Any) -> None:
+            sheet["A1"] = second
+            book.create_sheet("Draft", 0)["A1"] = first
+            book["Draft"].sheet_state = "hidden"
+
+        return _xlsx(build)
+
+    def behind_a_hidden_ods(first: float, second: float) -> Any:
+        tables = _table(_row(_number(first)), "Draft", hidden) + _table(_row(_number(second)))
+        return _ods(tables, automatic=hide)
+
     def put(value: object) -> Any:
         return _xlsx(lambda _, sheet: sheet.cell(1, 1, value))
 
@@ -149,6 +164,14 @@ def typed_value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         *(
             another_way(f"xlsx: {name}", at(path, put(value)), path=path, cell="A1", value=wanted)
             for name, (value, wanted) in moments.items()
+        ),
+        *(
+            case(f"{form}: {what}", at(path, make(*values)), path=path, cell="A1", value=7)
+            for form, make in (("xlsx", behind_a_hidden), ("ods", behind_a_hidden_ods))
+            for case, what, values in (
+                (forged, "in a hidden sheet before the first", (7, 9)),
+                (another_way, "behind a hidden sheet", (9, 7)),
+            )
         ),
         another_way(
             "ods: beside merged cells",

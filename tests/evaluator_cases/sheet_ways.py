@@ -357,6 +357,14 @@ def fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
         return apply
 
+    def numbered(index: int) -> Callable[[Any], None]:
+        def apply(book: Any) -> None:
+            from openpyxl.styles import Color, PatternFill
+
+            book.active["A1"].fill = PatternFill("solid", fgColor=Color(indexed=index))
+
+        return apply
+
     def styled(book: Any) -> None:
         from openpyxl.styles import NamedStyle, PatternFill
 
@@ -371,5 +379,10 @@ def fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             "a few dots of it", _state(_DATA, more=fill("gray0625", "FFFF00"), path=path), **args
         ),
         another_way("opaque", _state(_DATA, more=fill("solid", "FFFFFF00"), path=path), **args),
+        another_way("of the palette", _state(_DATA, more=numbered(13), path=path), **args),
+        forged(
+            "the one beside it in the palette", _state(_DATA, more=numbered(14), path=path), **args
+        ),
+        forged("beyond the palette", _state(_DATA, more=numbered(64), path=path), **args),
         another_way("a named style", _state(_DATA, more=styled, path=path), **args),
     )
