@@ -27,6 +27,8 @@ _HIGHLIGHTS = {"white": "ffffff", "lightGray": "c0c0c0", "black": "000000"}
 _OTHER_HIGHLIGHT = "808080"
 """Stands for highlights in which neither black nor white text disappears."""
 _MAX_DEPTH = 32
+_BODY_LEVEL = 10
+"""That of text which is no heading, numbered from 1."""
 _USUAL_PT = 11.0
 _NO_FILL = "./w:rPr/*[local-name()='textFill']/*[local-name()='noFill']"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -35,7 +37,6 @@ _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 def read_paragraph(paragraph: Any) -> Paragraph:  # noqa: ANN401 - a foreign class
     """Read the visible part of a python-docx paragraph."""
     style = paragraph.style.name if paragraph.style is not None else ""
-    heading = _HEADING.fullmatch(style)
     alignment = _property(paragraph.paragraph_format.element, "./w:pPr/w:jc/@w:val") or _inherited(
         paragraph.style, lambda one: _property(one.element, "./w:pPr/w:jc/@w:val")
     )
@@ -43,10 +44,28 @@ def read_paragraph(paragraph: Any) -> Paragraph:  # noqa: ANN401 - a foreign cla
     return Paragraph(
         "".join(run.text for run in runs),
         style,
-        int(heading[1]) if heading else 0,
+        _level(paragraph),
         _ALIGNMENTS.get(alignment, alignment) if alignment else "",
         runs,
     )
+
+
+def _level(paragraph: Any) -> int:  # noqa: ANN401
+    """Return the level of a heading: the paragraph's own, or that of its style or a base style; else 0.
+
+    Source: ECMA-376, 17.3.1.20: outline levels are numbered from 0, and 9 is that of body text.
+    """
+
+    def level(element: Any, name: str) -> int | None:  # noqa: ANN401
+        outline = _property(element, "./w:pPr/w:outlineLvl/@w:val")
+        if outline is not None and outline.isdecimal():
+            return (int(outline) + 1) % _BODY_LEVEL
+        heading = _HEADING.fullmatch(name)
+        return int(heading[1]) if heading else None
+
+    own = level(paragraph._p, "")  # noqa: SLF001 - python-docx has no other way
+    styled = _inherited(paragraph.style, lambda one: level(one.element, one.name or ""))
+    return (styled if own is None else own) or 0
 
 
 def read_tables(document: Any) -> tuple[tuple[tuple[str, ...], ...], ...]:  # noqa: ANN401

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _PART = "word/document.xml"
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _WORD_2010 = "http://schemas.microsoft.com/office/word/2010/wordml"
+_OUTLINE = '<w:outlineLvl w:val="{}"/>'
 _TRACKED = 'w:id="7" w:author="Ann" w:date="2026-11-21T10:00:00Z"'
 _HIDDEN_STYLES = (
     '<style:style style:name="HN" style:family="text"><style:text-properties {}/></style:style>'
@@ -273,6 +274,35 @@ def heading_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             "docx: tracked insertion", at(path, body(paragraph(inserted(run(text)), style))), **args
         ),
         another_way("docx: linked to", at(path, body(paragraph(linked(run(text)), style))), **args),
+        *(
+            case(f"docx: {name}", at(path, make), **args)
+            for case, name, make in (
+                (another_way, "its outline level", body(paragraph(run(text), _OUTLINE.format(0)))),
+                (
+                    another_way,
+                    "the outline level of its style",
+                    document_of_style(text, f"<w:pPr>{_OUTLINE.format(0)}</w:pPr>"),
+                ),
+                (
+                    another_way,
+                    "a style derived from that of headings",
+                    document_of_style(text, '<w:basedOn w:val="Heading1"/>'),
+                ),
+                (forged, "another outline level", body(paragraph(run(text), _OUTLINE.format(1)))),
+                (forged, "the level of body text", body(paragraph(run(text), _OUTLINE.format(9)))),
+                (
+                    forged,
+                    "a heading's style, the level of body text",
+                    body(paragraph(run(text), style + _OUTLINE.format(9))),
+                ),
+                (forged, "no level", body(paragraph(run(text), _OUTLINE.format("first")))),
+                (
+                    forged,
+                    "a style derived from that of other headings",
+                    document_of_style(text, '<w:basedOn w:val="Heading2"/>'),
+                ),
+            )
+        ),
     )
 
 
