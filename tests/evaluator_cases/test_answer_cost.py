@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +11,7 @@ from evaluators.session.answers import MAX_ANSWER_CHARS
 from evaluators.session.parsing import lists_items, read_date, read_number
 from evaluators.testing.case import CaseKind
 from evaluators.testing.runner import prepare
+from tests.cpu import least_cpu_s
 from tests.evaluator_cases.registry import all_tables
 
 if TYPE_CHECKING:
@@ -46,16 +46,6 @@ def filled(unit: str, length: int) -> str:
     return f"x{(unit * length)[: length - 2]}x"
 
 
-def cpu_s(act: Callable[[], object]) -> float:
-    """Return the least processor time of three runs."""
-    times = []
-    for _ in range(3):
-        start_s = time.thread_time()
-        act()
-        times.append(time.thread_time() - start_s)
-    return min(times)
-
-
 @pytest.mark.parametrize("table", SESSION, ids=[table.mark.name for table in SESSION])
 def test_the_largest_answer_is_cheap(table: CaseTable) -> None:
     tool = describe(table.evaluator)
@@ -68,7 +58,7 @@ def test_the_largest_answer_is_cheap(table: CaseTable) -> None:
             for answer in (filled(unit, MAX_ANSWER_CHARS), (unit * 4000)[:MAX_ANSWER_CHARS]):
                 prepared.fixture.answer = answer  # type: ignore[attr-defined]
                 subject = prepared.fixture.subject()
-                used_s = cpu_s(lambda: table.evaluator(subject, **checked))  # noqa: B023 - called here
+                used_s, _ = least_cpu_s(lambda: table.evaluator(subject, **checked))  # noqa: B023 - called here
                 if used_s > MAX_CPU_S:
                     slow[name] = used_s
     assert not slow
@@ -88,4 +78,4 @@ def test_the_largest_answer_is_cheap(table: CaseTable) -> None:
 )
 def test_parsing_takes_time_linear_in_the_text(read: Callable[[str], object], name: str) -> None:
     """Combining marks are left out: Unicode normalisation itself is quadratic in them."""
-    assert cpu_s(lambda: read(filled(PATTERNS[name], 100_000))) < 2.0
+    assert least_cpu_s(lambda: read(filled(PATTERNS[name], 100_000)))[0] < 2.0
