@@ -175,7 +175,10 @@ class ModelEndpoint:
         except NoAnswerError as exc:
             # Its connection may still be open, in a thread that nobody waits for.
             self._client = None
-            raise self._hung(exc) from None
+            raise self._hung(exc.brief) from None
+        except openai.APITimeoutError as exc:
+            # The client's own clock, which runs as long as ours, was first.
+            raise self._hung(name_of(exc)) from None
         except ValidationError as exc:
             raise self._unusable(exc) from None
         except openai.OpenAIError as exc:
@@ -207,9 +210,9 @@ class ModelEndpoint:
             )
         return self._client
 
-    def _hung(self, error: NoAnswerError) -> UnansweredError:
+    def _hung(self, brief: str) -> UnansweredError:
         return UnansweredError(
-            error.brief,
+            brief,
             f"No whole reply came from {self._settings.endpoint}, and no error.",
             "Its server is stuck or too busy, or MESOCOSM_MODEL_TIMEOUT_S "
             f"({self._settings.timeout_s:g} s) is too short for it.",

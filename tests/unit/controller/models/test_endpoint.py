@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from appliance.base.bounded import CallThread
 from appliance.base.clock import SYSTEM_CLOCK, FakeClock
 from appliance.base.errors import ModelRefusalError, ModelUnavailableError, RequirementError
 from controller.models.endpoint import ModelEndpoint
@@ -215,6 +216,17 @@ def test_advice_fits_what_the_server_did(answer: tuple[int, Any], advice: str) -
     assert advice in caught.value.resolution
     assert ("key" in caught.value.resolution) is (answer[0] == 401)
     assert caught.value.details
+
+
+def test_a_hung_server_is_called_so_whichever_clock_is_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(CallThread, "run", lambda _thread, act, timeout_s: act())  # noqa: ARG005
+    with stand_in(HUNG) as server, pytest.raises(ModelUnavailableError) as caught:
+        ModelEndpoint(settings(server.base_url, timeout_s=0.3, outage_s=0.5, retries=0)).ask(
+            MESSAGES, []
+        )
+    assert "MESOCOSM_MODEL_TIMEOUT_S (0.3 s) is too short" in caught.value.resolution
 
 
 def test_a_negative_usage_is_called_negative(caplog: pytest.LogCaptureFixture) -> None:
