@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluators.readers.visibility import FAINTEST, SMALLEST_PT, is_visible
+from evaluators.readers.visibility import SMALLEST_PT, is_faint, is_visible
 
 LENGTH = re.compile(r"(-?[\d.]+)(mm|cm|in|pt|pc|px)")
 _MM = {
@@ -72,7 +72,7 @@ class Look:
         Args:
             has_paper: whether the page is white where no style sets a background.
         """
-        if self.hidden or _or(self.opacity, 1.0) <= FAINTEST:
+        if self.hidden or is_faint(_or(self.opacity, 1.0)):
             return False
         usual = (_USUAL_PT if self.size_pt is None else self.size_pt) * _or(self.relative, 1.0)
         size = usual * _or(self.raised, 1.0)

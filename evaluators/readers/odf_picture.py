@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from evaluators.readers.odf_look import attribute, length_mm, share_of
-from evaluators.readers.visibility import FAINTEST
+from evaluators.readers.visibility import is_faint
 
 _PARTS = re.compile(r"[\s,]+")
 _BRIGHTEST = 0.75
@@ -28,7 +28,7 @@ def is_shown(style: Any, *, whole: bool) -> bool:  # noqa: ANN401 - odfpy's elem
 def _is_seen(child: Any) -> bool:  # noqa: ANN401
     names = ("imageopacity", "luminance", "contrast")
     opacity, *changes = (share_of(attribute(child, name)) for name in names)
-    if opacity is not None and opacity <= FAINTEST:
+    if opacity is not None and is_faint(opacity):
         return False
     return all(abs(each) < _BRIGHTEST for each in changes if each is not None)
 

@@ -22,7 +22,7 @@ from evaluators.readers.model import (
     TextDocument,
     Workbook,
 )
-from evaluators.readers.visibility import NEAREST, SMALLEST_PT
+from evaluators.readers.visibility import SMALLEST_PT, is_faint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -265,7 +265,7 @@ def _is_legible(run: Any) -> bool:  # noqa: ANN401
 
 def _has_ink(element: Any, opacity: str) -> bool:  # noqa: ANN401
     """Return whether all opacities at a path, in thousandths of a percent, let something be seen."""
-    return all(int(each) * 255 > NEAREST * _PERCENT * 100 for each in element.xpath(opacity))
+    return not any(is_faint(int(each) / (100 * _PERCENT)) for each in element.xpath(opacity))
 
 
 def _is_whole(picture: Any) -> bool:  # noqa: ANN401

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evaluators.readers.visibility import FAINTEST
+from evaluators.readers.visibility import is_faint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ class GraphicsState:
     @property
     def is_seen(self) -> bool:
         """Whether what is painted is seen at all."""
-        return self.blends_well and not self.is_masked and self.opacity > FAINTEST
+        return self.blends_well and not self.is_masked and not is_faint(self.opacity)
 
 
 def matrix_of(numbers: Sequence[float]) -> Matrix:

@@ -8,10 +8,13 @@ SMALLEST_PT = 2.0
 """Text below this size cannot be read."""
 NEAREST = 24
 """Colours that differ by no more than this in each of red, green and blue look alike."""
-FAINTEST = NEAREST / 255
-"""What is no more opaque than this share cannot be seen."""
 PAPER = "ffffff"
 _COLOUR = re.compile(r"[0-9a-f]{6}")
+
+
+def is_faint(opacity: float) -> bool:
+    """Return whether what is this opaque, 0 to 1, cannot be seen."""
+    return opacity * 255 <= NEAREST
 
 
 def is_visible(size_pt: float | None, colour: str, background: str) -> bool:

@@ -128,15 +128,15 @@ def _header(text: str) -> bytes:
     return docx(build)
 
 
-def document_of_style(text: str, properties: str) -> Make:
-    """Return what makes a .docx with a paragraph whose style has these properties."""
+def document_of_style(text: str, properties: str, *, name: str = "Own") -> Make:
+    """Return what makes a .docx with a paragraph whose style has this name and these properties."""
 
     @cache
     def make() -> bytes:
         part = "word/styles.xml"
         data = body(paragraph(run(text), '<w:pStyle w:val="Own"/>'))()
-        name = '<w:style w:type="paragraph" w:styleId="Own"><w:name w:val="Own"/>'
-        style = f"{name}{properties}</w:style></w:styles>"
+        opening = f'<w:style w:type="paragraph" w:styleId="Own"><w:name w:val="{name}"/>'
+        style = f"{opening}{properties}</w:style></w:styles>"
         return changed(
             data, {part: unzipped(data)[part].decode().replace("</w:styles>", style).encode()}
         )
@@ -300,6 +300,11 @@ def heading_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
                     forged,
                     "a style derived from that of other headings",
                     document_of_style(text, '<w:basedOn w:val="Heading2"/>'),
+                ),
+                (
+                    another_way,
+                    "a heading's style without an outline level",
+                    document_of_style(text, "", name="Heading 1"),
                 ),
             )
         ),
