@@ -11,7 +11,7 @@ from appliance.base.errors import MesocosmError, RequirementError
 from controller.agents.custom.command import require_starting
 from controller.models.preflight import require_answering, require_usable
 from controller.models.specification import read_settings, settings_of, settings_of_registered
-from controller.store.agent_spec import CommandSpec, ModelSpec, RegisteredSpec
+from controller.store.agent_spec import AskingSpec, CommandSpec, RegisteredSpec
 from provisioning.fleet.allocation import memory_mib
 from provisioning.fleet.memory_guard import LOW_MIB
 
@@ -70,7 +70,7 @@ def examine(
     if machines is not None:
         checks |= {"machines": partial(_check_machines, machines), "memory": _check_memory}
     match plan.agent:
-        case ModelSpec() as spec:
+        case AskingSpec() as spec:
             checks["model"] = partial(_check_model, spec, options)
         case CommandSpec() as command:
             checks["agent"] = partial(require_starting, command)
@@ -157,7 +157,7 @@ def _check_memory() -> str:
     return text
 
 
-def _check_model(spec: ModelSpec, options: AgentOptions) -> str:
+def _check_model(spec: AskingSpec, options: AgentOptions) -> str:
     chosen = read_settings(**options.model_settings)
     return require_usable(settings_of(spec, chosen))
 

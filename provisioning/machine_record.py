@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -39,6 +39,9 @@ class BaseRecord(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    shows_vnc: ClassVar[bool] = False
+    """Whether machines of its backend have a VNC server at ``vnc.sock`` in their folders."""
 
     schema_version: int = SCHEMA_VERSION
     machine_id: str

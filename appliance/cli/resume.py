@@ -97,6 +97,7 @@ def resume(
     from controller.agents.registry import AgentOptions, make_driver
     from controller.episode.result import reasons_to_retry
     from controller.planning import resume_plan
+    from controller.store.agent_spec import model_name
     from controller.store.runs import Store
     from controller.store.spec import BudgetSpec
     from controller.store.spending import change_budget, read_budget
@@ -108,7 +109,7 @@ def resume(
     lender = choose_fleet(folder, fleet)
     chosen = open_suite_of(folder.spec, suite)
     options = AgentOptions(model=model, base_url=base_url)
-    if (model or base_url) and folder.spec.agent.kind not in {"model", "registered"}:
+    if (model or base_url) and not model_name(folder.spec.agent):
         raise UsageError(
             f"The agent of this run is of the kind {folder.spec.agent.kind}, which names no model.",
             resolution="Leave --model and --base-url away.",

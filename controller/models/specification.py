@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from appliance.base.errors import UsageError
 from controller.models.settings import ModelSettings
-from controller.store.agent_spec import ModelSpec, Sampling
+from controller.store.agent_spec import AskingSpec, ModelSpec, Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +54,7 @@ def specify_model(settings: ModelSettings, prompt_digest: str) -> ModelSpec:
     )
 
 
-def settings_of(spec: ModelSpec, chosen: ModelSettings) -> ModelSettings:
+def settings_of(spec: AskingSpec, chosen: ModelSettings) -> ModelSettings:
     """Return the settings of a specified model.
 
     Args:
@@ -110,7 +110,7 @@ def settings_of_registered(spec: RegisteredSpec, chosen: ModelSettings) -> Model
     return chosen.model_copy(update=update)
 
 
-def _values(spec: ModelSpec) -> Mapping[str, Any]:
+def _values(spec: AskingSpec) -> Mapping[str, Any]:
     """Return what a specification says, by the names of `ModelSettings`."""
     return {
         "name": spec.model,

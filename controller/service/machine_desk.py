@@ -192,7 +192,7 @@ class HostMachineDesk:
     def vnc(self, machine_id: str) -> Path:
         """Return the socket of a machine's VNC server; see `MachineDesk`."""
         folder, record = self._find(machine_id)
-        if record.backend != "libvirt":
+        if not record.shows_vnc:
             raise UnsupportedError(
                 f"{machine_id} offers no VNC.",
                 details=f"A {record.kind} of the backend {record.backend} is seen by pictures alone.",

@@ -75,8 +75,8 @@ class Sampling(Record):
     max_tokens: int | None = None
 
 
-class ModelSpec(Record):
-    """The agent that asks a model.
+class AskingSpec(Record):
+    """What every agent of ours says that asks a model at an endpoint; each has a kind of its own.
 
     Attributes:
         model: its name.
@@ -95,7 +95,7 @@ class ModelSpec(Record):
         prompt_digest: SHA-256 of the agent's prompt templates; empty in runs of schema 1.
     """
 
-    kind: Literal["model"] = "model"
+    kind: str
     model: str
     endpoint: str
     sampling: Sampling = Sampling()
@@ -120,6 +120,12 @@ class ModelSpec(Record):
     @classmethod
     def _remove_credentials(cls, value: str) -> str:
         return without_credentials(value)
+
+
+class ModelSpec(AskingSpec):
+    """The agent that asks a model which of the actions to do, by tool calls."""
+
+    kind: Literal["model"] = "model"
 
 
 class PythonSpec(Record):
@@ -199,7 +205,7 @@ def agent_name(agent: AgentSpec) -> str:
     match agent:
         case CustomSpec() | RegisteredSpec():
             return agent.name
-        case ModelSpec():
+        case AskingSpec():
             return f"{agent.kind}:{agent.model}"
         case PythonSpec():
             return agent.reference
@@ -211,7 +217,7 @@ def agent_name(agent: AgentSpec) -> str:
 
 def model_name(agent: AgentSpec) -> str:
     """Return the name of the model that an agent asks; empty where nobody knows one."""
-    return agent.model if isinstance(agent, ModelSpec | RegisteredSpec) else ""
+    return agent.model if isinstance(agent, AskingSpec | RegisteredSpec) else ""
 
 
 def without_credentials(address: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - pydantic reads it
-from typing import Literal
+from typing import ClassVar, Literal
 
 from provisioning.machine_record import BaseRecord
 
@@ -20,6 +20,8 @@ class QemuRecord(BaseRecord):
         backing: size in bytes and time of change, ns, of the image's disk under its own.
         host_key: public key of its SSH server; empty for the image's own.
     """
+
+    shows_vnc: ClassVar[bool] = True
 
     backend: Literal["libvirt"] = "libvirt"
     memory_mib: int

@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 from collections import namedtuple
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast
 
 import pytest
 from pydantic import SecretStr
@@ -18,7 +18,7 @@ from controller.models.settings import ModelSettings
 from controller.models.specification import settings_of_registered
 from controller.planning import Plan
 from controller.preflight import examine, require_ready
-from controller.store.agent_spec import OracleSpec, RegisteredSpec
+from controller.store.agent_spec import AskingSpec, OracleSpec, RegisteredSpec
 from tests.unit.controller.stand_in import completion, stand_in
 
 if TYPE_CHECKING:
@@ -76,6 +76,18 @@ def test_a_model_that_is_blind_has_no_tools_or_is_not_there_is_refused(
         asked(lab, settings, server.base_url)
     shown = f"{caught.value.brief} {caught.value.details}".replace("\n", " ")
     assert re.search(message, shown), shown
+
+
+def test_every_kind_of_agent_that_asks_a_model_has_it_asked(lab: Lab, settings: Settings) -> None:
+    class PlannerSpec(AskingSpec):
+        kind: Literal["planner"] = "planner"
+
+    with stand_in((200, SEES)) as server:
+        options = AgentOptions(model="m", base_url=server.base_url)
+        model = specify_agent("model", options).model_dump(exclude={"kind"})
+        plan = plan_of(lab, cast("AgentSpec", PlannerSpec(**model)))
+        findings = {each.name: each.detail for each in examine(plan, options, settings)}
+    assert "for a red picture" in findings["model"]
 
 
 def test_the_model_of_a_registered_agent_is_asked_for_a_word(lab: Lab, settings: Settings) -> None:
