@@ -43,7 +43,7 @@ class PhoneMachine:
         self._stopped = threading.Event()
         self.booted_s = time.monotonic()
         self.at_reboot: list[Callable[[], None]] = []
-        """Called once each after every reboot."""
+        """Called once each at the beginning of every reboot."""
 
     def snapshot_names(self) -> list[str]:
         """Return the names of the snapshots."""
@@ -88,15 +88,24 @@ class PhoneMachine:
         store.delete_setting(*_LOG_KEY)
         self._phone.log.replace(json.loads(kept) if kept else [])
 
-    def reboot(self) -> None:
-        """Reboot: all processes end, home is in front, every host is disconnected."""
+    def reboot(self, answer: Callable[[], None] | None = None) -> None:
+        """Reboot: every host is disconnected, all processes end, home is in front.
+
+        Hosts may come again at once, but no command of theirs starts before the end: what answers
+        after `answer` is the phone that has booted.
+
+        Args:
+            answer: tells who asked, at the beginning.
+        """
         with self._processes.lock, self._phone.lock:
+            if answer is not None:
+                answer()
+            for act in self.at_reboot:
+                act()
             with contextlib.suppress(ProcessesLeftError):
                 self._processes.kill_all()
             self._phone.boot()
             self.booted_s = time.monotonic()
-        for act in self.at_reboot:
-            act()
 
     def delete_snapshot(self, name: str) -> None:
         """Delete a snapshot.

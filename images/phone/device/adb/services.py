@@ -162,8 +162,7 @@ class Services:
         if target:
             _say(stream, f"reboot ({target}) failed: the reference phone has no such mode\n")
             return
-        stream.close()
-        self._machine.reboot()
+        self._machine.reboot(stream.close)
 
     def _tcpip(self, port: str, stream: Stream) -> None:
         own = str(self._environment.config.adb_port)

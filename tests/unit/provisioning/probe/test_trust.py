@@ -114,7 +114,9 @@ def running(*argv: str) -> Iterator[int]:
 
 
 def executes(pid: int, path: Path) -> bool:
-    return Path(f"/proc/{pid}/exe").readlink() == path
+    """Return whether a process runs a program that is loaded, and waits now."""
+    state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return state == "S" and Path(f"/proc/{pid}/exe").readlink() == path
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="looks at another user's process")
