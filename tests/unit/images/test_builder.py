@@ -157,7 +157,7 @@ def test_a_killed_build_is_never_used_and_its_leftovers_go(
         builder.find("stub")
     assert builder.ensure("stub").file("disk.img").exists()
     assert not has_leftovers(tmp_path / "images", "stub")
-    assert wait_until(lambda: _is_gone(helper), timeout_s=5)
+    assert wait_until(lambda: _is_gone(helper), timeout_s=20)
 
 
 def _is_gone(pid: int) -> bool:
@@ -196,7 +196,7 @@ def test_two_builders_at_once_build_once(tmp_path: Path, recipe: StubRecipe) -> 
     builder = builder_of(tmp_path, recipe)
     first = threading.Thread(target=lambda: found.append(builder.ensure("stub").digest))
     first.start()
-    assert wait_until(lambda: recipe.builds == 1, timeout_s=5)
+    assert wait_until(lambda: recipe.builds == 1, timeout_s=20)
     second = threading.Thread(target=lambda: found.append(builder.ensure("stub", notice).digest))
     second.start()
     assert waiting.wait(5)

@@ -105,7 +105,7 @@ class TestDelayedAcknowledgements:
         writer = threading.Thread(target=stream.write, args=(b"abcdefghijkl",))
         writer.start()
         # The host gives back less than was sent: four bytes of twelve wait on.
-        assert wait_until(lambda: len(sent) == 2, timeout_s=5)
+        assert wait_until(lambda: len(sent) == 2, timeout_s=20)
         stream.take_okay(struct.pack("<i", 1))
         assert not wait_until(lambda: len(sent) > 2, timeout_s=0.05)
         stream.take_okay(struct.pack("<i", 7))
