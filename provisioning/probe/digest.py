@@ -6,6 +6,7 @@ Windows and clipboards are added by the helper on the display, see `windows` and
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING, Any
 
 from provisioning.probe import proc
@@ -51,6 +52,10 @@ def take(identity: Identity, own_pids: set[int]) -> dict[str, Any]:
 def _files(home: str) -> dict[str, str]:
     rows: dict[str, str] = {}
     folders, chars = [""], 0
+    try:
+        device = os.stat(home).st_dev
+    except OSError:
+        return rows
     while folders:
         if chars > MAX_CHARS:
             rows[CUT] = ""
@@ -64,20 +69,17 @@ def _files(home: str) -> dict[str, str]:
             name = f"{folder}/{entry.name}" if folder else entry.name
             if name in SKIPPED:
                 continue
-            row = _row(entry)
-            if row is not None:
-                rows[name] = row
-                chars += len(name) + len(row)
-                if entry.is_dir(follow_symlinks=False) and not os.path.ismount(entry.path):
+            try:
+                found = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            if stat.S_ISDIR(found.st_mode):
+                row = f"dir {found.st_mode:o}"
+                # What is mounted there is no file of the home folder, and may never answer.
+                if found.st_dev == device:
                     folders.append(name)
+            else:
+                row = f"{found.st_size} {found.st_mtime_ns} {found.st_mode:o}"
+            rows[name] = row
+            chars += len(name) + len(row)
     return rows
-
-
-def _row(entry: os.DirEntry[str]) -> str | None:
-    try:
-        found = entry.stat(follow_symlinks=False)
-    except OSError:
-        return None
-    if entry.is_dir(follow_symlinks=False):
-        return f"dir {found.st_mode:o}"
-    return f"{found.st_size} {found.st_mtime_ns} {found.st_mode:o}"

@@ -93,7 +93,9 @@ class TestDebiansAdb:
         for _ in range(5):
             data = secrets.token_bytes(2 * MIB)
             adb.run("exec-in", f"cat > {target}", stdin=data)
-            assert wait_until(lambda: target.is_file() and target.read_bytes() == data, timeout_s=20)  # noqa: B023
+            assert wait_until(
+                lambda: target.is_file() and target.read_bytes() == data, timeout_s=20
+            )  # noqa: B023
 
     def test_a_terminal_is_given_when_asked_for(self, adb: Adb) -> None:
         result = adb.run("shell", "-tt", "tty; test -t 1 && echo yes; exit 5")

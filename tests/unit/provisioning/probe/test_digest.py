@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from appliance.base import process
+from provisioning.probe import digest
+from provisioning.probe.identity import Identity
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def files(home: Path) -> dict[str, str]:
+    """Return what a digest holds of the files below a folder."""
+    identity = Identity("me", os.getuid(), os.getgid(), str(home), "/bin/sh")
+    return digest.take(identity, set())["files"]  # type: ignore[no-any-return]
+
+
+def test_files_are_told_by_size_time_and_mode_without_those_of_caches(tmp_path: Path) -> None:
+    (tmp_path / "d/e").mkdir(parents=True, mode=0o750)
+    (tmp_path / "d/a").write_text("abc")
+    (tmp_path / ".cache").mkdir()
+    (tmp_path / ".cache/b").write_text("b")
+    (tmp_path / "link").symlink_to("d")
+    found = files(tmp_path)
+    assert found.keys() == {"d", "d/a", "d/e", "link"}
+    told = (tmp_path / "d/a").stat()
+    assert found["d/a"] == f"3 {told.st_mtime_ns} {told.st_mode:o}"
+    assert found["d"] == f"dir {(tmp_path / 'd').stat().st_mode:o}"
+    assert not found["link"].startswith("dir")
+
+
+def test_a_home_that_is_not_there_has_no_files(tmp_path: Path) -> None:
+    assert files(tmp_path / "none") == {}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="mounts a file system")
+def test_what_is_mounted_is_a_folder_without_content(tmp_path: Path) -> None:
+    (tmp_path / "m").mkdir()
+    if process.run(["mount", "-t", "tmpfs", "none", str(tmp_path / "m")]).exit_code:
+        pytest.skip("this host lets nobody mount")
+    try:
+        (tmp_path / "m/inside").write_text("x")
+        assert files(tmp_path).keys() == {"m"}
+    finally:
+        process.run(["umount", str(tmp_path / "m")]).require()
