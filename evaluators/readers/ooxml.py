@@ -23,6 +23,7 @@ from evaluators.readers.model import (
     Workbook,
 )
 from evaluators.readers.visibility import SMALLEST_PT, is_faint
+from evaluators.readers.xlsx_fill import fill_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -141,29 +142,13 @@ def _check_merges(parts: Mapping[str, bytes]) -> None:
 
 def _xlsx_cell(cell: Any, value: object) -> Cell:  # noqa: ANN401
     formula = getattr(cell.value, "text", cell.value) if cell.data_type == "f" else ""
-    fill = _fill_of(cell)
     return Cell(
         _plain(value),
         str(formula),
         bold=bool(cell.font.b),
-        fill=fill[-6:].lower(),
+        fill=fill_of(cell),
         is_date=isinstance(value, dt.date | dt.time | dt.timedelta),
     )
-
-
-def _fill_of(cell: Any) -> str:  # noqa: ANN401
-    """Return the colour that fills a cell, by its value or its number in the palette; else nothing.
-
-    Colours of a theme are not known.
-    """
-    from openpyxl.styles.colors import COLOR_INDEX  # noqa: PLC0415 - only in the reader's process
-
-    if cell.fill is None or cell.fill.fill_type != "solid":
-        return ""
-    colour = cell.fill.fgColor
-    if colour.type == "indexed" and colour.indexed < len(COLOR_INDEX):
-        return str(COLOR_INDEX[colour.indexed])
-    return str(colour.rgb) if colour.type == "rgb" else ""
 
 
 def _plain(value: object) -> str | float | bool | None:

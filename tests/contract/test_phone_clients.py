@@ -9,6 +9,7 @@ import secrets
 import socket
 import struct
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,11 @@ pytestmark = pytest.mark.adb
 MIB = 1 << 20
 TASKS = "com.google.android.apps.tasks"
 TASKS_URI = f"content://{TASKS}/tasks"
+
+
+def holds(path: Path, data: bytes) -> bool:
+    """Return whether a file is there and has exactly this content."""
+    return path.is_file() and path.read_bytes() == data
 
 
 def count_sleepers(seconds: str) -> int:
@@ -93,9 +99,7 @@ class TestDebiansAdb:
         for _ in range(5):
             data = secrets.token_bytes(2 * MIB)
             adb.run("exec-in", f"cat > {target}", stdin=data)
-            assert wait_until(
-                lambda: target.is_file() and target.read_bytes() == data, timeout_s=20
-            )  # noqa: B023
+            assert wait_until(partial(holds, target, data), timeout_s=20)
 
     def test_a_terminal_is_given_when_asked_for(self, adb: Adb) -> None:
         result = adb.run("shell", "-tt", "tty; test -t 1 && echo yes; exit 5")

@@ -365,6 +365,17 @@ def fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
         return apply
 
+    def themed(accent: str, number: int = 4, tint: float = 0.0) -> Callable[[Any], None]:
+        def apply(book: Any) -> None:
+            from openpyxl.styles import Color, PatternFill
+            from openpyxl.writer.theme import theme_xml
+
+            book.loaded_theme = theme_xml.replace("4F81BD", accent).encode()
+            colour = Color(theme=number, tint=tint)
+            book.active["A1"].fill = PatternFill("solid", fgColor=colour)
+
+        return apply
+
     def styled(book: Any) -> None:
         from openpyxl.styles import NamedStyle, PatternFill
 
@@ -385,4 +396,18 @@ def fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         ),
         forged("beyond the palette", _state(_DATA, more=numbered(64), path=path), **args),
         another_way("a named style", _state(_DATA, more=styled, path=path), **args),
+        *(
+            case(f"of the theme: {name}", _state(_DATA, more=themed(*colour), path=path), **args)
+            for case, name, colour in (
+                (another_way, "as it is", ("FFFF00",)),
+                (another_way, "made lighter", ("808000", 4, (0.5 - 64 / 255) / (1 - 64 / 255))),
+                (another_way, "made darker", ("FFFF80", 4, 255 / 383 - 1)),
+                (forged, "too dark", ("FFFF00", 4, -0.25)),
+                (forged, "too light", ("FFFF00", 4, 0.4)),
+                (forged, "the one beside it", ("FFFF00", 5)),
+                (forged, "beyond it", ("FFFF00", 12)),
+                (forged, "a colour with a name", ("yellow",)),
+                (forged, "damaged", ('"/><a:x val="FFFF00',)),
+            )
+        ),
     )
