@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import re
 import signal
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ pytestmark = [pytest.mark.vm, NEEDS_APPLIANCE]
 SHOWN_S = 5.0
 BUSY_S = 15.0
 """What a landing allows, whose other worker keeps the host busy."""
+_ENDED = r'mesocosm_machines\{kind="desktop",state="ended"\} (\S+)'
+"""Other tests' machines may end, too: desktops in containers are of the same kind."""
 
 
 def metrics(settings: Settings) -> str:
@@ -47,12 +50,15 @@ def test_a_killed_qemu_shows_within_five_seconds(capsys: pytest.CaptureFixture[s
         os.kill(int(pid), signal.SIGKILL)
         start_s = SYSTEM_CLOCK.monotonic_s()
 
+        seen: list[object] = []
+
         def is_shown() -> bool:
             lost = ask(settings, "GET", "/api/v1/status")[1]["lost"]
-            ended = 'mesocosm_machines{kind="desktop",state="ended"} 1.0'
-            return lost == [killed] and ended in metrics(settings)
+            counts = re.findall(_ENDED, metrics(settings))
+            seen[:] = [killed, lost, counts]
+            return killed in lost and any(float(count) >= 1 for count in counts)
 
-        assert wait_until(is_shown, timeout_s=60.0, every_s=0.1)
+        assert wait_until(is_shown, timeout_s=60.0, every_s=0.1), seen
         assert SYSTEM_CLOCK.monotonic_s() - start_s < (SHOWN_S if IS_NIGHTLY else BUSY_S)
         assert main(["status", "--quiet"]) == 1
         main(["doctor"])
