@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from PIL import Image
 
+from evaluators.folding import plain as fold
 from evaluators.session.parsing import read_number
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _key(text: str, way: Way) -> str | Fraction | None:
         case "exact":
             return plain or None
         case "normal":
-            return " ".join(unicodedata.normalize("NFKC", plain).casefold().split()) or None
+            return " ".join(fold(plain).casefold().split()) or None
         case "number":
             return read_number(plain)
         case "digits":

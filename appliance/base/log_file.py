@@ -118,7 +118,7 @@ class LogFileHandler(logging.Handler):
             # Guest texts may hold halves of surrogate pairs.
             data = line.encode("utf-8", errors="replace")
             if append_line(self._path, data, mode=0o600) > self._max_bytes:
-                rotate(self._path, kept=KEPT)
+                rotate(self._path, max_bytes=self._max_bytes, kept=KEPT)
         except (OSError, ValueError):
             return
 

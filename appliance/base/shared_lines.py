@@ -37,15 +37,16 @@ def append_line(path: Path, line: bytes, *, mode: int = 0o644) -> int:
             os.close(fd)
 
 
-def rotate(path: Path, *, kept: int) -> bool:
+def rotate(path: Path, *, max_bytes: int, kept: int) -> bool:
     """Rename a file to ``<name>.1``, and those that were renamed before one further.
 
     Args:
         path: of the file.
+        max_bytes: a file of at most this size stays: another process was quicker, this is the next one.
         kept: how many renamed files stay.
 
     Returns:
-        Whether it was done: not where another process was quicker.
+        Whether it was done.
 
     Raises:
         OSError: it cannot be renamed.
@@ -56,7 +57,7 @@ def rotate(path: Path, *, kept: int) -> bool:
         return False
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
-        if not _is_at(path, fd):
+        if not _is_at(path, fd) or os.fstat(fd).st_size <= max_bytes:
             return False
         for number in range(kept - 1, 0, -1):
             with contextlib.suppress(FileNotFoundError):

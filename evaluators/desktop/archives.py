@@ -34,6 +34,8 @@ _FILES = (0o00, 0o10)
 _SAYS_UTF8 = 0x800
 _UNICODE_PATH = 0x7075
 _LOCAL_HEADER_BYTES = 30
+_LABEL, _LISTED_FOLDER = b"V", b"D"
+"""Types of GNU tar: the name of an archive, and a folder with a list of what was in it."""
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError,
     NotImplementedError, RuntimeError, ValueError, struct.error,
@@ -219,7 +221,9 @@ def _tarred(file: BinaryIO, wanted: str) -> Iterator[Member]:
         for number, info in enumerate(archive):
             _require(number < MAX_ENTRIES and info.offset_data + info.size <= _MAX_STREAM_BYTES)
             name = _name(info.name)
-            if info.isdir():
+            if info.type == _LABEL:
+                continue
+            if info.isdir() or info.type == _LISTED_FOLDER:
                 yield Member(name, is_folder=True)
             else:
                 is_file = info.isfile() or info.islnk()

@@ -8,17 +8,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Any
+from xml.parsers import expat
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.ini import parse_ini
-from evaluators.desktop.reading import read_plain_text
+from evaluators.desktop.reading import read_bytes, read_plain_text
 
 if TYPE_CHECKING:
     from provisioning.probe.guest import Guest
 
 _NOTHING = object()
+_INDEX = re.compile("0|[1-9][0-9]{0,8}")
 
 
 @evaluator(on="desktop")
@@ -60,7 +63,8 @@ def csv_cell_equals(
 ) -> bool:
     """Return whether a cell of a CSV file holds this text; the first line names the columns.
 
-    White space around the cell's text is ignored. A column name that occurs twice is unmet.
+    White space around cells, those with names of columns included, is ignored. A column name that
+    occurs twice is unmet.
 
     A byte order mark is ignored. Proves the state, not who made it.
 
@@ -77,9 +81,10 @@ def csv_cell_equals(
         delimiter: between cells, one character.
     """
     rows = _rows(guest, path, delimiter)
-    if not rows or rows[0].count(column) != 1 or not 1 <= row < len(rows):
+    names = [name.strip() for name in rows[0]] if rows else []
+    if names.count(column.strip()) != 1 or not 1 <= row < len(rows):
         return False
-    place = rows[0].index(column)
+    place = names.index(column.strip())
     return place < len(rows[row]) and rows[row][place].strip() == text.strip()
 
 
@@ -134,9 +139,12 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
         path: of the file.
         section: its name, without brackets.
         key: its name.
-        value: what follows ``=``.
+        value: what follows ``=``, or ``:`` where no such key stands before a ``=``.
     """
-    found = parse_ini(read_plain_text(guest, path)).get(section, key, fallback=None)
+    text = read_plain_text(guest, path)
+    readings = (parse_ini(text, delimiters=signs) for signs in (("=",), ("=", ":")))
+    values = (one.get(section, key, fallback=None) for one in readings)
+    found = next((one for one in values if one is not None), None)
     return found is not None and found == value.strip()
 
 
@@ -145,7 +153,7 @@ def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
     """Return whether exactly one element of an XML file matches a path, and holds this text.
 
     White space around the text is ignored. A document with a DTD is unmet: entities can hide
-    anything and grow without bounds.
+    anything and grow without bounds. The file is read in the encoding that it declares.
 
     A byte order mark is ignored. Proves the state, not who made it.
 
@@ -157,16 +165,32 @@ def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
         guest: the desktop.
         path: of the file.
         element: path from the root element, in the subset of XPath that ElementTree supports.
-        text: of the element, without that of its children.
+        text: of the element, all of it, without that of its children.
     """
-    content = read_plain_text(guest, path)
-    if content is None or "<!DOCTYPE" in content:
+    content = read_bytes(guest, path)
+    if content is None or not _is_without_dtd(content):
         return False
     try:
         found = ET.fromstring(content).findall(element)  # noqa: S314  (without a DTD no entities)
     except ET.ParseError:
         return False
-    return len(found) == 1 and (found[0].text or "").strip() == text.strip()
+    own = ["".join([one.text or "", *(child.tail or "" for child in one)]) for one in found]
+    return len(own) == 1 and own[0].strip() == text.strip()
+
+
+def _is_without_dtd(content: bytes) -> bool:
+    """Return whether data are XML without a document type, in whichever encoding."""
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = _refuse_dtd
+    try:
+        parser.Parse(content, True)
+    except (expat.ExpatError, ValueError, LookupError):
+        return False
+    return True
+
+
+def _refuse_dtd(*_: object) -> None:
+    raise ValueError("a document type")
 
 
 def parse_json(text: str | bytes) -> object:
@@ -200,7 +224,7 @@ def resolve(document: object, pointer: str) -> object:
         name = token.replace("~1", "/").replace("~0", "~")
         if isinstance(found, dict):
             found = found.get(name, _NOTHING)
-        elif isinstance(found, list) and name.isdecimal() and int(name) < len(found):
+        elif isinstance(found, list) and _INDEX.fullmatch(name) and int(name) < len(found):
             found = found[int(name)]
         else:
             return _NOTHING

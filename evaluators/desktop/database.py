@@ -11,6 +11,7 @@ only another program knows counts as the order of code points.
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +32,10 @@ _HEAD = b"SQLite format 3\0"
 _READS = 5
 _MAX_COLLATIONS = 8
 _COMPANIONS = ("-journal", "-wal")
+_QUOTED = re.compile(
+    r"""'(?:[^']|'')*'|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|/\*.*?(?:\*/|$)|"(?P<name>(?:[^"]|"")*)\"""",
+    re.DOTALL,
+)
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
@@ -41,7 +46,8 @@ def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[obj
     A text is not a number; 1 equals 1.0. Rows count once they are committed. The query must read
     tables: a view of that name could return anything. Columns compare as the database declares: with
     ``COLLATE NOCASE``, Apple equals apple. A database that is missing, broken or larger than 128 MiB, or
-    has no such tables or columns, is unmet. Proves the state, not who made it.
+    has no such tables or columns, is unmet; a name in double quotes is never taken for a text. Proves
+    the state, not who made it.
 
     Example:
         ``{on: desktop, check: sqlite_query_equals, with: {path: ~/shop.db, query: "SELECT name FROM
@@ -58,7 +64,7 @@ def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[obj
     """
     if not query.lstrip().upper().startswith(("SELECT ", "WITH ")):
         raise ValueError("the query must be a SELECT")
-    found = query_rows(guest, path, query)
+    found = query_rows(guest, path, _with_names(query))
     return found is not None and [list(row) for row in found] == rows
 
 
@@ -80,6 +86,21 @@ def sqlite_row_count(guest: Guest, path: str, table: str, count: int) -> bool:
     """
     name = table.replace('"', '""')
     return query_rows(guest, path, f'SELECT count(*) FROM "{name}"') == [(count,)]  # noqa: S608
+
+
+def _with_names(query: str) -> str:
+    """Return a query with backticks in place of double quotes, which SQLite never takes for a text.
+
+    Source: SQLite, "Quirks, Caveats, and Gotchas", section 8.
+    """
+    return _QUOTED.sub(_in_backticks, query)
+
+
+def _in_backticks(found: re.Match[str]) -> str:
+    name = found["name"]
+    if name is None:
+        return found[0]
+    return "`{}`".format(name.replace('""', '"').replace("`", "``"))
 
 
 def query_rows(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import configparser
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+_HEADER = re.compile(r"\[(?P<header>.+)\]\s*$")
 
 
 def parse_ini(
@@ -14,7 +18,7 @@ def parse_ini(
 ) -> configparser.RawConfigParser:
     """Parse sections, keys and values, with their letter case and without interpolation.
 
-    No section provides defaults for others. A file that is missing (None), broken, or has a
+    No section provides defaults for others; nothing may stand behind the bracket of its name. A file that is missing (None), broken, or has a
     section or key twice is parsed as one without sections.
 
     Args:
@@ -23,6 +27,7 @@ def parse_ini(
     """
     parser = configparser.RawConfigParser(default_section="\0", delimiters=delimiters)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.SECTCRE = _HEADER
     try:
         parser.read_string(text or "")
     except configparser.Error:

@@ -6,12 +6,12 @@ A PDF that opens without a password is read although it is encrypted.
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from evaluators.decorators import evaluator
+from evaluators.folding import plain as fold
 
 if TYPE_CHECKING:
     from evaluators.machine_view import MachineView
@@ -21,7 +21,6 @@ _DIVIDED = re.compile(r"(?<=[^\W\d_])[ \t]*[-\u00ad\u2010][ \t]*\r?\n[ \t]*(?=[^
 """A hyphen between letters, at the end of a line."""
 _SPACED = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_](?!\S)){2,}")
 """Letters with a blank between them; words of such letters have more blanks between them."""
-_SOFT_HYPHEN = "\u00ad"
 
 
 @evaluator(on="documents")
@@ -117,7 +116,7 @@ def _readings(page: str) -> tuple[str, ...]:
 
 def _plain(text: str) -> str:
     """Return a text's words in a row, ligatures and wide letters as plain ones."""
-    return " ".join(unicodedata.normalize("NFKC", text.replace(_SOFT_HYPHEN, "")).split())
+    return " ".join(fold(text).split())
 
 
 def _lines(value: str) -> str:

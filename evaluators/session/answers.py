@@ -11,7 +11,7 @@ from pydantic import Field
 
 from appliance.base.errors import EvaluationError
 from evaluators.decorators import evaluator
-from evaluators.session.parsing import is_same, lists_items, read_date, read_number
+from evaluators.session.parsing import is_one_of, lists_items, read_date, read_number
 
 MAX_ANSWER_CHARS = 4000
 """Longest answer that is accepted; a longer one is refused when it is submitted."""
@@ -31,9 +31,11 @@ class SessionView(Protocol):
 def answer_equals(session: SessionView, expected: str) -> bool:
     """Return whether the submitted answer is the expected one; no answer is unmet.
 
-    Both are normalised: Unicode NFKC, letter case folded, runs of white space reduced to one blank, one
-    pair of quotes around the whole and full stops at the end removed. A pair of ``**`` or backticks around
-    the whole answer is ignored. The rest must be equal; containing the expected answer is not enough.
+    Both are normalised: Unicode NFKC (but raised digits and fractions beside digits stay: 10² is not
+    102), letter case folded, quotes and apostrophes straight, soft hyphens and blanks of no width left
+    out, runs of white space reduced to one blank, one pair of quotes around the whole and full stops at
+    the end removed. A pair of ``**`` or backticks around the whole answer is ignored. The rest must be
+    equal; containing the expected answer is not enough.
 
     Args:
         session: the session.
@@ -43,7 +45,7 @@ def answer_equals(session: SessionView, expected: str) -> bool:
         ``{on: session, check: answer_equals, with: {expected: Bern}}``
     """
     answer = read_answer(session)
-    return answer is not None and is_same(answer, expected)
+    return answer is not None and is_one_of(answer, [expected])
 
 
 @evaluator(on="session")
@@ -100,7 +102,7 @@ def answer_one_of(session: SessionView, accepted: list[str]) -> bool:
         ``{on: session, check: answer_one_of, with: {accepted: [Bern, Berne]}}``
     """
     answer = read_answer(session)
-    return answer is not None and any(is_same(answer, each) for each in accepted)
+    return answer is not None and is_one_of(answer, accepted)
 
 
 @evaluator(on="session")
@@ -108,8 +110,8 @@ def answer_is_set(session: SessionView, expected: list[str]) -> bool:
     """Return whether the submitted answer lists exactly these items, in any order.
 
     Items are separated by commas, semicolons, or line breaks, or by ``and`` or ``&`` before the last
-    one; items may hold these two words themselves ("salt and pepper"). A bullet or number before an
-    item, and square brackets around the whole, are ignored. Each is compared as by ``answer_equals``. A
+    one; items may hold these two words themselves ("salt and pepper"). A bullet, number or letter
+    before an item (``-``, ``1.``, ``(1)``, ``a)``), and square brackets around the whole, are ignored. Each is compared as by ``answer_equals``. A
     missing, additional or repeated item is unmet.
 
     Args:
@@ -126,7 +128,8 @@ def answer_is_set(session: SessionView, expected: list[str]) -> bool:
 def answer_is_list(session: SessionView, expected: list[str]) -> bool:
     """Return whether the submitted answer lists exactly these items, in this order.
 
-    Separators and comparison are those of ``answer_is_set``.
+    Separators and comparison are those of ``answer_is_set``. Numbers before items must not contradict
+    their order.
 
     Args:
         session: the session.
@@ -146,7 +149,7 @@ def answer_is_date(
 
     Year first: ``2026-11-21``, ``2026/11/21``, ``2026.11.21``, ``2026-Nov-21``. Month as an English
     name, whole or short: ``21 November 2026``, ``the 21st of Nov. 2026``, ``21-Nov-2026``,
-    ``November 21, 2026``. Year last: ``21.11.2026`` has the day first; ``21/11/2026`` and
+    ``November 21, 2026``, ``November the 21st, 2026``. Year last: ``21.11.2026`` has the day first; ``21/11/2026`` and
     ``21-11-2026`` may have either first, so that ``03/04/2026`` is unmet unless the task states the
     order in `day_first`. An English weekday before or after the date must be the right one. Years have
     four digits. No time of day, no words around.

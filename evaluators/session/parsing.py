@@ -3,38 +3,41 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dateutil.parser import ParserError, parse, parserinfo
 
+from evaluators.folding import plain as fold
+
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 _MARKUP = ("**", "`")
-_OPENING = "\"'\u201c\u2018"
-_CLOSING = "\"'\u201d\u2019"
+_APOSTROPHES = str.maketrans("\u2018\u2019\u201c\u201d\u201e", '\'\'"""')
+_OPENING = "\"'\u00ab"
+_CLOSING = "\"'\u00bb"
 _DIGITS = r"[0-9]{1,30}"
 _NUMBER = re.compile(rf"[-+]?(?:{_DIGITS}(?:\.[0-9]{{0,30}})?|\.{_DIGITS})")
 _GROUPED = re.compile(r"([-+]?[0-9]{1,3}(?:,[0-9]{3}){1,9})(\.[0-9]{0,30})?")
 _MINUS = "\u2212"
 _SEPARATORS = re.compile(r"[,;\n]")
-_BULLET = re.compile(r"(?:[-*\u2022]|[0-9]{1,3}[.)])\s")
+_BULLET = re.compile(r"(?:[-*\u2022\u2013\u2014]|\(?(?P<number>[0-9]{1,3})[.)]|\(?[a-z]\))\s")
 _AND = re.compile(r"(?<= )(?:and|&)(?= )")
 _LEADING_AND = re.compile(r"(?:and|&) ")
 _NAMES = parserinfo()
 _DAY = r"[0-9]{1,2}(?:st|nd|rd|th)?\.?"
 _MONTH = r"(?P<month>[a-z]{3,9})"
+_MONTHS = 12
 _YEAR_FIRST = re.compile(r"[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}")
 _YEAR_LAST = re.compile(r"(?P<one>[0-9]{1,2})(?P<sign>[-/.])(?P<two>[0-9]{1,2})(?P=sign)[0-9]{4}")
 _NAMED = tuple(
     re.compile(shape)
     for shape in (
         rf"{_DAY}(?: of)?[ -/]{_MONTH}\.?,?[ -/][0-9]{{4}}",
-        rf"{_MONTH}\.?[ -]{_DAY},?[ -][0-9]{{4}}",
+        rf"{_MONTH}\.?[ -](?:the )?{_DAY},?[ -][0-9]{{4}}",
         rf"[0-9]{{4}}[ -]{_MONTH}\.?[ -][0-9]{{1,2}}",
     )
 )
@@ -54,17 +57,18 @@ def undress(text: str) -> str:
     return text
 
 
-def is_same(answer: str, expected: str) -> bool:
-    """Return whether an answer is the expected one but for differences that do not count."""
-    wanted = normalize(expected)
-    return wanted in {normalize(answer), normalize(undress(answer))}
+def is_one_of(answer: str, accepted: Iterable[str]) -> bool:
+    """Return whether an answer is an accepted one but for differences that do not count."""
+    readings = {normalize(text) for text in {answer, undress(answer)}}
+    return any(normalize(each) in readings for each in accepted)
 
 
 def normalize(text: str) -> str:
     """Return a text without the differences that do not count.
 
-    Unicode NFKC, letter case folded, runs of white space made one blank, one pair of quotes around
-    the whole and full stops at the end removed.
+    Unicode NFKC but for raised digits and fractions beside digits, letter case folded, quotes and
+    apostrophes straight, soft hyphens and blanks of no width left out, runs of white space made one
+    blank, one pair of quotes around the whole and full stops at the end removed.
     """
     plain = _fold(text).rstrip(". ")
     if len(plain) > 1 and plain[0] in _OPENING and plain[-1] in _CLOSING:
@@ -73,7 +77,7 @@ def normalize(text: str) -> str:
 
 
 def _fold(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(fold(text).translate(_APOSTROPHES).casefold().split())
 
 
 def read_number(text: str, *, thousands: bool = False) -> Fraction | None:
@@ -86,7 +90,7 @@ def read_number(text: str, *, thousands: bool = False) -> Fraction | None:
         text: the number.
         thousands: whether commas may stand between groups of three digits, as in ``1,234.5``.
     """
-    plain = unicodedata.normalize("NFKC", undress(text)).strip().replace(_MINUS, "-")
+    plain = fold(undress(text)).strip().replace(_MINUS, "-")
     if "." in plain[:-1]:
         plain = plain.removesuffix(".")
     if thousands and (grouped := _GROUPED.fullmatch(plain)):
@@ -122,16 +126,20 @@ def _read_day(text: str, *, day_first: bool | None) -> dt.date | None:
     """Return a date without its weekday: dateutil reads what has one of the accepted shapes."""
     is_day_first = day_first
     if numeric := _YEAR_LAST.fullmatch(text):
-        is_day_first = True if numeric["sign"] == "." else day_first
         one, two = int(numeric["one"]), int(numeric["two"])
-        if is_day_first is None and one != two and max(one, two) <= 12:  # noqa: PLR2004 - months
+        is_day_first = True if numeric["sign"] == "." else day_first
+        if is_day_first is None:
+            is_day_first = one == two or one > _MONTHS
+            if not is_day_first and two <= _MONTHS:
+                return None
+        if (two if is_day_first else one) > _MONTHS:
             return None
     elif _YEAR_FIRST.fullmatch(text):
         is_day_first = False
     elif not _has_month(text):
         return None
     try:
-        return parse(text, dayfirst=bool(is_day_first)).date()
+        return parse(text.replace(" the ", " "), dayfirst=bool(is_day_first)).date()
     except (ParserError, OverflowError):
         return None
 
@@ -149,19 +157,18 @@ def lists_items(text: str, expected: Sequence[str], *, in_order: bool) -> bool:
 
     Separators are commas, semicolons and line breaks, and ``and`` or ``&`` before the last item,
     which may hold such a word itself. Square brackets around the whole are those of a list in JSON.
+    Where the order counts, numbers before items must not contradict it.
 
     Args:
         text: the list.
         expected: the items; a list without any is never met.
         in_order: whether their order counts.
     """
-    parts = [
-        part
-        for part in map(_without_dress, _SEPARATORS.split(_unbracketed(text)))
-        if normalize(part)
-    ]
     wanted = [normalize(item) for item in expected]
-    if not parts or not wanted:
+    raw = [part.strip() for part in _SEPARATORS.split(_unbracketed(text))]
+    bare = [part if normalize(part) in wanted else _without_dress(part) for part in raw]
+    parts = [part for part in bare if normalize(part)]
+    if not parts or not wanted or (in_order and not _is_counted_up(raw)):
         return False
     *head, last = parts
     left = _without(wanted, [normalize(part) for part in head], in_order=in_order)
@@ -179,9 +186,15 @@ def _unbracketed(text: str) -> str:
 
 
 def _without_dress(part: str) -> str:
-    stripped = part.strip()
-    bullet = _BULLET.match(stripped)
-    return undress(stripped[bullet.end() :] if bullet else stripped)
+    bullet = _BULLET.match(part)
+    return undress(part[bullet.end() :] if bullet else part)
+
+
+def _is_counted_up(parts: Sequence[str]) -> bool:
+    """Return whether no number before an item is less than that before an earlier one."""
+    bullets = [_BULLET.match(part) for part in parts]
+    numbers = [int(found["number"]) for found in bullets if found and found["number"]]
+    return numbers == sorted(numbers)
 
 
 def _without(wanted: list[str], head: list[str], *, in_order: bool) -> list[str] | None:

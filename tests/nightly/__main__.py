@@ -4,19 +4,23 @@
     python -m tests.nightly status [--strict]
 
 Ended at any moment it goes on with the jobs that have no current row. Logs are kept in
-``.nightly/``. Exit codes: 0 all rows current and passed, 1 some are not, 130 interrupted.
+``.nightly/``. Two at once would spoil each other's machines: the second is refused, on whichever
+checkout it runs. Exit codes: 0 all rows current and passed, 1 some are not, 2 refused, 130 interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime as dt
+import re
 import sys
 from pathlib import Path
 
 from appliance.base.clock import SYSTEM_CLOCK
-from appliance.base.errors import MesocosmError
+from appliance.base.errors import MachineBusyError, MesocosmError
+from appliance.base.files import locked
 from appliance.base.process import run, stream
+from appliance.base.settings import get_settings
 from tests.nightly.jobs import DISTRIBUTIONS, Job, select
 from tests.nightly.ledger import (
     REPOSITORY,
@@ -49,7 +53,12 @@ def main(argv: list[str] | None = None) -> int:
         lines = stale_lines()
         print("\n".join(lines) or "every row is current")  # noqa: T201 - a command's output
         return 1 if lines and options.strict else 0
-    return _run(tuple(options.jobs), options.distribution, again=options.again)
+    try:
+        with locked(get_settings().state_dir / "nightly.lock", what="The nightly"):
+            return _run(tuple(options.jobs), options.distribution, again=options.again)
+    except MachineBusyError as exc:
+        print(f"error: {exc.brief} {exc.details}\n→ {exc.resolution}", file=sys.stderr)  # noqa: T201
+        return 2
 
 
 def _run(names: tuple[str, ...], distribution: str | None, *, again: bool) -> int:
@@ -105,7 +114,7 @@ def run_job(job: Job, distribution: str) -> Row:
         commit=run(["git", "rev-parse", "HEAD"], cwd=REPOSITORY).require().text,
         date=dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M"),
         passed=passed,
-        summary=_summary(log, last),
+        summary=summary_of(log.read_text(encoding="utf-8"), job.row) or last[:160],
         seconds=round(SYSTEM_CLOCK.monotonic_s() - start_s, 1),
     )
 
@@ -124,14 +133,22 @@ def command_of(job: Job) -> list[str]:
     return words
 
 
-def _summary(log: Path, last: str) -> str:
-    """Return pytest's closing line where there is one, else the last line."""
-    closing = [
-        line.strip("= ")
-        for line in log.read_text(encoding="utf-8").splitlines()
-        if (" passed" in line or " failed" in line or " error" in line) and " in " in line
-    ]
-    return (closing[-1] if closing else last)[:160]
+def summary_of(log: str, row: str) -> str:
+    """Return what sums up a job: a row of a table, or pytest's closing line; empty without either.
+
+    Args:
+        log: what it printed.
+        row: first cell of the row of a table that counts; empty where there is none.
+    """
+    found = ""
+    for line in log.splitlines():
+        cells = [cell.strip() for cell in re.split(r"[│┃]", line)[1:-1]]
+        if row and cells[:1] == [row]:
+            found = ", ".join(cells)
+        counts = (" passed" in line or " failed" in line or " error" in line) and " in " in line
+        if not row and counts:
+            found = line.strip("= ")
+    return found[:160]
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ class Job:
         pytest: arguments of pytest; empty for a job that runs another command.
         command: arguments of `mesocosm`, or of Python with `-m` first.
         distributions: it runs once for each; empty where it needs no desktop.
+        row: name of the row that sums up a command which prints a table.
         needs_appliance: whether the appliance must be up.
         timeout_s: after this it is ended and has failed.
     """
@@ -46,6 +47,7 @@ class Job:
     sources: tuple[str, ...]
     pytest: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
+    row: str = ""
     distributions: tuple[str, ...] = ()
     needs_appliance: bool = True
     timeout_s: float = 5400.0
@@ -120,6 +122,7 @@ JOBS = (
         "500 verified rewinds in a row",
         _MACHINES,
         command=("bench", "reset", "-n", "500", "--kind", "desktop"),
+        row="rewind",
         distributions=(DEFAULT,),
     ),
     Job(

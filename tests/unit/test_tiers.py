@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from appliance.base.files import locked
 from appliance.base.process import run
+from appliance.base.settings import get_settings
 from tests.nightly import ledger
-from tests.nightly.__main__ import command_of
+from tests.nightly.__main__ import command_of, main, summary_of
 from tests.nightly.jobs import DISTRIBUTIONS, JOBS, select
 from tests.nightly.ledger import REPOSITORY, Row, digest_sources, read_rows, slots, write_row
 from tests.tiers import Lane, Times, lane_of
@@ -139,6 +141,29 @@ def test_the_appliance_is_brought_up_where_a_job_needs_it() -> None:
     (smoke, phone) = select(("smoke", "phone"))
     assert command_of(smoke)[:2] == ["sh", "tests/with_appliance.sh"]
     assert command_of(phone)[0].endswith("pytest")
+
+
+def test_a_job_is_summed_up_by_its_row_or_by_pytests_closing_line() -> None:
+    table = (
+        "│ rewind         │ 500 │ 0 │ 0.384 │ 0.431 │ 0.471 │ loadvm in the running QEMU │\n"
+        "│ state taken    │ 500 │ 0 │ 0.128 │ 0.132 │ 0.140 │ files in 3 ways │\n"
+        "└────────────────┴─────┘\n✓ machines  2.7 s  desktop-0e76cc\n"
+    )
+    assert summary_of(table, "rewind") == (
+        "rewind, 500, 0, 0.384, 0.431, 0.471, loadvm in the running QEMU"
+    )
+    assert summary_of(table, "") == ""
+    closing = "== 1 failed, 12 passed in 13.20s ==\n✓ services  1.8 s  five\n"
+    assert summary_of(closing, "") == "1 failed, 12 passed in 13.20s"
+
+
+def test_a_second_nightly_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(tmp_path))
+    with locked(get_settings().state_dir / "nightly.lock", what="The nightly"):
+        assert main(["run", "cloud-init"]) == 2
+    assert "The nightly is in use by another process." in capsys.readouterr().err
 
 
 def test_tests_of_one_group_run_on_one_worker(tmp_path: Path) -> None:

@@ -219,6 +219,12 @@ DATA = (
                 )
                 for constant in ("NaN", "Infinity", "-Infinity")
             ),
+            *(
+                forged(
+                    f"a pointer with {name}", _file("[1, 2]"), path="~/f", pointer=pointer, value=2
+                )
+                for name, pointer in (("a zero", "/01"), ("a wide digit", "/\uff11"))
+            ),
             near_miss("a list for an object", _file("[]"), path="~/f", pointer="", value={}),
             near_miss("an object for a list", _file("{}"), path="~/f", pointer="", value=[]),
             near_miss("one item other", _file("[1, 2]"), path="~/f", pointer="", value=[1, 3]),
@@ -366,6 +372,22 @@ DATA = (
             negative(
                 "another text",
                 _file("name,sum\nAnn,8\n"),
+                path="~/f",
+                row=1,
+                column="sum",
+                text="7",
+            ),
+            another_way(
+                "blanks around the names",
+                _file("name, sum\nAnn, 7\n"),
+                path="~/f",
+                row=1,
+                column="sum ",
+                text="7",
+            ),
+            forged(
+                "a column twice but for a blank",
+                _file("name,sum, sum\nAnn,7,8\n"),
                 path="~/f",
                 row=1,
                 column="sum",
@@ -699,6 +721,46 @@ DATA = (
                 value="800",
             ),
             another_way(
+                "a colon in the key",
+                _file("[W]\nhttp://a = 800\n"),
+                path="~/f",
+                section="W",
+                key="http://a",
+                value="800",
+            ),
+            forged(
+                "with a colon before that with a sign",
+                _file("[W]\nsize: 7=800\nsize=640\n"),
+                path="~/f",
+                section="W",
+                key="size",
+                value="7=800",
+            ),
+            forged(
+                "in a section with more behind its name",
+                _file("[W] x\nsize=800\n"),
+                path="~/f",
+                section="W",
+                key="size",
+                value="800",
+            ),
+            forged(
+                "in a section within one",
+                _file("[V]\n[W] = 1\nsize=800\n"),
+                path="~/f",
+                section="W",
+                key="size",
+                value="800",
+            ),
+            another_way(
+                "blanks behind the section's name",
+                _file("[W] \nsize=800\n"),
+                path="~/f",
+                section="W",
+                key="size",
+                value="800",
+            ),
+            another_way(
                 "with a colon",
                 _file("; settings\n[V]\nsize=1\n[W]\nsize: 800\n"),
                 path="~/f",
@@ -809,6 +871,73 @@ DATA = (
                 text="News",
             ),
             another_way(
+                "Latin-1, declared",
+                _file(
+                    '<?xml version="1.0" encoding="ISO-8859-1"?><r><t>Zürich</t></r>'.encode(
+                        "latin-1"
+                    )
+                ),
+                path="~/f",
+                element="./t",
+                text="Zürich",
+            ),
+            another_way(
+                "UTF-16",
+                _file('<?xml version="1.0" encoding="UTF-16"?><r><t>News</t></r>'.encode("utf-16")),
+                path="~/f",
+                element="./t",
+                text="News",
+            ),
+            another_way(
+                "an empty element within",
+                _file("<r><t>Ne<b/>ws</t></r>"),
+                path="~/f",
+                element="./t",
+                text="News",
+            ),
+            another_way(
+                "an element within",
+                _file("<r><t>\n News <b>x</b>\n</t></r>"),
+                path="~/f",
+                element="./t",
+                text="News",
+            ),
+            another_way(
+                "a document type in a comment",
+                _file("<!-- <!DOCTYPE r> --><r><t>News</t></r>"),
+                path="~/f",
+                element="./t",
+                text="News",
+            ),
+            forged(
+                "more behind an element within",
+                _file("<r><t>News<b>x</b>Old</t></r>"),
+                path="~/f",
+                element="./t",
+                text="News",
+            ),
+            forged(
+                "a comment within",
+                _file("<r><t>News<!-- x -->paper</t></r>"),
+                path="~/f",
+                element="./t",
+                text="News",
+            ),
+            forged(
+                "an encoding that nobody knows",
+                _file('<?xml version="1.0" encoding="x-none"?><r><t>News</t></r>'),
+                path="~/f",
+                element="./t",
+                text="News",
+            ),
+            hostile(
+                "an entity in UTF-16",
+                _file('<!DOCTYPE r [<!ENTITY e "News">]><r><t>&e;</t></r>'.encode("utf-16")),
+                path="~/f",
+                element="./t",
+                text="News",
+            ),
+            another_way(
                 "as character data",
                 _file("<r><t><![CDATA[News]]></t></r>"),
                 path="~/f",
@@ -845,6 +974,24 @@ ARCHIVES = (
                 names=["d/b"],
             ),
             positive("tar.xz", _file(_tar(("a", "x"), mode="w:xz")), path="~/f", names=["a"]),
+            another_way(
+                "a tar with a label",
+                _file(_tar(("backup", ""), mode="w", kind=b"V")[:512] + _tar(("a", "x"), mode="w")),
+                path="~/f",
+                names=["a"],
+            ),
+            another_way(
+                "a tar with a list of a folder",
+                _file(_tar(("d", ""), mode="w", kind=b"D")[:512] + _tar(("d/a", "x"), mode="w")),
+                path="~/f",
+                names=["d/a"],
+            ),
+            forged(
+                "a tar whose label has the name",
+                _file(_tar(("a", ""), mode="w", kind=b"V")),
+                path="~/f",
+                names=["a"],
+            ),
             positive(
                 "zip with a folder",
                 _file(_zip(("./d/", ""), ("./a", "x"))),
@@ -1015,6 +1162,41 @@ DATABASES = (
                 path="~/f",
                 query=f" {NAMES}",
                 rows=[["fig", 1], ["pear", 2]],
+            ),
+            forged(
+                "a name of no column, taken for a text",
+                _database(*ITEMS),
+                path="~/f",
+                query='SELECT "none" FROM item',
+                rows=[["none"], ["none"]],
+            ),
+            forged(
+                "a condition on no column",
+                _database(*ITEMS),
+                path="~/f",
+                query='SELECT "name" FROM item WHERE "price" > 5 ORDER BY "name"',
+                rows=[["fig"], ["pear"]],
+            ),
+            another_way(
+                "names in double quotes",
+                _database(*ITEMS),
+                path="~/f",
+                query='SELECT "name" FROM "item" ORDER BY "name"',
+                rows=[["fig"], ["pear"]],
+            ),
+            another_way(
+                "double quotes in a text",
+                _database(*ITEMS),
+                path="~/f",
+                query="""SELECT '"name"' /* "x" */ FROM item -- "y""",
+                rows=[['"name"'], ['"name"']],
+            ),
+            another_way(
+                "a name with quotes",
+                _database('CREATE TABLE t ("a""b`c" INT)', "INSERT INTO t VALUES (7)"),
+                path="~/f",
+                query='SELECT "a""b`c" FROM t',
+                rows=[[7]],
             ),
             positive(
                 "large pages",

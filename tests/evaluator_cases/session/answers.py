@@ -91,6 +91,21 @@ TABLES = (
             ),
             forged("a letter of another script", said("B\u0435rn"), **_BERN),
             forged("another one behind an invisible mark", said("Bern\u200b Basel"), **_BERN),
+            another_way(
+                "a typographic apostrophe", said("It\u2019s Ann\u2018s"), expected="it's Ann's"
+            ),
+            another_way("a straight apostrophe", said("it's"), expected="It\u2019s"),
+            another_way("between guillemets", said("\u00abBern\u00bb"), **_BERN),
+            another_way("in German quotes", said("\u201eBern\u201c."), **_BERN),
+            another_way(
+                "blanks of no width, a soft hyphen", said("\ufeffBe\u00adrn\u200b"), **_BERN
+            ),
+            another_way("a raised digit behind a letter", said("25 m\u00b2"), expected="25 m2"),
+            another_way("a circled number alone", said("\u2462"), expected="3"),
+            forged("a power", said("10\u00b2"), expected="102"),
+            forged("a raised digit before one", said("\u00b22"), expected="22"),
+            forged("a mixed fraction", said("1\u00bd"), expected="11\u20442"),
+            forged("a lowered digit", said("1\u2080"), expected="10"),
             *_common("Bern", **_BERN),
         ),
         equivalent={"*: args.expected: swap case": _DRESS}
@@ -192,6 +207,15 @@ TABLES = (
             another_way("in bold, and", said("`milk`, `eggs`, and `green tea`"), **_ITEMS),
             another_way("a bracket of an item's own", said("x, y [2]"), expected=["x", "y [2]"]),
             forged("a bracket left open", said("[milk, eggs, green tea"), **_ITEMS),
+            another_way("dashes", said("\u2013 milk\n\u2014 eggs\n\u2013 green tea"), **_ITEMS),
+            another_way("numbers in brackets", said("(1) milk\n(2) eggs\n(3) green tea"), **_ITEMS),
+            another_way("letters", said("a) milk\nb) eggs\n(c) green tea"), **_ITEMS),
+            another_way("numbers in any order", said("2. milk\n1. eggs\n3. green tea"), **_ITEMS),
+            another_way("an item with a number", said("1. FC, eggs"), expected=["1. fc", "eggs"]),
+            another_way(
+                "an item with a letter", said("x) one\ny) two"), expected=["x) one", "y) two"]
+            ),
+            forged("a letter without a bracket", said("a milk, b eggs, c green tea"), **_ITEMS),
             forged("lists in a list", said('[["milk", "eggs", "green tea"]]'), **_ITEMS),
             another_way("each quoted", said("'milk', \"eggs\" and 'green tea'"), **_ITEMS),
             another_way(
@@ -236,6 +260,18 @@ TABLES = (
                 expected=["milk", "eggs"],
             ),
             forged("the last two swapped around and", said("milk, green tea and eggs"), **_ITEMS),
+            forged(
+                "numbers against the order", said("2. milk\n1. eggs"), expected=["milk", "eggs"]
+            ),
+            forged("ten before nine", said("10. milk\n9. eggs"), expected=["milk", "eggs"]),
+            another_way(
+                "the same number, as Markdown has it",
+                said("1. milk\n1. eggs"),
+                expected=["milk", "eggs"],
+            ),
+            another_way(
+                "some numbered", said("milk\n1. eggs\n- x"), expected=["milk", "eggs", "x"]
+            ),
             *_common("milk, eggs, green tea", **_ITEMS),
         ),
     ),
@@ -266,6 +302,8 @@ TABLES = (
             another_way("a full stop", said("2.5."), expected=2.5),
             another_way("full-width digits", said("\uff12.\uff15"), expected=2.5),
             forged("two full stops", said("2.5.."), expected=2.5),
+            forged("a power", said("10\u00b2"), expected=102),
+            forged("a lowered digit", said("1\u2080"), expected=10),
             forged("a point alone", said("."), expected=0),
             another_way("a real minus sign", said("\u22125"), expected=-5),
             another_way(
@@ -358,6 +396,28 @@ TABLES = (
                 "month first, and a weekday after it", said("November 5, 2026 (Thursday)"), **_DATE
             ),
             another_way("the first day over 12", said("13/11/2026"), expected="2026-11-13"),
+            another_way("month first, an article", said("November the 5th, 2026"), **_DATE),
+            another_way(
+                "over 12, the order stated",
+                said("21/11/2026"),
+                expected="2026-11-21",
+                day_first=True,
+            ),
+            another_way("the 12th of the 12th", said("12/12/2026"), expected="2026-12-12"),
+            forged("dots, month first", said("11.21.2026"), expected="2026-11-21"),
+            forged(
+                "day first, though the task has the month first",
+                said("21/11/2026"),
+                expected="2026-11-21",
+                day_first=False,
+            ),
+            forged(
+                "month first, though the task has the day first",
+                said("11-21-2026"),
+                expected="2026-11-21",
+                day_first=True,
+            ),
+            forged("both over 12", said("13/13/2026"), expected="2026-01-13"),
             forged("the 12th, which may be a month", said("12/11/2026"), expected="2026-12-11"),
             forged("slashes that may be either", said("5/11/2026"), **_DATE),
             forged("hyphens that may be either", said("11-05-2026"), **_DATE),

@@ -19,6 +19,7 @@ from appliance.base.log_file import (
 from appliance.base.logging import configure_logging, log_context, logging_to
 from appliance.base.masking import redact
 from appliance.base.process import kill_group, start
+from appliance.base.shared_lines import append_line, rotate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,6 +142,15 @@ with logging_to(LogFileHandler(Path(sys.argv[1]), sys.argv[2], max_bytes=20_000)
     for number in range(250):
         logging.getLogger("controller").info("%d", number)
 """
+
+
+def test_the_file_after_the_one_that_is_full_is_not_rotated(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    assert append_line(path, b"old\n" * 9) > 20
+    assert rotate(path, max_bytes=20, kept=4)
+    assert append_line(path, b"new\n") <= 20
+    assert not rotate(path, max_bytes=20, kept=4)  # whoever filled the old file comes second
+    assert path.read_bytes() == b"new\n"
 
 
 def test_processes_that_rotate_at_once_lose_nothing(tmp_path: Path) -> None:
