@@ -16,7 +16,7 @@ from appliance.base.errors import EvaluationError
 from evaluators.decorators import evaluator
 from evaluators.formulas.calculation import Calculator, entered_value
 from evaluators.formulas.functions import SUPPORTED, ErrorValue
-from evaluators.formulas.parser import UnsupportedFormula
+from evaluators.formulas.parser import CircularFormula, UnsupportedFormula
 from evaluators.readers.model import Workbook
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ Place = Annotated[str, Field(pattern=r"^[A-Z]{1,3}[1-9][0-9]{0,6}$")]
 Value = str | bool | float
 """Value of a cell; an int is a float."""
 _QUOTED = re.compile(r'("[^"]*")')
+_CERTAIN = ("#DIV/0!", "#REF!")
+"""Errors that every program calculates from the same formula."""
 
 
 @evaluator(on="documents")
@@ -94,8 +96,10 @@ def cell_calculated(
     """Return whether a cell holds a value that a formula with this function calculated.
 
     The formula is calculated again from the entered values; its result, and the stored one, must be
-    `value`, and must depend on what the function returns. Formulas that use names, tables, arrays or
-    functions other than the common ones are unmet.
+    `value`, and must come from what the function returns, which must read a cell with content. A number
+    that is typed into the formula counts only if whatever else the function returned would change the
+    result: ``=12+SUM(B9)`` and ``=MIN(12,SUM(B2:B6))`` do not calculate 12. Formulas that use names,
+    tables, arrays or functions other than the common ones are unmet.
 
     Args:
         view: the machine.
@@ -325,7 +329,8 @@ def _calculator(view: MachineView, path: str, sheet: str) -> tuple[Calculator, s
 def _is_refuted(view: MachineView, path: str, sheet: str, *places: str) -> bool:
     """Return whether a formula calculates something else than its cell stores.
 
-    Formulas that cannot be recalculated are believed.
+    Formulas that cannot be recalculated are believed; those that refer to their own cell, or whose
+    result is an error for whoever calculates it, are not.
     """
     calculator, tab = _calculator(view, path, sheet)
     for place in places:
@@ -333,7 +338,12 @@ def _is_refuted(view: MachineView, path: str, sheet: str, *places: str) -> bool:
         try:
             if cell is not None and not _is_result(cell, calculator.value(tab, place)):
                 return True
-        except (ErrorValue, UnsupportedFormula):
+        except CircularFormula:
+            return True
+        except ErrorValue as exc:
+            if str(exc) in _CERTAIN and cell is not None and cell.value != str(exc):
+                return True
+        except UnsupportedFormula:
             continue
     return False
 

@@ -20,15 +20,17 @@ from evaluators.formulas.functions import (
 )
 from evaluators.formulas.parser import (
     Call,
+    CircularFormula,
     Constant,
     Node,
     Operation,
     Reference,
     Scalar,
     UnsupportedFormula,
-    called_functions,
+    calls,
     column_number,
     parse,
+    parts,
     references,
 )
 
@@ -76,17 +78,54 @@ class Calculator:
         return self._result(self._settle((sheet.casefold(), *_place(place))))
 
     def depends_on(self, sheet: str, place: str, function: str) -> bool:
-        """Return whether a cell's result would differ if a function that it calls returned another.
+        """Return whether a cell's result comes from what a function that it calls returns.
+
+        It would differ if the function returned another; a call without arguments, or one that reads
+        a cell with content, is needed. A number that also stands in the formula, typed in, must differ
+        whatever else the function returned.
 
         Raises:
             UnsupportedFormula: as `value`.
         """
         key = self._settle((sheet.casefold(), *_place(place)))
         node = self._parsed.get(key)
-        if node is None or function not in called_functions(node):
+        if node is None or not any(
+            not call.arguments or self._reads_content(call, key[0])
+            for call in calls(node)
+            if call.name == function
+        ):
             return False
         known = self._attempt(node, key[0], None)
-        return any(self._attempt(node, key[0], (function, one)) != known for one in _CHANGES)
+
+        def differs(change: Callable[[Scalar], Scalar]) -> bool:
+            return not _is_near(self._attempt(node, key[0], (function, change)), known)
+
+        if not any(map(differs, _CHANGES)):
+            return False
+        return not self._is_typed(known[1], node, key[0], function) or (
+            self._attempt(node, key[0], (function, _nothing_refused))[0]
+            and all(map(differs, _OTHERS))
+        )
+
+    def _reads_content(self, call: Call, sheet: str) -> bool:
+        return any(
+            self._stored(self._grids.get(one.sheet.casefold() or sheet, {}), one)
+            for one in references(call)
+        )
+
+    def _is_typed(self, value: Scalar, node: Node, sheet: str, function: str) -> bool:
+        """Return whether a number other than 0 stands in a formula, or is calculated from such alone."""
+        if isinstance(value, bool) or not isinstance(value, float) or not value:
+            return False
+        typed = (
+            self._attempt(part, sheet, None)
+            for part in parts(node)
+            if not references(part) and all(call.name != function for call in calls(part))
+        )
+        return any(
+            is_value and isinstance(one, float) and math.isclose(abs(one), abs(value))
+            for is_value, one in typed
+        )
 
     def _attempt(self, node: Node, sheet: str, change: _Change | None) -> tuple[bool, Scalar]:
         try:
@@ -102,7 +141,7 @@ class Calculator:
             node = self._node(key)
             missing = [] if node is None else self._missing(node, key[0])
             if missing and key in entered:
-                raise UnsupportedFormula("a cell refers to itself")
+                raise CircularFormula("a cell refers to itself")
             if missing:
                 entered.add(key)
                 waiting += missing
@@ -283,16 +322,45 @@ def _place(name: str) -> tuple[int, int]:
     return int(name[len(letters) :]), column_number(letters)
 
 
-def _shifted(by: float) -> Callable[[Scalar], Scalar]:
-    """Return a function that changes any value: numbers by an amount, others by their kind."""
+def _is_near(one: tuple[bool, Scalar], other: tuple[bool, Scalar]) -> bool:
+    """Return whether two results are the same but for less than a function could change a number."""
+    left, right = one[1], other[1]
+    if isinstance(left, float) and isinstance(right, float):
+        return math.isclose(left, right, rel_tol=_NOTICED)
+    return one == other
+
+
+def _changed(number_as: Callable[[float], float]) -> Callable[[Scalar], Scalar]:
+    """Return a function that changes any value: numbers by a rule, others by their kind."""
 
     def change(value: Scalar) -> Scalar:
         if isinstance(value, bool):
             return not value
-        return f"{value}?" if isinstance(value, str) else (value or 0.0) + by
+        return f"{value}?" if isinstance(value, str) else number_as(value or 0.0)
 
     return change
 
 
-_CHANGES = tuple(map(_shifted, (1.0, -1.0, 1e9, -1e9)))
+def _nothing_refused(value: Scalar) -> Scalar:
+    """Return a value; an error for 0, which a function that does nothing returns."""
+    if not value and not isinstance(value, bool | str):
+        raise ErrorValue("#N/A")
+    return value
+
+
+_NOTICED = 1e-4
+"""Share of a number by which it must change to count as another."""
+_FAR = 1e4
+_CHANGES = (
+    _changed(lambda value: value + 1),
+    _changed(lambda value: value - 1),
+    _changed(lambda value: value + _FAR * (1 + abs(value))),
+    _changed(lambda value: value - _FAR * (1 + abs(value))),
+)
 """Other results of a function, of which at least one changes a result that depends on it."""
+_OTHERS = (
+    _changed(lambda value: 0.0 * value),
+    _changed(lambda value: 2 * value + 1),
+    _changed(lambda value: value / 2 - 1),
+)
+"""Other results, each of which changes a result that is the function's own."""

@@ -39,6 +39,10 @@ class UnsupportedFormula(Exception):  # noqa: N818 - never shown to users
     """A formula that cannot be parsed or recalculated."""
 
 
+class CircularFormula(UnsupportedFormula):
+    """The formula refers to its own cell."""
+
+
 @dataclass(frozen=True, slots=True)
 class Constant:
     """A literal."""
@@ -117,16 +121,19 @@ def _inner(node: Node) -> tuple[Node, ...]:
     return node.operands if isinstance(node, Operation) else ()
 
 
-def called_functions(node: Node) -> set[str]:
-    """Return the names of all functions that an expression calls."""
-    own = {node.name} if isinstance(node, Call) else set[str]()
-    return own.union(*map(called_functions, _inner(node)))
+def parts(node: Node) -> list[Node]:
+    """Return an expression and all within it, in order."""
+    return [node, *(found for one in _inner(node) for found in parts(one))]
+
+
+def calls(node: Node) -> list[Call]:
+    """Return all calls of functions in an expression, in order."""
+    return [one for one in parts(node) if isinstance(one, Call)]
 
 
 def references(node: Node) -> list[Reference]:
     """Return all references of an expression, in order."""
-    own = [node] if isinstance(node, Reference) else []
-    return own + [found for one in _inner(node) for found in references(one)]
+    return [one for one in parts(node) if isinstance(one, Reference)]
 
 
 class _Parser:

@@ -80,6 +80,19 @@ def value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             _state({**_FIRST, "B2": "=SUM(E2:E6)", "B3": 4}, {"B2": 2.5}, path=path),
             **args,
         ),
+        *(
+            forged(name, _state({**_FIRST, "B2": formula, "B3": 4}, {"B2": 2.5}, path=path), **args)
+            for name, formula in {
+                "a stored result of a circle": "=SUM(B:B)-B2",
+                "a stored result of a division by nothing": "=B3/E9",
+                "a stored result of a sheet that is not there": "=None!B2",
+            }.items()
+        ),
+        another_way(
+            "by a formula that nobody here calculates",
+            _state({**_FIRST, "B2": "=TRIMMEAN(B3:B4,0)", "B3": 4}, {"B2": 2.5}, path=path),
+            **args,
+        ),
         forged(
             "another number that is shown so",
             _state({**_DATA, "B2": 9}, more=_format("B2", '"2.5"'), path=path),
@@ -178,6 +191,18 @@ def calculated_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         "refers to itself": "=SUM(B2:B4)",
         "over a stored result of empty cells": "=SUM(D2,B3)",
         "over texts": "=SUM(A2:A3)",
+        "typed in, over nothing": "=6.5+SUM(E9)",
+        "typed in, over zeros": "=6.5+SUM(F2:F3)",
+        "typed in, the rest multiplied by nothing": "=6.5+SUM(0*B2)",
+        "typed in, over a number of its own": "=SUM(6.5)",
+        "typed in, nearly nothing added": "=6.5+SUM(B2:B3)*1E-12",
+        "typed in, in two parts, nearly nothing added": "=3+SUM(B2:B3)*1E-12+3.5",
+        "typed in, a large one rounded away": "=ROUND(SUM(B2:B3)/1E9,0)+6.5",
+        "typed in as the largest": "=MAX(6.5,SUM(E9))",
+        "typed in as the least": "=MIN(6.5,SUM(B2:B3)+100)",
+        "typed in behind a condition": "=IF(SUM(B2:B3)>0,6.5,0)",
+        "calculated from typed numbers behind a condition": "=IF(SUM(B2:B3)>0,13/2,0)",
+        "taken away again": "=6.5+SUM(B2:B3)-SUM(B2:B3)",
     }
     ways = {
         "cells one by one": "=SUM(B2,B3)",
@@ -187,9 +212,13 @@ def calculated_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         "of another sheet's name": "=SUM(Data!B2:B3)",
         "with a condition": '=IF(SUM(B2:B3)>0,SUM(B2:B3),"none")',
         "through another formula": "=SUM(D4:D5)",
+        "with more that is typed": "=SUM(B2:B3,5)-5",
+        "multiplied and divided": "=SUM(B2:B3)*6.5/6.5",
+        "at most ten": "=MIN(10,SUM(B2:B3))",
+        "or nothing": '=IF(SUM(B2:B3)>6,SUM(B2:B3),"")',
     }
     stored = {"B4": 6.5, "D2": 2.5}
-    through = {"D2": "=SUM(E2:E6)", "D4": "=B2", "D5": "=B3*1"}
+    through = {"D2": "=SUM(E2:E6)", "F2": 0, "F3": 0, "D4": "=B2", "D5": "=B3*1"}
     return (
         *(
             forged(name, _state({**_DATA, **through, "B4": formula}, stored, path=path), **args)
