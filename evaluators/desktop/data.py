@@ -11,7 +11,6 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Any
-from xml.parsers import expat
 
 from evaluators.decorators import evaluator
 from evaluators.desktop.ini import parse_ini
@@ -167,30 +166,25 @@ def xml_text_equals(guest: Guest, path: str, element: str, text: str) -> bool:
         element: path from the root element, in the subset of XPath that ElementTree supports.
         text: of the element, all of it, without that of its children.
     """
-    content = read_bytes(guest, path)
-    if content is None or not _is_without_dtd(content):
-        return False
-    try:
-        found = ET.fromstring(content).findall(element)  # noqa: S314  (without a DTD no entities)
-    except ET.ParseError:
-        return False
+    root = _parsed(read_bytes(guest, path) or b"")
+    found = root.findall(element) if root is not None else []
     own = ["".join([one.text or "", *(child.tail or "" for child in one)]) for one in found]
     return len(own) == 1 and own[0].strip() == text.strip()
 
 
-def _is_without_dtd(content: bytes) -> bool:
-    """Return whether data are XML without a document type, in whichever encoding."""
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = _refuse_dtd
+class _TreeWithoutDtd(ET.TreeBuilder):
+    """Refuses document types where they begin: without one there are no entities."""
+
+    def doctype(self, *_: object) -> None:
+        raise ValueError("a document type")
+
+
+def _parsed(content: bytes) -> ET.Element | None:
+    """Return the root of XML in whichever encoding; None for anything else, or with a DTD."""
     try:
-        parser.Parse(content, True)
-    except (expat.ExpatError, ValueError, LookupError):
-        return False
-    return True
-
-
-def _refuse_dtd(*_: object) -> None:
-    raise ValueError("a document type")
+        return ET.fromstring(content, ET.XMLParser(target=_TreeWithoutDtd()))  # noqa: S314
+    except (ET.ParseError, ValueError, LookupError):
+        return None
 
 
 def parse_json(text: str | bytes) -> object:

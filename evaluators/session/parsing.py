@@ -53,7 +53,7 @@ def undress(text: str) -> str:
     for mark in _MARKUP:
         inner = plain.removeprefix(mark).removesuffix(mark)
         if len(plain) - len(inner) == 2 * len(mark) and inner and mark not in inner:
-            return inner.strip()
+            return inner
     return text
 
 
@@ -83,8 +83,8 @@ def _fold(text: str) -> str:
 def read_number(text: str, *, thousands: bool = False) -> Fraction | None:
     """Return the value of a plain decimal number, exactly; None for anything else.
 
-    ``12``, ``+12.50``, ``.5``, ``5.``, ``2.5.`` at the end of a sentence, and ``-5`` with a hyphen or with U+2212, at most 30 digits
-    before and after the point, white space and markup around.
+    ``12``, ``+12.50``, ``.5``, ``5.``, ``2.5.`` at the end of a sentence, and ``-5`` with a hyphen or
+    with U+2212, at most 30 digits before and after the point, white space and markup around.
 
     Args:
         text: the number.
@@ -181,7 +181,7 @@ def lists_items(text: str, expected: Sequence[str], *, in_order: bool) -> bool:
 
 
 def _unbracketed(text: str) -> str:
-    plain = undress(text).strip()
+    plain = undress(text.strip())
     return plain[1:-1] if plain.startswith("[") and plain.endswith("]") else plain
 
 
