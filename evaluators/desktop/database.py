@@ -227,8 +227,10 @@ def _by_code_points(one: str, two: str) -> int:
 
 
 def _may(asked: tuple[object, ...], views: set[str]) -> int:
-    """Allow SQLite to read tables and nothing else."""
+    """Allow SQLite to read tables and nothing else; full-text tables ask for their version."""
     action, first, *_, inner = asked
+    if (action, first) == (sqlite3.SQLITE_PRAGMA, "data_version"):
+        return sqlite3.SQLITE_OK
     allowed = {
         sqlite3.SQLITE_SELECT,
         sqlite3.SQLITE_READ,

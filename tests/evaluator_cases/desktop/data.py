@@ -1198,6 +1198,23 @@ DATABASES = (
                 query='SELECT "a""b`c" FROM t',
                 rows=[[7]],
             ),
+            another_way(
+                "a full-text table",
+                _database("CREATE VIRTUAL TABLE f USING fts5(t)", "INSERT INTO f VALUES ('a fig')"),
+                path="~/f",
+                query="SELECT t FROM f WHERE f MATCH 'fig'",
+                rows=[["a fig"]],
+            ),
+            forged(
+                "a full-text table of a view",
+                _database(
+                    "CREATE VIEW v AS SELECT 1 AS id, 'a fig' AS t",
+                    "CREATE VIRTUAL TABLE f USING fts5(t, content='v', content_rowid='id')",
+                ),
+                path="~/f",
+                query="SELECT t FROM f WHERE rowid = 1",
+                rows=[["a fig"]],
+            ),
             positive(
                 "large pages",
                 _database("PRAGMA page_size = 65536", *ITEMS),
