@@ -360,7 +360,7 @@ _CHANGES = (
 """Other results of a function, of which at least one changes a result that depends on it."""
 _OTHERS = (
     _changed(lambda value: 0.0 * value),
-    _changed(lambda value: 2 * value + 1),
-    _changed(lambda value: value / 2 - 1),
+    _changed(lambda value: 2 * value + math.copysign(1, value)),
+    _changed(lambda value: value / 2 - math.copysign(1, value)),
 )
 """Other results, each of which changes a result that is the function's own."""
