@@ -1,22 +1,21 @@
-"""Make texts comparable: compatible characters as plain ones, without what cannot be seen."""
+"""Make texts comparable: compatible characters as plain ones, without hints for line breaks."""
 
 from __future__ import annotations
 
 import unicodedata
 
-_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
-"""Soft hyphen, blanks of no width, byte order mark."""
+_SOFT_HYPHEN = "\u00ad"
 _APART = ("<super>", "<sub>", "<fraction>", "<circle>")
 """Tags of the mappings in UnicodeData.txt whose characters mean something else beside a digit."""
 
 
 def plain(text: str) -> str:
-    """Return a text in Unicode NFKC, without soft hyphens and blanks of no width.
+    """Return a text in Unicode NFKC, without soft hyphens.
 
     Beside digits those that are raised, lowered, circled or fractions stay as they are: 10\u00b2 is not
     102, and 1\u00bd is no eleven halves.
     """
-    seen = text.translate(_UNSEEN)
+    seen = text.replace(_SOFT_HYPHEN, "")
     if seen.isascii():
         return seen
     parts, begin = [], 0

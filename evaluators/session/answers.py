@@ -32,9 +32,9 @@ def answer_equals(session: SessionView, expected: str) -> bool:
     """Return whether the submitted answer is the expected one; no answer is unmet.
 
     Both are normalised: Unicode NFKC (but raised digits and fractions beside digits stay: 10² is not
-    102), letter case folded, quotes and apostrophes straight, soft hyphens and blanks of no width left
-    out, runs of white space reduced to one blank, one pair of quotes around the whole and full stops at
-    the end removed. A pair of ``**`` or backticks around the whole answer is ignored. The rest must be
+    102), letter case folded, quotes and apostrophes straight, soft hyphens left out, runs of white space
+    reduced to one blank, marks of no width at the ends, one pair of quotes around the whole and full
+    stops at the end removed. A pair of ``**`` or backticks around the whole answer is ignored. The rest must be
     equal; containing the expected answer is not enough.
 
     Args:

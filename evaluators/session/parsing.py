@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _MARKUP = ("**", "`")
 _APOSTROPHES = str.maketrans("\u2018\u2019\u201c\u201d\u201e", '\'\'"""')
+_UNSEEN = "\u200b\u2060\ufeff"
+"""Marks of no width, which are copied along with words of pages."""
 _OPENING = "\"'\u00ab"
 _CLOSING = "\"'\u00bb"
 _DIGITS = r"[0-9]{1,30}"
@@ -67,10 +69,10 @@ def normalize(text: str) -> str:
     """Return a text without the differences that do not count.
 
     Unicode NFKC but for raised digits and fractions beside digits, letter case folded, quotes and
-    apostrophes straight, soft hyphens and blanks of no width left out, runs of white space made one
-    blank, one pair of quotes around the whole and full stops at the end removed.
+    apostrophes straight, soft hyphens left out, runs of white space made one blank, marks of no width
+    at the ends, one pair of quotes around the whole and full stops at the end removed.
     """
-    plain = _fold(text).rstrip(". ")
+    plain = _fold(text.strip(_UNSEEN)).rstrip(". ")
     if len(plain) > 1 and plain[0] in _OPENING and plain[-1] in _CLOSING:
         plain = plain[1:-1].strip(" ").rstrip(". ")
     return plain
