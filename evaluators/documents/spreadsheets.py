@@ -1,8 +1,10 @@
 """Spreadsheets: OpenDocument (.ods) and Excel (.xlsx), recognised by content.
 
 Values are those that the last program stored; a formula that was not calculated has none. Stored
-results of formulas are not believed: they are calculated again from what was entered, with the common
-functions (`evaluators.formulas.functions.SUPPORTED`).
+results of formulas are calculated again from what was entered, with the common functions
+(`evaluators.formulas.functions.SUPPORTED`). Those of other functions, and of formulas with names, tables
+or arrays, are believed; those of formulas that are malformed, refer to their own cell, call a function
+that nobody knows or divide by nothing are not.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from appliance.base.errors import EvaluationError
 from evaluators.decorators import evaluator
 from evaluators.formulas.calculation import Calculator, entered_value
 from evaluators.formulas.functions import SUPPORTED, ErrorValue
-from evaluators.formulas.parser import CircularFormula, UnsupportedFormula
+from evaluators.formulas.parser import UnsupportedFormula, WrongFormula
 from evaluators.readers.model import Workbook
 
 if TYPE_CHECKING:
@@ -42,9 +44,10 @@ def cell_equals(
     sheet: str = "",
     tolerance: Annotated[float, Field(ge=0)] = 0.0,
 ) -> bool:
-    """Return whether a cell of a spreadsheet holds exactly this value, entered or calculated.
+    """Return whether a cell of a spreadsheet holds this value, entered or calculated.
 
-    A number does not equal a text that looks like it. White space at the ends of texts is ignored. A
+    Numbers may differ by one part in a billion, or by `tolerance`. A number does not equal a text that
+    looks like it. White space at the ends of texts is ignored. A
     formula's stored result that is not what the formula calculates is unmet.
     Proves the state, not who made it.
 
@@ -60,7 +63,7 @@ def cell_equals(
         ``{on: desktop, check: cell_equals, with: {path: ~/a.ods, cell: B7, value: 41.5}}``
     """
     found = _cell(view, path, sheet, cell)
-    if found is None or not _is_value(found.value, value, tolerance):
+    if found is None or not _is_value(found.value, value, tolerance or None):
         return False
     return not found.formula or not _is_refuted(view, path, sheet, cell)
 
@@ -271,6 +274,8 @@ def sheet_has_chart(
 def cells_bold(view: MachineView, path: str, cells: list[Place], sheet: str = "") -> bool:
     """Return whether these cells of a spreadsheet are bold, and not all others as well.
 
+    The format of whole cells counts: neither that of words within them nor conditional formats.
+
     Args:
         view: the machine.
         path: of the .ods or .xlsx file.
@@ -293,6 +298,8 @@ def cells_bold(view: MachineView, path: str, cells: list[Place], sheet: str = ""
 @evaluator(on="documents")
 def cell_filled(view: MachineView, path: str, cell: Place, colour: str, sheet: str = "") -> bool:
     """Return whether a cell of a spreadsheet, which is not empty, has a background colour.
+
+    Conditional formats do not count, not even those that paint over it.
 
     Args:
         view: the machine.
@@ -329,8 +336,8 @@ def _calculator(view: MachineView, path: str, sheet: str) -> tuple[Calculator, s
 def _is_refuted(view: MachineView, path: str, sheet: str, *places: str) -> bool:
     """Return whether a formula calculates something else than its cell stores.
 
-    Formulas that cannot be recalculated are believed; those that refer to their own cell, or whose
-    result is an error for whoever calculates it, are not.
+    Formulas that cannot be recalculated are believed, but for those that nobody could calculate, or
+    whose result is an error for whoever does.
     """
     calculator, tab = _calculator(view, path, sheet)
     for place in places:
@@ -338,7 +345,7 @@ def _is_refuted(view: MachineView, path: str, sheet: str, *places: str) -> bool:
         try:
             if cell is not None and not _is_result(cell, calculator.value(tab, place)):
                 return True
-        except CircularFormula:
+        except WrongFormula:
             return True
         except ErrorValue as exc:
             if str(exc) in _CERTAIN and cell is not None and cell.value != str(exc):

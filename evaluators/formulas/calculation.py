@@ -20,13 +20,13 @@ from evaluators.formulas.functions import (
 )
 from evaluators.formulas.parser import (
     Call,
-    CircularFormula,
     Constant,
     Node,
     Operation,
     Reference,
     Scalar,
     UnsupportedFormula,
+    WrongFormula,
     calls,
     column_number,
     parse,
@@ -141,7 +141,7 @@ class Calculator:
             node = self._node(key)
             missing = [] if node is None else self._missing(node, key[0])
             if missing and key in entered:
-                raise CircularFormula("a cell refers to itself")
+                raise WrongFormula("a cell refers to itself")
             if missing:
                 entered.add(key)
                 waiting += missing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 Scalar = float | str | bool | None
@@ -26,6 +27,13 @@ _COLUMNS = re.compile(
     re.IGNORECASE,
 )
 _PREFIXES = re.compile(r"^(_XLFN\.|_XLWS\.|COM\.MICROSOFT\.|COM\.SUN\.STAR\.)+")
+_OPEN_FORMULA = """
+    ACOT ACOTH ARABIC B BASE BITAND BITLSHIFT BITOR BITRSHIFT BITXOR CEILING CHISQDIST CHISQINV COMBINA
+    COT COTH CSC CSCH CURRENT DAYS DDE DECIMAL EASTERSUNDAY FORMULA GAMMA GAUSS IFNA IMCOSH IMCOT IMCSC
+    IMCSCH IMSEC IMSECH IMSINH IMTAN ISFORMULA ISOWEEKNUM MUNIT NUMBERVALUE PDURATION PERMUTATIONA PHI
+    RRI SEC SECH SHEET SHEETS SKEWP STYLE UNICHAR UNICODE XOR
+"""
+"""Functions of OpenFormula (ODF 1.3, part 4) that openpyxl does not know."""
 _BINDING = {
     **dict.fromkeys(("=", "<>", "<", ">", "<=", ">="), 1),
     "&": 2,
@@ -39,8 +47,8 @@ class UnsupportedFormula(Exception):  # noqa: N818 - never shown to users
     """A formula that cannot be parsed or recalculated."""
 
 
-class CircularFormula(UnsupportedFormula):
-    """The formula refers to its own cell."""
+class WrongFormula(UnsupportedFormula):
+    """No program calculates it: it refers to its own cell, is malformed, or calls what nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,7 @@ def parse(formula: str) -> Node:
     try:
         tokens = [one for one in Tokenizer(formula).items if one.type != "WHITE-SPACE"]
     except Exception as exc:  # openpyxl raises IndexError and others for broken text
-        raise UnsupportedFormula(f"not a formula: {exc}") from exc
+        raise WrongFormula(f"not a formula: {exc}") from exc
     parser = _Parser(tokens)
     node = parser.expression(0, 0)
     parser.expect_end()
@@ -163,7 +171,7 @@ class _Parser:
     def expect_end(self) -> None:
         """Refuse tokens after the expression."""
         if self._next != len(self._tokens):
-            raise UnsupportedFormula("unexpected text after the formula")
+            raise WrongFormula("unexpected text after the formula")
 
     def _peek(self) -> Any:  # noqa: ANN401 - openpyxl's Token, or None
         return self._tokens[self._next] if self._next < len(self._tokens) else None
@@ -171,7 +179,7 @@ class _Parser:
     def _operand(self, depth: int) -> Node:
         token = self._peek()
         if token is None:
-            raise UnsupportedFormula("the formula ends early")
+            raise WrongFormula("the formula ends early")
         self._next += 1
         if token.type == "OPERATOR-PREFIX":
             return Operation(token.value, (self.expression(5, depth + 1),))
@@ -182,8 +190,10 @@ class _Parser:
             self._close("PAREN")
             return node
         if token.type == "FUNC" and token.subtype == "OPEN":
-            name = _PREFIXES.sub("", token.value[:-1].upper())
-            return Call(name, tuple(self._arguments(depth + 1)))
+            name = token.value[:-1].upper()
+            if "." not in name and name not in _known_functions():
+                raise WrongFormula(f"nobody knows {name}")
+            return Call(_PREFIXES.sub("", name), tuple(self._arguments(depth + 1)))
         raise UnsupportedFormula(f"{token.value!r} is not supported")
 
     def _arguments(self, depth: int) -> list[Node]:
@@ -191,7 +201,7 @@ class _Parser:
         while True:
             token = self._peek()
             if token is None:
-                raise UnsupportedFormula("a call is not closed")
+                raise WrongFormula("a call is not closed")
             is_close = token.type == "FUNC" and token.subtype == "CLOSE"
             is_empty = is_close or token.type == "SEP"
             if not (is_close and not found):
@@ -206,7 +216,7 @@ class _Parser:
     def _close(self, kind: str) -> None:
         token = self._peek()
         if token is None or token.type != kind or token.subtype != "CLOSE":
-            raise UnsupportedFormula("brackets do not match")
+            raise WrongFormula("brackets do not match")
         self._next += 1
 
 
@@ -223,7 +233,17 @@ def _operand(token: Any) -> Node:  # noqa: ANN401
         return Constant(token.value.upper() == "TRUE")
     if token.subtype == "RANGE":
         return _reference(token.value)
+    if token.subtype == "ERROR":
+        raise WrongFormula(f"it holds the error {token.value}")
     raise UnsupportedFormula(f"{token.value!r} is not supported")
+
+
+@cache
+def _known_functions() -> frozenset[str]:
+    """Return the names of functions; files have newer ones and those of one program with a dot in them."""
+    from openpyxl.utils import FORMULAE  # noqa: PLC0415 - an optional dependency
+
+    return FORMULAE | frozenset(_OPEN_FORMULA.split())
 
 
 def _reference(text: str) -> Reference:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evaluators.readers.model import Paragraph, Run
@@ -23,9 +24,17 @@ _ALIGNMENTS = {
     "distribute": "justify",
     "thaiDistribute": "justify",
 }
-_HIGHLIGHTS = {"white": "ffffff", "lightGray": "c0c0c0", "black": "000000"}
-_OTHER_HIGHLIGHT = "808080"
-"""Stands for highlights in which neither black nor white text disappears."""
+_HIGHLIGHTS = {
+    "black": "000000", "blue": "0000ff", "cyan": "00ffff", "darkBlue": "000080", "darkCyan": "008080",
+    "darkGray": "808080", "darkGreen": "008000", "darkMagenta": "800080", "darkRed": "800000",
+    "darkYellow": "808000", "green": "00ff00", "lightGray": "c0c0c0", "magenta": "ff00ff",
+    "red": "ff0000", "white": "ffffff", "yellow": "ffff00",
+}  # fmt: skip
+"""Source: ECMA-376, 17.18.40."""
+_SYMBOL = "\ufffd"
+"""Stands for a character of a symbol font."""
+_MIRRORED = {"start": "right", "left": "right", "end": "left", "right": "left"}
+"""Alignments of paragraphs that run from right to left: left and right are their start and end."""
 _MAX_DEPTH = 32
 _BODY_LEVEL = 10
 """That of text which is no heading, numbered from 1."""
@@ -41,6 +50,8 @@ def read_paragraph(paragraph: Any) -> Paragraph:  # noqa: ANN401 - a foreign cla
         paragraph.style, lambda one: _property(one.element, "./w:pPr/w:jc/@w:val")
     )
     runs = _visible_runs(paragraph)
+    if alignment in _MIRRORED and _runs_leftwards(paragraph):
+        alignment = _MIRRORED[alignment]
     return Paragraph(
         "".join(run.text for run in runs),
         style,
@@ -48,6 +59,36 @@ def read_paragraph(paragraph: Any) -> Paragraph:  # noqa: ANN401 - a foreign cla
         _ALIGNMENTS.get(alignment, alignment) if alignment else "",
         runs,
     )
+
+
+def read_paragraphs(document: Any) -> tuple[Paragraph, ...]:  # noqa: ANN401
+    """Read the paragraphs of a document's body, those in content controls included.
+
+    Where the deletion of a paragraph's mark is tracked, the next one goes on in it.
+    """
+    from docx.text.paragraph import Paragraph as DocxParagraph  # noqa: PLC0415 - as above
+
+    body = document.element.body
+    found: list[Paragraph] = []
+    is_joined = False
+    for element in body.xpath("./w:p | ./w:sdt/w:sdtContent/w:p | ./w:customXml/w:p"):
+        one = read_paragraph(DocxParagraph(element, document._body))  # noqa: SLF001 - no other way
+        if is_joined:
+            before = found.pop()
+            runs = (*before.runs, *one.runs)
+            one = replace(one, text="".join(run.text for run in runs), runs=runs)
+        found.append(one)
+        is_joined = bool(element.xpath("./w:pPr/w:rPr/w:del"))
+    return tuple(found)
+
+
+def _runs_leftwards(paragraph: Any) -> bool:  # noqa: ANN401
+    def look(element: Any) -> str | None:  # noqa: ANN401
+        found = element.xpath("./w:pPr/w:bidi")
+        return str(found[0].get(f"{_WORD}val", "1")) if found else None
+
+    own = look(paragraph._p) or _inherited(paragraph.style, lambda one: look(one.element))  # noqa: SLF001
+    return own not in {None, "0", "false", "off"}
 
 
 def _level(paragraph: Any) -> int:  # noqa: ANN401
@@ -69,14 +110,14 @@ def _level(paragraph: Any) -> int:  # noqa: ANN401
 
 
 def read_tables(document: Any) -> tuple[tuple[tuple[str, ...], ...], ...]:  # noqa: ANN401
-    """Return the visible texts of a document's tables, without rows whose deletion is tracked."""
+    """Return the visible texts of a document's tables, without hidden and deleted rows."""
     return tuple(
         tuple(
             tuple(
                 "\n".join(read_paragraph(one).text for one in cell.paragraphs) for cell in row.cells
             )
             for row in table.rows
-            if not row._tr.xpath("./w:trPr/w:del")  # noqa: SLF001 - python-docx has no other way
+            if not row._tr.xpath("./w:trPr/w:del | ./w:trPr/w:hidden")  # noqa: SLF001 - python-docx has no other way
         )
         for table in document.tables
     )
@@ -86,8 +127,12 @@ def _visible_runs(paragraph: Any) -> tuple[Run, ...]:  # noqa: ANN401
     from docx.text.run import Run as DocxRun  # noqa: PLC0415 - only in the reader's process
 
     runs = [DocxRun(element, paragraph) for element in _run_elements(paragraph._p, 0)]  # noqa: SLF001
-    seen = (_read_run(run, paragraph) for run in runs if run.text)
+    seen = (_read_run(run, paragraph) for run in runs if _text(run))
     return tuple(run for run in seen if run is not None)
+
+
+def _text(run: Any) -> str:  # noqa: ANN401
+    return str(run.text) + _SYMBOL * len(run._r.xpath("./w:sym"))  # noqa: SLF001
 
 
 def _run_elements(node: Any, depth: int) -> list[Any]:  # noqa: ANN401
@@ -117,7 +162,7 @@ def _read_run(run: Any, paragraph: Any) -> Run | None:  # noqa: ANN401
     size_pt = float(size.pt) if size is not None else None
     rgb = look(lambda one: one.font.color.rgb)
     colour = str(rgb).lower() if rgb is not None else ""
-    fill = look(_background) or _property(paragraph._p, "./w:pPr/w:shd/@w:fill") or ""  # noqa: SLF001
+    fill = look(_background) or _shading(paragraph._p.xpath("./w:pPr/w:shd")) or ""  # noqa: SLF001
     scale = look(lambda one: _property(one.element, "./w:rPr/w:w/@w:val")) or "100"
     width_pt = (_USUAL_PT if size_pt is None else size_pt) * float(scale.rstrip("%")) / 100
     is_unseen = look(lambda one: one.font.hidden) or width_pt < SMALLEST_PT
@@ -125,7 +170,7 @@ def _read_run(run: Any, paragraph: Any) -> Run | None:  # noqa: ANN401
     if is_unseen or not is_visible(size_pt, colour, fill.lower()):
         return None
     return Run(
-        run.text,
+        _text(run),
         bold=bool(look(lambda one: one.font.bold)),
         italic=bool(look(lambda one: one.font.italic)),
         underline=bool(look(lambda one: one.font.underline)),
@@ -138,10 +183,19 @@ def _background(styled: Any) -> str | None:  # noqa: ANN401
     """Return the highlight or shading of a run or style."""
     name = _property(styled.element, "./w:rPr/w:highlight/@w:val")
     if name and name != "none":
-        return _HIGHLIGHTS.get(name, _OTHER_HIGHLIGHT)
-    return _property(styled.element, "./w:rPr/w:shd/@w:fill") or _property(
-        styled.element, "./w:pPr/w:shd/@w:fill"
+        return _HIGHLIGHTS.get(name)
+    return _shading(styled.element.xpath("./w:rPr/w:shd")) or _shading(
+        styled.element.xpath("./w:pPr/w:shd")
     )
+
+
+def _shading(found: list[Any]) -> str | None:
+    """Return the colour of shading: that of the pattern where it covers all, else that behind it."""
+    if not found:
+        return None
+    is_solid = found[0].get(f"{_WORD}val") == "solid"
+    colour = found[0].get(f"{_WORD}{'color' if is_solid else 'fill'}")
+    return str(colour) if colour else None
 
 
 def _property(element: Any, path: str) -> str | None:  # noqa: ANN401

@@ -11,7 +11,7 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
-from evaluators.readers.docx_text import read_paragraph, read_tables
+from evaluators.readers.docx_text import read_paragraphs, read_tables
 from evaluators.readers.model import (
     Cell,
     Chart,
@@ -72,7 +72,7 @@ def read_docx(data: bytes, _parts: Mapping[str, bytes]) -> TextDocument:
         if blip.get(_EMBED) and not blip.xpath(_UNSEEN_PICTURE)
     ]
     return TextDocument(
-        tuple(read_paragraph(one) for one in document.paragraphs),
+        read_paragraphs(document),
         read_tables(document),
         tuple(base64.b64encode(blob).decode() for blob in pictures),
     )
@@ -121,6 +121,8 @@ def _frozen(sheet: Any) -> tuple[int, int]:  # noqa: ANN401
     """Return how many rows and columns of a sheet stay in sight; a split that moves is none."""
     pane = sheet.sheet_view.pane
     if pane is None or pane.state not in {"frozen", "frozenSplit"}:
+        return 0, 0
+    if (sheet.sheet_view.topLeftCell or "A1") != "A1":  # what is in sight is not the beginning
         return 0, 0
     return int(pane.ySplit or 0), int(pane.xSplit or 0)
 

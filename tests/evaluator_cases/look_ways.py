@@ -33,6 +33,9 @@ _UNSEEN_RUNS = {
     "grey on a grey highlight": _INK.format("C0C0C0") + _HIGHLIGHT.format("lightGray"),
     "black on a black highlight": _INK.format("000000") + _HIGHLIGHT.format("black"),
     "white without a highlight": _INK.format("FFFFFF") + _HIGHLIGHT.format("none"),
+    "yellow on a yellow highlight": _INK.format("FFFF00") + _HIGHLIGHT.format("yellow"),
+    "in the colour of its pattern": _INK.format("00FF00")
+    + '<w:shd w:val="solid" w:color="00FF00" w:fill="FFFFFF"/>',
     "in the colour of its shading": _INK.format("ABCDEF") + _SHADING.format("ABCDEF"),
     "a hundredth as wide, in percent": '<w:w w:val="1%"/>',
     "small and narrow": '<w:sz w:val="8"/><w:w w:val="40"/>',
@@ -40,6 +43,9 @@ _UNSEEN_RUNS = {
 }
 _SEEN_RUNS = {
     "white on a highlight of another colour": _INK.format("FFFFFF") + _HIGHLIGHT.format("yellow"),
+    "in the colour behind its pattern": _INK.format("ABCDEF")
+    + '<w:shd w:val="solid" w:color="000000" w:fill="ABCDEF"/>',
+    "red on yellow": _INK.format("FF0000") + _HIGHLIGHT.format("yellow"),
     "condensed, in percent": '<w:w w:val="80%"/>',
     "large and narrow": '<w:sz w:val="96"/><w:w w:val="10"/>',
     "of 4 pt and half as wide": '<w:sz w:val="8"/><w:w w:val="50"/>',

@@ -81,16 +81,41 @@ def value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             **args,
         ),
         *(
-            forged(name, _state({**_FIRST, "B2": formula, "B3": 4}, {"B2": 2.5}, path=path), **args)
+            forged(
+                name,
+                _state(
+                    {**_FIRST, "B2": formula, "B3": 4, "C9": "=FORGE(1)"}, {"B2": 2.5}, path=path
+                ),
+                **args,
+            )
             for name, formula in {
                 "a stored result of a circle": "=SUM(B:B)-B2",
                 "a stored result of a division by nothing": "=B3/E9",
                 "a stored result of a sheet that is not there": "=None!B2",
+                "a stored result of a function that nobody knows": "=FORGE(1)",
+                "a stored result of half a formula": "=SUM(B3",
+                "a stored result of an error": "=#REF!+B3",
+                "a stored result of such a formula's": "=B3+C9",
             }.items()
         ),
         another_way(
             "by a formula that nobody here calculates",
             _state({**_FIRST, "B2": "=TRIMMEAN(B3:B4,0)", "B3": 4}, {"B2": 2.5}, path=path),
+            **args,
+        ),
+        *(
+            another_way(
+                f"by {name}", _state({**_FIRST, "B2": formula}, {"B2": 2.5}, path=path), **args
+            )
+            for name, formula in {
+                "a newer function": "=_xlfn.XLOOKUP(1,B3:B4,B3:B4)",
+                "one of LibreOffice": "=GAUSS(B3)",
+                "a name": "=price*1",
+            }.items()
+        ),
+        another_way(
+            "a sum of binary fractions",
+            _state({**_FIRST, "B2": "=2.2+0.2+0.1"}, {"B2": 2.2 + 0.2 + 0.1}, path=path),
             **args,
         ),
         forged(

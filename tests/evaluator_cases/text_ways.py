@@ -204,13 +204,34 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
         "moved here, tracked": f"<w:moveTo {_TRACKED}>{run(text)}</w:moveTo>",
         "a link": run(first) + linked(run(rest)),
         "a content control": f"<w:sdt><w:sdtContent>{run(text)}</w:sdtContent></w:sdt>",
+        "a content control around it": f"</w:p><w:sdt><w:sdtContent>{paragraph(run(text))}"
+        "</w:sdtContent></w:sdt><w:p>",
         "beside a tracked deletion": run(text) + deleted(run(" or not")),
         "condensed": run(text, '<w:w w:val="80"/>'),
         "white on black": run(
             text, '<w:color w:val="FFFFFF"/><w:shd w:val="clear" w:fill="000000"/>'
         ),
     }
+    mark = f"<w:rPr><w:del {_TRACKED}/></w:rPr>"
     return (
+        forged(
+            "docx: goes on in the next one, tracked",
+            at(path, body(paragraph(run(text), mark) + paragraph(run("Bob")))),
+            **args,
+        ),
+        another_way(
+            "docx: in two, joined as tracked",
+            at(path, body(paragraph(run(first), mark) + paragraph(run(rest)))),
+            **args,
+        ),
+        forged(
+            "docx: a symbol behind it",
+            at(
+                path,
+                body(paragraph(run(text) + '<w:r><w:sym w:font="Wingdings" w:char="F04A"/></w:r>')),
+            ),
+            **args,
+        ),
         forged("docx: a comment", at(path, partial(_comment, text)), **args),
         forged("docx: a header", at(path, partial(_header, text)), **args),
         forged(
@@ -368,8 +389,21 @@ def alignment_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     odt = partial(odf, "text", f"<text:p text:style-name='HN'>{text}</text:p>", automatic=style)
     right = {**args, "alignment": "right"}
     styled = document_of_style(text, '<w:pPr><w:jc w:val="end"/></w:pPr>')
+
+    def leftwards(name: str, value: str = "") -> Make:
+        return body(paragraph(run(text), f'<w:bidi{value}/><w:jc w:val="{name}"/>'))
+
     return (
         *cases,
+        forged("docx: right in a line from right to left", at(path, leftwards("right")), **right),
+        another_way(
+            "docx: left in a line from right to left", at(path, leftwards("left")), **right
+        ),
+        another_way(
+            "docx: right in a line not from right to left",
+            at(path, leftwards("right", ' w:val="0"')),
+            **right,
+        ),
         another_way("odt: end", at(path, odt), **right),
         another_way("docx: by its style", at(path, styled), **right),
     )
@@ -391,12 +425,19 @@ def table_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     new = row(inserted(run("Ann")), inserted(run("31")))
     gone = row(deleted(run("Bob")), deleted(run("32")), properties=f"<w:del {_TRACKED}/>")
     split = row(run("An") + linked(run("n")), run("31") + deleted(run("0")))
+    unseen = row(run("Bob"), run("32"), properties="<w:hidden/>")
     lines = grid(head, row(run("Ann") + "</w:p><w:p>" + run("Lee"), run("31")))
     two: dict[str, Any] = {**args, "rows": [["Name", "Age"], ["Ann\nLee", "31"]]}
     return (
         another_way("docx: two lines in a cell", at(path, lines), **two),
         another_way("docx: a row's insertion is tracked", at(path, grid(head, new)), **args),
         another_way("docx: a row's deletion is tracked", at(path, grid(head, new, gone)), **args),
+        forged(
+            "docx: a hidden row",
+            at(path, grid(head, row(run("Ann"), run("31"), properties="<w:hidden/>"))),
+            **args,
+        ),
+        another_way("docx: a hidden row beside", at(path, grid(head, new, unseen)), **args),
         another_way("docx: changes in cells are tracked", at(path, grid(head, split)), **args),
     )
 

@@ -22,9 +22,15 @@ _SPACE = (
 )
 
 
-def _xlsx(place: str, state: str = "frozen", split: tuple[int, int] | None = None) -> Make:
+def _xlsx(
+    place: str,
+    state: str = "frozen",
+    split: tuple[int, int] | None = None,
+    first: str | None = None,
+) -> Make:
     def freeze(book: Any) -> None:
         book.active.freeze_panes = place
+        book.active.sheet_view.topLeftCell = first
         pane = book.active.sheet_view.pane
         if pane is not None:
             pane.state = state
@@ -81,6 +87,8 @@ TABLES = (
             forged("a split that moves, ods", at(PATH, _ods(1, 0, mode=1)), **_ARGS),
             forged("of another sheet", at(PATH, _ods(1, 0, name="Other")), **_ARGS),
             another_way("frozen out of a split", at(PATH, _xlsx("A2", "frozenSplit")), **_ARGS),
+            forged("frozen further down", at(PATH, _xlsx("A2", first="A50")), **_ARGS),
+            another_way("its first cell told", at(PATH, _xlsx("A2", first="A1")), **_ARGS),
             another_way("scrolled since", at(PATH, _xlsx("A40", split=(0, 1))), **_ARGS),
         ),
     ),
