@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from evaluators.readers.model import Paragraph, Run
-from evaluators.readers.visibility import SMALLEST_PT, is_visible
+from evaluators.readers.visibility import PAPER, SMALLEST_PT, is_visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +41,10 @@ _MAX_DEPTH = 32
 _BODY_LEVEL = 10
 """That of text which is no heading, numbered from 1."""
 _USUAL_PT = 11.0
+_ALIGNED = "./w:pPr/w:jc/@w:val"
+_PAPER_THEMES = frozenset({"background1", "light1", "bg1", "lt1"})
+"""Names of the theme's colour of paper, which is white in the themes that programs come with."""
+_FILL = "./w:rPr/*[local-name()='textFill']/*[local-name()='solidFill']/*/@*[local-name()='val']"
 _NO_FILL = "./w:rPr/*[local-name()='textFill']/*[local-name()='noFill']"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
@@ -46,8 +52,10 @@ _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 def read_paragraph(paragraph: Any) -> Paragraph:  # noqa: ANN401 - a foreign class
     """Read the visible part of a python-docx paragraph."""
     style = paragraph.style.name if paragraph.style is not None else ""
-    alignment = _property(paragraph.paragraph_format.element, "./w:pPr/w:jc/@w:val") or _inherited(
-        paragraph.style, lambda one: _property(one.element, "./w:pPr/w:jc/@w:val")
+    alignment = (
+        _property(paragraph.paragraph_format.element, _ALIGNED)
+        or _inherited(paragraph.style, lambda one: _property(one.element, _ALIGNED))
+        or _property(_defaults(paragraph.part).element, _ALIGNED)
     )
     runs = _visible_runs(paragraph)
     if alignment in _MIRRORED and _runs_leftwards(paragraph):
@@ -142,7 +150,9 @@ def _run_elements(node: Any, depth: int) -> list[Any]:  # noqa: ANN401
     found: list[Any] = []
     for child in node.iterchildren(f"{_WORD}*"):
         name = child.tag.removeprefix(_WORD)
-        if name == "r":
+        if name == "r" and (bases := child.xpath("./w:ruby/w:rubyBase")):
+            found += [one for base in bases for one in _run_elements(base, depth + 1)]
+        elif name == "r":
             found.append(child)
         elif name in _CONTAINERS:
             found += _run_elements(child, depth + 1)
@@ -156,12 +166,11 @@ def _read_run(run: Any, paragraph: Any) -> Run | None:  # noqa: ANN401
         for value in (get(run), _inherited(run.style, get), _inherited(paragraph.style, get)):
             if value is not None:
                 return value
-        return None
+        return get(_defaults(paragraph.part))
 
     size = look(lambda one: one.font.size)
     size_pt = float(size.pt) if size is not None else None
-    rgb = look(lambda one: one.font.color.rgb)
-    colour = str(rgb).lower() if rgb is not None else ""
+    colour = str(look(_colour) or "").lower()
     fill = look(_background) or _shading(paragraph._p.xpath("./w:pPr/w:shd")) or ""  # noqa: SLF001
     scale = look(lambda one: _property(one.element, "./w:rPr/w:w/@w:val")) or "100"
     width_pt = (_USUAL_PT if size_pt is None else size_pt) * float(scale.rstrip("%")) / 100
@@ -177,6 +186,14 @@ def _read_run(run: Any, paragraph: Any) -> Run | None:  # noqa: ANN401
         colour=colour,
         size_pt=size_pt,
     )
+
+
+def _colour(styled: Any) -> str | None:  # noqa: ANN401
+    """Return what colours the text of a run or style: its fill before its colour."""
+    theme = _property(styled.element, "./w:rPr/w:color/@w:themeColor")
+    found = _property(styled.element, _FILL) or (theme if theme in _PAPER_THEMES else None)
+    rgb = PAPER if found in _PAPER_THEMES else found or styled.font.color.rgb
+    return None if rgb is None else str(rgb)
 
 
 def _background(styled: Any) -> str | None:  # noqa: ANN401
@@ -201,6 +218,20 @@ def _shading(found: list[Any]) -> str | None:
 def _property(element: Any, path: str) -> str | None:  # noqa: ANN401
     found = element.xpath(path)
     return str(found[0]) if found else None
+
+
+@lru_cache(maxsize=1)
+def _defaults(part: Any) -> Any:  # noqa: ANN401
+    """Return what a document sets for all its text, in the form of a style."""
+    from docx.oxml import OxmlElement  # noqa: PLC0415 - only in the reader's process
+    from docx.styles.style import ParagraphStyle  # noqa: PLC0415
+
+    style = OxmlElement("w:style")
+    for kind in ("rPr", "pPr"):
+        style.extend(
+            deepcopy(part.styles.element.xpath(f"./w:docDefaults/w:{kind}Default/w:{kind}"))
+        )
+    return ParagraphStyle(style)
 
 
 def _inherited(style: Any, look: Callable[[Any], Any]) -> Any:  # noqa: ANN401

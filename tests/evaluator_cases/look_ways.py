@@ -33,6 +33,12 @@ _UNSEEN_RUNS = {
     "grey on a grey highlight": _INK.format("C0C0C0") + _HIGHLIGHT.format("lightGray"),
     "black on a black highlight": _INK.format("000000") + _HIGHLIGHT.format("black"),
     "white without a highlight": _INK.format("FFFFFF") + _HIGHLIGHT.format("none"),
+    "filled with white": '<x:textFill xmlns:x="http://schemas.microsoft.com/office/word/2010/wordml">'
+    '<x:solidFill><x:srgbClr x:val="FFFFFF"/></x:solidFill></x:textFill>',
+    "filled with the theme's paper": '<w:color w:val="000000"/><x:textFill '
+    'xmlns:x="http://schemas.microsoft.com/office/word/2010/wordml"><x:solidFill>'
+    '<x:schemeClr x:val="bg1"/></x:solidFill></x:textFill>',
+    "in the theme's colour of paper": '<w:color w:val="000000" w:themeColor="background1"/>',
     "yellow on a yellow highlight": _INK.format("FFFF00") + _HIGHLIGHT.format("yellow"),
     "in the colour of its pattern": _INK.format("00FF00")
     + '<w:shd w:val="solid" w:color="00FF00" w:fill="FFFFFF"/>',
@@ -45,6 +51,9 @@ _SEEN_RUNS = {
     "white on a highlight of another colour": _INK.format("FFFFFF") + _HIGHLIGHT.format("yellow"),
     "in the colour behind its pattern": _INK.format("ABCDEF")
     + '<w:shd w:val="solid" w:color="000000" w:fill="ABCDEF"/>',
+    "in another colour of the theme": '<w:color w:val="4472C4" w:themeColor="accent1"/>',
+    "in the theme's colour of paper, on black": '<w:color w:val="FFFFFF" '
+    'w:themeColor="background1"/>' + _SHADING.format("000000"),
     "red on yellow": _INK.format("FF0000") + _HIGHLIGHT.format("yellow"),
     "condensed, in percent": '<w:w w:val="80%"/>',
     "large and narrow": '<w:sz w:val="96"/><w:w w:val="10"/>',

@@ -144,6 +144,25 @@ def document_of_style(text: str, properties: str, *, name: str = "Own") -> Make:
     return make
 
 
+def _by_default(text: str, kind: str, properties: str) -> Make:
+    """Return what makes a .docx with a paragraph, and with properties of all text or paragraphs."""
+
+    @cache
+    def make() -> bytes:
+        part = "word/styles.xml"
+        data = body(paragraph(run(text)))()
+        styles = re.sub(
+            rf"<w:{kind}Default(/>|>.*?</w:{kind}Default>)",
+            f"<w:{kind}Default><w:{kind}>{properties}</w:{kind}></w:{kind}Default>",
+            unzipped(data)[part].decode(),
+            flags=re.DOTALL,
+        )
+        assert properties in styles
+        return changed(data, {part: styles.encode()})
+
+    return make
+
+
 def _in_controls(text: str, depth: int) -> Make:
     """Return what makes a .docx with a paragraph whose text is in content controls, one in another."""
     opening, closing = "<w:sdt><w:sdtContent>" * depth, "</w:sdtContent></w:sdt>" * depth
@@ -204,6 +223,8 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
         "moved here, tracked": f"<w:moveTo {_TRACKED}>{run(text)}</w:moveTo>",
         "a link": run(first) + linked(run(rest)),
         "a content control": f"<w:sdt><w:sdtContent>{run(text)}</w:sdtContent></w:sdt>",
+        "with a reading above it": "<w:r><w:ruby><w:rubyPr/><w:rt><w:r><w:t>x</w:t></w:r></w:rt>"
+        f"<w:rubyBase>{run(text)}</w:rubyBase></w:ruby></w:r>",
         "a content control around it": f"</w:p><w:sdt><w:sdtContent>{paragraph(run(text))}"
         "</w:sdtContent></w:sdt><w:p>",
         "beside a tracked deletion": run(text) + deleted(run(" or not")),
@@ -223,6 +244,13 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             "docx: in two, joined as tracked",
             at(path, body(paragraph(run(first), mark) + paragraph(run(rest)))),
             **args,
+        ),
+        *(
+            forged(f"docx: {name} by default", at(path, _by_default(text, "rPr", xml)), **args)
+            for name, xml in {
+                "hidden": "<w:vanish/>",
+                "white": '<w:color w:val="FFFFFF"/>',
+            }.items()
         ),
         forged(
             "docx: a symbol behind it",
@@ -390,11 +418,14 @@ def alignment_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
     right = {**args, "alignment": "right"}
     styled = document_of_style(text, '<w:pPr><w:jc w:val="end"/></w:pPr>')
 
+    default = _by_default(text, "pPr", '<w:jc w:val="right"/>')
+
     def leftwards(name: str, value: str = "") -> Make:
         return body(paragraph(run(text), f'<w:bidi{value}/><w:jc w:val="{name}"/>'))
 
     return (
         *cases,
+        another_way("docx: by default", at(path, default), **right),
         forged("docx: right in a line from right to left", at(path, leftwards("right")), **right),
         another_way(
             "docx: left in a line from right to left", at(path, leftwards("left")), **right
