@@ -54,7 +54,11 @@ def _hidden_layers(reader: PdfReader) -> frozenset[int]:
     """Return the object numbers of the layers that are switched off when the file is opened."""
     root: Any = reader.trailer["/Root"]
     layers = root.get("/OCProperties", {})
-    off = layers.get("/D", {}).get("/OFF", []) if layers else []
+    usual = layers.get("/D", {}) if layers else {}
+    off = list(usual.get("/OFF", []))
+    if usual.get("/BaseState") == "/OFF":
+        shown = {each.idnum for each in usual.get("/ON", [])}
+        off += [each for each in layers.get("/OCGs", []) if each.idnum not in shown]
     return frozenset(each.idnum for each in off)
 
 

@@ -23,12 +23,17 @@ UNKNOWN = ""
 """Stands for a colour that is not known."""
 
 
+Ink = tuple[tuple[float, ...], tuple[float, ...], float]
+"""Components of a colour without ink and with all of it, and the exponent between."""
+
+
 @dataclass(frozen=True, slots=True)
 class GraphicsState:
     """What ``q`` saves and ``Q`` restores.
 
     Attributes:
         has_ink: whether what is painted in the colour space can be seen; not in that of no colorant.
+        ink: how the colour space mixes ink; None in spaces whose numbers are light or a device's.
         alpha: opacity, within the group.
         is_plain: whether what is painted takes the place of what is below, in blend mode *Normal*.
         blends_well: whether what is painted is seen in the blend mode wherever it would be in *Normal*.
@@ -46,6 +51,7 @@ class GraphicsState:
     is_plain: bool = True
     blends_well: bool = True
     has_ink: bool = True
+    ink: Ink | None = None
     is_masked: bool = False
     stretch: float = 1.0
     font_size: float = 0.0

@@ -28,7 +28,7 @@ from evaluators.readers.visibility import SMALLEST_PT
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from evaluators.readers.pdf_graphics import Box
+    from evaluators.readers.pdf_graphics import Box, Ink
     from evaluators.readers.pdf_page import Page
 
 _NO_INK = frozenset({3, 7})
@@ -41,6 +41,8 @@ _SEEN_MODES = frozenset({"/Normal", "/Compatible", "/Multiply", "/Darken", "/Col
 """Blend modes in which dark letters are seen on a page."""
 _SEE_THROUGH = ("/SMask", "/Mask", "/ImageMask", "/SMaskInData")
 _COLOURS = frozenset({"g", "rg", "k"})
+_EXPONENTIAL = 2
+"""Type of a function."""
 _STATES = _COLOURS | {"sc", "scn", "cs", "Tf", "TL", "Tr", "Tz", "cm", "gs"}
 
 
@@ -176,12 +178,25 @@ class Run:
     def _set(self, name: str, numbers: list[float], operands: Sequence[Any]) -> None:
         state = self._state
         if name in _COLOURS or (name in {"sc", "scn"} and len(numbers) == len(operands)):
-            has_ink = state.has_ink or name in _COLOURS
-            self._state = replace(state, colour=colour_of(numbers), has_ink=has_ink)
+            is_device = name in _COLOURS
+            ink = None if is_device else state.ink
+            self._state = replace(
+                state,
+                colour=colour_of(numbers if ink is None else _mixed(ink, numbers)),
+                has_ink=state.has_ink or is_device,
+                ink=ink,
+            )
         elif name in {"sc", "scn"}:
             self._state = replace(state, colour=UNKNOWN)
         elif name == "cs":
-            self._state = replace(state, colour="000000", has_ink=self._has_ink(operands))
+            space = self._space(operands)
+            ink = _ink(space)
+            self._state = replace(
+                state,
+                colour="000000" if ink is None else colour_of(_mixed(ink, [1.0])),
+                has_ink=space[:2] != ["/Separation", "/None"],
+                ink=ink,
+            )
         elif name == "Tz" and numbers:
             self._state = replace(state, stretch=numbers[0] / 100)
         elif name == "Tf" and numbers:
@@ -208,10 +223,10 @@ class Run:
             state = replace(state, is_plain=mode == "/Normal", blends_well=mode in _SEEN_MODES)
         self._state = state
 
-    def _has_ink(self, operands: Sequence[Any]) -> bool:
-        """Return whether a colour space paints; the colorant ``/None`` does not."""
-        space = self._named("/ColorSpace", operands[0]) if operands else {}
-        return [str(each) for each in list(space)[:2]] != ["/Separation", "/None"]
+    def _space(self, operands: Sequence[Any]) -> list[Any]:
+        """Return a named colour space's array; empty for those of devices."""
+        space = self._named("/ColorSpace", operands[0]) if operands else []
+        return [getattr(each, "get_object", lambda each=each: each)() for each in space]
 
     def _other(self, name: str, operands: Sequence[Any]) -> None:
         if name == "q":
@@ -263,3 +278,26 @@ class Run:
     def _named(self, kind: str, name: object) -> Mapping[str, Any]:
         found = self._resources.get(kind, {}).get(name, {})
         return found.get_object() if hasattr(found, "get_object") else found  # type: ignore[no-any-return]
+
+
+def _ink(space: Sequence[Any]) -> Ink | None:
+    """Return how a colour space mixes ink; None for spaces without inks.
+
+    Source: ISO 32000-1, 8.6.6.4 and 7.10.3. Inks with another function than an exponential one darken.
+    """
+    if not space or space[0] not in {"/Separation", "/DeviceN"}:
+        return None
+    function = space[3] if len(space) > 3 and hasattr(space[3], "get") else {}  # noqa: PLR2004
+    if function.get("/FunctionType") != _EXPONENTIAL:
+        return (1.0,), (0.0,), 1.0
+    none, full = (
+        tuple(map(float, function.get(key, [end]))) for key, end in (("/C0", 0), ("/C1", 1))
+    )
+    return none, full, float(function.get("/N", 1))
+
+
+def _mixed(ink: Ink, tints: Sequence[float]) -> list[float]:
+    """Return the components of a colour that is mixed from inks; the strongest counts."""
+    none, full, exponent = ink
+    share = min(max(*tints, 0.0), 1.0) ** exponent
+    return [one + share * (other - one) for one, other in zip(none, full, strict=False)]

@@ -159,6 +159,27 @@ _SEEN_TEXT = {
 }
 _HIDDEN = {
     **{name: partial(_page, content) for name, content in _HIDDEN_TEXT.items()},
+    "without any of an ink": partial(_page, f"/C cs 0 scn {_LINE}", resources=_INK.format("Black")),
+    "in white ink": partial(
+        _page,
+        f"/C cs 1 scn {_LINE}",
+        resources=_INK.format("Black").replace("/C1 [0]", "/C1 [1]"),
+    ),
+    "in white ink, as it is at first": partial(
+        _page, f"/C cs {_LINE}", resources=_INK.format("Black").replace("/C1 [0]", "/C1 [1]")
+    ),
+    "without any of an ink mixed in an unknown way": partial(
+        _page,
+        f"/C cs 0 scn {_LINE}",
+        resources=_INK.format("Black").replace("/FunctionType 2", "/FunctionType 4"),
+    ),
+    "in a layer that is off as all are": partial(
+        _page,
+        pdf_ways._IN_LAYER,
+        _OFF_LAYER,
+        resources="/Properties << /L 6 0 R >>",
+        root="/OCProperties << /OCGs [6 0 R] /D << /BaseState /OFF >> >>",
+    ),
     "in a colorant of no ink, half of it": partial(
         _page, f"/C cs .5 scn {_LINE}", resources=_INK.format("None")
     ),
@@ -187,6 +208,27 @@ _HIDDEN = {
 }
 _SEEN = {
     **{name: partial(_page, content) for name, content in _SEEN_TEXT.items()},
+    "in a layer that is on, as the others are not": partial(
+        _page,
+        pdf_ways._IN_LAYER,
+        _OFF_LAYER,
+        resources="/Properties << /L 6 0 R >>",
+        root="/OCProperties << /OCGs [6 0 R] /D << /BaseState /OFF /ON [6 0 R] >> >>",
+    ),
+    **{
+        f"in black ink, {name}": partial(_page, content, resources=_INK.format("Black"))
+        for name, content in {
+            "all of it": f"/C cs 1 scn {_LINE}",
+            "half of it": f"/C cs .5 scn {_LINE}",
+            "as it is at first": f"/C cs {_LINE}",
+            "after which it is black": f"/C cs 0 scn 0 g {_LINE}",
+        }.items()
+    },
+    "in two inks, one of them": partial(
+        _page,
+        f"/C cs 0 1 scn {_LINE}",
+        resources="/ColorSpace << /C [/DeviceN [/Red /Blue] /DeviceCMYK << /FunctionType 4 >>] >>",
+    ),
     "after a layer that is off": partial(
         _page, f"/OC /L BDC BT (x) Tj ET EMC {_LINE}", _OFF_LAYER, **_IN_OFF
     ),
