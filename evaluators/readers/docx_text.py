@@ -49,15 +49,15 @@ _NO_FILL = "./w:rPr/*[local-name()='textFill']/*[local-name()='noFill']"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
-def read_paragraph(paragraph: Any) -> Paragraph:  # noqa: ANN401 - a foreign class
-    """Read the visible part of a python-docx paragraph."""
+def read_paragraph(paragraph: Any, ground: str = "") -> Paragraph:  # noqa: ANN401 - a foreign class
+    """Read the visible part of a python-docx paragraph; `ground` is the colour of its table cell."""
     style = paragraph.style.name if paragraph.style is not None else ""
     alignment = (
         _property(paragraph.paragraph_format.element, _ALIGNED)
         or _inherited(paragraph.style, lambda one: _property(one.element, _ALIGNED))
         or _property(_defaults(paragraph.part).element, _ALIGNED)
     )
-    runs = _visible_runs(paragraph)
+    runs = _visible_runs(paragraph, ground)
     if alignment in _MIRRORED and _runs_leftwards(paragraph):
         alignment = _MIRRORED[alignment]
     return Paragraph(
@@ -122,20 +122,33 @@ def read_tables(document: Any) -> tuple[tuple[tuple[str, ...], ...], ...]:  # no
     return tuple(
         tuple(
             tuple(
-                "\n".join(read_paragraph(one).text for one in cell.paragraphs) for cell in row.cells
+                "\n".join(read_paragraph(one, _ground(cell)).text for one in cell.paragraphs)
+                for cell in row.cells
             )
             for row in table.rows
             if not row._tr.xpath("./w:trPr/w:del | ./w:trPr/w:hidden")  # noqa: SLF001 - python-docx has no other way
         )
-        for table in document.tables
+        for table in _tables(document)
     )
 
 
-def _visible_runs(paragraph: Any) -> tuple[Run, ...]:  # noqa: ANN401
+def _tables(document: Any) -> list[Any]:  # noqa: ANN401
+    """Return the tables of a document's body, those in content controls included."""
+    from docx.table import Table  # noqa: PLC0415 - only in the reader's process
+
+    found = document.element.body.xpath("./w:tbl | ./w:sdt/w:sdtContent/w:tbl")
+    return [Table(element, document._body) for element in found]  # noqa: SLF001 - no other way
+
+
+def _ground(cell: Any) -> str:  # noqa: ANN401
+    return _shading(cell._tc.xpath("./w:tcPr/w:shd")) or ""  # noqa: SLF001 - as above
+
+
+def _visible_runs(paragraph: Any, ground: str) -> tuple[Run, ...]:  # noqa: ANN401
     from docx.text.run import Run as DocxRun  # noqa: PLC0415 - only in the reader's process
 
     runs = [DocxRun(element, paragraph) for element in _run_elements(paragraph._p, 0)]  # noqa: SLF001
-    seen = (_read_run(run, paragraph) for run in runs if _text(run))
+    seen = (_read_run(run, paragraph, ground) for run in runs if _text(run))
     return tuple(run for run in seen if run is not None)
 
 
@@ -159,7 +172,7 @@ def _run_elements(node: Any, depth: int) -> list[Any]:  # noqa: ANN401
     return found
 
 
-def _read_run(run: Any, paragraph: Any) -> Run | None:  # noqa: ANN401
+def _read_run(run: Any, paragraph: Any, ground: str) -> Run | None:  # noqa: ANN401
     """Return a run with what it, its style and its paragraph's style set; None when it is hidden."""
 
     def look(get: Callable[[Any], Any]) -> Any:  # noqa: ANN401
@@ -171,7 +184,7 @@ def _read_run(run: Any, paragraph: Any) -> Run | None:  # noqa: ANN401
     size = look(lambda one: one.font.size)
     size_pt = float(size.pt) if size is not None else None
     colour = str(look(_colour) or "").lower()
-    fill = look(_background) or _shading(paragraph._p.xpath("./w:pPr/w:shd")) or ""  # noqa: SLF001
+    fill = look(_background) or _shading(paragraph._p.xpath("./w:pPr/w:shd")) or ground  # noqa: SLF001
     scale = look(lambda one: _property(one.element, "./w:rPr/w:w/@w:val")) or "100"
     width_pt = (_USUAL_PT if size_pt is None else size_pt) * float(scale.rstrip("%")) / 100
     is_unseen = look(lambda one: one.font.hidden) or width_pt < SMALLEST_PT
@@ -212,7 +225,7 @@ def _shading(found: list[Any]) -> str | None:
         return None
     is_solid = found[0].get(f"{_WORD}val") == "solid"
     colour = found[0].get(f"{_WORD}{'color' if is_solid else 'fill'}")
-    return str(colour) if colour else None
+    return str(colour) if colour and colour != "auto" else None
 
 
 def _property(element: Any, path: str) -> str | None:  # noqa: ANN401

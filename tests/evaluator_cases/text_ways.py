@@ -444,18 +444,25 @@ def table_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     """Return other honest ways of the table of Ann's age."""
     path = str(args["path"])
 
-    def row(*cells: str, properties: str = "") -> str:
-        inner = "".join(f"<w:tc>{paragraph(cell)}</w:tc>" for cell in cells)
+    def row(*cells: str, properties: str = "", shade: str = "") -> str:
+        own = f'<w:tcPr><w:shd w:val="clear" w:fill="{shade}"/></w:tcPr>' if shade else ""
+        inner = "".join(f"<w:tc>{own}{paragraph(cell)}</w:tc>" for cell in cells)
         return f"<w:tr><w:trPr>{properties}</w:trPr>{inner}</w:tr>"
 
-    def grid(*rows: str) -> Make:
+    def grid(*rows: str, around: str = "{}") -> Make:
         columns = "<w:tblGrid><w:gridCol/><w:gridCol/></w:tblGrid>"
-        return body(f"<w:tbl><w:tblPr/>{columns}{''.join(rows)}</w:tbl><w:p/>")
+        table = f"<w:tbl><w:tblPr/>{columns}{''.join(rows)}</w:tbl>"
+        return body(f"{around.format(table)}<w:p/>")
 
     head = row(run("Name"), run("Age"))
     new = row(inserted(run("Ann")), inserted(run("31")))
     gone = row(deleted(run("Bob")), deleted(run("32")), properties=f"<w:del {_TRACKED}/>")
     split = row(run("An") + linked(run("n")), run("31") + deleted(run("0")))
+    ann = row(run("Ann"), run("31"))
+    white = '<w:color w:val="FFFFFF"/>'
+    dark = row(run("Name", white), run("Age", white), shade="000000")
+    lost = row(run("Ann", '<w:color w:val="000000"/>'), run("31"), shade="000000")
+    control = "<w:sdt><w:sdtContent>{}</w:sdtContent></w:sdt>"
     unseen = row(run("Bob"), run("32"), properties="<w:hidden/>")
     lines = grid(head, row(run("Ann") + "</w:p><w:p>" + run("Lee"), run("31")))
     two: dict[str, Any] = {**args, "rows": [["Name", "Age"], ["Ann\nLee", "31"]]}
@@ -467,6 +474,16 @@ def table_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             "docx: a hidden row",
             at(path, grid(head, row(run("Ann"), run("31"), properties="<w:hidden/>"))),
             **args,
+        ),
+        forged("docx: black on a black cell", at(path, grid(head, lost)), **args),
+        another_way("docx: white on black cells", at(path, grid(dark, ann)), **args),
+        another_way(
+            "docx: shaded in no colour",
+            at(path, grid(head, row(run("Ann"), run("31"), shade="auto"))),
+            **args,
+        ),
+        another_way(
+            "docx: in a content control", at(path, grid(head, ann, around=control)), **args
         ),
         another_way("docx: a hidden row beside", at(path, grid(head, new, unseen)), **args),
         another_way("docx: changes in cells are tracked", at(path, grid(head, split)), **args),
