@@ -170,7 +170,8 @@ def lists_items(text: str, expected: Sequence[str], *, in_order: bool) -> bool:
     raw = [part.strip() for part in _SEPARATORS.split(_unbracketed(text))]
     bare = [part if normalize(part) in wanted else _without_dress(part) for part in raw]
     parts = [part for part in bare if normalize(part)]
-    if not parts or not wanted or (in_order and not _is_counted_up(raw)):
+    numbered = [part for part in raw if normalize(part) not in wanted]
+    if not parts or not wanted or (in_order and not _is_counted_up(numbered)):
         return False
     *head, last = parts
     left = _without(wanted, [normalize(part) for part in head], in_order=in_order)

@@ -264,6 +264,11 @@ TABLES = (
             forged(
                 "numbers against the order", said("2. milk\n1. eggs"), expected=["milk", "eggs"]
             ),
+            another_way(
+                "numbers of the items' own",
+                said("2. Liga\n1. Liga"),
+                expected=["2. Liga", "1. Liga"],
+            ),
             forged("ten before nine", said("10. milk\n9. eggs"), expected=["milk", "eggs"]),
             another_way(
                 "the same number, as Markdown has it",
