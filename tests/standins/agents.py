@@ -21,6 +21,8 @@ def fork_many():
     finally:
         for child in children:
             child.kill()
+        for child in children:
+            child.wait()  # One that is not yet reaped still counts as a process.
 
 with open("/proc/self/status") as status:
     caps = [line.split()[1] for line in status if line.startswith(("CapEff", "CapBnd"))]
