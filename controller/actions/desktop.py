@@ -10,8 +10,8 @@ from pydantic_core import PydanticCustomError
 from appliance.base.errors import GuestCallError, InvalidActionError, nearest
 from controller.actions.applications import start_and_wait
 from evaluators.decorators import action
+from provisioning.probe.display.keys import key_name
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.keys import key_name
 from provisioning.protocols import Button
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from evaluators.testing.case import BaseFixture
 from provisioning.probe.guest import Guest, GuestError
-from provisioning.probe.identity import Identity
-from provisioning.probe.session import Sessions
+from provisioning.probe.system.identity import Identity
+from provisioning.probe.system.session import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from evaluators.testing.case import StateMutation
-    from provisioning.probe.proc import Process
+    from provisioning.probe.system.proc import Process
 
 USER = "user"
 UID = 1000

@@ -16,9 +16,9 @@ from appliance.base.clock import FakeClock
 from evaluators.machine_view import MachineView
 from evaluators.readers.formats import KINDS, read_document
 from evaluators.testing.desktop import USER, DesktopFixture
-from provisioning.probe import files
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.params import Params
+from provisioning.probe.serving.params import Params
+from provisioning.probe.system import files
 from provisioning.protocols import FileStat, Kind, MachineInfo
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from appliance.base.errors import GuestCallError
 from provisioning.probe.guest import Guest
-from provisioning.probe.proc import Process
+from provisioning.probe.system.proc import Process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from provisioning.probe.framing import (
+from provisioning.probe.serving.framing import (
     CHUNK_BYTES,
     MAX_LINE_BYTES,
     FramingError,

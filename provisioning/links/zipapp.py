@@ -17,7 +17,7 @@ from appliance.base.errors import RequirementError
 VENDORED = ("mss", "Xlib", "six", "pyautogui", "pytweening", "jeepney")
 
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "darwin", "windows", "examples", "tests"})
-# Not used in guests: jeepney's event loops, and X extensions that `probe.xserver` leaves out.
+# Not used in guests: jeepney's event loops, and X extensions that `probe.display.xserver` leaves out.
 _UNUSED_EXTENSIONS = (
     *("composite", "damage", "dpms", "nvcontrol", "randr", "record", "screensaver"),
     *("security", "shape", "xfixes", "xinerama", "xinput"),

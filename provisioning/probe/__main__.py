@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from provisioning.probe.identity import Identity, default_user
+from provisioning.probe.system.identity import Identity, default_user
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,11 +25,11 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _serve(options: argparse.Namespace, user: str) -> None:
-    from provisioning.probe import daemon
-    from provisioning.probe.channel import PortChannel, StdioChannel
     from provisioning.probe.ops import Ops, own_command
-    from provisioning.probe.server import Server
-    from provisioning.probe.version import version
+    from provisioning.probe.serving import daemon
+    from provisioning.probe.serving.channel import PortChannel, StdioChannel
+    from provisioning.probe.serving.server import Server
+    from provisioning.probe.serving.version import version
 
     ops = Ops(user, own_command())
     if options.daemon:
@@ -50,11 +50,11 @@ def _serve(options: argparse.Namespace, user: str) -> None:
 
 def _work(name: str, user: str) -> None:
     if name == "display":
-        from provisioning.probe import display
+        from provisioning.probe.display import display
 
         display.main(Identity.of(user))
     elif name == "tree":
-        from provisioning.probe import tree
+        from provisioning.probe.accessibility import tree
 
         tree.main(Identity.of(user))
     else:

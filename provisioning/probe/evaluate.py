@@ -20,14 +20,15 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Dict, NoReturn
 
-from provisioning.probe import worker, xserver
+from provisioning.probe.display import xserver
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.framing import Line, LineSplitter, decode, encode
 from provisioning.probe.guest import Guest
 from provisioning.probe.importer import CodeBundle
-from provisioning.probe.params import Params
-from provisioning.probe.session import Sessions
-from provisioning.probe.workers import MAX_WORKER_LINE_BYTES
+from provisioning.probe.serving import worker
+from provisioning.probe.serving.framing import Line, LineSplitter, decode, encode
+from provisioning.probe.serving.params import Params
+from provisioning.probe.serving.workers import MAX_WORKER_LINE_BYTES
+from provisioning.probe.system.session import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,17 +24,19 @@ import errno
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from provisioning.probe import owners, proc, titles
+from provisioning.probe.accessibility import titles
+from provisioning.probe.display import owners
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.paths import open_trusted
-from provisioning.probe.run import run_program
+from provisioning.probe.system import proc
+from provisioning.probe.system.paths import open_trusted
+from provisioning.probe.system.run import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from provisioning.probe.identity import Identity
-    from provisioning.probe.proc import Process
-    from provisioning.probe.session import Sessions
+    from provisioning.probe.system.identity import Identity
+    from provisioning.probe.system.proc import Process
+    from provisioning.probe.system.session import Sessions
 
 MAX_READ_BYTES = 1 << 20
 _GSETTINGS = "/usr/bin/gsettings"
@@ -251,7 +253,7 @@ class Guest:
     def _read_windows(self) -> list[dict[str, Any]]:
         from Xlib.error import DisplayError
 
-        from provisioning.probe import window_tree, xserver
+        from provisioning.probe.display import window_tree, xserver
 
         session = self._sessions.find()
         if session is None:

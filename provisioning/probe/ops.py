@@ -10,15 +10,15 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
-from provisioning.probe import apps, digest, files, machine, proc
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.framing import MAX_LINE_BYTES
-from provisioning.probe.identity import Identity, read_environment
-from provisioning.probe.params import Params, to_base64
-from provisioning.probe.run import run_program
-from provisioning.probe.session import Sessions
-from provisioning.probe.version import version
-from provisioning.probe.workers import Spec, Worker
+from provisioning.probe.serving.framing import MAX_LINE_BYTES
+from provisioning.probe.serving.params import Params, to_base64
+from provisioning.probe.serving.version import version
+from provisioning.probe.serving.workers import Spec, Worker
+from provisioning.probe.system import apps, digest, files, machine, proc
+from provisioning.probe.system.identity import Identity, read_environment
+from provisioning.probe.system.run import run_program
+from provisioning.probe.system.session import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -33,7 +33,7 @@ from provisioning.links.local import ProcessTransport
 from provisioning.links.ssh import connect_ssh
 from provisioning.links.virtio import connect_virtio
 from provisioning.links.zipapp import build_probe
-from provisioning.probe.identity import Identity
+from provisioning.probe.system.identity import Identity
 from provisioning.protocols import Files, Link
 from tests.standins.phone import PhoneStandIn
 from tests.standins.ssh import SshStandIn
@@ -53,9 +53,9 @@ USER = Identity.own().name
 RUDE = """
 import sys, time
 sys.path.insert(0, {zipapp!r})
-from provisioning.probe.channel import PortChannel, StdioChannel
+from provisioning.probe.serving.channel import PortChannel, StdioChannel
 from provisioning.probe.ops import Ops
-from provisioning.probe.server import Server
+from provisioning.probe.serving.server import Server
 channel = PortChannel(sys.argv[2]) if sys.argv[1] == "--port" else StdioChannel()
 def garbage(params):
     channel.write(b"\\xff\\x00 no JSON at all\\n[1, 2]\\n" + b"x" * params.whole("size", 10) + b"\\n")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from appliance.base.clock import wait_until
 from appliance.base.process import kill_group, start
 from evaluators.testing.desktop import DesktopFixture
-from provisioning.probe.proc import Process
+from provisioning.probe.system.proc import Process
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

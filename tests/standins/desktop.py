@@ -18,7 +18,7 @@ from appliance.base.errors import ToolMissingError
 from appliance.base.files import FileLock
 from provisioning.links.local import connect_local
 from provisioning.links.zipapp import build_probe
-from provisioning.probe.proc import list_processes
+from provisioning.probe.system.proc import list_processes
 
 if TYPE_CHECKING:
     import subprocess

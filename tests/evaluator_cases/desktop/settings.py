@@ -24,7 +24,7 @@ from evaluators.testing.case import (
     positive,
 )
 from evaluators.testing.desktop import DesktopFixture
-from provisioning.probe.proc import Process
+from provisioning.probe.system.proc import Process
 from tests.evaluator_cases.desktop_ways import settings as settings_ways
 from tests.evaluator_cases.processes import WITHOUT_FIRST_THREAD, ProgramsFixture
 

@@ -19,8 +19,8 @@ from evaluators.desktop.settings import gsetting_equals
 from evaluators.desktop.texts import file_has_line, file_text_equals
 from evaluators.desktop.windows import window_in_front, window_open
 from provisioning.probe.guest import Guest
-from provisioning.probe.identity import Identity
-from provisioning.probe.session import Sessions
+from provisioning.probe.system.identity import Identity
+from provisioning.probe.system.session import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

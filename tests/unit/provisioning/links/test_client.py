@@ -20,7 +20,7 @@ from appliance.base.errors import (
 from provisioning.links import client as client_module
 from provisioning.links.client import LinkClient
 from provisioning.links.virtio import SocketTransport
-from provisioning.probe.framing import MAX_LINE_BYTES
+from provisioning.probe.serving.framing import MAX_LINE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

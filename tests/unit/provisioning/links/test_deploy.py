@@ -14,7 +14,7 @@ from provisioning.links import deploy
 from provisioning.links.ssh import SshTarget, open_ssh
 from provisioning.links.virtio import connect_virtio
 from provisioning.links.zipapp import build_probe
-from provisioning.probe.identity import Identity
+from provisioning.probe.system.identity import Identity
 from tests.standins.ssh import SshStandIn
 from tests.standins.virtio import VirtioStandIn
 

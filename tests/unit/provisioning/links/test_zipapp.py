@@ -25,7 +25,7 @@ def test_the_archive_holds_the_probe_its_wheels_and_nothing_compiled() -> None:
     with zipfile.ZipFile(io.BytesIO(zipapp.build_probe().data)) as archive:
         names = archive.namelist()
         assert archive.read("provisioning/__init__.py") == b""
-    assert {"__main__.py", "provisioning/probe/server.py", "mss/__init__.py"} <= set(names)
+    assert {"__main__.py", "provisioning/probe/serving/server.py", "mss/__init__.py"} <= set(names)
     assert not [name for name in names if name.endswith((".pyc", ".so"))]
     assert not [name for name in names if name.startswith("provisioning/") and "probe" not in name][
         1:

@@ -10,17 +10,15 @@ import pytest
 
 from appliance.base.clock import wait_until
 from appliance.base.process import kill_group, start
-from provisioning.probe import apps, digest, proc
+from provisioning.probe.display.keys import chord
+from provisioning.probe.display.typist import keysym_of
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.identity import Identity
 from provisioning.probe.importer import CodeBundle
-from provisioning.probe.keys import chord
-from provisioning.probe.typist import keysym_of
+from provisioning.probe.system import apps, digest, proc
+from provisioning.probe.system.identity import Identity
 from provisioning.reset.digests import StateDigest
 from tests.evaluator_cases.processes import WITHOUT_FIRST_THREAD
 from tests.standins.states import a_digest
-
-PROBE = Path(apps.__file__).parent
 
 
 @pytest.mark.parametrize(
@@ -36,7 +34,7 @@ PROBE = Path(apps.__file__).parent
     ],
 )
 def test_keys_are_known_by_the_names_people_use(names: list[str], word: str) -> None:
-    from provisioning.probe import keys
+    from provisioning.probe.display import keys
 
     keys.load()
     assert chord(names) == word

@@ -15,9 +15,9 @@ import pytest
 
 from appliance.base import process
 from appliance.base.clock import wait_until
-from provisioning.probe import connections
-from provisioning.probe.owners import is_credible, is_terminal, may_bear, runs_roots_code
-from provisioning.probe.paths import open_trusted
+from provisioning.probe.display.owners import is_credible, is_terminal, may_bear, runs_roots_code
+from provisioning.probe.system import connections
+from provisioning.probe.system.paths import open_trusted
 from tests.standins.desktop import SYSTEM_PYTHON
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def test_windows_under_another_name_may_be_the_programs() -> None:
 def test_an_office_window_is_the_applications_whose_class_it_bears(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("provisioning.probe.owners._is_roots", lambda _: True)
+    monkeypatch.setattr("provisioning.probe.display.owners._is_roots", lambda _: True)
     office = "/usr/lib/libreoffice/program/soffice.bin"
     assert not may_bear("libreoffice-calc", office, ["libreoffice", "libreoffice-writer"])
     assert not may_bear("libreoffice-calc", office, ["soffice", "Soffice"])

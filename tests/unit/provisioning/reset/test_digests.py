@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from appliance.base.errors import LinkProtocolError
-from provisioning.probe import digest
+from provisioning.probe.system import digest
 from provisioning.protocols import StateKind
 from provisioning.reset.digests import SelectionState, read_digest
 from tests.standins.states import a_digest, a_selection, a_window

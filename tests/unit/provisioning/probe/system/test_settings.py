@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from appliance.base.process import run
-from provisioning.probe import settings
-from provisioning.probe.settings import UNREADABLE, read_settings
+from provisioning.probe.system import settings
+from provisioning.probe.system.settings import UNREADABLE, read_settings
 
 SCHEME = "/org/gnome/desktop/interface/color-scheme"
 FONT = "/org/gnome/desktop/interface/font-name"

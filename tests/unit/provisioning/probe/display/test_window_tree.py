@@ -9,7 +9,7 @@ import pytest
 
 from appliance.base import process
 from appliance.base.clock import wait_until
-from provisioning.probe import window_tree, windows, xserver
+from provisioning.probe.display import window_tree, windows, xserver
 
 if TYPE_CHECKING:
     import subprocess

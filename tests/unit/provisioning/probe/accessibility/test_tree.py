@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from provisioning.probe import tree, tree_walk
-from provisioning.probe.accessibility import (
+from provisioning.probe.accessibility import tree, tree_walk
+from provisioning.probe.accessibility.client import (
     CHILD,
     CHILDREN,
     EXTENTS,
@@ -20,7 +20,7 @@ from provisioning.probe.accessibility import (
     Question,
     Ref,
 )
-from provisioning.probe.params import Params
+from provisioning.probe.serving.params import Params
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provisioning.probe.framing import FramingError, LineSplitter, decode, encode
+from provisioning.probe.serving.framing import FramingError, LineSplitter, decode, encode
 
 JSON = st.recursive(
     st.none()

@@ -16,7 +16,7 @@ import subprocess
 import time
 
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.params import Params, to_base64
+from provisioning.probe.serving.params import Params, to_base64
 
 # Source: Linux, include/uapi/linux/random.h: _IOW('R', 0x03, int[2]) and _IO('R', 0x07).
 _RNDADDENTROPY = 0x40085203

@@ -14,7 +14,7 @@ import re
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from provisioning.probe import connections
+from provisioning.probe.system import connections
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

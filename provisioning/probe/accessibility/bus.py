@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
 from jeepney import DBusAddress, HeaderFields, Message, MessageFlag, MessageType, low_level
 from jeepney.wrappers import new_method_call
 
-from provisioning.probe import connections
+from provisioning.probe.system import connections
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from provisioning.probe.accessibility import (
+from provisioning.probe.accessibility.client import (
     ANSWER_TIMEOUT_S,
     APP_TIMEOUT_S,
     CHILD,
@@ -41,7 +41,7 @@ _SCREEN = 0
 
 
 class Asking(Protocol):
-    """Asks applications; `provisioning.probe.accessibility.Bus` does."""
+    """Asks applications; `provisioning.probe.accessibility.client.Bus` does."""
 
     def ask(
         self, questions: Sequence[Question], deadline_s: float, timeout_s: float = ...

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.framing import MAX_LINE_BYTES
-from provisioning.probe.server import KEPT_THREADS, Server
+from provisioning.probe.serving.framing import MAX_LINE_BYTES
+from provisioning.probe.serving.server import KEPT_THREADS, Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from provisioning.probe.params import Params
+    from provisioning.probe.serving.params import Params
 
 
 class MemoryChannel:

@@ -13,7 +13,7 @@ import pytest
 
 from appliance.base import process
 from appliance.base.clock import wait_until
-from provisioning.probe.bus import DAEMON, Bus, BusError, Call
+from provisioning.probe.accessibility.bus import DAEMON, Bus, BusError, Call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from provisioning.probe.windows import Question, ask, describe, numbers_in, property_of
+from provisioning.probe.display.windows import Question, ask, describe, numbers_in, property_of
 
 if TYPE_CHECKING:
     from Xlib.display import Display

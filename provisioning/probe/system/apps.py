@@ -10,12 +10,12 @@ import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.run import run_program
+from provisioning.probe.system.run import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from provisioning.probe.session import Session
+    from provisioning.probe.system.session import Session
 
 _FOLDERS = (
     "/usr/local/share/applications",

@@ -15,7 +15,7 @@ from provisioning.probe.errors import ProbeError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from provisioning.probe.identity import Identity
+    from provisioning.probe.system.identity import Identity
 
 MAX_OUTPUT_BYTES = 1 << 20
 """Kept of each of standard output and standard error; the rest is read and dropped."""

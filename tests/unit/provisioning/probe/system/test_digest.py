@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base import process
-from provisioning.probe import digest
-from provisioning.probe.identity import Identity
+from provisioning.probe.system import digest
+from provisioning.probe.system.identity import Identity
 
 if TYPE_CHECKING:
     from pathlib import Path

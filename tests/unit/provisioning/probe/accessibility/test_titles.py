@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from provisioning.probe.titles import ReportedWindow, title_of
+from provisioning.probe.accessibility.titles import ReportedWindow, title_of
 
 FRAME, ALERT, TOOL_TIP = 23, 2, 59
 ONE, TWO = 0x400007, 0x400009

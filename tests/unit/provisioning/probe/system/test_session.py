@@ -10,9 +10,9 @@ import pytest
 
 from appliance.base import process
 from appliance.base.clock import wait_until
-from provisioning.probe import proc
-from provisioning.probe.identity import Identity, read_environment
-from provisioning.probe.session import LEADERS, Sessions
+from provisioning.probe.system import proc
+from provisioning.probe.system.identity import Identity, read_environment
+from provisioning.probe.system.session import LEADERS, Sessions
 
 if TYPE_CHECKING:
     import subprocess

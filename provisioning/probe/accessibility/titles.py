@@ -21,13 +21,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple
 from urllib.parse import unquote
 
-from provisioning.probe import connections, owners, proc
-from provisioning.probe.bus import Bus, BusError, Call
+from provisioning.probe.accessibility.bus import Bus, BusError, Call
+from provisioning.probe.display import owners
+from provisioning.probe.system import connections, proc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from provisioning.probe.session import Session
+    from provisioning.probe.system.session import Session
 
 TIMEOUT_S = 3.0
 """Bound on a program's replies, with the bus on the way to it."""
@@ -199,7 +200,7 @@ def _at_display(session: Session, _: float) -> str:
     from Xlib import X
     from Xlib.error import DisplayError, XError
 
-    from provisioning.probe import xserver
+    from provisioning.probe.display import xserver
 
     try:
         display = xserver.open_display(session.display)

@@ -10,15 +10,15 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from provisioning.probe import worker
+from provisioning.probe.display.keys import chord
+from provisioning.probe.display.typist import Typist
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.keys import chord
-from provisioning.probe.params import Params, to_base64
-from provisioning.probe.run import run_program
-from provisioning.probe.typist import Typist
+from provisioning.probe.serving import worker
+from provisioning.probe.serving.params import Params, to_base64
+from provisioning.probe.system.run import run_program
 
 if TYPE_CHECKING:
-    from provisioning.probe.identity import Identity
+    from provisioning.probe.system.identity import Identity
 
 _PNG_LEVEL = 1
 _MARGIN_S = 0.2
@@ -48,8 +48,8 @@ class Display:
     """
 
     def __init__(self, identity: Identity) -> None:
-        from provisioning.probe import keys, windows, xserver
-        from provisioning.probe.selections import Selections
+        from provisioning.probe.display import keys, windows, xserver
+        from provisioning.probe.display.selections import Selections
 
         # pyautogui opens a connection of its own while it is imported.
         xserver.load()

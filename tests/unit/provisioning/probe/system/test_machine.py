@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from provisioning.probe import machine
-from provisioning.probe.params import Params
+from provisioning.probe.serving.params import Params
+from provisioning.probe.system import machine
 
 if TYPE_CHECKING:
     from pathlib import Path

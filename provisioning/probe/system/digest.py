@@ -9,11 +9,11 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any
 
-from provisioning.probe import proc
-from provisioning.probe.settings import read_settings
+from provisioning.probe.system import proc
+from provisioning.probe.system.settings import read_settings
 
 if TYPE_CHECKING:
-    from provisioning.probe.identity import Identity
+    from provisioning.probe.system.identity import Identity
 
 FORMAT = 3
 """Of the digest; raised whenever what is in it changes its meaning."""

@@ -6,9 +6,9 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from provisioning.probe import proc
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.identity import Identity
+from provisioning.probe.system import proc
+from provisioning.probe.system.identity import Identity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

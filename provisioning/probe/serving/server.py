@@ -10,13 +10,13 @@ import traceback
 from typing import TYPE_CHECKING, Any, Dict
 
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.framing import FramingError, LineSplitter, decode, encode
-from provisioning.probe.params import Params
+from provisioning.probe.serving.framing import FramingError, LineSplitter, decode, encode
+from provisioning.probe.serving.params import Params
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from provisioning.probe.channel import Channel
+    from provisioning.probe.serving.channel import Channel
 
 MAX_RUNNING = 16
 """Requests at a time; the next is refused as ``busy``."""

@@ -7,9 +7,9 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.framing import LineSplitter, decode, encode
-from provisioning.probe.params import Params
-from provisioning.probe.workers import MAX_WORKER_LINE_BYTES
+from provisioning.probe.serving.framing import LineSplitter, decode, encode
+from provisioning.probe.serving.params import Params
+from provisioning.probe.serving.workers import MAX_WORKER_LINE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

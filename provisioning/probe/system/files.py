@@ -9,12 +9,12 @@ import stat as stat_bits
 from typing import TYPE_CHECKING, Any
 
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.framing import CHUNK_BYTES
-from provisioning.probe.identity import Identity
-from provisioning.probe.params import to_base64
+from provisioning.probe.serving.framing import CHUNK_BYTES
+from provisioning.probe.serving.params import to_base64
+from provisioning.probe.system.identity import Identity
 
 if TYPE_CHECKING:
-    from provisioning.probe.params import Params
+    from provisioning.probe.serving.params import Params
 
 _TOKEN = re.compile(r"[0-9A-Za-z]{1,32}\Z")
 

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any, Dict
 
 from provisioning.probe.errors import ProbeError
-from provisioning.probe.framing import FramingError, LineSplitter, decode, encode
+from provisioning.probe.serving.framing import FramingError, LineSplitter, decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from provisioning.probe import worker
-from provisioning.probe.accessibility import Bus
-from provisioning.probe.tree_walk import Walk
+from provisioning.probe.accessibility.client import Bus
+from provisioning.probe.accessibility.tree_walk import Walk
+from provisioning.probe.serving import worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from provisioning.probe.identity import Identity
-    from provisioning.probe.params import Params
-    from provisioning.probe.tree_walk import Asking, Item
+    from provisioning.probe.accessibility.tree_walk import Asking, Item
+    from provisioning.probe.serving.params import Params
+    from provisioning.probe.system.identity import Identity
 
 MAX_NODES = 5000
 _MAX_NAME = 500

@@ -1,0 +1,1 @@
+"""Accessibility trees and titles of windows, over D-Bus connections that are verified."""

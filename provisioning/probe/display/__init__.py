@@ -1,0 +1,1 @@
+"""The X display: windows, who owns them, clipboards, keys and typing."""

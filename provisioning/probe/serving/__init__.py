@@ -1,0 +1,1 @@
+"""Requests to the probe: channels, framing, the server and its helper processes."""

@@ -1,0 +1,1 @@
+"""The guest itself: processes, sessions, programs, files, settings, digests."""
