@@ -12,8 +12,8 @@ from appliance.cli.output import JsonOption, console_out, print_json, print_tabl
 from appliance.cli.results import SuiteOption, runs
 
 if TYPE_CHECKING:
-    from controller.store.comparison import RunComparison
-    from controller.store.comparison_lines import Breakdown
+    from controller.comparison.comparison import RunComparison
+    from controller.comparison.lines import Breakdown
     from controller.store.runs import RunFolder
     from evaluators.metrics.intervals import Comparison
     from evaluators.model.suite import Suite
@@ -59,8 +59,8 @@ def compare(
     """
     from appliance.base.errors import UsageError
     from appliance.base.settings import get_settings
-    from controller.store.comparison import compare_runs
-    from controller.store.comparison_lines import break_down
+    from controller.comparison.comparison import compare_runs
+    from controller.comparison.lines import break_down
     from controller.store.runs import Store
 
     chosen = "json" if json else format
@@ -96,8 +96,8 @@ def _suite_of(folder: RunFolder, reference: str) -> Suite | None:
 def _text(comparison: RunComparison, breakdown: Breakdown, chosen: str) -> str:
     import json
 
-    from controller.store.comparison_page import to_html
-    from controller.store.comparison_text import to_csv, to_markdown
+    from controller.comparison.page import to_html
+    from controller.comparison.text import to_csv, to_markdown
 
     if chosen == "json":
         return json.dumps(comparison.to_dict() | breakdown.to_dict(), indent=2) + "\n"
@@ -124,7 +124,7 @@ def _write(path: Path, text: str) -> None:
 def _print(comparison: RunComparison, breakdown: Breakdown) -> None:
     from rich.table import Table
 
-    from controller.store.comparison_text import HEADER, cells
+    from controller.comparison.text import HEADER, cells
 
     title = f"{comparison.first} against {comparison.second}"
     lines = [f"warning: {warning}" for warning in comparison.warnings]

@@ -173,7 +173,7 @@ def _compute(
     store: RecordedRuns, run: str, metrics: str, against: str, reference: str
 ) -> dict[str, dict[str, Json]]:
     """Compute what was asked for beyond the report: ``measured`` and ``comparison``."""
-    from controller.store.comparison import compare_runs
+    from controller.comparison.comparison import compare_runs
     from controller.store.run_metrics import NEED_SUITE, RunMetrics, parse_groups
     from controller.wiring import open_suite_of
 

@@ -10,21 +10,21 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from appliance.base.errors import MesocosmError
+from controller.comparison.comparison import compare_runs
+from controller.comparison.lines import break_down
+from controller.comparison.page import to_html, to_sections
 from controller.service.api.access import Around
 from controller.service.web.session import Viewer
 from controller.service.web.templating import page
-from controller.store.comparison import compare_runs
-from controller.store.comparison_lines import break_down
-from controller.store.comparison_page import to_html, to_sections
 from controller.store.index import list_runs
 from controller.wiring import open_suite_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from controller.comparison.comparison import RunComparison
+    from controller.comparison.lines import Breakdown
     from controller.episode.result import TrialResult
-    from controller.store.comparison import RunComparison
-    from controller.store.comparison_lines import Breakdown
     from controller.store.runs import RunFolder
     from evaluators.model.suite import Suite
 

@@ -9,8 +9,8 @@ import pytest
 
 from appliance.base.clock import SYSTEM_CLOCK
 from appliance.base.errors import StoreError, UsageError
+from controller.comparison.comparison import compare_runs
 from controller.store.agent_spec import ModelSpec, OracleSpec, ScriptSpec
-from controller.store.comparison import compare_runs
 from controller.store.index import list_runs
 from controller.store.report import read_report
 from controller.store.runs import RunFolder, Store

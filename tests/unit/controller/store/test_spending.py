@@ -12,7 +12,7 @@ from controller.store.runs import Store
 from controller.store.spec import BudgetSpec
 from controller.store.spending import RunBudget, Spending, open_budget, read_budget, read_spending
 from evaluators.graph.outcome import Verdict
-from tests.unit.controller.store.test_comparison import SPEC
+from tests.unit.controller.comparison.test_comparison import SPEC
 
 if TYPE_CHECKING:
     from pathlib import Path

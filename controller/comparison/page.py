@@ -5,15 +5,15 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from controller.store.comparison_charts import draw_differences, draw_pairs
-from controller.store.comparison_lines import COST, RATES, REASONS, TASKS
-from controller.store.comparison_text import HEADER, cells, facts
+from controller.comparison.charts import draw_differences, draw_pairs
+from controller.comparison.lines import COST, RATES, REASONS, TASKS
+from controller.comparison.text import HEADER, cells, facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from controller.store.comparison import RunComparison
-    from controller.store.comparison_lines import Breakdown, Line
+    from controller.comparison.comparison import RunComparison
+    from controller.comparison.lines import Breakdown, Line
 
 _PAIRED = (RATES, TASKS, REASONS)
 _STYLE = """

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from appliance.base.errors import UsageError
+from controller.comparison.comparison import Difference, compare_runs
 from controller.episode.result import TRIAL_RESULT, MachineRecord, Reason, TrialResult
 from controller.store.agent_spec import ModelSpec
-from controller.store.comparison import Difference, compare_runs
 from controller.store.runs import Store
 from controller.store.spec import CodeSpec, ObservationSpec, RunSpec, SuiteSpec, TaskSpec
 from evaluators.graph.outcome import Verdict

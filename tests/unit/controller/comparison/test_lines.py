@@ -10,20 +10,20 @@ import pytest
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
+from controller.comparison.comparison import compare_runs
+from controller.comparison.lines import APPS, CAPABILITIES, COMPLEXITY, Line, break_down
+from controller.comparison.page import to_html
+from controller.comparison.text import to_csv, to_markdown
 from controller.planning import Plan, create_run
 from controller.store.agent_spec import CustomSpec
-from controller.store.comparison import compare_runs
-from controller.store.comparison_lines import APPS, CAPABILITIES, COMPLEXITY, Line, break_down
-from controller.store.comparison_page import to_html
-from controller.store.comparison_text import to_csv, to_markdown
 from controller.wiring import open_suite
-from tests.unit.controller.store.test_comparison import SPEC, other, record
+from tests.unit.controller.comparison.test_comparison import SPEC, other, record
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.store.comparison import RunComparison
-    from controller.store.comparison_lines import Breakdown
+    from controller.comparison.comparison import RunComparison
+    from controller.comparison.lines import Breakdown
     from controller.store.runs import RunFolder
     from evaluators.model.suite import Suite
     from tests.unit.controller.lab import Lab

@@ -15,7 +15,7 @@ from evaluators.metrics.structure import Structure
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from controller.store.comparison import RunComparison
+    from controller.comparison.comparison import RunComparison
     from controller.store.run_metrics import Track
     from controller.store.runs import RunFolder
     from evaluators.model.suite import Suite

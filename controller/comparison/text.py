@@ -7,13 +7,13 @@ import io
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from controller.store.comparison_lines import Line
+from controller.comparison.lines import Line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from controller.store.comparison import RunComparison
-    from controller.store.comparison_lines import Breakdown
+    from controller.comparison.comparison import RunComparison
+    from controller.comparison.lines import Breakdown
 
 HEADER = ("", "tasks", "first", "second", "difference", "95 %", "p")
 

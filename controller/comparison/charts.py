@@ -5,12 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from controller.store.comparison_text import figure
+from controller.comparison.text import figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from controller.store.comparison_lines import Line
+    from controller.comparison.lines import Line
 
 _ROW_PX = 24
 _LABEL_PX = 260

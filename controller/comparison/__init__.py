@@ -1,0 +1,1 @@
+"""Two runs compared task by task: what is comparable, the figures, and their presentation."""
