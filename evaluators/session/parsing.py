@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from fractions import Fraction
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _MARKUP = ("**", "`")
-_APOSTROPHES = str.maketrans("\u2018\u2019\u201c\u201d\u201e", '\'\'"""')
+_STRAIGHT = (("\u2018", "'"), ("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"'), ("\u201e", '"'))
 _UNSEEN = "\u200b\u2060\ufeff"
 """Marks of no width, which are copied along with words of pages."""
 _OPENING = "\"'\u00ab"
@@ -79,7 +80,10 @@ def normalize(text: str) -> str:
 
 
 def _fold(text: str) -> str:
-    return " ".join(fold(text).translate(_APOSTROPHES).casefold().split())
+    plain = fold(text)
+    for typographic, straight in _STRAIGHT:
+        plain = plain.replace(typographic, straight)
+    return " ".join(plain.casefold().split())
 
 
 def read_number(text: str, *, thousands: bool = False) -> Fraction | None:
@@ -166,17 +170,18 @@ def lists_items(text: str, expected: Sequence[str], *, in_order: bool) -> bool:
         expected: the items; a list without any is never met.
         in_order: whether their order counts.
     """
-    wanted = [normalize(item) for item in expected]
+    normal = functools.cache(normalize)
+    wanted = [normal(item) for item in expected]
     raw = [part.strip() for part in _SEPARATORS.split(_unbracketed(text))]
-    bare = [part if normalize(part) in wanted else _without_dress(part) for part in raw]
-    parts = [part for part in bare if normalize(part)]
-    numbered = [part for part in raw if normalize(part) not in wanted]
+    bare = [part if normal(part) in wanted else _without_dress(part) for part in raw]
+    parts = [part for part in bare if normal(part)]
+    numbered = [part for part in raw if normal(part) not in wanted]
     if not parts or not wanted or (in_order and not _is_counted_up(numbered)):
         return False
     *head, last = parts
-    left = _without(wanted, [normalize(part) for part in head], in_order=in_order)
+    left = _without(wanted, [normal(part) for part in head], in_order=in_order)
     if left is not None and len(left) == 1:
-        return left[0] in _readings(last, has_head=bool(head))
+        return left[0] in {normal(last), *_without_lead(last, has_head=bool(head))}
     if left is None or len(left) != 2:  # noqa: PLR2004 - "and" joins two
         return False
     orders = (left,) if in_order else (left, left[::-1])
@@ -208,10 +213,11 @@ def _without(wanted: list[str], head: list[str], *, in_order: bool) -> list[str]
     return None if surplus - missing else list((missing - surplus).elements())
 
 
-def _readings(last: str, *, has_head: bool) -> set[str]:
-    folded = _fold(last)
-    lead = _LEADING_AND.match(folded) if has_head else None
-    return {normalize(last)} | ({normalize(undress(folded[lead.end() :]))} if lead else set())
+def _without_lead(last: str, *, has_head: bool) -> set[str]:
+    """Return the last of several items without the joining word before it; nothing where there is none."""
+    folded = _fold(last) if has_head else ""
+    lead = _LEADING_AND.match(folded)
+    return {normalize(undress(folded[lead.end() :]))} if lead else set()
 
 
 def _is_pair(text: str, items: Sequence[str]) -> bool:
