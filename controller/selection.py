@@ -68,5 +68,5 @@ def with_limits(suite: Suite, limits: LimitsSpec) -> Suite:
 
 
 def _fits(task: Task, patterns: Sequence[str], tags: Sequence[str]) -> bool:
-    is_named = not patterns or any(fnmatch.fnmatchcase(task.id, each) for each in patterns)
+    is_named = not patterns or any(fnmatch.fnmatchcase(task.id, pattern) for pattern in patterns)
     return is_named and (not tags or bool(set(tags) & set(task.tags)))

@@ -175,7 +175,7 @@ def source_lines(
             resolution=f"Set MESOCOSM_MIRROR_{distribution.vendor.upper()} to its address.",
         )
     security_suite = f"{distribution.suite}-security"
-    security = next((one.uri for one in archives if one.suite == security_suite), None)
+    security = next((archive.uri for archive in archives if archive.suite == security_suite), None)
     if security is None:
         path = distribution.security_path
         security = f"{mirror.rsplit('/', 1)[0]}/{path}" if path else mirror

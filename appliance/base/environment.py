@@ -115,4 +115,6 @@ def known_variables(
     settings: Iterable[type[BaseSettings]], others: Iterable[str] = ()
 ) -> frozenset[str]:
     """Return the names of all variables of some classes of settings, and some others."""
-    return frozenset(name for one in settings for name in variables(one)) | frozenset(others)
+    return frozenset(name for setting in settings for name in variables(setting)) | frozenset(
+        others
+    )

@@ -77,7 +77,7 @@ def describe(settings: type[BaseSettings]) -> list[Setting]:
 
 def takes(field: FieldInfo) -> str:
     """Return which values a field takes, in a few words."""
-    types = [one for one in get_args(field.annotation) if one is not type(None)]
+    types = [arg for arg in get_args(field.annotation) if arg is not type(None)]
     if get_origin(field.annotation) is Literal:
         return ", ".join(f"`{value}`" for value in types)
     if _is_secret(field):

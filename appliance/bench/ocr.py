@@ -210,7 +210,9 @@ def load_picture(picture: Path, expected: Path) -> tuple[Pixels, list[str]]:
         strings = json.loads(expected.read_text(encoding="utf-8"))
     except (OSError, ValueError) as exc:
         raise SpecError("The picture or its strings cannot be read.", details=str(exc)) from exc
-    if not isinstance(strings, list) or not all(isinstance(one, str) and one for one in strings):
+    if not isinstance(strings, list) or not all(
+        isinstance(string, str) and string for string in strings
+    ):
         raise SpecError(f"{expected} must hold a JSON list of texts.")
     return pixels, strings
 

@@ -186,10 +186,11 @@ class _Bench:
         """Return where to tap so that another screen comes: an entry of a list."""
         self._phone.shell(f"input keyevent HOME; {_SETTINGS}").require()
         entries = [
-            one.bounds.center
-            for one in self._phone.tree.elements()
-            if "clickable" in one.states
-            and one.bounds.right - one.bounds.left > one.bounds.bottom - one.bounds.top
+            element.bounds.center
+            for element in self._phone.tree.elements()
+            if "clickable" in element.states
+            and element.bounds.right - element.bounds.left
+            > element.bounds.bottom - element.bounds.top
         ]
         if not entries:
             raise MachineError("The phone's settings show nothing to tap on.")

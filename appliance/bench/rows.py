@@ -80,7 +80,7 @@ def phase_means(reports: Sequence[ResetReport]) -> dict[str, float]:
     """Return the mean seconds of each phase of resets, as ``<phase>_mean_s``."""
     phases = reports[0].phases_s if reports else ()
     return {
-        f"{phase}_mean_s": statistics.fmean(one.phases_s[phase] for one in reports)
+        f"{phase}_mean_s": statistics.fmean(report.phases_s[phase] for report in reports)
         for phase in phases
     }
 

@@ -142,8 +142,8 @@ def describe_receivers(config: str) -> list[str]:
     described = []
     for receiver in loaded.get("receivers", []):
         hooks, mails = receiver.get("webhook_configs", []), receiver.get("email_configs", [])
-        described += [f"webhook at {urlsplit(one['url']).hostname}" for one in hooks]
-        described += [f"mail to {one['to']} by {one['smarthost']}" for one in mails]
+        described += [f"webhook at {urlsplit(hook['url']).hostname}" for hook in hooks]
+        described += [f"mail to {mail['to']} by {mail['smarthost']}" for mail in mails]
     return described
 
 

@@ -51,7 +51,7 @@ def read_currency(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> list[Im
     except ImageError as exc:
         _log.warning("images could not be judged: %s", exc)
         return []
-    kept = _Kept(judged_s=clock.now_s(), images={one.name: one.currency for one in states})
+    kept = _Kept(judged_s=clock.now_s(), images={state.name: state.currency for state in states})
     try:
         if settings.images_dir.is_dir():
             write_atomic(_path(settings), kept.model_dump_json())

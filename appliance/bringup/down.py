@@ -115,7 +115,7 @@ def require_rights(state_dir: Path) -> None:
 
 def describe_purge(settings: Settings) -> str:
     """Return what a purge would remove, in one sentence."""
-    runs = [one for one in settings.runs_dir.glob("[!.]*") if one.is_dir()]
+    runs = [path for path in settings.runs_dir.glob("[!.]*") if path.is_dir()]
     counts = {
         "runs": len(runs),
         "images": len(list_manifests(settings)),
@@ -158,8 +158,12 @@ def _remove_images(settings: Settings) -> str:
         tags = {tag: image for tag, image in present.items() if tag in ours}
         parents = {str(image.id): str(image.attrs.get("ParentId", "")) for image in images}
         tagged = {str(image.id) for image in images if image.tags}
-        stages = [one for one in parents if one not in tagged and _stands_on(one, tags, parents)]
-        used = {str(one["ImageID"]) for one in client.api.containers(all=True)}
+        stages = [
+            parent
+            for parent in parents
+            if parent not in tagged and _stands_on(parent, tags, parents)
+        ]
+        used = {str(container["ImageID"]) for container in client.api.containers(all=True)}
         going = [tag for tag, image in tags.items() if image not in used]
         for tag in going:
             client.images.remove(tag, force=True)

@@ -170,9 +170,9 @@ def _foreign_containers(settings: Settings) -> list[str]:
     try:
         with docker_client() as client:
             return [
-                str(one["Names"][0]).removeprefix("/")
-                for one in client.api.containers()
-                if (one.get("Labels") or {}).get(LABEL_STATE) != str(settings.state_dir)
+                str(container["Names"][0]).removeprefix("/")
+                for container in client.api.containers()
+                if (container.get("Labels") or {}).get(LABEL_STATE) != str(settings.state_dir)
             ]
     except RequirementError:
         return []

@@ -146,7 +146,7 @@ def wait_ready(
             clock=clock,
         ):
             continue
-        states = {one.name: one for one in compose.services()}
+        states = {service.name: service for service in compose.services()}
         state = f"is {states[name].state}" if name in states else "does not exist"
         raise MachineStartError(
             f"The {name} did not answer within {timeout_s:g} s.",

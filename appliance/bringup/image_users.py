@@ -65,7 +65,8 @@ def find_users(settings: Settings, client: DockerClient | None = None) -> Users:
                 by_path[backing] = f"{word} {path.relative_to(root).parts[0]}"
     containers = client.api.containers(all=True) if client else []
     by_docker_id = {
-        str(one["ImageID"]): f"container {str(one['Names'][0]).lstrip('/')}" for one in containers
+        str(container["ImageID"]): f"container {str(container['Names'][0]).lstrip('/')}"
+        for container in containers
     }
     return Users(by_digest, by_path, by_docker_id)
 

@@ -41,7 +41,9 @@ def prepare_machines(settings: Settings, say: Callable[[str], None]) -> str:
 def count_machines(settings: Settings) -> dict[tuple[str, str], int]:
     """Count machines by kind and state, as their records say."""
     records = [folder.read() for folder in iter_folders(settings)]
-    return dict(Counter((str(one.kind), str(one.state)) for one in records if one is not None))
+    return dict(
+        Counter((str(record.kind), str(record.state)) for record in records if record is not None)
+    )
 
 
 def sweep_orphans(settings: Settings) -> list[str]:

@@ -143,7 +143,7 @@ class Pruner:
         Returns:
             The same images; those that stayed after all say why.
         """
-        return [one if one.kept else self._remove(one, say) for one in images]
+        return [image if image.kept else self._remove(image, say) for image in images]
 
     def _remove(self, image: OldImage, say: Callable[[str], None]) -> OldImage:
         lock = FileLock(lock_path(self.settings.images_dir, image.name))
@@ -251,4 +251,4 @@ def _remove_folder(folder: Path) -> None:
 
 
 def _disk_bytes(folder: Path) -> int:
-    return sum(one.lstat().st_blocks * 512 for one in folder.rglob("*"))
+    return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))

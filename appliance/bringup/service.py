@@ -113,7 +113,9 @@ def start_service(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> str:
 def _containers(settings: Settings) -> list[str]:
     """Return which containers of the service there are, running or not."""
     try:
-        return [one.name for one in Compose(settings).services() if one.name in CONTAINERS]
+        return [
+            service.name for service in Compose(settings).services() if service.name in CONTAINERS
+        ]
     except RequirementError:  # without an engine there are none
         return []
 

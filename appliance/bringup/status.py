@@ -97,7 +97,7 @@ class Status:
                 for (kind, state), count in sorted(self.machines.items())
             ],
             "lost": self.lost,
-            "images_not_current": [one.to_dict() for one in self.images],
+            "images_not_current": [image.to_dict() for image in self.images],
             "accelerator": self.accelerator,
             "addresses": self.addresses,
             "service": self.service,
@@ -109,7 +109,7 @@ class Status:
 def read_status(settings: Settings) -> Status:
     """Ask everything; takes seconds at most, changes nothing."""
     try:
-        states = {one.name: one.state for one in Compose(settings).services()}
+        states = {service.name: service.state for service in Compose(settings).services()}
         engine = True
     except RequirementError:
         states, engine = {}, False

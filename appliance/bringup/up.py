@@ -149,7 +149,7 @@ def _prove(settings: Settings, steps: Steps) -> Report:
 
     with steps.step("scored trial") as step:
         report = run_trial(settings, step.say)
-        step.note = f"{SUITE}/{TASK}: " + ", ".join(one.verdict for one in report.trials)
+        step.note = f"{SUITE}/{TASK}: " + ", ".join(trial.verdict for trial in report.trials)
         if not report.trials:
             raise MesocosmError("The trial did not end.", resolution="See `mesocosm results`.")
     return report

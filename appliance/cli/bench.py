@@ -385,8 +385,8 @@ def ocr(
             told = [row.to_dict() for row in rows], [row.to_dict() for row in finds]
             print_json({"ended_early": not is_whole, "rows": told[0], "matchers": told[1]})
         else:
-            for one in tables:
-                print_table(one)
+            for table in tables:
+                print_table(table)
         _warn(is_whole)
         height, width = pixels.shape[:2]
         head = f"A picture of {width}x{height} px with {len(strings)} expected strings."

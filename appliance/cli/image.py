@@ -253,7 +253,7 @@ def prune(
             raise UnknownNameError.of("image", name, _names())
     with Pruner(get_settings(), wanted, untracked=untracked) as pruner:
         images = pruner.find()
-        going = [one for one in images if not one.kept]
+        going = [image for image in images if not image.kept]
         if not json:
             _print_old(images)
         asks = bool(going) and not yes and not json and sys.stdin.isatty()
@@ -261,7 +261,7 @@ def prune(
         if removes:
             images = pruner.remove(images, say)
     if json:
-        rows = [one.to_dict() | {"removed": removes and not one.kept} for one in images]
+        rows = [image.to_dict() | {"removed": removes and not image.kept} for image in images]
         print_json({"images": rows})
     elif going and not removes:
         say("Nothing was removed; --yes removes it.")
@@ -283,11 +283,17 @@ def _print_old(images: list[OldImage]) -> None:
     table = Table(box=None, pad_edge=False)
     for title in ("image", "variant", "digest", "size", "stays for"):
         table.add_column(title)
-    for one in images:
-        cells = (one.name, one.variant, one.digest[:12], decimal(one.size_bytes), one.kept)
+    for image in images:
+        cells = (
+            image.name,
+            image.variant,
+            image.digest[:12],
+            decimal(image.size_bytes),
+            image.kept,
+        )
         table.add_row(*map(Text, cells))
     print_table(table)
-    total = sum(one.size_bytes for one in images if not one.kept)
+    total = sum(image.size_bytes for image in images if not image.kept)
     say(f"Would free at most {decimal(total)}; docker images share layers.")
 
 

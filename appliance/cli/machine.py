@@ -51,7 +51,7 @@ def list_machines(json: JsonOption = False) -> None:
 
     rows = []
     liveness = open_liveness(get_settings())
-    states = {one.machine_id: one.state for one in liveness.look().machines}
+    states = {machine.machine_id: machine.state for machine in liveness.look().machines}
     liveness.close()
     for folder in iter_folders(get_settings()):
         record = folder.read()
@@ -291,13 +291,15 @@ def _verify_machine(machine: str, *, json: bool) -> None:
             attached.snapshots.rewind(READY)
         findings = check(attached)
         attached.release()
-    ok = all(one.ok for one in findings)
+    ok = all(finding.ok for finding in findings)
     if json:
-        rows = [{"name": one.name, "ok": one.ok, "found": one.found} for one in findings]
+        rows = [
+            {"name": finding.name, "ok": finding.ok, "found": finding.found} for finding in findings
+        ]
         print_json({"machine": folder.machine_id, "ok": ok, "checks": rows})
     else:
-        for one in findings:
-            console_out().print(f"{'✓' if one.ok else '✗'} {one.name:8} {one.found}")
+        for finding in findings:
+            console_out().print(f"{'✓' if finding.ok else '✗'} {finding.name:8} {finding.found}")
     if not ok:
         raise typer.Exit(1)
 
@@ -319,13 +321,15 @@ def _verify_phone(
     findings = verify_phone(
         found, CHECKS, lambda one: console_err().print(f"{one.name}: {one.state}")
     )
-    is_ok = all(one.state != "fail" for one in findings)
+    is_ok = all(finding.state != "fail" for finding in findings)
     if json:
-        print_json({"ok": is_ok, "checks": [asdict(one) for one in findings]})
+        print_json({"ok": is_ok, "checks": [asdict(finding) for finding in findings]})
     else:
         table = Table("check", "state", "seconds", "what must hold", "what was said")
-        for one in findings:
-            table.add_row(one.name, one.state, f"{one.seconds:.2f}", one.what, one.said)
+        for finding in findings:
+            table.add_row(
+                finding.name, finding.state, f"{finding.seconds:.2f}", finding.what, finding.said
+            )
         print_table(table)
     if not is_ok:
         raise typer.Exit(1)

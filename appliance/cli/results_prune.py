@@ -57,14 +57,14 @@ def prune(
     runs = find_old_runs(
         store, before_s=before_s, keep=keep, with_unfinished=unfinished, only_end_states=end_states
     )
-    going = [one for one in runs if not one.kept]
+    going = [run for run in runs if not run.kept]
     if not json:
         _print(runs)
     asks = bool(going) and not yes and not json and sys.stdin.isatty()
     removes = bool(going) and (yes or (asks and _confirm(len(going))))
     removed = _remove(store, going, only_end_states=end_states) if removes else set()
     if json:
-        print_json({"runs": [one.to_dict() | {"removed": one.run in removed} for one in runs]})
+        print_json({"runs": [run.to_dict() | {"removed": run.run in removed} for run in runs]})
     elif going and not removes:
         say("Nothing was removed; --yes removes it.")
 
@@ -75,12 +75,12 @@ def _remove(store: Store, runs: list[OldRun], *, only_end_states: bool) -> set[s
     remove = prune_end_states if only_end_states else remove_run
     what = "the machines of " if only_end_states else ""
     removed = set()
-    for one in runs:
-        if remove(store, one.run):
-            removed.add(one.run)
-            say(f"removed {what}{one.run}")
+    for run in runs:
+        if remove(store, run.run):
+            removed.add(run.run)
+            say(f"removed {what}{run.run}")
         else:
-            say(f"{one.run} stays: somebody works on it")
+            say(f"{run.run} stays: somebody works on it")
     return removed
 
 
@@ -100,9 +100,9 @@ def _print(runs: list[OldRun]) -> None:
     table = Table(box=None, pad_edge=False)
     for title in ("run", "started", "suite", "agent", "state", "size", "stays"):
         table.add_column(title)
-    for one in runs:
-        day = datetime.fromtimestamp(one.started_s, tz=UTC).strftime("%Y-%m-%d %H:%M")
-        size = decimal(one.size_bytes)
-        table.add_row(*map(Text, (one.run, day, one.suite, one.agent, one.state, size, one.kept)))
+    for run in runs:
+        day = datetime.fromtimestamp(run.started_s, tz=UTC).strftime("%Y-%m-%d %H:%M")
+        size = decimal(run.size_bytes)
+        table.add_row(*map(Text, (run.run, day, run.suite, run.agent, run.state, size, run.kept)))
     print_table(table)
-    say(f"Would free {decimal(sum(one.size_bytes for one in runs if not one.kept))}.")
+    say(f"Would free {decimal(sum(run.size_bytes for run in runs if not run.kept))}.")

@@ -87,7 +87,7 @@ def show_estimate(plan: Plan, request: RunRequest, settings: Settings, *, json: 
     checks = examine(plan, agent_options(request), settings, machines)
     findings = list(checks) if request.preflight else []
     if json:
-        print_json(figures.to_dict() | {"preflight": [each.to_dict() for each in findings]})
+        print_json(figures.to_dict() | {"preflight": [finding.to_dict() for finding in findings]})
         return
     for line in (*figures.lines(), *map(str, findings)):
         console_out().print(line, markup=False, soft_wrap=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _names() -> list[str]:
-    return [each.schedule.name for each in _open().entries()]
+    return [entry.schedule.name for entry in _open().entries()]
 
 
 Name = Annotated[str, typer.Argument(help="Name of a schedule.", autocompletion=_names)]
@@ -124,15 +124,15 @@ def list_schedules(json: JsonOption = False) -> None:
 
     entries = _open().entries()
     if json:
-        print_json({"schedules": [to_dict(each) for each in entries]})
+        print_json({"schedules": [to_dict(entry) for entry in entries]})
         return
     table = Table()
     for title in ("name", "when", "next (UTC)", "suite", "agent", "state", "from"):
         table.add_column(title, no_wrap=title in {"name", "when"})
-    for each in entries:
-        request = each.schedule.request
-        row = (when(each), moment(each.next_s), request.suite, request.agent_label)
-        table.add_row(each.schedule.name, *row, _state(each), each.origin)
+    for entry in entries:
+        request = entry.schedule.request
+        row = (when(entry), moment(entry.next_s), request.suite, request.agent_label)
+        table.add_row(entry.schedule.name, *row, _state(entry), entry.origin)
     print_table(table)
 
 

@@ -167,7 +167,7 @@ def _machines_seen(settings: Settings, watch: Watch) -> list[dict[str, Json]]:
     """List machines in a process that reaches none: their states are what somebody else sees."""
     from provisioning.machine_folder import iter_folders
 
-    states = {one.machine_id: one.state for one in watch.sight().machines}
+    states = {machine.machine_id: machine.state for machine in watch.sight().machines}
     shown = {"kind", "backend", "image", "accelerator", "state"}
     rows: list[dict[str, Json]] = []
     for folder in iter_folders(settings):

@@ -51,13 +51,13 @@ def list_tokens(json: JsonOption = False) -> None:
 
     entries = _open().entries()
     if json:
-        print_json({"tokens": [asdict(each) for each in entries]})
+        print_json({"tokens": [asdict(entry) for entry in entries]})
         return
     table = Table()
     for title in ("name", "role", "made (UTC)"):
         table.add_column(title, no_wrap=True)
-    for each in entries:
-        table.add_row(each.name, each.role, moment(each.created_s))
+    for entry in entries:
+        table.add_row(entry.name, entry.role, moment(entry.created_s))
     print_table(table)
 
 

@@ -90,7 +90,7 @@ def _advice(found: Status) -> str:
     from images.currency import Currency
 
     absent = [name for name, (state, _) in found.services.items() if state == "absent"]
-    missing = [one.name for one in found.images if one.currency is Currency.MISSING]
+    missing = [image.name for image in found.images if image.currency is Currency.MISSING]
     if found.engine and len(absent) == len(found.services) and missing:
         return "Nothing is there yet: `mesocosm up` builds images and starts everything."
     if found.engine and absent:

@@ -115,6 +115,6 @@ def judge_machines(sight: Sight) -> Finding:
 def _service_states(settings: Settings) -> dict[str, str]:
     """Return docker's word for each container of the appliance; empty where it is not up."""
     try:
-        return {one.name: one.state for one in Compose(settings).services()}
+        return {service.name: service.state for service in Compose(settings).services()}
     except RequirementError:
         return {}

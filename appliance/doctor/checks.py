@@ -78,8 +78,8 @@ def examine(settings: Settings, on_answer: Callable[[Answer], None] | None = Non
 def examine_host(settings: Settings) -> None:
     """Record what only the host can tell, for the worker's container; boots nothing that was booted before."""
     checks = [
-        Check("kvm", check_kept_kvm, needed=False) if one.name == "kvm" else one
-        for one in CHECKS
-        if one.name in OF_THE_HOST
+        Check("kvm", check_kept_kvm, needed=False) if check.name == "kvm" else check
+        for check in CHECKS
+        if check.name in OF_THE_HOST
     ]
     record_findings(ask_all(checks, settings, deadline_s=DEADLINE_S), settings)

@@ -48,7 +48,7 @@ def record_findings(
         settings: where the record is; none is made where there is no appliance yet.
         clock: stamps it.
     """
-    findings = {one.name: one.finding for one in answers if one.name in OF_THE_HOST}
+    findings = {answer.name: answer.finding for answer in answers if answer.name in OF_THE_HOST}
     path = _path(settings)
     try:
         if path.parent.is_dir():
@@ -66,7 +66,7 @@ def with_recorded(checks: Sequence[Check], settings: Settings) -> list[Check]:
         record = _Record.model_validate_json(_path(settings).read_bytes())
     except (OSError, ValidationError):
         record = _Record(found_s=0.0, findings={})
-    return [_recorded(one, record) if one.name in OF_THE_HOST else one for one in checks]
+    return [_recorded(check, record) if check.name in OF_THE_HOST else check for check in checks]
 
 
 def _recorded(check: Check, record: _Record) -> Check:

@@ -45,5 +45,7 @@ class WorkerWatch:
         last = self._last
         if not last.hosts:
             return last
-        lost = (SeenMachine(one.machine_id, one.kind, UNREACHABLE) for one in last.machines)
+        lost = (
+            SeenMachine(machine.machine_id, machine.kind, UNREACHABLE) for machine in last.machines
+        )
         return Sight(tuple(lost), dict.fromkeys(last.hosts, _SILENT))

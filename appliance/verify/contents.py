@@ -120,7 +120,7 @@ def read_contents(machine: Machine) -> Contents:
     if machine.info.kind is Kind.PHONE:
         packages = _output(machine, "pm", "list", "packages").split()
         labels = {package: label for label, package in PACKAGES.items()}
-        names = sorted(each.removeprefix("package:") for each in packages)
+        names = sorted(package.removeprefix("package:") for package in packages)
         programs = {name: labels.get(name, "") for name in names}
         return Contents(name, programs, records=_records(machine))
     programs = _pairs(_shell(machine, _LIST_PROGRAMS))

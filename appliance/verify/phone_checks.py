@@ -298,13 +298,13 @@ def touch(phone: PhoneUnderTest) -> None:
     """A tap on an entry of Settings changes the screen, and back returns."""
     phone.shell(f"am force-stop {SETTINGS}")
     _show(phone, f"am start -a android.settings.SETTINGS -p {SETTINGS}", SETTINGS)
-    before = [one.name for one in phone.tree.elements()]
-    entries = [one for one in phone.tree.elements() if "clickable" in one.states]
+    before = [element.name for element in phone.tree.elements()]
+    entries = [element for element in phone.tree.elements() if "clickable" in element.states]
     _expect(entries, "Settings has nothing to tap on.")
     phone.input.click(*entries[-1].bounds.center)
 
     def is_another() -> bool:
-        return [one.name for one in phone.tree.elements()] != before
+        return [element.name for element in phone.tree.elements()] != before
 
     changed = wait_until(is_another, timeout_s=_SHOW_TIMEOUT_S, every_s=0.2, clock=phone.clock)
     _expect(changed, f"Nothing changes after a tap on {entries[-1].name!r}.")

@@ -161,7 +161,7 @@ def _launch(machine: Machine, words: Sequence[str], what: str, wait_s: float) ->
     machine.link.call("launch", {"argv": [_GIO, *words]}, timeout_s=_TIMEOUT_S)
 
     def has_come() -> bool:
-        new = {one for one in _windows(machine) - before if not _is_splash(machine, one)}
+        new = {window for window in _windows(machine) - before if not _is_splash(machine, window)}
         return bool(new) and bool(new & _windows(machine))  # it may be gone while it is asked
 
     if not wait_until(has_come, timeout_s=wait_s, every_s=_WINDOW_EVERY_S, clock=SYSTEM_CLOCK):

@@ -189,7 +189,9 @@ def _name_of(step: OracleStep) -> str:
 
 def _nearest(elements: Sequence[Element], name: str) -> list[str]:
     """Return the named elements with their roles, those whose names are most like one first."""
-    shown = dict.fromkeys((each.name, each.role) for each in elements if each.name.strip())
+    shown = dict.fromkeys(
+        (element.name, element.role) for element in elements if element.name.strip()
+    )
     is_like = SequenceMatcher(None, b=name.casefold())
 
     def likeness(row: tuple[str, str]) -> float:

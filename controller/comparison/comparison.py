@@ -100,7 +100,7 @@ def compare_runs(first: RunFolder, second: RunFolder, *, strict: bool = False) -
     tracks = [
         [track for track in read_tracks(each) if track.is_conclusive] for each in (first, second)
     ]
-    warnings = _warnings(ours, theirs, *(_accelerators(each) for each in tracks))
+    warnings = _warnings(ours, theirs, *(_accelerators(track) for track in tracks))
     if strict and warnings:
         raise UsageError(
             f"{ours.run} and {theirs.run} differ in more than what is compared.",
@@ -121,9 +121,9 @@ def compare_runs(first: RunFolder, second: RunFolder, *, strict: bool = False) -
         tasks=kept,
         left_out=left_out,
         warnings=warnings,
-        success_rate=compare(*(_only(values_by_task(each, passed), kept) for each in tracks)),
+        success_rate=compare(*(_only(values_by_task(track, passed), kept) for track in tracks)),
         completion_ratio=compare(
-            *(_only(values_by_task(each, completed), kept) for each in tracks)
+            *(_only(values_by_task(track, completed), kept) for track in tracks)
         ),
     )
 

@@ -56,7 +56,7 @@ def require_unused(
     rows = RunQueue(database, clock).entries(waiting, limit=_MOST)
     users = [f"run {row.run}" for row in rows if names_it(row.request)]
     schedules = [entry.schedule for entry in Register(database, clock).entries()]
-    users += [f"schedule {each.name}" for each in schedules if names_it(each.request)]
+    users += [f"schedule {schedule.name}" for schedule in schedules if names_it(schedule.request)]
     if users:
         raise UsageError(
             f"{name} is in use.",

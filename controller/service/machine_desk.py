@@ -277,7 +277,9 @@ class HostMachineDesk:
             seen_s, states = self._states
             if self._clock.monotonic_s() - seen_s > _LOOK_AGE_S:
                 self._liveness = self._liveness or open_liveness(self._settings)
-                states = {one.machine_id: one.state for one in self._liveness.look().machines}
+                states = {
+                    machine.machine_id: machine.state for machine in self._liveness.look().machines
+                }
                 self._states = (self._clock.monotonic_s(), states)
             return states
 

@@ -100,7 +100,7 @@ def estimate(spec: RunSpec, suite: Suite, store: Store, *, parallel: int) -> Est
         for result in results:
             if result.task in names and result.verdict is not Verdict.INCONCLUSIVE:
                 known.setdefault(result.task, []).append(result)
-    seconds = _sum(names, {task: [each.seconds for each in rows] for task, rows in known.items()})
+    seconds = _sum(names, {task: [row.seconds for row in rows] for task, rows in known.items()})
     return Estimate(
         trials=len(spec.planned),
         tasks=names,
@@ -141,7 +141,7 @@ def _is_like(then: RunSpec, results: list[TrialResult], now: RunSpec) -> bool:
 
 
 def _usage(known: dict[str, list[TrialResult]], name: str) -> dict[str, list[float]]:
-    return {task: [getattr(each.usage, name) for each in rows] for task, rows in known.items()}
+    return {task: [getattr(row.usage, name) for row in rows] for task, rows in known.items()}
 
 
 def _sum(names: Sequence[str], known: dict[str, list[float]]) -> float | None:

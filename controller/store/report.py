@@ -86,7 +86,7 @@ class Report:
     @property
     def accelerator(self) -> str | None:
         """What virtual machines ran under: ``kvm``, ``tcg``, both joined by ``+``; None if none."""
-        names = {each.accelerator for each in self.machines} - {"none"}
+        names = {machine.accelerator for machine in self.machines} - {"none"}
         if names:
             return "+".join(sorted(names))
         return "none" if self.machines else None
@@ -158,7 +158,7 @@ def read_report(folder: RunFolder, suite: Suite | None = None) -> Report:
     unfinished = read_unfinished(folder, suite)
     logs = {trial: folder.attempts(*trial) for trial in folder.spec.planned}
     attempts = {trial: [attempt.result for attempt in each] for trial, each in logs.items()}
-    every = (attempt for each in logs.values() for attempt in each)
+    every = (attempt for log in logs.values() for attempt in log)
     budget = RunBudget(read_budget(folder), spending_of(every, folder.spec.agent))
     regrades = {trial: each[-1].regrades for trial, each in logs.items() if each}
     results = tuple(folder.results())

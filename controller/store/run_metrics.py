@@ -188,7 +188,7 @@ class RunMetrics:
     def _by_task(
         self, value: Callable[[Track], float], tasks: Collection[str] | None = None
     ) -> dict[str, list[float]]:
-        chosen = (each for each in self._tracks if tasks is None or each.result.task in tasks)
+        chosen = (track for track in self._tracks if tasks is None or track.result.task in tasks)
         return values_by_task(chosen, value)
 
     @cached_property

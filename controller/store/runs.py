@@ -130,7 +130,7 @@ class RunFolder:
         if self.spec.schema_version == SCHEMA_VERSION:
             names = (path.name for path in folder.glob(f"{_ATTEMPT}*"))
             numbers = sorted(int(name.removeprefix(_ATTEMPT)) for name in names)
-            return [Attempt(each, folder / f"{_ATTEMPT}{each}" / EVENTS) for each in numbers]
+            return [Attempt(number, folder / f"{_ATTEMPT}{number}" / EVENTS) for number in numbers]
         lost = sorted(
             folder.parent.glob(f"{folder.name}.lost*"),
             key=lambda path: int(path.name.rpartition(".lost")[2]),

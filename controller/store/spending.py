@@ -126,7 +126,7 @@ def read_spending(folder: RunFolder) -> Spending:
         StoreError: a log is damaged.
     """
     trials = (folder.attempts(*trial) for trial in folder.spec.planned)
-    return spending_of((attempt for each in trials for attempt in each), folder.spec.agent)
+    return spending_of((attempt for trial in trials for attempt in trial), folder.spec.agent)
 
 
 def spending_of(attempts: Iterable[Attempt], agent: AgentSpec) -> Spending:

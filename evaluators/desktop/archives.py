@@ -77,8 +77,8 @@ def archive_lists(guest: Guest, path: str, names: list[str]) -> bool:
     members = _members(guest, path, "")
     return (
         members is not None
-        and all(each.is_file for each in members)
-        and sorted(each.name for each in members) == sorted(map(_name, names))
+        and all(member.is_file for member in members)
+        and sorted(member.name for member in members) == sorted(map(_name, names))
     )
 
 
@@ -124,7 +124,11 @@ def _members(guest: Guest, path: str, wanted: str) -> list[Member] | None:
         with contextlib.suppress(*_BROKEN):
             read = _tarred if _is_tar(file) else _zipped
             members = list(read(file, wanted))
-            return [each for each in members if not each.is_folder] if _is_sound(members) else None
+            return (
+                [member for member in members if not member.is_folder]
+                if _is_sound(members)
+                else None
+            )
     return None
 
 
@@ -142,8 +146,8 @@ def _is_tar(file: BinaryIO) -> bool:
 
 def _is_sound(members: list[Member]) -> bool:
     """Return whether no member takes the place of another, or of a folder, when they are unpacked."""
-    places = [_place(each.name) for each in members if not each.is_folder]
-    folders = {_place(each.name) for each in members if each.is_folder}
+    places = [_place(member.name) for member in members if not member.is_folder]
+    folders = {_place(member.name) for member in members if member.is_folder}
     folders.update(itertools.chain.from_iterable(map(_above, places)))
     return len(set(places)) == len(places) and folders.isdisjoint(places)
 

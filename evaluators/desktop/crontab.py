@@ -93,7 +93,7 @@ def jobs_in(text: str) -> list[Job]:
 
     Cron ignores a crontab with a line that it cannot read; one at its end without a newline is such.
     """
-    *lines, last = (each.strip(" \t") for each in text.split("\n"))
+    *lines, last = (part.strip(" \t") for part in text.split("\n"))
     jobs = list(_jobs([line for line in lines if _is_read(line)]))
     return [] if _is_read(last) or any(job.schedule is None for job in jobs) else jobs
 

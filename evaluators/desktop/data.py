@@ -142,7 +142,7 @@ def ini_value_equals(guest: Guest, path: str, section: str, key: str, value: str
     """
     text = read_plain_text(guest, path)
     readings = (parse_ini(text, delimiters=signs) for signs in (("=",), ("=", ":")))
-    values = (one.get(section, key, fallback=None) for one in readings)
+    values = (reading.get(section, key, fallback=None) for reading in readings)
     found = next((one for one in values if one is not None), None)
     return found is not None and found == value.strip()
 

@@ -131,7 +131,9 @@ def read_entry(guest: Guest, path: str) -> Entry | None:
     folder, target = guest.path(path).rpartition("/")[0], link_target(guest, path)
     if target is not None:
         target = guest.path(target if target.startswith("/") else f"{folder}/{target}")
-        is_system = target.rpartition("/")[0] in {guest.path(each) for each in SYSTEM_APPLICATIONS}
+        is_system = target.rpartition("/")[0] in {
+            guest.path(system_application) for system_application in SYSTEM_APPLICATIONS
+        }
         path = target if is_system else path
     parser = parse_ini(read_text(guest, path))
     is_first = parser.sections()[:1] == [_SECTION]
@@ -162,7 +164,9 @@ def find_program(guest: Guest, name: str) -> str:
     is_path = "/" in name
     if is_path and not name.startswith("/"):
         return ""
-    for place in (name,) if is_path else (f"{each}/{name}" for each in _PROGRAM_FOLDERS):
+    for place in (
+        (name,) if is_path else (f"{program_folder}/{name}" for program_folder in _PROGRAM_FOLDERS)
+    ):
         path = Path(guest.path(place))
         real = path.resolve()
         if real.is_file() and os.access(real, os.X_OK):

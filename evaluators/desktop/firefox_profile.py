@@ -60,8 +60,8 @@ def default_profile(guest: Guest) -> str | None:
         if name.startswith("Install") and "Default" in each
     ]
     profiles = [each for name, each in sections if name.startswith("Profile") and "Path" in each]
-    marked = [each["Path"] for each in profiles if each.get("Default") == "1"]
-    known = [each["Path"] for each in profiles]
+    marked = [profile["Path"] for profile in profiles if profile.get("Default") == "1"]
+    known = [profile["Path"] for profile in profiles]
     path = next(iter(installed or marked or known), None)
     if path is None or path not in known:
         return None

@@ -104,7 +104,7 @@ def mail_sent_to(
         subject: the whole subject.
         recipients: addresses without names, To, Cc and Bcc together; case-insensitive.
     """
-    wanted = {each.strip().lower() for each in recipients}
+    wanted = {recipient.strip().lower() for recipient in recipients}
     return any(
         not each.flags & {_DELETED, _DRAFT} and _holds(_is_to, each, wanted)
         for each in _newest(account, folder, subject)
@@ -131,9 +131,10 @@ def mail_flagged(guest: Guest, account: str, folder: str, subject: str, flag: st
     wanted = flag.lower()
     messages = list(_messages(account, folder, _HEADERS, _MAX_HEADERS + 1))
     flags = [
-        each.flags
-        for each in messages
-        if (wanted == _DELETED or _DELETED not in each.flags) and _holds(_is_about, each, subject)
+        message.flags
+        for message in messages
+        if (wanted == _DELETED or _DELETED not in message.flags)
+        and _holds(_is_about, message, subject)
     ]
     is_whole = len(messages) <= _MAX_HEADERS
     return is_whole and bool(flags) and all(wanted in each for each in flags)
@@ -142,7 +143,7 @@ def mail_flagged(guest: Guest, account: str, folder: str, subject: str, flag: st
 def _newest(account: str, folder: str, subject: str) -> Iterator[Message]:
     """Return the newest messages with a subject."""
     messages = _messages(account, folder, _WHOLE, _MAX_MESSAGES)
-    found = (each for each in messages if _holds(_is_about, each, subject))
+    found = (message for message in messages if _holds(_is_about, message, subject))
     return itertools.islice(found, _MAX_OF_A_SUBJECT)
 
 
@@ -166,7 +167,9 @@ def _has_text(content: bytes, sender: str, text: str) -> bool:
 
 def _is_to(content: bytes, wanted: set[str]) -> bool:
     message = _headers(content)
-    return {each for name in ("To", "Cc", "Bcc") for each in _addresses(message, name)} == wanted
+    return {
+        address for name in ("To", "Cc", "Bcc") for address in _addresses(message, name)
+    } == wanted
 
 
 def _messages(account: str, folder: str, part: str, most: int) -> Iterator[Message]:
@@ -205,7 +208,7 @@ def _parse(rows: Sequence[object]) -> Iterator[Message]:
             rest = b"".join(each for each in after if isinstance(each, bytes))
             flags = imaplib.ParseFlags(row[0] + rest)
             yield Message(
-                row[1], frozenset(each.decode("ascii", "replace").lower() for each in flags)
+                row[1], frozenset(flag.decode("ascii", "replace").lower() for flag in flags)
             )
 
 
@@ -237,7 +240,7 @@ def _header(message: EmailMessage, name: str) -> str:
 def _addresses(message: EmailMessage, name: str) -> list[str]:
     """Return the addresses in a header, or in all headers of that name, small letters."""
     headers = message.get_all(name, []) if _values(message, name) else []
-    return [each.addr_spec.lower() for header in headers for each in header.addresses]
+    return [address.addr_spec.lower() for header in headers for address in header.addresses]
 
 
 def _values(message: EmailMessage, name: str) -> list[str]:

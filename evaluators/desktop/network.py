@@ -87,7 +87,7 @@ def dns_servers_are(guest: Guest, addresses: list[str]) -> bool:
     """
     if not addresses:
         raise ValueError("give at least one address")
-    wanted = [ipaddress.ip_address(each) for each in addresses]
+    wanted = [ipaddress.ip_address(address) for address in addresses]
     target = link_target(guest, "/etc/resolv.conf") or "resolv.conf"
     path = _RESOLVERS.get(posixpath.normpath(posixpath.join("/etc", target)), "")
     rows = map(_NAME_SERVER.match, lines_of(guest, path) if path else ())

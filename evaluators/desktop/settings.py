@@ -279,7 +279,7 @@ def _starts_system_program(guest: Guest, app: str) -> bool:
 def _is_hijacked(guest: Guest, app: str) -> bool:
     """Return whether a D-Bus service of the user's has the name of an application."""
     uid = Path(guest.home).stat().st_uid
-    for folder in (each.format(uid=uid) for each in _SERVICE_FOLDERS):
+    for folder in (service_folder.format(uid=uid) for service_folder in _SERVICE_FOLDERS):
         for name in names_in(guest, folder) or ():
             service = parse_ini(read_text(guest, f"{folder}/{name}"))
             if service.get("D-BUS Service", "Name", fallback="") == app.removesuffix(".desktop"):
@@ -307,5 +307,5 @@ def _is_readable(guest: Guest, path: str) -> bool:
         return status.st_mode & (bit << 6 if is_owner else bit << 3 if is_group else bit) != 0
 
     return lets(Path(path).stat(), stat.S_IROTH) and all(
-        lets(each.stat(), stat.S_IXOTH) for each in Path(path).parents
+        lets(parent.stat(), stat.S_IXOTH) for parent in Path(path).parents
     )

@@ -124,10 +124,10 @@ def user_in_group(guest: Guest, user: str, group: str) -> bool:
     if account is None or found is None:
         return False
     members = {
-        each
+        part
         for row in _rows(guest, "/etc/group", 4)
         if row[2] == found[2]
-        for each in row[3].split(",")
+        for part in row[3].split(",")
     }
     return account[3] == found[2] or user in members
 
@@ -239,7 +239,7 @@ def _is_found(guest: Guest, job: Job) -> bool:
     folders = job.path.split(":")
     if not job.path or "/" in job.program or not {"/bin", "/usr/bin"}.isdisjoint(folders):
         return True
-    places = (guest.path(f"{each}/{job.program}") for each in folders if each.startswith("/"))
+    places = (guest.path(f"{folder}/{job.program}") for folder in folders if folder.startswith("/"))
     return bool(job.program) and any(os.access(place, os.X_OK) for place in places)
 
 

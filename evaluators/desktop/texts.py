@@ -52,7 +52,7 @@ def file_has_line(guest: Guest, path: str, line: str) -> bool:
         line: the whole line.
     """
     content = read_plain_text(guest, path)
-    return content is not None and line.strip() in {each.strip() for each in content.split("\n")}
+    return content is not None and line.strip() in {part.strip() for part in content.split("\n")}
 
 
 @evaluator(on="desktop")

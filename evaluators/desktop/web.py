@@ -217,7 +217,7 @@ def ask(
 
 def _is_encoded(response: http.client.HTTPResponse) -> bool:
     codings = response.headers.get_all("Content-Encoding", [])
-    return any(each.strip().lower() not in {"", "identity"} for each in codings)
+    return any(coding.strip().lower() not in {"", "identity"} for coding in codings)
 
 
 def _is_page(headers: http.client.HTTPMessage) -> bool:

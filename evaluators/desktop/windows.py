@@ -155,4 +155,6 @@ def _of(guest: Guest, app: str) -> list[dict[str, Any]]:
 def _disputed(guest: Guest, app: str) -> list[dict[str, Any]]:
     """Return the windows, with another class, of programs that may be the application."""
     of = _of(guest, app)
-    return [one for one in guest.windows() if one not in of and guest.may_bear(one, app)]
+    return [
+        window for window in guest.windows() if window not in of and guest.may_bear(window, app)
+    ]

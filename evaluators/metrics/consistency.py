@@ -135,12 +135,15 @@ class _Search:
         place = {name: number for number, name in enumerate(order)}
         graph = structure.graph
         self._all = (1 << len(order)) - 1
-        self._needs = [sum(1 << place[one] for one in graph.predecessors(name)) for name in order]
+        self._needs = [
+            sum(1 << place[predecessor] for predecessor in graph.predecessors(name))
+            for name in order
+        ]
         members: dict[str, list[int]] = {}
         for name in order:
             members.setdefault(structure.apps[name], []).append(place[name])
         self._groups = [(sum(1 << each for each in group), group) for group in members.values()]
-        followers = [[place[one] for one in graph.successors(name)] for name in order]
+        followers = [[place[successor] for successor in graph.successors(name)] for name in order]
         self._entries = [_entries(group, followers) for _, group in self._groups]
 
     def run(self) -> int:

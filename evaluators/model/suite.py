@@ -109,7 +109,7 @@ def load_suite(
         content["code"] = dict(code.texts)
     files = [digest_files(task.setup, task.roles, extended) for task in tasks]
     if any(files):
-        content["files"] = {name: digest for each in files for name, digest in each.items()}
+        content["files"] = {name: digest for file in files for name, digest in file.items()}
     return Suite(
         name=index.name,
         version=index.version,
@@ -137,7 +137,7 @@ def _with_mistakes_of_tasks(
     try:
         reader.read_tasks(wanted)
     except SpecError as exc:
-        others = [each for each in exc.parts or (exc,) if not _UNKNOWN_FUNCTION.search(each.brief)]
+        others = [part for part in exc.parts or (exc,) if not _UNKNOWN_FUNCTION.search(part.brief)]
         return join_errors([error, *others])
     return error
 

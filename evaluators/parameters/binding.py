@@ -106,7 +106,7 @@ def _placeholders_of(
     """Return the mistakes of placeholders without a value, and the names that others use."""
     known = [*parameters]
     for name, parameter in parameters.items():
-        known += [f"{name}.{each}" for each in fields_of(parameter)]
+        known += [f"{name}.{field}" for field in fields_of(parameter)]
     used: set[str] = set()
     errors: list[SpecError] = []
     for key in WITH_PLACEHOLDERS:

@@ -28,10 +28,10 @@ def notification_posted(phone: PhoneView, package: str, title: str, text: str = 
         with: {package: com.google.android.deskclock, title: Alarm}}``
     """
     return any(
-        each.package == package
-        and each.title.strip() == title.strip()
-        and text.strip() in {"", each.text.strip()}
-        for each in phone.notifications()
+        notification.package == package
+        and notification.title.strip() == title.strip()
+        and text.strip() in {"", notification.text.strip()}
+        for notification in phone.notifications()
     )
 
 
@@ -52,7 +52,9 @@ def notifications_cleared(phone: PhoneView, package: str) -> bool:
     is_there = f"package:{package}" in installed
     has_key = package in (phone.notifying_packages() or ())
     return (
-        is_there and not has_key and all(each.package != package for each in phone.notifications())
+        is_there
+        and not has_key
+        and all(notification.package != package for notification in phone.notifications())
     )
 
 

@@ -93,8 +93,8 @@ def call_logged(
         ``{on: phone, check: call_logged, with: {number: "555 0199", kind: outgoing}}``
     """
     return any(
-        each.kind == kind and each.duration_s >= least_s and is_same_number(each.number, number)
-        for each in phone.calls()
+        call.kind == kind and call.duration_s >= least_s and is_same_number(call.number, number)
+        for call in phone.calls()
     )
 
 
@@ -114,11 +114,11 @@ def call_state_is(phone: PhoneView, state: Literal["ringing", "offhook"]) -> boo
 
 def _has_message(phone: PhoneView, box: str, number: str, text: str, state: str = "any") -> bool:
     return any(
-        each.box == box
-        and _plain(each.body) == _plain(text) != ""
-        and is_same_number(each.address, number)
-        and (state == "any" or each.is_read is (state == "read"))
-        for each in phone.messages()
+        message.box == box
+        and _plain(message.body) == _plain(text) != ""
+        and is_same_number(message.address, number)
+        and (state == "any" or message.is_read is (state == "read"))
+        for message in phone.messages()
     )
 
 

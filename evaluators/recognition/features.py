@@ -148,7 +148,7 @@ class XFeat:
             there, back = alike.argmax(dim=1), alike.argmax(dim=0)
             mutual = back[there] == self._torch.arange(len(there))
             points = one["keypoints"][mutual], two["keypoints"][there[mutual]]
-        return tuple(np.asarray(each, np.float32).reshape(-1, 2) for each in points)  # type: ignore[return-value]
+        return tuple(np.asarray(point, np.float32).reshape(-1, 2) for point in points)  # type: ignore[return-value]
 
     def _tensor(self, pixels: Pixels) -> Any:  # noqa: ANN401 - a tensor (1, 3, H, W), 0 to 1
         array = np.ascontiguousarray(pixels.transpose(2, 0, 1))[None]

@@ -70,8 +70,8 @@ class Inventory:
     def count(self, kind: Kind, state: MachineState) -> int:
         """Return how many machines of a kind that are lent now are in a state."""
         return sum(
-            one.kind is kind and one.state is state and self.is_offered(one)
-            for one in self.records()
+            record.kind is kind and record.state is state and self.is_offered(record)
+            for record in self.records()
         )
 
     def is_lent(self, kind: Kind) -> bool:

@@ -75,12 +75,12 @@ class Sight:
 
     def counts(self) -> dict[tuple[str, str], int]:
         """Count machines by kind and state."""
-        return dict(Counter((one.kind, one.state) for one in self.machines))
+        return dict(Counter((machine.kind, machine.state) for machine in self.machines))
 
     @property
     def lost(self) -> tuple[SeenMachine, ...]:
         """Machines that do not run although they should, or about which nobody can be asked."""
-        return tuple(one for one in self.machines if one.state in {ENDED, UNREACHABLE})
+        return tuple(machine for machine in self.machines if machine.state in {ENDED, UNREACHABLE})
 
     @property
     def is_well(self) -> bool:
@@ -124,19 +124,21 @@ class Liveness:
         records = self._records()
         silent = dict.fromkeys(self._hosts, "")
         states = self._ask_all(records, silent)
-        gone = [one for one in records if states.get(one.machine_id) == ENDED]
+        gone = [record for record in records if states.get(record.machine_id) == ENDED]
         if gone:
             self._clock.sleep(AGAIN_S)
-            present = {one.machine_id: one for one in self._records()}
+            present = {record.machine_id: record for record in self._records()}
             again = [present[one.machine_id] for one in gone if one.machine_id in present]
             states |= self._ask_all(again, silent)
-            records = [one for one in records if one.machine_id in present]
+            records = [record for record in records if record.machine_id in present]
         return Sight(
             tuple(
                 SeenMachine(
-                    one.machine_id, one.kind.value, states.get(one.machine_id, one.state.value)
+                    record.machine_id,
+                    record.kind.value,
+                    states.get(record.machine_id, record.state.value),
                 )
-                for one in records
+                for record in records
             ),
             silent,
         )
@@ -149,7 +151,11 @@ class Liveness:
         """Return the states of machines by id; of those that should run."""
         states: dict[str, str] = {}
         for name, host in self._hosts.items():
-            mine = [one for one in records if one.backend in host.recorded and one.state in _RUNS]
+            mine = [
+                record
+                for record in records
+                if record.backend in host.recorded and record.state in _RUNS
+            ]
             try:
                 running = self._ask(name, host)
             except MesocosmError as exc:
@@ -216,7 +222,9 @@ class LivenessWatch:
         sight = self._sight
         if self._clock.monotonic_s() - self._looked_s <= STALE_S + ASK_TIMEOUT_S:
             return sight
-        lost = (SeenMachine(one.machine_id, one.kind, UNREACHABLE) for one in sight.machines)
+        lost = (
+            SeenMachine(machine.machine_id, machine.kind, UNREACHABLE) for machine in sight.machines
+        )
         return Sight(tuple(lost), dict.fromkeys(sight.hosts, "Nobody looked lately."))
 
     def __enter__(self) -> Self:

@@ -145,15 +145,17 @@ def clock_bounds(windows: Sequence[WindowState], elements: Sequence[Element]) ->
         windows: of the desktop.
         elements: its accessibility tree.
     """
-    docks = [_bounds_of(one) for one in windows if one.kind == "dock"]
+    docks = [_bounds_of(window) for window in windows if window.kind == "dock"]
     found = []
-    for one in elements:
-        is_clock = (one.role == "toggle button" and not one.name) or _TIME_OF_DAY.search(one.name)
-        dock = next((dock for dock in docks if _is_within(one.bounds, dock)), None)
+    for element in elements:
+        is_clock = (element.role == "toggle button" and not element.name) or _TIME_OF_DAY.search(
+            element.name
+        )
+        dock = next((dock for dock in docks if _is_within(element.bounds, dock)), None)
         if is_clock and dock is not None:
-            room_px = (one.bounds.right - one.bounds.left) // 2
-            left = max(dock.left, one.bounds.left - room_px)
-            right = min(dock.right, one.bounds.right + room_px)
+            room_px = (element.bounds.right - element.bounds.left) // 2
+            left = max(dock.left, element.bounds.left - room_px)
+            right = min(dock.right, element.bounds.right + room_px)
             found.append(Bounds(left, dock.top, right, dock.bottom))
     return found or docks
 

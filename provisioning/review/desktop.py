@@ -106,11 +106,15 @@ def find_interruptions(
         windows: of the desktop.
         elements: its accessibility tree.
     """
-    lines = [f"a {one.kind} is open: {one}" for one in windows if one.kind in _INTERRUPTING_KINDS]
+    lines = [
+        f"a {window.kind} is open: {window}"
+        for window in windows
+        if window.kind in _INTERRUPTING_KINDS
+    ]
     lines += [
-        f"the tree holds the {one.role} {one.name!r}"
-        for one in elements
-        if one.role in _INTERRUPTING_ROLES
+        f"the tree holds the {element.role} {element.name!r}"
+        for element in elements
+        if element.role in _INTERRUPTING_ROLES
     ]
     return tuple(lines)
 
@@ -126,11 +130,11 @@ def find_missing_windows(
     """
     lines = []
     for kind, wanted, name in EXPECTED_KINDS:
-        count = sum(one.kind == kind for one in windows)
+        count = sum(window.kind == kind for window in windows)
         if count < wanted:
             lines.append(f"windows missing: {count} of {wanted} {name}")
-    docks = [one for one in windows if one.kind == "dock"]
-    whole = [(one.geometry[2], one.geometry[3]) for one in docks]
+    docks = [window for window in windows if window.kind == "dock"]
+    whole = [(dock.geometry[2], dock.geometry[3]) for dock in docks]
     clocks = [
         box
         for box in clock_bounds(windows, elements)
@@ -149,7 +153,7 @@ def find_missing_icons(elements: Sequence[Element]) -> tuple[str, ...]:
     Args:
         elements: the accessibility tree.
     """
-    shown = {one.name for one in elements}
+    shown = {element.name for element in elements}
     return tuple(
         f"the desktop has no icon called {name}" for name in EXPECTED_ICONS if name not in shown
     )

@@ -44,7 +44,7 @@ class RemoteQueue:
         rows: list[QueuedRun] = []
         before: dict[str, object] = {}
         while len(rows) < limit:
-            query = {"state": [each.value for each in states], **before}
+            query = {"state": [state.value for state in states], **before}
             part = self._client.get("/queue", limit=min(_PAGE, limit - len(rows)), **query)
             rows += [queued_run(row) for row in part["runs"]]
             if part["before"] is None:

@@ -46,7 +46,7 @@ def require_valid_schedule(schedule: Schedule, around: Surroundings) -> None:
 @router.get("", dependencies=[Reader])
 def list_schedules(around: Around) -> Schedules:
     """List all schedules by name."""
-    return Schedules(schedules=[registered(each) for each in around.register.entries()])
+    return Schedules(schedules=[registered(entry) for entry in around.register.entries()])
 
 
 @router.post("", status_code=201, dependencies=[Operator])

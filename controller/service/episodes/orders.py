@@ -89,6 +89,6 @@ class StepOrder(Order):
 
     def turn(self) -> Turn:
         """Return it as the episode takes it."""
-        actions = tuple(Action(each.do, each.on, each.args) for each in self.actions)
+        actions = tuple(Action(action.do, action.on, action.args) for action in self.actions)
         cost = self.usage
         return Turn(actions, Usage(cost.prompt_tokens, cost.completion_tokens, cost.usd))

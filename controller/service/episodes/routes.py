@@ -100,7 +100,7 @@ async def open_episode(order: OpenOrder, around: Around) -> EpisodeReply:
     except DeadlineError as exc:
         if order.key is None:  # nobody could ask for it again
             session.close(End.CANCELLED)
-        waiting = sum(not each.opening.done() for each in around.episodes.entries())
+        waiting = sum(not entry.opening.done() for entry in around.episodes.entries())
         raise CapacityError(
             exc.brief, queue_length=max(1, waiting), retry_after_s=_RETRY_S
         ) from exc
@@ -114,7 +114,7 @@ async def open_episode(order: OpenOrder, around: Around) -> EpisodeReply:
 @router.get("", dependencies=[Reader])
 def list_episodes(around: Around) -> Episodes:
     """List the episodes that are known, those opened last first."""
-    return Episodes(episodes=[row_of(each) for each in around.episodes.entries()])
+    return Episodes(episodes=[row_of(entry) for entry in around.episodes.entries()])
 
 
 @router.get("/{episode}", dependencies=[Reader])

@@ -138,7 +138,9 @@ class EpisodeSessions:
             CapacityError: it must wait.
         """
         self._expire_places()
-        is_open = [each for each in self._sessions.values() if each.phase is not Phase.OVER]
+        is_open = [
+            session for session in self._sessions.values() if session.phase is not Phase.OVER
+        ]
         places = list(self._line)
         ahead = places.index(key) if key in self._line else len(places)
         if len(is_open) + ahead < self._max_open:

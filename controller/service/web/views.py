@@ -72,8 +72,8 @@ def nights(around: Surroundings) -> list[Night]:
     """Return the last two runs of each schedule that are over."""
     rows = around.queue.entries(OVER, limit=1000)
     found = []
-    for each in around.register.entries():
-        name = each.schedule.name
+    for entry in around.register.entries():
+        name = entry.schedule.name
         found.append(Night(name, [row for row in rows if row.schedule == name][:_NIGHTS]))
     return [night for night in found if night.runs]
 
@@ -152,8 +152,8 @@ def queued(around: Surroundings, run: str) -> QueuedRun | None:
 def schedules(around: Surroundings, *, slots: int) -> list[tuple[Registered, list[Slot]]]:
     """Return all schedules with their last slots."""
     return [
-        (each, around.register.recent(each.schedule.name, limit=slots))
-        for each in around.register.entries()
+        (entry, around.register.recent(entry.schedule.name, limit=slots))
+        for entry in around.register.entries()
     ]
 
 

@@ -151,7 +151,9 @@ class RemoteBackend:
             raise
 
     def _find(self, name: str) -> Remote | None:
-        return next((one for one in read_remotes(self._settings) if machine_id(one) == name), None)
+        return next(
+            (remote for remote in read_remotes(self._settings) if machine_id(remote) == name), None
+        )
 
 
 def machine_id(remote: Remote) -> str:

@@ -122,7 +122,7 @@ class Remotes(BaseModel):
     @field_validator("machines")
     @classmethod
     def _names_differ(cls, machines: tuple[Remote, ...]) -> tuple[Remote, ...]:
-        names = [one.name for one in machines]
+        names = [machine.name for machine in machines]
         if doubled := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"several machines are called {', '.join(doubled)}")
         return machines

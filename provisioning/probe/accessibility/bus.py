@@ -137,7 +137,9 @@ class Bus:
 
     def call_daemon_for_each(self, member: str, arguments: Sequence[str]) -> list[Reply]:
         """Call a method of the bus daemon once for each argument; raises as `call` does."""
-        return self.call([Call(DAEMON, _DAEMON_PATH, DAEMON, member, (one,)) for one in arguments])
+        return self.call(
+            [Call(DAEMON, _DAEMON_PATH, DAEMON, member, (argument,)) for argument in arguments]
+        )
 
     def call(self, calls: Sequence[Call]) -> list[Reply]:
         """Call methods and return the values that each returned, None for an error.

@@ -80,7 +80,7 @@ class Selections:
             found["owned"] = True
             targets = self._targets(selection, deadline_s)
             found["targets"] = sorted(targets)
-            offered = [one for one in _TEXTS if one in targets]
+            offered = [text for text in _TEXTS if text in targets]
             if offered:
                 data = self._convert(selection, targets[offered[0]], deadline_s)
                 found["text"] = hashlib.sha256(data).hexdigest()

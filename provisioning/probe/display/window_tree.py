@@ -88,14 +88,16 @@ def _look_into(display: Display, tops: list[_Window]) -> list[_Window]:
     ]
     rows = _look(display, [child for child, _ in inner])
     parents = dict(inner)
-    return [one._replace(parent=parents[one.id]) for one in rows]
+    return [row._replace(parent=parents[row.id]) for row in rows]
 
 
 def _look(display: Display, ids: list[Any], parent: int = 0) -> list[_Window]:
     numbers = [one if isinstance(one, int) else int(one.id) for one in ids]
     if len(numbers) > MAX_WINDOWS:
         raise TooManyWindowsError(f"there are {len(numbers)} windows")
-    replies = ask(display, [one for number in numbers for one in _questions(display, number)])
+    replies = ask(
+        display, [question for number in numbers for question in _questions(display, number)]
+    )
     rows = (
         _window_of(number, parent, replies[3 * place : 3 * place + 3])
         for place, number in enumerate(numbers)
@@ -126,7 +128,7 @@ def _window_of(window_id: int, parent: int, replies: list[Any]) -> _Window | Non
         is_shown=attributes.map_state == X.IsViewable,
         is_managed=next(iter(numbers_in(state)), 0) in _MANAGED,
         is_loose=bool(attributes.override_redirect),
-        children=tuple(int(getattr(one, "id", one)) for one in tree.children),
+        children=tuple(int(getattr(child, "id", child)) for child in tree.children),
     )
 
 

@@ -100,7 +100,7 @@ def _view(panel: Panel, source: Prometheus, now_s: float, window_s: float) -> Pa
     shown = partial(shown_as, panel.unit)
     if panel.kind == "figure":
         rows = _ask(panel, lambda text: source.now(at_range(text, rate)))
-        return PanelView(panel, tuple((one.label, shown(one.points[-1][1])) for one in rows))
+        return PanelView(panel, tuple((row.label, shown(row.points[-1][1])) for row in rows))
     start_s = now_s - window_s
     rows = _ask(panel, lambda text: source.over_time(at_range(text, rate), start_s, now_s, step_s))
     return PanelView(panel, chart=draw_chart(rows, start_s, now_s, shown) if rows else None)

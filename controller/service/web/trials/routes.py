@@ -157,7 +157,7 @@ def describe(timeline: Timeline, at: int | None) -> dict[str, Any]:
 
 def _choose(around: Surroundings, run: str, task: str, repeat: int, number: int | None) -> Chosen:
     folder = around.store.open(run)
-    attempts = {each.number: each for each in find_attempts(folder, task, repeat)}
+    attempts = {attempt.number: attempt for attempt in find_attempts(folder, task, repeat)}
     number = max(attempts) if number is None else number
     if number not in attempts:
         raise UnknownNameError.of("attempt", str(number), map(str, attempts))
