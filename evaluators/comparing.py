@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evaluators.pictures import Picture
+    from evaluators.pictures import Picture, Pixels
 
     Grey = npt.NDArray[np.float32]
 
@@ -34,6 +34,10 @@ _FLAT = 2.0
 _BLOCKS = 8
 _SAME_BLOCK = 24.0
 _TONES = 16
+_OTHER_CHANGE = 0.4
+_SLACK_PX = 2
+_SAMPLES = 64
+_SAME_DIFFERENCE = 1.0
 
 
 def is_same(left: str, right: str, way: Way) -> bool:
@@ -112,6 +116,61 @@ def retoned(source: Grey, found: Grey) -> Grey:
     for places in np.array_split(np.argsort(source, axis=None, kind="stable"), _TONES):
         tones[places] = np.median(found.ravel()[places])
     return tones.reshape(source.shape)
+
+
+def is_by_tone(source: Grey, found: Grey) -> bool:
+    """Return whether a channel changed by its brightness alone, wherever that is.
+
+    What differs otherwise may be two fifths of the whole change: a compressed file is below that, and
+    a picture that is blurred, or of which half is changed, above.
+
+    Args:
+        source: the channel.
+        found: the other one, of the same shape.
+    """
+    change = found - source
+    other = change - retoned(source, change)
+    return bool(np.abs(other).mean() <= _OTHER_CHANGE * np.abs(change).mean())
+
+
+def aligned_part(found: Picture, source: Picture, left: int, top: int) -> Picture | None:
+    """Return the part of a picture that another one shows, at most 2 px beside a place.
+
+    Args:
+        found: shows the part, in its size.
+        source: the picture.
+        left: of the place, px.
+        top: of the place.
+
+    Returns:
+        None when the part is clearly further away.
+    """
+    width, height = found.size
+    differences = {
+        (x, y): _difference(found.pixels, source.pixels[y : y + height, x : x + width])
+        for x in _around(left, source.size[0] - width)
+        for y in _around(top, source.size[1] - height)
+    }
+    near = [
+        (difference, (x, y))
+        for (x, y), difference in differences.items()
+        if max(abs(x - left), abs(y - top)) <= _SLACK_PX
+    ]
+    if not near or min(near)[0] > min(differences.values()) + _SAME_DIFFERENCE:
+        return None
+    x, y = min(near)[1]
+    return source.with_pixels(source.pixels[y : y + height, x : x + width])
+
+
+def _around(middle: int, last: int) -> range:
+    """Return the positions about one, by one more than is allowed on each side."""
+    return range(max(0, middle - _SLACK_PX - 1), min(last, middle + _SLACK_PX + 1) + 1)
+
+
+def _difference(one: Pixels, two: Pixels) -> float:
+    """Return the mean difference of two pictures of the same size, at a grid of their px."""
+    step = min(one.shape[:2]) // _SAMPLES + 1
+    return float(np.abs(one[::step, ::step].astype(np.int16) - two[::step, ::step]).mean())
 
 
 def structure(one: Grey, two: Grey) -> float:

@@ -11,8 +11,10 @@ only another program knows counts as the order of code points.
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import sqlite3
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,8 +32,10 @@ _MAX_STEPS = 2_000
 _OPERATIONS_A_STEP = 10_000
 _HEAD = b"SQLite format 3\0"
 _READS = 5
+_ROUNDED = 1e-12
 _MAX_COLLATIONS = 8
 _COMPANIONS = ("-journal", "-wal")
+_SELECT = re.compile(r"\s*(SELECT|WITH)\s", re.IGNORECASE)
 _QUOTED = re.compile(
     r"""'(?:[^']|'')*'|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|/\*.*?(?:\*/|$)|"(?P<name>(?:[^"]|"")*)\"""",
     re.DOTALL,
@@ -43,11 +47,12 @@ _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[object]]) -> bool:
     """Return whether a query on an SQLite database returns exactly these rows, in this order.
 
-    A text is not a number; 1 equals 1.0. Rows count once they are committed. The query must read
-    tables: a view of that name could return anything. Columns compare as the database declares: with
-    ``COLLATE NOCASE``, Apple equals apple. A database that is missing, broken or larger than 128 MiB, or
-    has no such tables or columns, is unmet; a name in double quotes is never taken for a text. Proves
-    the state, not who made it.
+    A text is not a number; 1 equals 1.0; floating-point numbers may differ by one part in a trillion, as
+    sums in another order do. Rows count once they are committed. The query must read tables: a view of
+    that name could return anything. Columns compare as the database declares: with ``COLLATE NOCASE``,
+    Apple equals apple. A database that is missing, broken or larger than 128 MiB, or has no such tables
+    or columns, is unmet; a name in double quotes is never taken for a text. Proves the state, not who
+    made it.
 
     Example:
         ``{on: desktop, check: sqlite_query_equals, with: {path: ~/shop.db, query: "SELECT name FROM
@@ -62,10 +67,12 @@ def sqlite_query_equals(guest: Guest, path: str, query: str, rows: list[list[obj
     Raises:
         ValueError: `query` is not a SELECT.
     """
-    if not query.lstrip().upper().startswith(("SELECT ", "WITH ")):
+    if not _SELECT.match(query):
         raise ValueError("the query must be a SELECT")
     found = query_rows(guest, path, _with_names(query))
-    return found is not None and [list(row) for row in found] == rows
+    if found is None or [len(row) for row in found] != [len(row) for row in rows]:
+        return False
+    return all(map(_is_value, chain(*found), chain(*rows)))
 
 
 @evaluator(on="desktop")
@@ -86,6 +93,13 @@ def sqlite_row_count(guest: Guest, path: str, table: str, count: int) -> bool:
     """
     name = table.replace('"', '""')
     return query_rows(guest, path, f'SELECT count(*) FROM "{name}"') == [(count,)]  # noqa: S608
+
+
+def _is_value(seen: object, wanted: object) -> bool:
+    """Compare two values; what is calculated of binary fractions depends on the order."""
+    if isinstance(seen, float) and isinstance(wanted, (int, float)):
+        return math.isclose(seen, wanted, rel_tol=_ROUNDED, abs_tol=_ROUNDED)
+    return seen == wanted
 
 
 def _with_names(query: str) -> str:

@@ -17,15 +17,17 @@ if TYPE_CHECKING:
     from evaluators.desktop.repository import Repository
     from provisioning.probe.guest import Guest
 
+_BRANCHES, _TAGS = "refs/heads/", "refs/tags/"
 _REGULAR = "100"
 """With which the modes of regular files begin."""
 
 
 @evaluator(on="desktop")
 def git_branch_is(guest: Guest, path: str, branch: str) -> bool:
-    """Return whether a repository has this branch checked out.
+    """Return whether this branch is the current one of a repository, as git's status states it.
 
-    Proves the state, not who made it.
+    The files of the work tree do not matter: they may still be those of another branch. Proves the
+    state, not who made it.
 
     Example:
         ``{on: desktop, check: git_branch_is, with: {path: ~/project, branch: main}}``
@@ -37,14 +39,15 @@ def git_branch_is(guest: Guest, path: str, branch: str) -> bool:
     """
     with verified_copy(guest, path) as copy:
         head = copy and copy.output("symbolic-ref", "--quiet", "HEAD")
-    return head == f"refs/heads/{branch}"
+    return head == f"{_BRANCHES}{branch}"
 
 
 @evaluator(on="desktop")
 def git_branch_exists(guest: Guest, path: str, branch: str) -> bool:
     """Return whether a repository has a branch of this name, with a commit.
 
-    Proves the state, not who made it.
+    A name that stands for another branch is a branch; one that stands for a tag is none. Proves the
+    state, not who made it.
 
     Example:
         ``{on: desktop, check: git_branch_exists, with: {path: ~/project, branch: fix}}``
@@ -55,7 +58,7 @@ def git_branch_exists(guest: Guest, path: str, branch: str) -> bool:
         branch: its name.
     """
     with verified_copy(guest, path) as copy:
-        return copy is not None and copy.commit(f"refs/heads/{branch}") is not None
+        return copy is not None and _named(copy, _BRANCHES, branch) is not None
 
 
 @evaluator(on="desktop")
@@ -74,7 +77,7 @@ def git_tag_at(guest: Guest, path: str, tag: str, ref: str = "HEAD") -> bool:
         ref: a branch, tag or commit; a name that a branch and a tag share is unmet unless it is whole.
     """
     with verified_copy(guest, path) as copy:
-        tagged = copy and copy.commit(f"refs/tags/{tag}")
+        tagged = copy and _named(copy, _TAGS, tag)
         return copy is not None and tagged is not None and tagged == copy.commit(ref)
 
 
@@ -82,7 +85,7 @@ def git_tag_at(guest: Guest, path: str, tag: str, ref: str = "HEAD") -> bool:
 def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEAD") -> bool:
     """Return whether a commit has exactly this message; white space at its ends is ignored.
 
-    Proves the state, not who made it.
+    CRLF is a newline. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: git_commit_message_is, with: {path: ~/project, message: Fix typo}}``
@@ -96,7 +99,7 @@ def git_commit_message_is(guest: Guest, path: str, message: str, ref: str = "HEA
     with verified_copy(guest, path) as copy:
         commit = copy and copy.commit(ref)
         content = copy.output("cat-file", "commit", commit) if copy and commit else None
-    return content is not None and content.partition("\n\n")[2].strip() == message.strip()
+    return content is not None and _message(content) == _message(f"\n\n{message}")
 
 
 @evaluator(on="desktop")
@@ -121,7 +124,7 @@ def git_commit_message_contains(guest: Guest, path: str, text: str, ref: str = "
         content = copy.output("cat-file", "commit", commit) if copy and commit else None
     if content is None or not wanted:
         return False
-    return wanted in " ".join(content.partition("\n\n")[2].split())
+    return wanted in " ".join(_message(content).split())
 
 
 @evaluator(on="desktop")
@@ -172,8 +175,8 @@ def git_commit_changes(guest: Guest, path: str, files: list[str], ref: str = "HE
 def git_file_equals(guest: Guest, path: str, file: str, text: str, ref: str = "HEAD") -> bool:
     """Return whether a file of a commit holds exactly this text.
 
-    One newline at the end and the state of the work tree are ignored. A symbolic link is no file. Proves
-    the state, not who made it.
+    One newline at the end is ignored, and so are a byte order mark and the state of the work tree; CRLF
+    is a newline. A symbolic link is no file. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: git_file_equals, with: {path: ~/project, file: NAME, text: Mesocosm}}``
@@ -189,7 +192,7 @@ def git_file_equals(guest: Guest, path: str, file: str, text: str, ref: str = "H
         commit = copy and copy.commit(ref)
         blob = _blob(copy, commit, file) if copy and commit else None
         content = copy.output("cat-file", "blob", blob) if copy and blob else None
-    return content is not None and content == text.removesuffix("\n")
+    return content is not None and _plain(f"{content}\n") == _plain(text)
 
 
 def _blob(copy: Repository, commit: str, file: str) -> str | None:
@@ -197,3 +200,19 @@ def _blob(copy: Repository, commit: str, file: str) -> str | None:
     listed = copy.output("ls-tree", "--full-tree", "-z", commit, "--", file) or ""
     what, _, name = listed.removesuffix("\0").partition("\t")
     return what.split(" ")[-1] if what.startswith(_REGULAR) and name == file else None
+
+
+def _named(copy: Repository, kind: str, name: str) -> str | None:
+    """Return the commit of a branch or tag; None when there is none, or it stands for one of another kind."""
+    target = copy.output("symbolic-ref", "--quiet", f"{kind}{name}") or kind
+    return copy.commit(f"{kind}{name}") if target.startswith(kind) else None
+
+
+def _message(commit: str) -> str:
+    """Return a commit's message, its CRLF as newlines, without white space at its ends."""
+    return commit.partition("\n\n")[2].replace("\r\n", "\n").strip()
+
+
+def _plain(text: str) -> str:
+    """Return a text as editors show it: without byte order mark and last newline, its CRLF as newlines."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n")

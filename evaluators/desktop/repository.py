@@ -37,6 +37,8 @@ GIT = (
 )  # fmt: skip
 _HEAD = "HEAD"
 _LINK = "gitdir: "
+_REMOTES, _SYMBOLIC = "refs/remotes/", b"ref: "
+"""Default branches of remotes, which stand for nothing once the remote has renamed its own."""
 _AMBIGUOUS = b" is ambiguous"
 _CANNOT_RUN = (126, 127)
 _CONFIGURATION = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
@@ -180,6 +182,8 @@ def _copy(guest: Guest, places: _Places, target: str, *, with_shallow: bool) -> 
         data = read_bytes(guest, places.path(name), left)
         if data is None or count >= _MAX_FILES:
             return False
+        if name.startswith(_REMOTES) and data.startswith(_SYMBOLIC):
+            continue
         left -= len(data)
         copied = Path(target, name)
         copied.parent.mkdir(mode=0o755, parents=True, exist_ok=True)

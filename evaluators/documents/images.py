@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from evaluators.comparing import is_same_picture, resized, retoned, structure
+from evaluators.comparing import (
+    aligned_part,
+    is_by_tone,
+    is_same_picture,
+    resized,
+    retoned,
+    structure,
+)
 from evaluators.decorators import evaluator
 from evaluators.pictures import unusable
 
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from evaluators.comparing import Grey
     from evaluators.machine_view import MachineView
     from evaluators.pictures import Picture
 
@@ -104,8 +112,9 @@ def image_brightness_changed(
     """Return whether a picture is an original made brighter or darker, with the same content.
 
     Its mean brightness must differ by at least 3 of 255 in that direction, its size must be the
-    original's, and its structure must be kept (correlation of brightness at least 0.9). What was
-    painted over small parts does not count. Proves the state, not who made it.
+    original's, and its structure must be kept (correlation of brightness at least 0.9). Equally bright
+    parts must have changed alike: half a picture made darker is unmet. What was painted over small parts
+    does not count. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -117,13 +126,11 @@ def image_brightness_changed(
         ``{on: desktop, check: image_brightness_changed,
         with: {path: ~/a.png, original: /srv/cat.png, direction: darker}}``
     """
-    source = _original(view, original)
-    found = _kept(view, path, source)
-    if found is None:
+    tones = _tones(view, path, _original(view, original))
+    if tones is None:
         return False
-    before = resized(source.grey())
-    after = retoned(before, resized(found.grey()))
-    change = round(float(after.mean() - retoned(before, before).mean()), 2)
+    before, after = tones
+    change = round(float(after.mean() - before.mean()), 2)
     return (change if direction == "brighter" else -change) >= _LEAST_BRIGHTNESS
 
 
@@ -134,8 +141,9 @@ def image_contrast_changed(
     """Return whether a picture is an original with more or less contrast, and the same content.
 
     The standard deviation of its brightness must differ by at least a twentieth in that direction,
-    its size must be the original's, and its structure must be kept (correlation at least 0.9). What
-    was painted over small parts does not count. Proves the state, not who made it.
+    its size must be the original's, and its structure must be kept (correlation at least 0.9). Equally
+    bright parts must have changed alike: a blurred or sharpened picture is unmet. What was painted over
+    small parts does not count. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -147,13 +155,11 @@ def image_contrast_changed(
         ``{on: desktop, check: image_contrast_changed,
         with: {path: ~/a.png, original: /srv/cat.png, direction: more}}``
     """
-    source = _original(view, original)
-    found = _kept(view, path, source)
-    if found is None:
+    tones = _tones(view, path, _original(view, original))
+    if tones is None:
         return False
-    before = resized(source.grey())
-    after = retoned(before, resized(found.grey()))
-    change = float(after.std() / retoned(before, before).std()) - 1
+    before, after = tones
+    change = float(after.std() / before.std()) - 1
     return (change if direction == "more" else -change) >= _LEAST_CONTRAST
 
 
@@ -236,7 +242,7 @@ def image_cropped(
 ) -> bool:
     """Return whether a picture is exactly this part of an original, to 2 px in each direction.
 
-    Proves the state, not who made it.
+    Its position and its size may differ by as much. Proves the state, not who made it.
 
     Args:
         view: the machine.
@@ -260,8 +266,8 @@ def image_cropped(
         for seen, wanted in zip(found.size, (width, height), strict=True)
     ):
         return False
-    part = source.with_pixels(source.pixels[top : top + height, left : left + width])
-    return is_same_picture(found, part)
+    part = aligned_part(found, source, left, top)
+    return part is not None and is_same_picture(found, part)
 
 
 @evaluator(on="documents")
@@ -312,13 +318,18 @@ def _original(view: MachineView, source: str) -> Picture:
     return found
 
 
-def _kept(view: MachineView, path: str, source: Picture) -> Picture | None:
-    """Return the picture if it has the original's size and structure; None otherwise."""
+def _tones(view: MachineView, path: str, source: Picture) -> tuple[Grey, Grey] | None:
+    """Return the brightness of an original and of a picture, as far as the former decides the latter.
+
+    None if the picture has another size or structure, or what changed is more than its tones.
+    """
     found = view.picture(path)
     if found is None or found.size != source.size:
         return None
-    alike = structure(resized(found.grey()), resized(source.grey()))
-    return found if alike >= _SAME_STRUCTURE else None
+    before, after = resized(source.grey()), resized(found.grey())
+    if structure(before, after) < _SAME_STRUCTURE or not is_by_tone(before, after):
+        return None
+    return retoned(before, before), retoned(before, after)
 
 
 def _greys(picture: Picture) -> Iterator[npt.NDArray[np.float32]]:

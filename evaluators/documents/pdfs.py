@@ -46,10 +46,11 @@ def pdf_page_has_text(view: MachineView, path: str, text: str, page: Number = 1)
     """Return whether a page of a PDF contains a text, as whole words in a row.
 
     Runs of white space count as one blank, as PDFs do not store lines; ligatures count as their
-    letters. A word may be divided at the end of a line, and its letters may stand apart. Notes written on the page count. Text in pictures is not read. Text does not count that begins
-    without ink, transparent, under a mask, tiny, off the page, in the colour below it, under a plain rectangle
-    or an opaque picture, or in a layer that is off. No more is proven of its being seen: what a font draws
-    for its letters is not looked at, nor is what patterns, shadings, other shapes and annotations paint.
+    letters. A word may be divided at the end of a line, and its letters may stand apart. Notes written on the
+    page count for what they show. Text in pictures is not read. Text does not count that begins without ink,
+    transparent, under a mask, tiny, off the page, in the colour below it, under a plain rectangle or an
+    opaque picture, or in a layer that is off. No more is proven of its being seen: what a font draws for its
+    letters is not looked at, nor is what patterns, shadings, other shapes and annotations paint.
     Proves the state, not who made it.
 
     Args:
@@ -94,7 +95,7 @@ def pdf_field_equals(view: MachineView, path: str, field: str, value: str) -> bo
 def pdf_title_equals(view: MachineView, path: str, title: str) -> bool:
     """Return whether the title in a PDF's document information is exactly this.
 
-    Without one there, the title in its XMP metadata counts. Proves the state, not who made it.
+    Without one there, the usual one of the titles in its XMP metadata counts. Proves the state, not who made it.
 
     Args:
         view: the machine.

@@ -1,7 +1,8 @@
 """Presentations: OpenDocument (.odp) and PowerPoint (.pptx), recognised by content.
 
-Hidden shapes, pictures without a size, shapes of which less than half is on the slide, and text that is
-hidden, transparent or smaller than 2 pt are ignored. Colours are not judged, since slides have backgrounds;
+Hidden shapes and groups, pictures smaller than a thousandth of the slide, shapes of which less than half is
+on the slide, and text that is hidden, transparent or smaller than 2 pt are ignored, as is the prompt of an
+empty placeholder. Colours are not judged, since slides have backgrounds;
 nor are the shapes that may cover another one: what lies beneath one counts.
 """
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 Number = Annotated[int, Field(ge=1)]
 _LOW, _HIGH = 0.4, 0.6
+_SMALLEST = 0.001
+"""A picture with a side below this share of its slide cannot be seen."""
 
 
 @evaluator(on="documents")
@@ -64,7 +67,7 @@ def slide_title_equals(view: MachineView, path: str, slide: Number, title: str) 
 def slide_has_line(view: MachineView, path: str, slide: Number, text: str) -> bool:
     """Return whether a line (paragraph) of a slide, other than its title, is exactly this.
 
-    White space at its ends and speaker notes are ignored. A line beneath another shape counts.
+    White space at its ends and speaker notes are ignored. Cells of tables count. A line beneath another shape counts.
 
     Args:
         view: the machine.
@@ -126,8 +129,8 @@ def slide_has_picture(
 ) -> bool:
     """Return whether a slide shows a picture at a position.
 
-    The picture may have been scaled or saved in another format. One that is cropped, transparent, or made
-    white or black does not count; one beneath another shape does. ``left`` means that its centre is in
+    The picture may have been scaled or saved in another format. One that is cropped, transparent, made
+    white or black, or repainted by an effect does not count; one beneath another shape does. ``left`` means that its centre is in
     the left two fifths of the slide, and so on; ``center`` is the fifth between them in both directions;
     ``full`` covers the slide but for a twentieth on each side.
 
@@ -147,7 +150,7 @@ def slide_has_picture(
     if found is None or original is None:
         return False
     for shape in _shapes(found, "picture"):
-        if min(shape.width, shape.height) <= 0:
+        if min(shape.width, shape.height) < _SMALLEST:
             continue
         shown = decode_picture(base64.b64decode(shape.picture))
         if shown is not None and is_same_picture(shown, original) and _is_at(shape, place):

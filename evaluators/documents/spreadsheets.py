@@ -274,7 +274,8 @@ def sheet_has_chart(
 def cells_bold(view: MachineView, path: str, cells: list[Place], sheet: str = "") -> bool:
     """Return whether these cells of a spreadsheet are bold, and not all others as well.
 
-    The format of whole cells counts: neither that of words within them nor conditional formats.
+    A cell is bold if all its words are, by its format, that of its row or column, or their own.
+    Conditional formats do not count.
 
     Args:
         view: the machine.

@@ -3,11 +3,14 @@
 Tracked changes count as accepted. Ignored is text that is hidden, smaller than 2 pt, or in the colour of its
 background, less than 2 pt wide by its scale, or not filled, and text in comments and headers; in .odt files
 also text that is transparent, in lines lower than 2 pt, or off the page by its margins. What a picture or frame covers counts,
-as does what a reader misses for any other reason.
+as does what a reader misses for any other reason. Backgrounds are those of text, paragraphs and cells, in .docx files
+also those that a table's style gives cells, in .odt files of rows, tables, sections and pages, which last until
+a paragraph or table says another page style.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 Count = Annotated[int, Field(ge=1)]
 Level = Annotated[int, Field(ge=1, le=9)]
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters that are drawn as blanks."""
 
 
 @evaluator(on="documents")
@@ -210,7 +215,8 @@ def document_table_equals(
 def document_picture_count(view: MachineView, path: str, count: Count) -> bool:
     """Return whether a text document has exactly this many pictures, stored in the file itself.
 
-    Hidden pictures, and those whose deletion is tracked, are ignored.
+    Hidden pictures, those with a side below 0.25 mm, previews of embedded objects, and those whose deletion
+    is tracked, are ignored.
 
     Args:
         view: the machine.
@@ -240,11 +246,16 @@ def _letters(paragraph: Paragraph) -> tuple[str, list[Run]]:
 
 
 def _around(letters: str, start: int, end: int) -> list[int]:
-    """Return the positions of the letters before and after a passage, blanks skipped."""
-    before = letters[:start].rstrip()
-    after = letters[end:].lstrip()
-    places = [len(before) - 1] if before else []
-    return [*places, len(letters) - len(after)] if after else places
+    """Return the positions of the letters before and after a passage; what shows nothing is skipped."""
+    before = [place for place in range(start) if _has_ink(letters[place])]
+    after = [place for place in range(end, len(letters)) if _has_ink(letters[place])]
+    return [*before[-1:], *after[:1]]
+
+
+def _has_ink(letter: str) -> bool:
+    """Return whether a letter shows anything of its own: no blank, mark of no width, or filler."""
+    is_mark = unicodedata.category(letter) in {"Cc", "Cf", "Mn", "Me"}
+    return not (letter.isspace() or is_mark or letter in _FILLERS)
 
 
 def _every_run(view: MachineView, path: str, text: str, is_so: Callable[[Run], bool]) -> bool:

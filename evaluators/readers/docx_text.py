@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from copy import deepcopy
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
+from evaluators.readers.docx_tree import WORD
 from evaluators.readers.model import Paragraph, Run
 from evaluators.readers.visibility import PAPER, SMALLEST_PT, is_visible
 
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
-_CONTAINERS = frozenset(
-    {"ins", "moveTo", "hyperlink", "smartTag", "fldSimple", "sdt", "sdtContent", "customXml"}
-)
-"""Elements whose runs are shown; not ``del`` and ``moveFrom``."""
 _ALIGNMENTS = {
     "start": "left",
     "end": "right",
@@ -46,7 +43,6 @@ _PAPER_THEMES = frozenset({"background1", "light1", "bg1", "lt1"})
 """Names of the theme's colour of paper, which is white in the themes that programs come with."""
 _FILL = "./w:rPr/*[local-name()='textFill']/*[local-name()='solidFill']/*/@*[local-name()='val']"
 _NO_FILL = "./w:rPr/*[local-name()='textFill']/*[local-name()='noFill']"
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
 def read_paragraph(paragraph: Any, ground: str = "") -> Paragraph:  # noqa: ANN401 - a foreign class
@@ -54,7 +50,7 @@ def read_paragraph(paragraph: Any, ground: str = "") -> Paragraph:  # noqa: ANN4
     style = paragraph.style.name if paragraph.style is not None else ""
     alignment = (
         _property(paragraph.paragraph_format.element, _ALIGNED)
-        or _inherited(paragraph.style, lambda one: _property(one.element, _ALIGNED))
+        or inherited(paragraph.style, lambda one: _property(one.element, _ALIGNED))
         or _property(_defaults(paragraph.part).element, _ALIGNED)
     )
     runs = _visible_runs(paragraph, ground)
@@ -70,7 +66,7 @@ def read_paragraph(paragraph: Any, ground: str = "") -> Paragraph:  # noqa: ANN4
 
 
 def read_paragraphs(document: Any) -> tuple[Paragraph, ...]:  # noqa: ANN401
-    """Read the paragraphs of a document's body, those in content controls included.
+    """Read the paragraphs of a document's body, which has been reduced, see `reduce_body`.
 
     Where the deletion of a paragraph's mark is tracked, the next one goes on in it.
     """
@@ -79,7 +75,7 @@ def read_paragraphs(document: Any) -> tuple[Paragraph, ...]:  # noqa: ANN401
     body = document.element.body
     found: list[Paragraph] = []
     is_joined = False
-    for element in body.xpath("./w:p | ./w:sdt/w:sdtContent/w:p | ./w:customXml/w:p"):
+    for element in body.xpath("./w:p"):
         one = read_paragraph(DocxParagraph(element, document._body))  # noqa: SLF001 - no other way
         if is_joined:
             before = found.pop()
@@ -93,9 +89,9 @@ def read_paragraphs(document: Any) -> tuple[Paragraph, ...]:  # noqa: ANN401
 def _runs_leftwards(paragraph: Any) -> bool:  # noqa: ANN401
     def look(element: Any) -> str | None:  # noqa: ANN401
         found = element.xpath("./w:pPr/w:bidi")
-        return str(found[0].get(f"{_WORD}val", "1")) if found else None
+        return str(found[0].get(f"{WORD}val", "1")) if found else None
 
-    own = look(paragraph._p) or _inherited(paragraph.style, lambda one: look(one.element))  # noqa: SLF001
+    own = look(paragraph._p) or inherited(paragraph.style, lambda one: look(one.element))  # noqa: SLF001
     return own not in {None, "0", "false", "off"}
 
 
@@ -113,42 +109,12 @@ def _level(paragraph: Any) -> int:  # noqa: ANN401
         return int(heading[1]) if heading else None
 
     own = level(paragraph._p, "")  # noqa: SLF001 - python-docx has no other way
-    styled = _inherited(paragraph.style, lambda one: level(one.element, one.name or ""))
+    styled = inherited(paragraph.style, lambda one: level(one.element, one.name or ""))
     return (styled if own is None else own) or 0
 
 
-def read_tables(document: Any) -> tuple[tuple[tuple[str, ...], ...], ...]:  # noqa: ANN401
-    """Return the visible texts of a document's tables, without hidden and deleted rows."""
-    return tuple(
-        tuple(
-            tuple(
-                "\n".join(read_paragraph(one, _ground(cell)).text for one in cell.paragraphs)
-                for cell in row.cells
-            )
-            for row in table.rows
-            if not row._tr.xpath("./w:trPr/w:del | ./w:trPr/w:hidden")  # noqa: SLF001 - python-docx has no other way
-        )
-        for table in _tables(document)
-    )
-
-
-def _tables(document: Any) -> list[Any]:  # noqa: ANN401
-    """Return the tables of a document's body, those in content controls included."""
-    from docx.table import Table  # noqa: PLC0415 - only in the reader's process
-
-    found = document.element.body.xpath("./w:tbl | ./w:sdt/w:sdtContent/w:tbl")
-    return [Table(element, document._body) for element in found]  # noqa: SLF001 - no other way
-
-
-def _ground(cell: Any) -> str:  # noqa: ANN401
-    return _shading(cell._tc.xpath("./w:tcPr/w:shd")) or ""  # noqa: SLF001 - as above
-
-
 def _visible_runs(paragraph: Any, ground: str) -> tuple[Run, ...]:  # noqa: ANN401
-    from docx.text.run import Run as DocxRun  # noqa: PLC0415 - only in the reader's process
-
-    runs = [DocxRun(element, paragraph) for element in _run_elements(paragraph._p, 0)]  # noqa: SLF001
-    seen = (_read_run(run, paragraph, ground) for run in runs if _text(run))
+    seen = (_read_run(run, paragraph, ground) for run in paragraph.runs if _text(run))
     return tuple(run for run in seen if run is not None)
 
 
@@ -156,38 +122,29 @@ def _text(run: Any) -> str:  # noqa: ANN401
     return str(run.text) + _SYMBOL * len(run._r.xpath("./w:sym"))  # noqa: SLF001
 
 
-def _run_elements(node: Any, depth: int) -> list[Any]:  # noqa: ANN401
-    """Return the runs of a paragraph in order, without deleted and moved ones."""
-    if depth > _MAX_DEPTH:
-        raise ValueError("runs are nested too deeply")
-    found: list[Any] = []
-    for child in node.iterchildren(f"{_WORD}*"):
-        name = child.tag.removeprefix(_WORD)
-        if name == "r" and (bases := child.xpath("./w:ruby/w:rubyBase")):
-            found += [one for base in bases for one in _run_elements(base, depth + 1)]
-        elif name == "r":
-            found.append(child)
-        elif name in _CONTAINERS:
-            found += _run_elements(child, depth + 1)
-    return found
+def is_hidden(run: Any, paragraph: Any) -> bool:  # noqa: ANN401
+    """Return whether what a run of a paragraph holds is marked as hidden."""
+    return bool(_look(run, paragraph, lambda one: one.font.hidden))
+
+
+def _look(run: Any, paragraph: Any, get: Callable[[Any], Any]) -> Any:  # noqa: ANN401
+    """Return what a run, its style and its paragraph's style set, or the document for all text."""
+    for value in (get(run), inherited(run.style, get), inherited(paragraph.style, get)):
+        if value is not None:
+            return value
+    return get(_defaults(paragraph.part))
 
 
 def _read_run(run: Any, paragraph: Any, ground: str) -> Run | None:  # noqa: ANN401
-    """Return a run with what it, its style and its paragraph's style set; None when it is hidden."""
-
-    def look(get: Callable[[Any], Any]) -> Any:  # noqa: ANN401
-        for value in (get(run), _inherited(run.style, get), _inherited(paragraph.style, get)):
-            if value is not None:
-                return value
-        return get(_defaults(paragraph.part))
-
+    """Return a run with its look; None when it is not seen."""
+    look = partial(_look, run, paragraph)
     size = look(lambda one: one.font.size)
     size_pt = float(size.pt) if size is not None else None
     colour = str(look(_colour) or "").lower()
-    fill = look(_background) or _shading(paragraph._p.xpath("./w:pPr/w:shd")) or ground  # noqa: SLF001
+    fill = look(_background) or shading(paragraph._p.xpath("./w:pPr/w:shd")) or ground  # noqa: SLF001
     scale = look(lambda one: _property(one.element, "./w:rPr/w:w/@w:val")) or "100"
     width_pt = (_USUAL_PT if size_pt is None else size_pt) * float(scale.rstrip("%")) / 100
-    is_unseen = look(lambda one: one.font.hidden) or width_pt < SMALLEST_PT
+    is_unseen = is_hidden(run, paragraph) or width_pt < SMALLEST_PT
     is_unseen = is_unseen or look(lambda one: _property(one.element, _NO_FILL)) is not None
     if is_unseen or not is_visible(size_pt, colour, fill.lower()):
         return None
@@ -214,17 +171,17 @@ def _background(styled: Any) -> str | None:  # noqa: ANN401
     name = _property(styled.element, "./w:rPr/w:highlight/@w:val")
     if name and name != "none":
         return _HIGHLIGHTS.get(name)
-    return _shading(styled.element.xpath("./w:rPr/w:shd")) or _shading(
+    return shading(styled.element.xpath("./w:rPr/w:shd")) or shading(
         styled.element.xpath("./w:pPr/w:shd")
     )
 
 
-def _shading(found: list[Any]) -> str | None:
+def shading(found: list[Any]) -> str | None:
     """Return the colour of shading: that of the pattern where it covers all, else that behind it."""
     if not found:
         return None
-    is_solid = found[0].get(f"{_WORD}val") == "solid"
-    colour = found[0].get(f"{_WORD}{'color' if is_solid else 'fill'}")
+    is_solid = found[0].get(f"{WORD}val") == "solid"
+    colour = found[0].get(f"{WORD}{'color' if is_solid else 'fill'}")
     return str(colour) if colour and colour != "auto" else None
 
 
@@ -247,7 +204,7 @@ def _defaults(part: Any) -> Any:  # noqa: ANN401
     return ParagraphStyle(style)
 
 
-def _inherited(style: Any, look: Callable[[Any], Any]) -> Any:  # noqa: ANN401
+def inherited(style: Any, look: Callable[[Any], Any]) -> Any:  # noqa: ANN401
     """Return the value set by a style or the nearest of its base styles; None when none sets it."""
     for _ in range(_MAX_DEPTH):
         if style is None:

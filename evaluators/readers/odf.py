@@ -6,8 +6,9 @@ odfpy prints and goes on when a part is broken: `check_archive` has refused thos
 from __future__ import annotations
 
 import base64
-import io
 import re
+from bisect import bisect_left
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 from evaluators.readers.model import (
@@ -22,11 +23,13 @@ from evaluators.readers.model import (
     TextDocument,
     Workbook,
 )
-from evaluators.readers.odf_look import LENGTH, Look, attribute, length_mm, own_look
+from evaluators.readers.odf_look import Look, attribute, is_seen_side, length_mm, own_look
 from evaluators.readers.odf_picture import is_shown
+from evaluators.readers.odf_slide import box_of, is_displayed, is_prompt, keeps_colours
+from evaluators.readers.odf_text import Characters, ground_of, load_document, page_grounds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 MAX_CELLS = 200_000
 _A4 = (210.0, 20.0, 20.0)
@@ -42,19 +45,14 @@ def read_odt(data: bytes, parts: Mapping[str, bytes]) -> TextDocument:
 
     Raises:
         Exception: whatever odfpy says of a broken file.
+        ValueError: a table of more than 200 000 cells.
     """
     document = _Document(data, parts, "text")
     body = document.file.text
     paragraphs = tuple(
         document.paragraph(node) for node in _within(body, {"text:p", "text:h"}, _ASIDE)
     )
-    tables = tuple(
-        tuple(
-            tuple(document.visible_text(cell) for cell in _within(row, {"table:table-cell"}, set()))
-            for row in _within(table, {"table:table-row"}, set())
-        )
-        for table in _within(body, {"table:table"}, set())
-    )
+    tables = tuple(document.table(each) for each in _within(body, {"table:table"}, set()))
     return TextDocument(paragraphs, tables, document.pictures(body))
 
 
@@ -97,10 +95,8 @@ class _Document:
     """
 
     def __init__(self, data: bytes, parts: Mapping[str, bytes], kind: str) -> None:
-        from odf.opendocument import load  # noqa: PLC0415 - only in the reader's process
-
         self.parts = parts
-        self.file: Any = load(io.BytesIO(data))
+        self.file = load_document(data)
         wanted = f"application/vnd.oasis.opendocument.{kind}"
         if self.file.mimetype not in {wanted, f"{wanted}-template"}:
             raise ValueError(f"this is {self.file.mimetype}, not {wanted}")
@@ -111,22 +107,32 @@ class _Document:
             for style in folder.childNodes:
                 self.styles[attribute(style, "family"), attribute(style, "name")] = style
         self._page_mm = self._paper()
+        blocks = (
+            _within(self.file.text, {"text:p", "text:h", "table:table"}, _ASIDE)
+            if self._is_on_paper
+            else []
+        )
+        self._grounds = page_grounds(blocks, self.look, self._page_colours())
 
     def look(self, family: str, name: str) -> Look:
-        """Resolve a style and its base styles."""
+        """Resolve a style and its base styles, the last of which is the default of its family."""
         look = Look()
         for _ in range(32):
-            style = self.styles.get((family, name))
+            style = self.styles.get((family, name), self.styles.get((family, "")))
             if style is None:
                 break
             look = look.over(own_look(style))
+            if not attribute(style, "name"):  # the family's default
+                break
             name = attribute(style, "parentstylename")
         return look
 
     def paragraph(self, node: Any, base: Look | None = None) -> Paragraph:  # noqa: ANN401
         name = attribute(node, "stylename")
         look = self.look("paragraph", name).over(base or Look())
-        runs = () if _hides_paragraph(node) else tuple(self._runs(node, look))
+        if self._is_on_paper:
+            look = look.over(Look(fill=ground_of(node, self.look, self._grounds)))
+        runs = () if _hides_paragraph(node) else tuple(self._runs(node, look, Characters()))
         level = int(attribute(node, "outlinelevel") or 1) if node.qname[1] == "h" else 0
         return Paragraph(
             "".join(run.text for run in runs),
@@ -154,18 +160,33 @@ class _Document:
         shown = attribute(style, "displayname") if style is not None else ""
         return shown or name.replace("_20_", " ")
 
-    def _runs(self, node: Any, look: Look) -> list[Run]:  # noqa: ANN401
+    def table(self, node: Any) -> tuple[tuple[str, ...], ...]:  # noqa: ANN401
+        """Return the visible texts of a table by rows; rows and cells that are repeated count."""
+        rows: list[tuple[str, ...]] = []
+        left = MAX_CELLS
+        for row in _within(node, {"table:table-row"}, set()):
+            cells = _within(row, {"table:table-cell"}, set())
+            repeats = int(attribute(row, "numberrowsrepeated") or 1)
+            left -= repeats * max(sum(map(_columns, cells)), 1)
+            if left < 0:
+                raise ValueError(f"the table has more than {MAX_CELLS} cells")
+            texts = ([self.visible_text(cell)] * _columns(cell) for cell in cells)
+            rows += [tuple(chain.from_iterable(texts))] * repeats
+        return tuple(rows)
+
+    def _runs(self, node: Any, look: Look, characters: Characters) -> list[Run]:  # noqa: ANN401
         runs: list[Run] = []
         for child in node.childNodes:
-            text = _own_text(child)
+            text = characters.of(child)
             if text is not None:
                 runs += [_run(text, look)] if self._is_visible(look) else []
             elif child.qname[1] == "span":
-                runs += self._runs(
-                    child, self.look("text", attribute(child, "stylename")).over(look)
-                )
-            elif child.qname[1] not in _UNSEEN and attribute(child, "ishidden") != "true":
-                runs += self._runs(child, look)
+                own = self.look("text", attribute(child, "stylename"))
+                runs += self._runs(child, own.over(look), characters)
+            elif child.qname[1] in _UNSEEN or attribute(child, "ishidden") == "true":
+                characters.pass_over()
+            else:
+                runs += self._runs(child, look, characters)
         return runs
 
     def _is_visible(self, look: Look) -> bool:
@@ -186,6 +207,16 @@ class _Document:
         width, left, right = map(min, zip(*pages, strict=True)) if pages else _A4
         return width, left, right
 
+    def _page_colours(self) -> dict[str, str | None]:
+        """Return the colours of pages by the names of their styles; None where they have none."""
+        colours = {}
+        for master in self.file.masterstyles.childNodes:
+            layout = self.styles.get(("", attribute(master, "pagelayoutname")))
+            colours[attribute(master, "name")] = (
+                own_look(layout).fill if layout is not None else None
+            )
+        return colours
+
     def pictures(self, node: Any, *, whole: bool = False) -> tuple[str, ...]:  # noqa: ANN401
         """Return the files of the pictures below a node, without external links.
 
@@ -197,9 +228,22 @@ class _Document:
             is_stored = name in self.parts and name.startswith("Pictures/")
             frame = image.parentNode
             style = self.styles.get(("graphic", attribute(frame, "stylename")))
-            if is_stored and not _is_sizeless(frame) and is_shown(style, whole=whole):
+            if is_stored and self._is_displayed(frame) and is_shown(style, whole=whole):
                 shown.setdefault(id(frame), name)
         return tuple(base64.b64encode(self.parts[name]).decode() for name in shown.values())
+
+    def _is_displayed(self, frame: Any) -> bool:  # noqa: ANN401
+        """Return whether a frame has a size, and neither it nor the text that it is in is hidden."""
+        sides = (attribute(frame, "width"), attribute(frame, "height"))
+        return all(map(is_seen_side, sides)) and not any(map(self._hides, _upwards(frame)))
+
+    def _hides(self, node: Any) -> bool:  # noqa: ANN401
+        name = node.qname[1]
+        if name in {"span", "p", "h"}:
+            family = "text" if name == "span" else "paragraph"
+            is_hidden = bool(self.look(family, attribute(node, "stylename")).hidden)
+            return is_hidden or _hides_paragraph(node)
+        return name == "frame" and attribute(node, "display") in {"none", "printer"}
 
     def charts(self, table: Any) -> tuple[Chart, ...]:  # noqa: ANN401
         """Return the charts of a sheet."""
@@ -231,6 +275,7 @@ class _Document:
                 {"draw:frame", "draw:custom-shape", "draw:rect", "draw:ellipse", "draw:line"},
                 {"presentation:notes"},
             )
+            if is_displayed(node)
         ]
         return Slide(tuple(shapes), "\n".join(notes), self._master_name(master))
 
@@ -250,33 +295,38 @@ class _Document:
                         return width, length_mm(attribute(child, "pageheight")) or 1.0
         return 280.0, 210.0
 
+    def _bases(self, name: str) -> list[Any]:
+        """Return the styles of a frame on a slide, the nearest first."""
+        found: list[Any] = []
+        for family in ("graphic", "presentation"):
+            base = name
+            while (style := self.styles.get((family, base))) is not None and style not in found:
+                found.append(style)
+                base = attribute(style, "parentstylename")
+        return found
+
     def _shape(self, node: Any, size: tuple[float, float]) -> Shape:  # noqa: ANN401
-        pictures = self.pictures(node, whole=True)
-        text = self.visible_text(node, self._frame_look(node))
+        is_like_itself = keeps_colours(self._bases(attribute(node, "stylename")))
+        pictures = self.pictures(node, whole=True) if is_like_itself else ()
+        text = "" if is_prompt(node) else self.visible_text(node, self._frame_look(node))
         kind = "picture" if pictures else "text" if text else "other"
         if attribute(node, "class") == "title":
             kind = "title"
-        box = (
-            attribute(node, "x"),
-            attribute(node, "y"),
-            attribute(node, "width"),
-            attribute(node, "height"),
-        )
-        left, top, width, height = (
-            length_mm(one) / size[index % 2] for index, one in enumerate(box)
-        )
+        left, top, width, height = (one / size[index % 2] for index, one in enumerate(box_of(node)))
         return Shape(kind, text, left, top, width, height, picture=pictures[0] if pictures else "")
 
 
 def _cells(document: _Document, table: Any, most: int) -> dict[str, Cell]:  # noqa: ANN401
     cells: dict[str, Cell] = {}
+    style_of = _column_styles(table)
     row_number = 1
     for row in _within(table, {"table:table-row"}, set()):
         rows = int(attribute(row, "numberrowsrepeated") or 1)
+        usual = attribute(row, "defaultcellstylename")
         column = 1
         for node in _within(row, {"table:table-cell", "table:covered-table-cell"}, set()):
             columns = int(attribute(node, "numbercolumnsrepeated") or 1)
-            cell = _cell(document, node)
+            cell = _cell(document, node, usual or style_of(column))
             if cell is not None:
                 if len(cells) + rows * columns > most:
                     raise ValueError(f"the spreadsheet has more than {MAX_CELLS} cells")
@@ -286,6 +336,44 @@ def _cells(document: _Document, table: Any, most: int) -> dict[str, Cell]:  # no
             column += columns
         row_number += rows
     return cells
+
+
+def _column_styles(table: Any) -> Callable[[int], str]:  # noqa: ANN401
+    """Return a function from a column's number, from 1, to the style of its cells that name none."""
+    columns = _within(table, {"table:table-column"}, set())
+    ends = [*accumulate(int(attribute(one, "numbercolumnsrepeated") or 1) for one in columns)]
+    names = [*(attribute(one, "defaultcellstylename") for one in columns), ""]
+    return lambda column: names[bisect_left(ends, column)]
+
+
+def _own_paragraphs(cell: Any) -> list[Any]:  # noqa: ANN401
+    """Return a cell's paragraphs, without those of its comment and of shapes that are anchored to it."""
+    elements = (child for child in cell.childNodes if child.nodeType == child.ELEMENT_NODE)
+    return [child for child in elements if child.tagName in {"text:p", "text:h"}]
+
+
+def _weights(document: _Document, nodes: Iterable[Any], look: Look) -> Iterator[bool]:
+    """Yield whether each passage of a text is bold, blanks left out."""
+    for node in nodes:
+        if node.nodeType == node.TEXT_NODE:
+            if str(node).strip():
+                yield bool(look.bold)
+        else:
+            is_span = node.tagName == "text:span"
+            own = document.look("text", attribute(node, "stylename")) if is_span else Look()
+            yield from _weights(document, node.childNodes, own.over(look))
+
+
+def _fill(document: _Document, style: str) -> str:
+    """Return the background of cells of a style; empty where it has none, or makes it transparent."""
+    for _ in range(32):
+        found = document.styles.get(("table-cell", style))
+        for child in found.childNodes if found is not None else ():
+            colour = attribute(child, "backgroundcolor")
+            if colour and child.tagName == "style:table-cell-properties":
+                return colour.lstrip("#").lower() if colour != "transparent" else ""
+        style = attribute(found, "parentstylename") if found is not None else ""
+    return ""
 
 
 def _frozen(document: _Document, name: str) -> tuple[int, int]:
@@ -308,9 +396,11 @@ def _split(items: dict[str, str], direction: str) -> int:
     return int(position) if is_fixed and position.isdigit() else 0
 
 
-def _cell(document: _Document, node: Any) -> Cell | None:  # noqa: ANN401
+def _cell(document: _Document, node: Any, style: str) -> Cell | None:  # noqa: ANN401
+    """Return a cell, None for an empty one; `style` is the one of cells that have none of their own."""
     kind, formula = attribute(node, "valuetype"), attribute(node, "formula")
-    text = _texts(node)
+    paragraphs = _own_paragraphs(node)
+    text = "\n".join(map(_text, paragraphs))
     value: str | float | bool | None = text
     if kind in {"float", "percentage", "currency"}:
         value = float(attribute(node, "value"))
@@ -324,12 +414,15 @@ def _cell(document: _Document, node: Any) -> Cell | None:  # noqa: ANN401
         value = attribute(node, "stringvalue") or text
     elif not text and not formula:
         return None
-    look = document.look("table-cell", attribute(node, "stylename"))
+    style = attribute(node, "stylename") or style
+    look = document.look("table-cell", style)
+    has_passages = not formula and kind in {"", "string"}
+    weights = [*_weights(document, paragraphs, look)] if has_passages else []
     return Cell(
         value,
         _a1(formula),
-        bold=bool(look.bold),
-        fill=look.fill or "",
+        bold=all(weights or [bool(look.bold)]),
+        fill=_fill(document, style),
         is_date=kind in {"date", "time"},
     )
 
@@ -382,24 +475,20 @@ def _is_vertical(chart: Any, styles: Any) -> bool:  # noqa: ANN401
     )
 
 
-def _own_text(node: Any) -> str | None:  # noqa: ANN401
-    """Return the text that a node is; None for an element with content of its own."""
-    if node.nodeType == node.TEXT_NODE:
-        return str(node)
-    name = node.qname[1]
-    if name == "s":
-        return " " * min(int(attribute(node, "c") or 1), 1000)
-    return {"tab": "\t", "line-break": "\n"}.get(name)
-
-
 def _hides_paragraph(node: Any) -> bool:  # noqa: ANN401
     fields = _within(node, {"text:hidden-paragraph"}, set())
     return any(attribute(one, "ishidden") == "true" for one in fields)
 
 
-def _is_sizeless(frame: Any) -> bool:  # noqa: ANN401
-    sides = (attribute(frame, "width"), attribute(frame, "height"))
-    return any(side and LENGTH.fullmatch(side) and length_mm(side) <= 0 for side in sides)
+def _columns(cell: Any) -> int:  # noqa: ANN401
+    return int(attribute(cell, "numbercolumnsrepeated") or 1)
+
+
+def _upwards(node: Any) -> Iterator[Any]:  # noqa: ANN401
+    """Return an element and those that it is in."""
+    while node is not None:
+        yield node
+        node = node.parentNode
 
 
 def _is_hidden_section(node: Any) -> bool:  # noqa: ANN401
@@ -436,12 +525,13 @@ def _within(node: Any, wanted: set[str], without: set[str]) -> list[Any]:  # noq
 
 
 def _texts(node: Any) -> str:  # noqa: ANN401
+    return "\n".join(map(_text, _within(node, {"text:p", "text:h"}, {"office:annotation"})))
+
+
+def _text(paragraph: Any) -> str:  # noqa: ANN401
     from odf import teletype  # noqa: PLC0415 - only in the reader's process
 
-    return "\n".join(
-        teletype.extractText(one)
-        for one in _within(node, {"text:p", "text:h"}, {"office:annotation"})
-    )
+    return str(teletype.extractText(paragraph))
 
 
 def _letters(number: int) -> str:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluators.readers.visibility import SMALLEST_PT, is_faint, is_visible
+from evaluators.readers.visibility import SMALLEST_MM, SMALLEST_PT, is_faint, is_visible
 
 LENGTH = re.compile(r"(-?[\d.]+)(mm|cm|in|pt|pc|px)")
 _MM = {
@@ -26,6 +26,7 @@ class Look:
     """Properties that a style sets; None where it sets nothing.
 
     Attributes:
+        colour: empty for that of the program, black or white as it contrasts.
         relative: size of the letters as a share of what it would be; ``size_pt`` is not known then.
         raised: likewise, of raised and lowered letters.
         scale: width of the letters as a share of the usual one.
@@ -33,6 +34,7 @@ class Look:
         spacing_mm: added between letters.
         line_mm: fixed height of lines.
         line_ratio: height of lines as a share of the usual one.
+        master: the page style that begins with the text.
     """
 
     bold: bool | None = None
@@ -53,6 +55,7 @@ class Look:
     left_mm: float | None = None
     right_mm: float | None = None
     indent_mm: float | None = None
+    master: str | None = None
 
     def over(self, below: Look) -> Look:
         """Return these properties, completed by those of `below`, of which a relative size is a share."""
@@ -94,7 +97,7 @@ class Look:
 
 def own_look(style: Any) -> Look:  # noqa: ANN401 - odfpy's element
     """Return what a style sets itself."""
-    look = Look()
+    look = Look(master=attribute(style, "masterpagename") or None)
     for child in style.childNodes:
         look = look.over(_text_look(child)).over(_paragraph_look(child))
     return look
@@ -104,11 +107,12 @@ def _text_look(child: Any) -> Look:  # noqa: ANN401
     weight, slant = attribute(child, "fontweight"), attribute(child, "fontstyle")
     line, size = attribute(child, "textunderlinestyle"), attribute(child, "fontsize")
     fill, display = attribute(child, "backgroundcolor"), attribute(child, "display")
+    is_automatic = attribute(child, "usewindowfontcolor") == "true"
     return Look(
         bold=weight in {"bold", "600", "700", "800", "900"} if weight else None,
         italic=slant in {"italic", "oblique"} if slant else None,
         underline=line != "none" if line else None,
-        colour=attribute(child, "color").lstrip("#").lower() or None,
+        colour="" if is_automatic else attribute(child, "color").lstrip("#").lower() or None,
         size_pt=_points(size),
         hidden=display in {"none", "false"} if display else None,
         fill=None if fill in {"", "transparent"} else fill.lstrip("#").lower(),
@@ -184,3 +188,8 @@ def length_mm(length: str) -> float:
     """Return a length in mm; 0 for what is none."""
     found = LENGTH.fullmatch(length)
     return float(found[1]) * _MM[found[2]] if found else 0.0
+
+
+def is_seen_side(length: str) -> bool:
+    """Return whether a picture with a side of this length can be seen; what is no length is unknown."""
+    return not LENGTH.fullmatch(length) or length_mm(length) >= SMALLEST_MM

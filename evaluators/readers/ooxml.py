@@ -9,9 +9,13 @@ import base64
 import datetime as dt
 import io
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from evaluators.readers.docx_text import read_paragraphs, read_tables
+from evaluators.readers.docx_picture import read_pictures
+from evaluators.readers.docx_table import read_tables
+from evaluators.readers.docx_text import read_paragraphs
+from evaluators.readers.docx_tree import reduce_body
 from evaluators.readers.model import (
     Cell,
     Chart,
@@ -22,28 +26,19 @@ from evaluators.readers.model import (
     TextDocument,
     Workbook,
 )
-from evaluators.readers.visibility import SMALLEST_PT, is_faint
-from evaluators.readers.xlsx_fill import fill_of
+from evaluators.readers.pptx_shape import is_whole, shapes_of
+from evaluators.readers.pptx_text import read_text
+from evaluators.readers.xlsx_fill import fill_of, is_bold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping
+
+    from evaluators.readers.pptx_shape import Box
 
 MAX_CELLS = 200_000
 _DRAWING = re.compile(rb"<(?:\w+:)?drawing\s")
 """A sheet that lacks this shows no charts, whatever is stored for it."""
 _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Za-z0-9$:]{2,40})[\"']")
-_BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
-_EMBED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
-_UNSEEN_PICTURE = (
-    "ancestor::*[local-name()='del' or local-name()='moveFrom'] | "
-    "ancestor::*[local-name()='r'][*[local-name()='rPr']/*[local-name()='vanish']] | "
-    "ancestor::*[local-name()='inline' or local-name()='anchor']"
-    "/*[local-name()='extent'][@cx='0' or @cy='0'] | "
-    "ancestor::*[local-name()='Fallback']"
-)
-_PERCENT = 1000
-_BRIGHTEST = 75
-_CROPPED = 0.05
 _CHARTS = {
     "BarChart": "bar",
     "BarChart3D": "bar",
@@ -66,15 +61,11 @@ def read_docx(data: bytes, _parts: Mapping[str, bytes]) -> TextDocument:
     import docx  # noqa: PLC0415 - only in the reader's process
 
     document = docx.Document(io.BytesIO(data))
-    pictures = [
-        document.part.related_parts[blip.get(_EMBED)].blob
-        for blip in document.element.body.iter(_BLIP)
-        if blip.get(_EMBED) and not blip.xpath(_UNSEEN_PICTURE)
-    ]
+    reduce_body(document.element.body)
     return TextDocument(
         read_paragraphs(document),
         read_tables(document),
-        tuple(base64.b64encode(blob).decode() for blob in pictures),
+        tuple(base64.b64encode(blob).decode() for blob in read_pictures(document)),
     )
 
 
@@ -89,7 +80,7 @@ def read_xlsx(data: bytes, parts: Mapping[str, bytes]) -> Workbook:
     from openpyxl.reader.excel import ExcelReader  # noqa: PLC0415
 
     _check_merges(parts)
-    reader = ExcelReader(io.BytesIO(data))
+    reader = ExcelReader(io.BytesIO(data), rich_text=True)
     reader.read()
     formulas = reader.wb
     drawn = {
@@ -103,7 +94,7 @@ def read_xlsx(data: bytes, parts: Mapping[str, bytes]) -> Workbook:
     for sheet in formulas.worksheets:
         stored = values[sheet.title]._cells  # noqa: SLF001 - `iter_rows` visits the whole extent
         cells = {
-            cell.coordinate: _xlsx_cell(cell, stored[place].value)
+            cell.coordinate: _xlsx_cell(cell, stored[place])
             for place, cell in sheet._cells.items()  # noqa: SLF001
             if cell.value is not None
         }
@@ -142,12 +133,13 @@ def _check_merges(parts: Mapping[str, bytes]) -> None:
                 raise ValueError(f"merged ranges cover more than {MAX_CELLS} cells")
 
 
-def _xlsx_cell(cell: Any, value: object) -> Cell:  # noqa: ANN401
+def _xlsx_cell(cell: Any, stored: Any) -> Cell:  # noqa: ANN401
+    value = "" if stored.value is None and stored.data_type == "str" else stored.value
     formula = getattr(cell.value, "text", cell.value) if cell.data_type == "f" else ""
     return Cell(
         _plain(value),
         str(formula),
-        bold=bool(cell.font.b),
+        bold=is_bold(cell),
         fill=fill_of(cell),
         is_date=isinstance(value, dt.date | dt.time | dt.timedelta),
     )
@@ -170,7 +162,7 @@ def _xlsx_chart(chart: Any) -> Chart:  # noqa: ANN401
     if kind == "bar" and getattr(chart, "barDir", "bar") == "col":
         kind = "column"
     references = []
-    for series in chart.series:
+    for series in chain.from_iterable(part.series for part in chart._charts):  # noqa: SLF001
         source = series.val if series.val is not None else getattr(series, "yVal", None)
         reference = source.numRef if source is not None else None
         references.append(str(reference.f) if reference is not None else "")
@@ -178,10 +170,13 @@ def _xlsx_chart(chart: Any) -> Chart:  # noqa: ANN401
 
 
 def _rich_text(title: Any) -> str:  # noqa: ANN401
-    if title is None or title.tx is None or title.tx.rich is None:
+    source = title.tx if title is not None else None
+    if source is not None and source.strRef is not None and source.strRef.strCache is not None:
+        return "\n".join(point.v for point in source.strRef.strCache.pt)
+    if source is None or source.rich is None:
         return ""
     return "\n".join(
-        "".join(run.t or "" for run in paragraph.r or ()) for paragraph in title.tx.rich.p
+        "".join(run.t or "" for run in paragraph.r or ()) for paragraph in source.rich.p
     )
 
 
@@ -198,11 +193,7 @@ def read_pptx(data: bytes, _parts: Mapping[str, bytes]) -> Deck:
     return Deck(
         tuple(
             Slide(
-                tuple(
-                    _pptx_shape(shape, slide, size)
-                    for shape in _flat(slide.shapes)
-                    if not shape._element.xpath("./*/p:cNvPr[@hidden='1' or @hidden='true']")  # noqa: SLF001
-                ),
+                tuple(_pptx_shape(shape, box, slide, size) for shape, box in shapes_of(slide)),
                 _pptx_notes(slide),
                 slide.slide_layout.name,
             )
@@ -211,58 +202,16 @@ def read_pptx(data: bytes, _parts: Mapping[str, bytes]) -> Deck:
     )
 
 
-def _flat(shapes: Iterable[Any]) -> Iterator[Any]:
-    """Return shapes, those in groups included; these keep the group's coordinates."""
-    for shape in shapes:
-        if hasattr(shape, "shapes"):
-            yield from _flat(shape.shapes)
-        else:
-            yield shape
-
-
-def _pptx_shape(shape: Any, slide: Any, size: tuple[int, int]) -> Shape:  # noqa: ANN401
-    box = [float(one or 0) for one in (shape.left, shape.top, shape.width, shape.height)]
+def _pptx_shape(shape: Any, box: Box, slide: Any, size: tuple[int, int]) -> Shape:  # noqa: ANN401
     left, top, width, height = (one / size[index % 2] for index, one in enumerate(box))
-    text = "\n".join(map(_pptx_text, shape.text_frame.paragraphs)) if _has_text(shape) else ""
     picture = ""
     kind = "text" if _has_text(shape) else "other"
     if slide.shapes.title is not None and shape.shape_id == slide.shapes.title.shape_id:
         kind = "title"
-    elif hasattr(shape, "image") and _is_whole(shape):
+    elif hasattr(shape, "image") and is_whole(shape):
         kind = "picture"
         picture = base64.b64encode(shape.image.blob).decode()
-    return Shape(kind, text.replace("\v", "\n"), left, top, width, height, picture)
-
-
-def _pptx_text(paragraph: Any) -> str:  # noqa: ANN401
-    """Return a paragraph's text without runs that are too small, or have too little ink, to be read."""
-    runs = list(paragraph.runs)
-    legible = [run for run in runs if _is_legible(run)]
-    if len(legible) == len(runs):
-        return str(paragraph.text)
-    return "".join(run.text for run in legible)
-
-
-def _is_legible(run: Any) -> bool:  # noqa: ANN401
-    is_large = run.font.size is None or run.font.size.pt >= SMALLEST_PT
-    element = run._r  # noqa: SLF001
-    has_ink = _has_ink(element, "./a:rPr/a:solidFill//a:alpha/@val")
-    return is_large and has_ink and not element.xpath("./a:rPr/a:noFill")
-
-
-def _has_ink(element: Any, opacity: str) -> bool:  # noqa: ANN401
-    """Return whether all opacities at a path, in thousandths of a percent, let something be seen."""
-    return not any(is_faint(int(each) / (100 * _PERCENT)) for each in element.xpath(opacity))
-
-
-def _is_whole(picture: Any) -> bool:  # noqa: ANN401
-    """Return whether a picture is seen, in its colours, and not cropped."""
-    crops = (picture.crop_left, picture.crop_right, picture.crop_top, picture.crop_bottom)
-    element = picture._element  # noqa: SLF001
-    changes = element.xpath(".//a:lum/@bright | .//a:lum/@contrast")
-    is_changed = any(abs(int(each)) > _BRIGHTEST * _PERCENT for each in changes)
-    has_ink = _has_ink(element, ".//a:blip/a:alphaModFix/@amt")
-    return max(crops) <= _CROPPED and not is_changed and has_ink
+    return Shape(kind, read_text(shape, slide), left, top, width, height, picture)
 
 
 def _has_text(shape: Any) -> bool:  # noqa: ANN401

@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from evaluators.readers.model import Pdf
 from evaluators.readers.pdf_graphics import GraphicsState
+from evaluators.readers.pdf_layers import Layers
+from evaluators.readers.pdf_notes import FORM, notes_of
 from evaluators.readers.pdf_operators import Run
 from evaluators.readers.pdf_page import Page
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pypdf import PageObject, PdfReader
     from pypdf.generic import ContentStream
 
+    from evaluators.readers.pdf_notes import Note
+
 MAX_PAGES = 500
 _MAX_FORMS = 10_000
-_HIDDEN_ANNOTATION = 2 | 32
-"""Flags *Hidden* and *NoView*."""
+_TEXT = -2
+"""Place of the operator that shows the text of a note that viewers draw."""
 
 
 def read_pdf(data: bytes) -> Pdf:
@@ -32,34 +38,31 @@ def read_pdf(data: bytes) -> Pdf:
     reader = pypdf.PdfReader(io.BytesIO(data), strict=True)
     if len(reader.pages) > MAX_PAGES:
         raise ValueError(f"the PDF has more than {MAX_PAGES} pages")
-    fields = {
-        name: "" if field.value is None else str(field.value)
-        for name, field in (reader.get_fields() or {}).items()
-    }
-    hidden = _hidden_layers(reader)
+    fields = {name: _value(field.value) for name, field in (reader.get_fields() or {}).items()}
+    layers = Layers(reader.trailer["/Root"])
     return Pdf(
-        tuple(_PageText(page, hidden).read() for page in reader.pages), fields, _title(reader)
+        tuple(_PageText(page, layers).read() for page in reader.pages), fields, _title(reader)
     )
+
+
+def _value(value: Any) -> str:  # noqa: ANN401 - pypdf's objects
+    """Return a field's value; long ones may be streams."""
+    from pypdf.generic import (  # noqa: PLC0415 - only in the reader's process
+        StreamObject,
+        create_string_object,
+    )
+
+    found = value.get_object() if value is not None else ""
+    return str(create_string_object(found.get_data()) if isinstance(found, StreamObject) else found)
 
 
 def _title(reader: PdfReader) -> str:
     """Return the title: that of the document information, else that of the XMP metadata."""
     title = reader.metadata.title if reader.metadata is not None else None
     if title is None and (more := reader.xmp_metadata) is not None:
-        return str(next(iter((more.dc_title or {}).values()), ""))
+        titles = more.dc_title or {}
+        return str(titles.get("x-default") or next(iter(titles.values()), ""))
     return title or ""
-
-
-def _hidden_layers(reader: PdfReader) -> frozenset[int]:
-    """Return the object numbers of the layers that are switched off when the file is opened."""
-    root: Any = reader.trailer["/Root"]
-    layers = root.get("/OCProperties", {})
-    usual = layers.get("/D", {}) if layers else {}
-    off = list(usual.get("/OFF", []))
-    if usual.get("/BaseState") == "/OFF":
-        shown = {each.idnum for each in usual.get("/ON", [])}
-        off += [each for each in layers.get("/OCGs", []) if each.idnum not in shown]
-    return frozenset(each.idnum for each in off)
 
 
 class _PageText:
@@ -67,14 +70,15 @@ class _PageText:
 
     Args:
         page: the page; operators of hidden text are taken out of it.
-        hidden_layers: object numbers of layers.
+        layers: of the file.
     """
 
-    def __init__(self, page: PageObject, hidden_layers: frozenset[int]) -> None:
+    def __init__(self, page: PageObject, layers: Layers) -> None:
         box = page.cropbox
         edges = (float(box.left), float(box.bottom), float(box.right), float(box.top))
         self._page = page
-        self._shown = Page(edges, hidden_layers)
+        self._layers = layers
+        self._shown = Page(edges, layers)
         self._streams: dict[int, tuple[int, ContentStream]] = {}
         self._count = 0
         self._forms = 0
@@ -87,10 +91,10 @@ class _PageText:
             NameObject,
         )
 
-        if self._page.get("/Contents") is None:
-            return self._notes()
-        content = ContentStream(self._page["/Contents"], self._page.pdf, "bytes")
-        self._follow(0, content, self._page.get("/Resources", DictionaryObject()), GraphicsState())
+        resources = self._page.setdefault(NameObject("/Resources"), DictionaryObject())
+        content = ContentStream(self._page.get("/Contents"), self._page.pdf, "bytes")
+        self._follow(0, content, resources, GraphicsState())
+        notes = [self._follow_note(note) for note in notes_of(self._page, self._layers)]
         hidden = self._shown.hidden()
         for start, stream in self._streams.values():
             rows = stream.operations
@@ -98,7 +102,8 @@ class _PageText:
             if len(kept) < len(rows):
                 stream.operations = kept
         self._page[NameObject("/Contents")] = content
-        return f"{self._page.extract_text()} {self._notes()}"
+        shown = [note() for key, note in notes if key not in hidden]
+        return " ".join([self._page.extract_text(), *shown])
 
     def _follow(
         self,
@@ -109,6 +114,7 @@ class _PageText:
     ) -> None:
         """Follow a stream; one that was followed before has the same keys."""
         if number not in self._streams:
+            _name_fonts(stream, resources.get_object())
             self._streams[number] = (self._count, stream)
             self._count += len(stream.operations)
         first_key, stream = self._streams[number]
@@ -135,15 +141,44 @@ class _PageText:
             forms[NameObject(name)] = form = stream
         self._follow(id(form), form, form["/Resources"], state)
 
-    def _notes(self) -> str:
-        """Return the texts of free text annotations that are shown."""
-        notes = []
-        for reference in self._page.get("/Annots") or ():
-            note = reference.get_object()
-            left, bottom, right, top = (float(edge) for edge in note.get("/Rect", (0, 0, 0, 0)))
-            is_shown = (
-                not int(note.get("/F", 0)) & _HIDDEN_ANNOTATION and left != right and bottom != top
-            )
-            if note.get("/Subtype") == "/FreeText" and is_shown:
-                notes.append(str(note.get("/Contents", "")))
-        return " ".join(notes)
+    def _follow_note(self, note: Note) -> tuple[int, Callable[[], str]]:
+        """Follow what shows a note.
+
+        Returns:
+            The key of an operator without which nothing of the note is seen, and what then returns its text.
+        """
+        from pypdf.generic import (  # noqa: PLC0415 - as above
+            ContentStream,
+            DictionaryObject,
+            NameObject,
+        )
+
+        forms: Any = DictionaryObject()
+        if note.form is not None:
+            forms[NameObject(FORM)] = note.form
+        stream = ContentStream(None, self._page.pdf)
+        stream.set_data(note.content.encode("latin-1", "replace"))
+        resources = DictionaryObject({NameObject("/XObject"): forms})
+        self._follow(id(stream), stream, resources, GraphicsState(around=note.opacity))
+        if note.form is None:
+            return self._count - len(stream.operations[_TEXT:]), lambda: note.text
+        return self._count, lambda: self._page.extract_xform_text(forms[FORM])
+
+
+def _name_fonts(stream: ContentStream, resources: Any) -> None:  # noqa: ANN401 - pypdf's dictionary
+    """Select the fonts that graphics states set by name as well: pypdf looks at no others."""
+    from pypdf.generic import DictionaryObject, NameObject  # noqa: PLC0415 - as above
+
+    states = resources.get("/ExtGState", {})
+    rows = []
+    for operands, operator in stream.operations:
+        rows.append((operands, operator))
+        if operator == b"gs" and operands:
+            font = states.get(operands[0], {}).get("/Font")
+            if font is not None:
+                name = NameObject(f"/{id(font)}")
+                resources.setdefault(NameObject("/Font"), DictionaryObject())
+                resources["/Font"][name], size = font.get_object()
+                rows.append(([name, size], b"Tf"))
+    if len(rows) > len(stream.operations):
+        stream.operations = rows

@@ -5,17 +5,16 @@ Source: ISO 32000-1, 8.3 (coordinates), 8.4 (graphics state), 8.6 (colours).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from evaluators.readers.visibility import is_faint
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Matrix = tuple[float, float, float, float, float, float]
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top."""
+Ring = tuple[Box, ...]
+"""Boxes, of which an odd number covers each place inside."""
 
 IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 EVERYWHERE: Box = (-1e9, -1e9, 1e9, 1e9)
@@ -23,8 +22,39 @@ UNKNOWN = ""
 """Stands for a colour that is not known."""
 
 
-Ink = tuple[tuple[float, ...], tuple[float, ...], float]
-"""Components of a colour without ink and with all of it, and the exponent between."""
+Mix = Callable[[Sequence[float]], str]
+"""Turns components of a colour space into ``rrggbb``, or `UNKNOWN`."""
+
+
+def colour_of(numbers: Sequence[float]) -> str:
+    """Return a colour's ``rrggbb``; empty for a number of components that no device has."""
+    match len(numbers):
+        case 1:
+            parts = [numbers[0]] * 3
+        case 3:
+            parts = list(numbers)
+        case 4:
+            parts = [(1 - each) * (1 - numbers[3]) for each in numbers[:3]]
+        case _:
+            return UNKNOWN
+    return "".join(f"{round(255 * min(max(each, 0), 1)):02x}" for each in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """What fills or strokes.
+
+    Attributes:
+        colour: ``rrggbb``; empty when unknown.
+        mix: of its colour space.
+        has_ink: whether what is painted in the colour space can be seen; not in that of no colorant.
+        alpha: opacity, within the group.
+    """
+
+    colour: str = "000000"
+    mix: Mix = colour_of
+    has_ink: bool = True
+    alpha: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,48 +62,62 @@ class GraphicsState:
     """What ``q`` saves and ``Q`` restores.
 
     Attributes:
-        has_ink: whether what is painted in the colour space can be seen; not in that of no colorant.
-        ink: how the colour space mixes ink; None in spaces whose numbers are light or a device's.
-        alpha: opacity, within the group.
+        fill: what fills, and paints letters.
+        stroke: what draws lines, and outlines of letters.
         is_plain: whether what is painted takes the place of what is below, in blend mode *Normal*.
         blends_well: whether what is painted is seen in the blend mode wherever it would be in *Normal*.
         is_masked: whether a soft mask applies, within the group.
         around: opacity of the group, in all groups that it is in; 0 where one cannot be seen.
         is_plain_around: whether all these groups are painted in blend mode *Normal*.
         stretch: width of letters as a share of the usual one.
+        clip: what is outside is not painted.
+        rings: nor is what an even number of the boxes of one of these covers.
     """
 
     matrix: Matrix = IDENTITY
-    colour: str = "000000"
-    alpha: float = 1.0
+    fill: Paint = Paint()
+    stroke: Paint = Paint()
+    line_width: float = 1.0
     around: float = 1.0
     is_plain_around: bool = True
     is_plain: bool = True
     blends_well: bool = True
-    has_ink: bool = True
-    ink: Ink | None = None
     is_masked: bool = False
     stretch: float = 1.0
     font_size: float = 0.0
     leading: float = 0.0
     mode: int = 0
     clip: Box = EVERYWHERE
+    rings: tuple[Ring, ...] = ()
 
-    @property
-    def opacity(self) -> float:
-        """Of what is painted, from 0 to 1."""
-        return self.alpha * self.around
+    def covers(self, paint: Paint) -> bool:
+        """Return whether what is painted hides what is below."""
+        is_plain = self.is_plain and self.is_plain_around and paint.has_ink
+        return is_plain and not self.is_masked and paint.alpha * self.around >= 1
 
-    @property
-    def covers(self) -> bool:
-        """Whether what is painted hides what is below."""
-        is_plain = self.is_plain and self.is_plain_around
-        return is_plain and not self.is_masked and self.opacity >= 1
+    def is_seen(self, paint: Paint) -> bool:
+        """Return whether what is painted is seen at all."""
+        return paint.has_ink and self._is_clear(paint.alpha)
 
-    @property
-    def is_seen(self) -> bool:
-        """Whether what is painted is seen at all."""
-        return self.blends_well and not self.is_masked and not is_faint(self.opacity)
+    def in_group(self) -> GraphicsState:
+        """Return the state at the beginning of a transparency group: what is around it applies to all of it.
+
+        Source: ISO 32000-1, 11.6.6.
+        """
+        alpha = self.fill.alpha
+        return replace(
+            self,
+            around=alpha * self.around if self._is_clear(alpha) else 0.0,
+            is_plain_around=self.is_plain and self.is_plain_around,
+            fill=replace(self.fill, alpha=1.0),
+            stroke=replace(self.stroke, alpha=1.0),
+            is_plain=True,
+            blends_well=True,
+            is_masked=False,
+        )
+
+    def _is_clear(self, alpha: float) -> bool:
+        return self.blends_well and not self.is_masked and not is_faint(alpha * self.around)
 
 
 def matrix_of(numbers: Sequence[float]) -> Matrix:
@@ -120,15 +164,6 @@ def holds(box: Box, x: float, y: float) -> bool:
     return box[0] <= x <= box[2] and box[1] <= y <= box[3]
 
 
-def colour_of(numbers: Sequence[float]) -> str:
-    """Return a colour's ``rrggbb``; empty for a number of components that no device has."""
-    match len(numbers):
-        case 1:
-            parts = [numbers[0]] * 3
-        case 3:
-            parts = list(numbers)
-        case 4:
-            parts = [(1 - each) * (1 - numbers[3]) for each in numbers[:3]]
-        case _:
-            return UNKNOWN
-    return "".join(f"{round(255 * min(max(each, 0), 1)):02x}" for each in parts)
+def is_inside(rings: Sequence[Ring], x: float, y: float) -> bool:
+    """Return whether a point is inside all of some rings."""
+    return all(sum(holds(box, x, y) for box in ring) % 2 for ring in rings)

@@ -1,7 +1,7 @@
 """Follow the operators of a PDF's page: where text stands, and what is painted.
 
-Source: ISO 32000-1, 8.4 (graphics state), 8.5 (paths), 8.11 (optional content), 9.3 and 9.4 (text),
-11.6 (transparency).
+Source: ISO 32000-1, 8.4 (graphics state), 8.5 (paths), 8.9.7 (inline images), 8.11 (optional content), 9.3
+and 9.4 (text), 11.6 (transparency).
 """
 
 from __future__ import annotations
@@ -9,15 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from evaluators.readers.pdf_colour import array_of, first_colour, has_ink, mix_of
 from evaluators.readers.pdf_graphics import (
     EVERYWHERE,
     IDENTITY,
     UNKNOWN,
     GraphicsState,
+    Paint,
     around,
     colour_of,
     cut,
     holds,
+    is_inside,
     matrix_of,
     times,
     union,
@@ -28,38 +31,25 @@ from evaluators.readers.visibility import SMALLEST_PT
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from evaluators.readers.pdf_graphics import Box, Ink
+    from evaluators.readers.pdf_graphics import Box, Ring
     from evaluators.readers.pdf_page import Page
 
-_NO_INK = frozenset({3, 7})
 _SHOWS = frozenset({"Tj", "TJ", "'", '"'})
 _PATHS = frozenset({"re", "m", "l", "c", "v", "y"})
 _FILLS = frozenset({"f", "F", "f*", "B", "B*", "b", "b*"})
 _PAINTS = _FILLS | {"S", "s", "n"}
 _MOVES = frozenset({"BT", "Tm", "Td", "TD", "T*"})
+_FILLED_MODES = frozenset({0, 2, 4, 6})
+_STROKED_MODES = frozenset({1, 2, 5, 6})
+_STEM = 1 / 10
+"""Width of a line as a share of letters' size, from which outlines leave nothing of what they surround."""
 _SEEN_MODES = frozenset({"/Normal", "/Compatible", "/Multiply", "/Darken", "/ColorBurn"})
 """Blend modes in which dark letters are seen on a page."""
-_SEE_THROUGH = ("/SMask", "/Mask", "/ImageMask", "/SMaskInData")
-_COLOURS = frozenset({"g", "rg", "k"})
-_EXPONENTIAL = 2
-"""Type of a function."""
-_STATES = _COLOURS | {"sc", "scn", "cs", "Tf", "TL", "Tr", "Tz", "cm", "gs"}
-
-
-def _within(state: GraphicsState) -> GraphicsState:
-    """Return the state at the beginning of a transparency group: what is around it applies to all of it.
-
-    Source: ISO 32000-1, 11.6.6.
-    """
-    return replace(
-        state,
-        around=state.opacity if state.is_seen else 0.0,
-        is_plain_around=state.is_plain and state.is_plain_around,
-        alpha=1.0,
-        is_plain=True,
-        blends_well=True,
-        is_masked=False,
-    )
+_SEE_THROUGH = ("/SMask", "/Mask", "/ImageMask", "/SMaskInData", "/IM")
+_DEVICES = frozenset({"g", "rg", "k"})
+_COLOURS = _DEVICES | {"sc", "scn", "cs"}
+"""Operators that set the colour that fills, or its space; those of strokes have the same names in capitals."""
+_STATES = frozenset({"Tf", "TL", "Tr", "Tz", "cm", "gs", "w"})
 
 
 class Run:
@@ -87,7 +77,7 @@ class Run:
         self._text = self._line = IDENTITY
         self._path: list[Box] = []
         self._is_plain_path = True
-        self._clips = False
+        self._clips = ""
         self._marks: list[bool] = []
 
     def follow(self, operations: Sequence[tuple[Any, bytes]], first_key: int) -> None:
@@ -112,6 +102,8 @@ class Run:
             self._paint(name)
         elif name in _MOVES:
             self._move(name, numbers)
+        elif name.lower() in _COLOURS:
+            self._colour(name, numbers, operands)
         elif name in _STATES:
             self._set(name, numbers, operands)
         else:
@@ -122,18 +114,29 @@ class Run:
             self._move("T*", [])
         whole = times(self._text, self._state.matrix)
         size = abs(self._state.font_size) * (whole[2] ** 2 + whole[3] ** 2) ** 0.5
+        x, y = whole[4], whole[5]
         state = self._state
         across = abs(state.font_size * state.stretch) * (whole[0] ** 2 + whole[1] ** 2) ** 0.5
-        is_inked = (
-            state.mode not in _NO_INK
-            and state.has_ink
-            and state.is_seen
-            and across >= SMALLEST_PT
+        is_painted = (
+            across >= SMALLEST_PT
             and not any(self._marks)
-            and holds(state.clip, whole[4], whole[5] + size / 4)
+            and holds(state.clip, x, y + size / 4)
+            and is_inside(state.rings, x, y + size / 4)
         )
-        passage = Passage(key, self._page.order, whole[4], whole[5], size, state.colour, is_inked)
-        self._page.passages.append(passage)
+        for paint in self._paints(size) or [Paint(has_ink=False)]:
+            is_inked = is_painted and state.is_seen(paint)
+            passage = Passage(key, self._page.order, x, y, size, paint.colour, is_inked)
+            self._page.passages.append(passage)
+
+    def _paints(self, size: float) -> list[Paint]:
+        """Return what letters of a size are painted with: inside, and around it."""
+        state = self._state
+        if state.mode not in _STROKED_MODES:
+            return [state.fill] if state.mode in _FILLED_MODES else []
+        line = state.line_width * (state.matrix[2] ** 2 + state.matrix[3] ** 2) ** 0.5
+        is_filled = state.mode in _FILLED_MODES
+        is_covered = line >= size * _STEM and state.covers(state.stroke)
+        return [state.fill, state.stroke] if is_filled and not is_covered else [state.stroke]
 
     def _draw(self, name: str, numbers: list[float]) -> None:
         if name == "re" and len(numbers) == 4:  # noqa: PLR2004 - x, y, width, height
@@ -149,16 +152,26 @@ class Run:
 
     def _paint(self, name: str) -> None:
         state = self._state
-        if name in _FILLS and self._path and state.opacity > 0:
-            is_plain = self._is_plain_path and state.covers
-            is_plain = is_plain and (len(self._path) == 1 or not name.endswith("*"))
-            boxes = self._path if is_plain else [union(self._path)]
-            colour = state.colour if is_plain else UNKNOWN
+        path = tuple(self._path)
+        ring = (path,) if self._is_plain_path else ()
+        if name in _FILLS and path and state.fill.alpha * state.around > 0 and state.fill.has_ink:
+            is_plain = self._is_plain_path and state.covers(state.fill)
+            boxes = path if is_plain else (union(path),)
+            colour = state.fill.colour if is_plain else UNKNOWN
             for box in boxes:
-                self._page.paint(cut(box, state.clip), colour)
-        if self._clips and self._path:
-            self._state = replace(state, clip=cut(union(self._path), state.clip))
-        self._path, self._is_plain_path, self._clips = [], True, False
+                self._area(box, colour, ring if name.endswith("*") else ())
+        if self._clips and path:
+            rings = state.rings + (ring if self._clips == "W*" else ())
+            self._state = replace(state, clip=cut(union(path), state.clip), rings=rings)
+        self._path, self._is_plain_path, self._clips = [], True, ""
+
+    def _area(
+        self, box: Box, colour: str, ring: tuple[Ring, ...] = (), *, covers: bool = False
+    ) -> None:
+        """Note what is painted, unless a layer that is off hides it."""
+        state = self._state
+        if not any(self._marks):
+            self._page.paint(cut(box, state.clip), colour, state.rings + ring, covers=covers)
 
     def _move(self, name: str, numbers: list[float]) -> None:
         if name == "BT":
@@ -175,32 +188,31 @@ class Run:
     def _advance(self, x: float, y: float) -> None:
         self._text = self._line = times((1, 0, 0, 1, x, y), self._line)
 
+    def _colour(self, name: str, numbers: list[float], operands: Sequence[Any]) -> None:
+        state, kind = self._state, name.lower()
+        paint = state.fill if name.islower() else state.stroke
+        if kind in _DEVICES:
+            paint = replace(paint, colour=colour_of(numbers), mix=colour_of, has_ink=True)
+        elif kind == "cs":
+            space = array_of(self._named("/ColorSpace", operands[0])) if operands else []
+            mix = mix_of(space)
+            colour = first_colour(space, mix)
+            paint = replace(paint, colour=colour, mix=mix, has_ink=has_ink(space))
+        elif len(numbers) == len(operands) > 0:
+            paint = replace(paint, colour=paint.mix(numbers))
+        else:
+            paint = replace(paint, colour=UNKNOWN)
+        is_fill = name.islower()
+        self._state = replace(state, fill=paint) if is_fill else replace(state, stroke=paint)
+
     def _set(self, name: str, numbers: list[float], operands: Sequence[Any]) -> None:
         state = self._state
-        if name in _COLOURS or (name in {"sc", "scn"} and len(numbers) == len(operands)):
-            is_device = name in _COLOURS
-            ink = None if is_device else state.ink
-            self._state = replace(
-                state,
-                colour=colour_of(numbers if ink is None else _mixed(ink, numbers)),
-                has_ink=state.has_ink or is_device,
-                ink=ink,
-            )
-        elif name in {"sc", "scn"}:
-            self._state = replace(state, colour=UNKNOWN)
-        elif name == "cs":
-            space = self._space(operands)
-            ink = _ink(space)
-            self._state = replace(
-                state,
-                colour="000000" if ink is None else colour_of(_mixed(ink, [1.0])),
-                has_ink=space[:2] != ["/Separation", "/None"],
-                ink=ink,
-            )
-        elif name == "Tz" and numbers:
+        if name == "Tz" and numbers:
             self._state = replace(state, stretch=numbers[0] / 100)
         elif name == "Tf" and numbers:
             self._state = replace(state, font_size=numbers[-1])
+        elif name == "w" and numbers:
+            self._state = replace(state, line_width=numbers[0])
         elif name == "TL" and numbers:
             self._state = replace(state, leading=numbers[0])
         elif name == "Tr" and numbers:
@@ -215,18 +227,18 @@ class Run:
         """Apply a named graphics state; what it does not name stays."""
         state = self._state
         mask = values.get("/SMask", "/None" if not state.is_masked else "")
+        fill, stroke = state.fill, state.stroke
         state = replace(
-            state, alpha=float(values.get("/ca", state.alpha)), is_masked=mask != "/None"
+            state,
+            fill=replace(fill, alpha=float(values.get("/ca", fill.alpha))),
+            stroke=replace(stroke, alpha=float(values.get("/CA", stroke.alpha))),
+            line_width=float(values.get("/LW", state.line_width)),
+            is_masked=mask != "/None",
         )
         if (modes := values.get("/BM")) is not None:
             mode = next(iter(modes), "/Normal") if isinstance(modes, list) else modes
             state = replace(state, is_plain=mode == "/Normal", blends_well=mode in _SEEN_MODES)
         self._state = state
-
-    def _space(self, operands: Sequence[Any]) -> list[Any]:
-        """Return a named colour space's array; empty for those of devices."""
-        space = self._named("/ColorSpace", operands[0]) if operands else []
-        return [getattr(each, "get_object", lambda each=each: each)() for each in space]
 
     def _other(self, name: str, operands: Sequence[Any]) -> None:
         if name == "q":
@@ -234,18 +246,21 @@ class Run:
         elif name == "Q" and self._stack:
             self._state = self._stack.pop()
         elif name in {"W", "W*"}:
-            self._clips = True
+            self._clips = name
         elif name in {"BDC", "BMC"}:
             self._marks.append(name == "BDC" and self._is_off(operands))
         elif name == "EMC" and self._marks:
             self._marks.pop()
         elif name == "Do" and operands:
             self._use_object(str(operands[0]))
-        elif name in {"INLINE IMAGE", "sh"}:
-            self._picture()
+        elif name == "INLINE IMAGE":
+            self._picture(dict(operands)["settings"])
+        elif name == "sh":
+            self._picture({"/SMask": True})
 
     def _use_object(self, name: str) -> None:
         shown = self._named("/XObject", name)
+        is_off = any(self._marks) or self._page.layers.is_off(shown.get("/OC"))
         if shown.get("/Subtype") == "/Form":
             matrix = matrix_of([float(each) for each in shown.get("/Matrix", IDENTITY)])
             inner = replace(self._state, matrix=times(matrix, self._state.matrix))
@@ -253,19 +268,18 @@ class Run:
             corners = [(left, bottom), (right, bottom), (right, top), (left, top)]
             inner = replace(inner, clip=cut(around(corners, inner.matrix), inner.clip))
             if "/Group" in shown:
-                inner = _within(inner)
-            if any(self._marks):
-                inner = replace(inner, around=0.0)
-            self._show(name, inner)
-        else:
-            self._picture(is_opaque=not any(shown.get(key) for key in _SEE_THROUGH))
+                inner = inner.in_group()
+            self._show(name, replace(inner, around=0.0) if is_off else inner)
+        elif not is_off:
+            self._picture(shown)
 
-    def _picture(self, *, is_opaque: bool = False) -> None:
+    def _picture(self, entries: Mapping[str, Any]) -> None:
         state = self._state
         box = around([(0, 0), (1, 0), (1, 1), (0, 1)], state.matrix)
         is_upright = state.matrix[1] == 0 and state.matrix[2] == 0
-        covers = is_opaque and is_upright and state.covers and not any(self._marks)
-        self._page.paint(cut(box, state.clip), UNKNOWN, covers=covers)
+        is_opaque = all(entries.get(key) in (None, False) for key in _SEE_THROUGH)
+        covers = is_opaque and is_upright and state.covers(replace(state.fill, has_ink=True))
+        self._area(box, UNKNOWN, covers=covers)
 
     def _is_off(self, operands: Sequence[Any]) -> bool:
         """Return whether marked content belongs to a layer that is switched off."""
@@ -273,31 +287,8 @@ class Run:
             return False
         layers = self._resources.get("/Properties", {})
         layer = getattr(layers.get_object(), "raw_get", layers.get)(operands[1]) if layers else None
-        return getattr(layer, "idnum", None) in self._page.hidden_layers
+        return self._page.layers.is_off(layer)
 
     def _named(self, kind: str, name: object) -> Mapping[str, Any]:
         found = self._resources.get(kind, {}).get(name, {})
         return found.get_object() if hasattr(found, "get_object") else found  # type: ignore[no-any-return]
-
-
-def _ink(space: Sequence[Any]) -> Ink | None:
-    """Return how a colour space mixes ink; None for spaces without inks.
-
-    Source: ISO 32000-1, 8.6.6.4 and 7.10.3. Inks with another function than an exponential one darken.
-    """
-    if not space or space[0] not in {"/Separation", "/DeviceN"}:
-        return None
-    function = space[3] if len(space) > 3 and hasattr(space[3], "get") else {}  # noqa: PLR2004
-    if function.get("/FunctionType") != _EXPONENTIAL:
-        return (1.0,), (0.0,), 1.0
-    none, full = (
-        tuple(map(float, function.get(key, [end]))) for key, end in (("/C0", 0), ("/C1", 1))
-    )
-    return none, full, float(function.get("/N", 1))
-
-
-def _mixed(ink: Ink, tints: Sequence[float]) -> list[float]:
-    """Return the components of a colour that is mixed from inks; the strongest counts."""
-    none, full, exponent = ink
-    share = min(max(*tints, 0.0), 1.0) ** exponent
-    return [one + share * (other - one) for one, other in zip(none, full, strict=False)]

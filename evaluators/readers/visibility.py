@@ -6,6 +6,8 @@ import re
 
 SMALLEST_PT = 2.0
 """Text below this size cannot be read."""
+SMALLEST_MM = 0.25
+"""A picture whose side is below this, a pixel of 96 an inch, cannot be seen."""
 NEAREST = 24
 """Colours that differ by no more than this in each of red, green and blue look alike."""
 PAPER = "ffffff"

@@ -1,4 +1,4 @@
-"""Read which colour fills a cell of an .xlsx file: by value, by palette, or by theme."""
+"""Read the look of a cell of an .xlsx file: what fills it, by value, palette or theme, and whether it is bold."""
 
 from __future__ import annotations
 
@@ -15,22 +15,33 @@ _COLOUR = re.compile(r"[0-9A-Fa-f]{6}")
 
 def fill_of(cell: Any) -> str:  # noqa: ANN401 - a foreign class
     """Return the colour that fills a cell, ``rrggbb`` in lower case; empty where none does, or none is known."""
+    is_solid = cell.fill is not None and cell.fill.fill_type == "solid"
+    return (_colour_of(cell) if is_solid else "")[-6:].lower()
+
+
+def _colour_of(cell: Any) -> str:  # noqa: ANN401
     from openpyxl.styles.colors import COLOR_INDEX  # noqa: PLC0415 - only in the reader's process
 
-    if cell.fill is None or cell.fill.fill_type != "solid":
-        return ""
     colour = cell.fill.fgColor
-    found = ""
-    if colour.type == "rgb":
-        found = str(colour.rgb)
-    elif colour.type == "indexed" and colour.indexed < len(COLOR_INDEX):
-        found = str(COLOR_INDEX[colour.indexed])
-    elif colour.type == "theme":
+    if colour.type == "theme":
         themed = _colours_of(cell.parent.parent.loaded_theme)
-        found = (
-            _tinted(themed[colour.theme], colour.tint) if 0 <= colour.theme < len(themed) else ""
-        )
-    return found[-6:].lower()
+        return _tinted("".join(themed[colour.theme : colour.theme + 1]), colour.tint)
+    if colour.type == "indexed":
+        return "".join(COLOR_INDEX[colour.indexed : colour.indexed + 1])
+    return str(colour.rgb)
+
+
+def is_bold(cell: Any) -> bool:  # noqa: ANN401 - a foreign class
+    """Return whether all of a cell's text is bold; passages with a font of their own do not have the cell's."""
+    from openpyxl.cell.rich_text import CellRichText, TextBlock  # noqa: PLC0415
+
+    passages = cell.value if isinstance(cell.value, CellRichText) else ()
+    fonts = [
+        passage.font if isinstance(passage, TextBlock) else cell.font
+        for passage in passages
+        if str(passage).strip()
+    ]
+    return all(bool(font.b) for font in fonts or (cell.font,))
 
 
 @lru_cache(maxsize=1)
@@ -45,7 +56,7 @@ def _colours_of(theme: bytes | None) -> tuple[str, ...]:
         return ()
     scheme = fromstring(theme).find(".//{*}clrScheme")
     colours = [each[0] for each in scheme if len(each)] if scheme is not None else []
-    found = [colour.get("lastClr", colour.get("val", "")) for colour in colours]
+    found = [colour.get("lastClr") or str(colour.get("val")) for colour in colours]
     if len(found) != _THEMED:
         return ()
     dark, light, other_dark, other_light, *accents = found
@@ -61,6 +72,6 @@ def _tinted(colour: str, tint: float) -> str:
         return ""
     red, green, blue = (part / _FULL for part in bytes.fromhex(colour))
     hue, light, saturation = colorsys.rgb_to_hls(red, green, blue)
-    light = light * (1 + tint) if tint < 0 else light * (1 - tint) + tint
+    light = light * (1 - abs(tint)) + max(tint, 0)
     changed = colorsys.hls_to_rgb(hue, light, saturation)
     return bytes(round(part * _FULL) for part in changed).hex()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageFilter, ImageOps
 
 from evaluators.testing.case import another_way, forged
 from tests.evaluator_cases.document_cases import at
@@ -106,13 +107,22 @@ def brightness_cases(args: Args) -> tuple[Case, ...]:
         "a white spot": lambda: encoded(spot),
         "white edges": lambda: encoded(edge),
     }
+    partly = {
+        f"{name} brighter": partial(_partly_brighter, rows)
+        for name, rows in (("half of it", 60), ("three fifths of it", 72))
+    }
     ways = {
         "by a gamma curve": lambda: encoded(_curved(CAT, lambda tone: tone**0.7)),
         "by half-transparent white": lambda: encoded((CAT * 0.8 + 51).astype(np.uint8)),
         "by transparency": lambda: encoded(veiled(CAT, 200)),
         "in JPEG": lambda: encoded(_curved(CAT, lambda tone: tone**0.8), "JPEG", quality=70),
     }
-    return (*_cases(of_night, forgeries, {}), *_cases(args, {}, ways))
+    return (*_cases(of_night, forgeries, {}), *_cases(args, partly, ways))
+
+
+def _partly_brighter(rows: int) -> bytes:
+    changed = np.clip(CAT[:rows] + 20.0, 0, 255).astype(np.uint8)
+    return encoded(np.vstack([changed, CAT[rows:]]))
 
 
 def contrast_cases(args: Args) -> tuple[Case, ...]:
@@ -125,13 +135,28 @@ def contrast_cases(args: Args) -> tuple[Case, ...]:
         "a white spot": lambda: encoded(spot),
         "two white corners": lambda: encoded(spots),
     }
+    dull = Image.fromarray(CAT).filter(ImageFilter.GaussianBlur(6))
+    sharp = Image.fromarray(CAT).filter(ImageFilter.UnsharpMask(6, 150, 0))
+    not_tones = {"sharpened": lambda: saved(sharp, "PNG")}
+    blurred = {"blurred": lambda: saved(dull, "PNG")}
+    less = {**args, "direction": "less"}
+    cat = Image.fromarray(CAT)
     steeper = _curved(CAT, lambda tone: tone * tone * (3 - 2 * tone))
     ways = {
         "by a curve": lambda: encoded(steeper),
         "by stretched levels": lambda: encoded(_curved(CAT, lambda tone: tone * 1.4 - 0.2)),
         "in JPEG": lambda: encoded(steeper, "JPEG", quality=80),
+        "each colour by itself": lambda: saved(ImageOps.autocontrast(cat, 2), "PNG"),
+        "equalised": lambda: saved(ImageOps.equalize(cat), "PNG"),
     }
-    return (*_cases(of_night, forgeries, {}), *_cases(args, {}, ways))
+    paler = {
+        "a little, in JPEG": lambda: encoded((CAT * 0.9 + 12).astype(np.uint8), "JPEG", quality=75),
+    }
+    return (
+        *_cases(of_night, forgeries, {}),
+        *_cases(args, not_tones, ways),
+        *_cases(less, blurred, paler),
+    )
 
 
 def grey_cases(args: Args) -> tuple[Case, ...]:
@@ -183,19 +208,69 @@ def cropped_cases(args: Args) -> tuple[Case, ...]:
     part = CAT[20:70, 40:100]
     alone = np.full_like(CAT, 255)
     alone[20:70, 40:100] = part
-    forgeries = {
+    forgeries: dict[str, Callable[[], bytes]] = {
         "the rest painted over": lambda: encoded(alone),
-        "3 px further": lambda: encoded(CAT[23:73, 43:103]),
+        **{
+            f"{name} further": partial(_part_at, 40 + x, 20 + y)
+            for name, x, y in (
+                ("3 px", 3, 3),
+                ("3 px right", 3, 0),
+                ("3 px left", -3, 0),
+                ("3 px down", 0, 3),
+                ("3 px up", 0, -3),
+            )
+        },
         "mirrored": lambda: encoded(part[:, ::-1]),
         "transparent": lambda: encoded(veiled(part, 0)),
     }
     ways = {
         "a px off": lambda: encoded(CAT[21:71, 41:101]),
+        "2 px off": lambda: encoded(CAT[22:72, 42:102]),
+        "2 px off to the other side": lambda: encoded(CAT[18:68, 38:98]),
+        "2 px wider only": lambda: encoded(CAT[19:69, 38:100]),
+        "2 px off and smaller": lambda: encoded(CAT[22:70, 38:96]),
         "WebP": lambda: encoded(part, "WEBP", quality=90),
         "stored turned, shown upright": lambda: _shown(np.rot90(part, -1), _TURNED_BACK),
         "with an opaque alpha channel": lambda: encoded(veiled(part, 255)),
     }
-    return _cases(args, forgeries, ways)
+    return (*_cases(args, forgeries, ways), *_fine_crops(args))
+
+
+def _part_at(left: int, top: int) -> bytes:
+    return encoded(CAT[top : top + 50, left : left + 60])
+
+
+def _fine_crops(args: Args) -> tuple[Case, ...]:
+    """Return cases of a part of an original whose details are as small as the slack, and of a smooth one."""
+    fine = noise(4, cells=(80, 60))
+    smooth = np.full_like(CAT, 90)
+    smooth[..., 0] += np.arange(160, dtype=np.uint8)[None] // 4
+    of_fine = {**args, "original": as_url(encoded(fine))}
+    of_smooth = {**args, "original": as_url(encoded(smooth))}
+    at_corner = {**of_fine, "left": 0, "top": 0}
+    at_end = {**of_fine, "left": 100, "top": 70}
+    ways = {
+        "2 px off, of small details": lambda: encoded(fine[18:68, 42:102]),
+    }
+    forgeries = {"3 px off, of small details": lambda: encoded(fine[20:70, 43:103])}
+    return (
+        *_cases(of_fine, forgeries, ways),
+        *_cases(
+            of_smooth,
+            {},
+            {"a smooth one, JPEG": lambda: encoded(smooth[20:70, 40:100], "JPEG", quality=90)},
+        ),
+        *_cases(
+            at_corner,
+            {"3 px off a corner": lambda: encoded(fine[3:53, :60])},
+            {"2 px off a corner": lambda: encoded(fine[2:52, 2:62])},
+        ),
+        *_cases(
+            at_end,
+            {"3 px off the end": lambda: encoded(fine[67:117, 100:])},
+            {"2 px off the end": lambda: encoded(fine[68:118, 98:158])},
+        ),
+    )
 
 
 def pair_cases(args: Args) -> tuple[Case, ...]:

@@ -25,6 +25,9 @@ _WHITE = f"1 g {_LINE}"
 _FUNCTION = "<< /FunctionType 2 /Domain [0 1] /C0 [1] /C1 [0] /N 1 >>"
 _INK = f"/ColorSpace << /C [/Separation /{{}} /DeviceGray {_FUNCTION}] >>"
 _DIAMOND = "q 100 100 -100 100 160 620 cm /X Do Q 1 g BT /F1 12 Tf {} Td (Invoice 7) Tj ET"
+_WHOLE = "0 0 612 792 re"
+_BOX = "60 710 300 30 re"
+_INLINE = "q 500 0 0 90 50 700 cm BI /W 1 /H 1 /BPC 8 {} ID 0 EI Q"
 _IN_OFF = {"resources": "/Properties << /L 6 0 R >>", "root": pdf_ways._OFF}
 _OFF_LAYER = pdf_ways._LAYER
 
@@ -34,11 +37,19 @@ def cases(args: Mapping[str, Any]) -> tuple[Case, ...]:
     return (
         *(
             forged(name, at(args["path"], make), **args)
-            for name, make in {**_HIDDEN, **_HIDDEN_GROUPS}.items()
+            for name, make in {
+                **_HIDDEN,
+                **_HIDDEN_GROUPS,
+                **_HIDDEN_COLOURS,
+            }.items()
         ),
         *(
             another_way(name, at(args["path"], make), **args)
-            for name, make in {**_SEEN, **_SEEN_GROUPS}.items()
+            for name, make in {
+                **_SEEN,
+                **_SEEN_GROUPS,
+                **_SEEN_COLOURS,
+            }.items()
         ),
     )
 
@@ -54,6 +65,16 @@ def _grouped(outer: str, inner: str, group: str = _GROUP, after: str = "", **mor
     form = _stream(pdf_ways._FORM.format(f"{{}} {group} {own}"), f"/G gs {_LINE}")
     resources = f"{_PICTURED} {_OUTER.format(outer)}"
     return partial(_page, f"q /O gs /X Do Q {after}", form, resources=resources, **more)
+
+
+def _painting(
+    content: str, outer: str, *more: str, before: str = _LINE, resources: str = ""
+) -> Any:
+    """Return what makes a page that shows a group in a state, after the line; further objects from 7."""
+    own = f"/Resources << {pdf_ways._FONT} {resources} >>"
+    form = _stream(_FORM.format(f"{{}} {_GROUP} {own}"), content)
+    both = f"{_PICTURED} {_OUTER.format(outer)}"
+    return partial(_page, f"{before} q /O gs /X Do Q", form, *more, resources=both)
 
 
 _SOFT = "/SMask << /S /Luminosity /G 6 0 R >>"
@@ -73,6 +94,13 @@ _HIDDEN_GROUPS = {
     ),
     "in modes of which the first one only lightens": partial(
         _page, f"/G gs {_LINE}", resources=_STATE.format("/BM [/Lighten /Normal]")
+    ),
+    "under a bar in a group": _painting(_BAR, "/ca 1"),
+    "under a bar, in the usual mode": partial(
+        _page, f"{_LINE} /G gs {_BAR}", resources=_STATE.format("/BM /Normal")
+    ),
+    "under a bar, in none of some modes": partial(
+        _page, f"{_LINE} /G gs {_BAR}", resources=_STATE.format("/BM []")
     ),
     "opaque in a form of a layer that is off": partial(
         _page,
@@ -94,6 +122,22 @@ _SEEN_GROUPS = {
     "in a group of a mode that only darkens": _grouped("/BM /Multiply", "/BM /Normal"),
     "in a mode that only darkens": partial(
         _page, f"/G gs {_LINE}", resources=_STATE.format("/BM [/Darken /Normal]")
+    ),
+    **{
+        f"in the mode {mode}": partial(
+            _page, f"/G gs {_LINE}", resources=_STATE.format(f"/BM /{mode}")
+        )
+        for mode in ("Compatible", "ColorBurn")
+    },
+    "black in broad white outlines, in a group that is half transparent": _painting(
+        f"1 G 9 w 2 Tr {_LINE}", "/ca .5", before=""
+    ),
+    "under a bar in a group that is half transparent": _painting(_BAR, "/ca .5"),
+    "under a bar in a plain group in one that only darkens": _painting(
+        "/Y Do",
+        "/BM /Multiply",
+        _stream(_FORM.format(f"{{}} {_GROUP}"), _BAR),
+        resources="/XObject << /Y 7 0 R >>",
     ),
     "behind a transparent group": _grouped("/ca 0", "/ca 1", after=_LINE),
 }
@@ -125,6 +169,27 @@ _HIDDEN_TEXT = {
     "white, below a black bar": f"0 g 60 730 100 30 re f {_WHITE}",
     "on the first of two black bars": f"0 g 60 710 300 30 re 0 0 9 9 re f {_LINE}",
     "outside what is painted, by the other rule": f"0 0 50 50 re W* n {_LINE}",
+    "in a place that is taken twice, by the other rule": f"{_WHOLE} {_WHOLE} W* n {_LINE}",
+    "in a hole of what is painted": f"{_WHOLE} 60 700 400 60 re W* n {_LINE}",
+    "in a hole, and in what is painted before": f"{_WHOLE} 60 700 400 60 re W* n {_WHOLE} W* n {_LINE}",
+    "white, on a bar that is filled twice": f"0 g {_BOX} {_BOX} f* {_WHITE}",
+    "white, in a black frame": f"0 g 60 700 400 50 re 62 702 396 46 re f* {_WHITE}",
+    "white, on a bar that is clipped away": f"q {_WHOLE} 60 700 400 60 re W* n {_BAR} Q {_WHITE}",
+    "under an inline picture": f"{_LINE} {_INLINE.format('/CS /G')}",
+    "under an inline picture that is no mask": f"{_LINE} {_INLINE.format('/CS /G /IM false')}",
+    "in white outlines": f"1 G 1 Tr {_LINE}",
+    "in white outlines that clip": f"1 G 5 Tr {_LINE}",
+    "in white outlines of components": f"1 1 1 RG 1 Tr {_LINE}",
+    "in white outlines of inks": f"0 0 0 0 K 1 Tr {_LINE}",
+    "in white outlines of a space": f"/DeviceCMYK CS 0 0 0 0 SC 1 Tr {_LINE}",
+    "in white outlines of a space, by the newer operator": f"/DeviceRGB CS 1 1 1 SCN 1 Tr {_LINE}",
+    "white in white outlines": f"1 G 1 g 2 Tr {_LINE}",
+    "white in white outlines that clip": f"1 G 1 g 6 Tr {_LINE}",
+    "white in no outlines, to clip": f"1 g 4 Tr {_LINE}",
+    "in white outlines as broad as a stem": "1 G 2 Tr BT /F1 10 Tf 72 720 Td (Invoice 7) Tj ET",
+    "in broad white outlines": f"1 G 1.3 w 2 Tr {_LINE}",
+    "in white outlines that a matrix makes broad": "1 G .13 w 2 Tr 10 0 0 10 0 0 cm "
+    "BT /F1 1.2 Tf 7.2 72 Td (Invoice 7) Tj ET",
     "left of what is painted": f"100 0 500 792 re W n {_LINE}",
     "right of what is painted": f"0 0 50 792 re W n {_LINE}",
     "below what is painted": f"0 730 612 60 re W n {_LINE}",
@@ -156,6 +221,32 @@ _SEEN_TEXT = {
     "white on an inline picture": "q 500 0 0 90 50 700 cm BI /W 1 /H 1 /CS /G /BPC 8 ID 0 EI Q "
     f"{_WHITE}",
     "with an unknown state": f"/G gs {_LINE}",
+    "in a place that is taken twice, by the usual rule": f"{_WHOLE} {_WHOLE} W n {_LINE}",
+    "beside a hole of what is painted": f"{_WHOLE} 60 600 400 60 re W* n {_LINE}",
+    "on an island in a hole": f"{_WHOLE} 60 700 400 60 re 62 702 396 56 re W* n {_LINE}",
+    "after a hole": f"q {_WHOLE} 60 700 400 60 re W* n Q {_LINE}",
+    "in a hole of a shape that may be any": f"{_WHOLE} 60 700 m 400 700 l 400 800 l W* n {_LINE}",
+    "white on a black frame": f"0 g 60 700 400 50 re 62 702 396 4 re f* {_WHITE}",
+    "white on a bar that is filled twice, by the usual rule": f"0 g {_BOX} {_BOX} f {_WHITE}",
+    "under a bar that is clipped away": f"{_LINE} {_WHOLE} 60 700 400 60 re W* n {_BAR}",
+    "under an inline mask": f"{_LINE} {_INLINE.format('/IM true')}",
+    "under an inline mask, in full": f"{_LINE} {_INLINE.format('/ImageMask true')}",
+    "under a shading": f"{_LINE} q 500 0 0 90 50 700 cm /S sh Q",
+    "white in black outlines": f"1 g 2 Tr {_LINE}",
+    "white, but for its outlines": f"1 g 1 Tr {_LINE}",
+    "black in fine white outlines": f"1 G 1.1 w 2 Tr {_LINE}",
+    "in outlines that clip": f"1 g 5 Tr {_LINE}",
+    "above a hole of what is painted": f"{_WHOLE} 60 700 400 22.7 re W* n {_LINE}",
+    "black in fine white outlines, enlarged": "1 G .11 w 2 Tr 10 0 0 10 0 0 cm "
+    "BT /F1 1.2 Tf 7.2 72 Td (Invoice 7) Tj ET",
+    "black in fine white outlines, on a turned page": "1 G .11 w 2 Tr 0 10 -10 0 612 0 cm "
+    "BT /F1 1.2 Tf 30 20 Td (Invoice 7) Tj ET",
+    "black in broad black outlines": f"9 w 2 Tr {_LINE}",
+    "white in broad black outlines": f"1 g 9 w 2 Tr {_LINE}",
+    "to clip as well": f"4 Tr 1 G {_LINE}",
+    "black in fine white outlines, in large": "1 G 9 w 2 Tr .1 0 0 .1 0 0 cm "
+    "BT /F1 120 Tf 720 7200 Td (Invoice 7) Tj ET",
+    "its outlines in a pattern, on a black bar": f"{_BAR} /Pattern CS /P SCN 1 Tr {_LINE}",
 }
 _HIDDEN = {
     **{name: partial(_page, content) for name, content in _HIDDEN_TEXT.items()},
@@ -259,4 +350,136 @@ _SEEN = {
         )
         for name, place in (("left", "100 717"), ("foot", "135 650"), ("right", "200 717"))
     },
+}
+_LAB = "/Lab << /WhitePoint [0.95 1 1.09] >>"
+_SPACE = "/ColorSpace << /C {} >>"
+_LAB_SPACE = _SPACE.format(f"[{_LAB}]")
+_BLACK_FIRST = _SPACE.format("[/Indexed /DeviceRGB 1 <000000ffffff>]")
+_WHITE_FIRST = _SPACE.format("[/Indexed /DeviceRGB 1 <ffffff000000>]")
+_LISTED = _SPACE.format("[/Indexed /DeviceGray 1 6 0 R]")
+_LAB_INK = _SPACE.format(
+    f"[/Separation /X [{_LAB}] << /FunctionType 2 /Domain [0 1] /C0 [0 0 0] /C1 [100 0 0] /N 1 >>]"
+)
+_POWER = "<< /FunctionType 2 /Domain [0 1] {} >>"
+_SHADED = f"[/Separation /X /DeviceGray {_POWER}]"
+_UNKNOWN_INK = _SPACE.format("[/Separation /X /DeviceGray << /FunctionType 4 >>]")
+_STROKES = "/ExtGState << /G << {} >> >>"
+_GIVEN = "/ExtGState << /G << /Font [6 0 R {}] >> >>"
+_HELVETICA = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+
+
+def _coloured(content: str, space: str, *more: str) -> Any:
+    return partial(_page, f"{content} {_LINE}", *more, resources=space)
+
+
+_HIDDEN_COLOURS = {
+    "in none of some inks": _coloured(
+        "/C cs 0 scn",
+        _SPACE.format(_SHADED.format("/C0 [1] /C1 [0] /N 1")).replace(
+            "/Separation /X", "/DeviceN [/X]"
+        ),
+    ),
+    "in white ink, its mixture stored apart": _coloured(
+        "/C cs 1 scn",
+        _SPACE.format("[/Separation /X 6 0 R 7 0 R]"),
+        f"[{_LAB}]",
+        _POWER.format("/C0 [0 0 0] /C1 [100 0 0] /N 1"),
+    ),
+    "in ink that is white if nothing is said": _coloured(
+        "/C cs 1 scn", _SPACE.format(_SHADED.format("/N 1"))
+    ),
+    "in ink that soon lightens": _coloured("/C cs .5 scn", _SPACE.format(_SHADED.format("/N .05"))),
+    "in more than all of an ink": _coloured(
+        "/C cs 2 scn", _SPACE.format(_SHADED.format("/C0 [1] /C1 [.95] /N 1"))
+    ),
+    "in none of an ink, by a list": _coloured(
+        "/C cs 0 sc",
+        _SPACE.format(f"[/Indexed {_SHADED.format('/C0 [1] /C1 [0] /N 1')} 1 <00ff>]"),
+    ),
+    "white, by its lightness": _coloured("/C cs 100 0 0 sc", _LAB_SPACE),
+    "all but white, by its lightness": _coloured("/C cs 98 5 -5 sc", _LAB_SPACE),
+    "black at first, by its lightness, on a black bar": _coloured(f"{_BAR} /C cs", _LAB_SPACE),
+    "white, by a list": _coloured("/C cs 1 sc", _BLACK_FIRST),
+    "white, first of a list": _coloured("/C cs", _WHITE_FIRST),
+    "white, by a list in a stream": _coloured("/C cs 1 sc", _LISTED, _stream("<< {} >>", "\0\xff")),
+    "in ink that lightens": _coloured("/C cs 1 scn", _LAB_INK),
+    "on a black bar, none of an ink that lightens": _coloured(f"{_BAR} /C cs 0 scn", _LAB_INK),
+    "white, on a bar in a colorant of no ink": partial(
+        _page, f"/C cs 1 scn 60 710 300 30 re f {_WHITE}", resources=_INK.format("None")
+    ),
+    "in transparent outlines": _coloured("/G gs 1 Tr", _STROKES.format("/CA 0")),
+    "in white outlines that a state makes broad": _coloured(
+        "1 G 2 Tr /G gs", _STROKES.format("/LW 2")
+    ),
+    "in outlines of a colorant of no ink": _coloured("/C CS 1 SCN 1 Tr", _INK.format("None")),
+    "in a group, its outlines transparent around it": _grouped("/CA 0 /ca 0", "/CA 1"),
+    "tiny, by a state": partial(
+        _page,
+        "BT /F1 12 Tf /G gs 72 720 Td (Invoice 7) Tj ET",
+        _HELVETICA,
+        resources=_GIVEN.format(1),
+    ),
+    "under a picture that is no mask": partial(
+        _page,
+        f"{_LINE} q 500 0 0 90 50 700 cm /X Do Q",
+        _IMAGE.replace("/BitsPerComponent 8", "/BitsPerComponent 8 /ImageMask false"),
+        resources=_PICTURED,
+    ),
+}
+_SEEN_COLOURS = {
+    "in ink of no function": _coloured(
+        "/C cs 1 scn", _SPACE.format("[/Separation /X /DeviceGray]")
+    ),
+    "in little of an ink mixed in an unknown way": _coloured("/C cs .3 scn", _UNKNOWN_INK),
+    "in none of an ink that is white if nothing is said": _coloured(
+        "/C cs 0 scn", _SPACE.format(_SHADED.format("/N 1"))
+    ),
+    "in half of an ink that is white if nothing is said": _coloured(
+        "/C cs .47 scn", _SPACE.format(_SHADED.format("/N 1"))
+    ),
+    "grey, by its lightness": _coloured("/C cs 50 0 0 sc", _LAB_SPACE),
+    "grey, by a list": _coloured(
+        "/C cs 1 sc", _SPACE.format("[/Indexed /DeviceRGB 1 <ffffff808080>]")
+    ),
+    "black, by its lightness": _coloured("/C cs 0 0 0 sc", _LAB_SPACE),
+    "grey, by its lightness, on a black bar": _coloured(f"{_BAR} /C cs 50 0 0 sc", _LAB_SPACE),
+    "yellow, by its lightness": _coloured("/C cs 100 0 6 sc", _LAB_SPACE),
+    "pink, by its lightness": _coloured("/C cs 100 6 0 sc", _LAB_SPACE),
+    "black at first, by its lightness": _coloured("1 g /C cs", _LAB_SPACE),
+    "black, by a list": _coloured("/C cs 1 sc", _WHITE_FIRST),
+    "black, first of a list": _coloured("/C cs", _BLACK_FIRST),
+    "black, by a list in a stream": _coloured("/C cs 1 sc", _LISTED, _stream("<< {} >>", "\xff\0")),
+    "in none of an ink that lightens": _coloured("/C cs 0 scn", _LAB_INK),
+    "in ink that lightens, on a black bar": _coloured(f"{_BAR} /C cs 1 scn", _LAB_INK),
+    "in some ink, nobody knows how much": _coloured("/C cs scn", _LAB_INK),
+    "white on a bar that is half transparent": _coloured(f"q /G gs {_BAR} Q 1 g", _HALF),
+    "in outlines, all else transparent": _coloured("/G gs 1 Tr", _STROKES.format("/ca 0")),
+    "in broad white outlines that are half transparent": _coloured(
+        "1 G 9 w 2 Tr /G gs", _STROKES.format("/CA .5")
+    ),
+    "in outlines of a colorant of no ink, filled": _coloured(
+        "/C CS 1 SCN 9 w 2 Tr", _INK.format("None")
+    ),
+    "in a font of a state": partial(
+        _page,
+        "BT /G gs 72 720 Td (Invoice 7) Tj ET",
+        _HELVETICA,
+        resources=_GIVEN.format(12),
+        font="",
+    ),
+    "in a font of a state, after a tiny one": partial(
+        _page,
+        "BT /F1 1 Tf /G gs 72 720 Td (Invoice 7) Tj ET",
+        _HELVETICA,
+        resources=_GIVEN.format(12),
+    ),
+    "in a font of a state that is stored apart": partial(
+        _page,
+        "BT /G gs 72 720 Td (Invoice 7) Tj ET",
+        _HELVETICA,
+        "<< /Font 8 0 R >>",
+        "[6 0 R 12]",
+        resources="/ExtGState << /G 7 0 R >>",
+        font="",
+    ),
 }

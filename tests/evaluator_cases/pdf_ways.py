@@ -120,6 +120,18 @@ def field_cases(args: Args) -> tuple[Case, ...]:
             **lines,
         ),
         another_way("in a form that is restricted", at(path, partial(_restricted, ["x"])), **args),
+        *(
+            case(
+                name,
+                at(path, partial(_form, f"{named} /V 7 0 R", _stream("<< {} >>", text))),
+                **args,
+            )
+            for case, name, text in (
+                (another_way, "in a stream", "Ann"),
+                (another_way, "in a stream, in Unicode", "\xfe\xff\0A\0n\0n"),
+                (forged, "another one in a stream", "Bob"),
+            )
+        ),
     )
 
 
@@ -128,7 +140,7 @@ def title_cases(args: Args) -> tuple[Case, ...]:
     path = args["path"]
     root = "<< /Type /Catalog /Pages 2 0 R {} >>"
     page = f"<< /Type /Page /Parent 2 0 R {_BOX} >>"
-    stream = _stream("<< /Type /Metadata /Subtype /XML {} >>", _XMP)
+    stream = _metadata(_ENTRY.format("x-default", "Report"))
     outline = "<< /Type /Outlines /First 5 0 R /Last 5 0 R /Count 1 >>"
 
     def made(catalogue: str, *more: str, info: str = "") -> bytes:
@@ -137,7 +149,25 @@ def title_cases(args: Args) -> tuple[Case, ...]:
     entry = "<< /Title (Report) /Parent 4 0 R >>"
     other = made("/Metadata 4 0 R", stream, "<< /Title (Draft) >>", info="/Info 5 0 R")
     utf16 = "<< /Title <FEFF005200650070006F00720074> >>"
+    german, french = _ENTRY.format("de", "Bericht"), _ENTRY.format("fr", "Rapport")
+    usual = _ENTRY.format("x-default", "Report")
+    draft = _ENTRY.format("de", "Report") + _ENTRY.format("x-default", "Draft")
     return (
+        another_way(
+            "in the metadata, after another language",
+            at(path, lambda: made("/Metadata 4 0 R", _metadata(german + usual))),
+            **args,
+        ),
+        another_way(
+            "in the metadata, in no usual language",
+            at(path, lambda: made("/Metadata 4 0 R", _metadata(german + french))),
+            **{**args, "title": "Bericht"},
+        ),
+        forged(
+            "in the metadata, in another language than the usual one",
+            at(path, lambda: made("/Metadata 4 0 R", _metadata(draft))),
+            **args,
+        ),
         forged("in the metadata, another one in the information", at(path, lambda: other), **args),
         forged(
             "as an entry of the contents only",
@@ -188,12 +218,17 @@ def _stream(head: str, content: str) -> str:
     return f"{head.format(size)}\nstream\n{content}\nendstream"
 
 
+def _metadata(titles: str) -> str:
+    """Return XMP metadata with these titles."""
+    return _stream("<< /Type /Metadata /Subtype /XML {} >>", _XMP.format(titles))
+
+
 def _pages(kids: list[str], count: int) -> str:
     return f"<< /Type /Pages /Kids [{' '.join(kids)}] /Count {count} >>"
 
 
-def _form(entry: str) -> bytes:
-    """Make a PDF with a form of one field."""
+def _form(entry: str, *more: str) -> bytes:
+    """Make a PDF with a form of one field; further objects are numbered from 7."""
     parent = "<< /T (other) /Kids [5 0 R] >>"
     field = f"<< /Type /Annot /Subtype /Widget {entry} /Rect [0 0 90 20] >>"
     top = "6 0 R" if "/Parent" in entry else "5 0 R"
@@ -205,6 +240,7 @@ def _form(entry: str) -> bytes:
             "<< >>",
             field,
             parent,
+            *more,
         ]
     )
 
@@ -249,10 +285,10 @@ def _unicode(text: str) -> bytes:
 _XMP = (
     '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF '
     'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" '
-    'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title><rdf:Alt><rdf:li '
-    'xml:lang="x-default">Report</rdf:li></rdf:Alt></dc:title></rdf:Description></rdf:RDF>'
-    "</x:xmpmeta>"
+    'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title><rdf:Alt>{}</rdf:Alt></dc:title>'
+    "</rdf:Description></rdf:RDF></x:xmpmeta>"
 )
+_ENTRY = '<rdf:li xml:lang="{}">{}</rdf:li>'
 _FAINT = "/ExtGState << /G << /ca 0 >> >>"
 _HALF = "/ExtGState << /G << /ca 0.5 >> >>"
 _MULTIPLIED = "/ExtGState << /G << /BM /Multiply >> >>"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from appliance.base.process import run
+from evaluators.testing.case import another_way, forged
 from evaluators.testing.desktop import DesktopFixture, ScratchGuest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from evaluators.testing.case import StateMutation
+    from evaluators.testing.case import Case, State, StateMutation
 
 _WHO = ("-c", "user.name=Ann", "-c", "user.email=ann@mail.test", "-c", "init.defaultBranch=main")
 _ENV = {
@@ -97,3 +99,115 @@ class RepositoryFixture(DesktopFixture):
             ("repository: empty HEAD", lambda: empty("HEAD")),
             ("repository: empty references", lambda: empty("refs/**/*")),
         ]
+
+
+def _symbolic(name: str, target: str) -> State:
+    """Make a commit, tag it, and let a reference stand for another."""
+
+    def make(fixture: RepositoryFixture) -> None:
+        fixture.commit("one")
+        fixture.git("tag", "v1")
+        fixture.git("symbolic-ref", name, target)
+
+    return make
+
+
+def _stale_remote(fixture: RepositoryFixture) -> None:
+    """Make a branch, and a remote's default branch that is no longer there."""
+    _symbolic("refs/remotes/origin/HEAD", "refs/remotes/origin/master")(fixture)
+    fixture.git("branch", "fix")
+
+
+def branch_cases() -> tuple[Case, ...]:
+    """Return cases of a branch called fix that stands for something else."""
+    ways = {"a tag": "refs/tags/v1", "itself": "refs/heads/fix", "nothing": "refs/heads/none"}
+    return (
+        *(
+            forged(
+                f"stands for {what}", _symbolic("refs/heads/fix", target), path="~/r", branch="fix"
+            )
+            for what, target in ways.items()
+        ),
+        another_way(
+            "beside a remote that renamed its branch", _stale_remote, path="~/r", branch="fix"
+        ),
+        another_way(
+            "stands for another branch",
+            _symbolic("refs/heads/fix", "refs/heads/main"),
+            path="~/r",
+            branch="fix",
+        ),
+    )
+
+
+def tag_cases() -> tuple[Case, ...]:
+    """Return cases of a tag called v2 that stands for something else."""
+    return (
+        forged(
+            "stands for a branch",
+            _symbolic("refs/tags/v2", "refs/heads/main"),
+            path="~/r",
+            tag="v2",
+        ),
+        another_way(
+            "stands for another tag",
+            _symbolic("refs/tags/v2", "refs/tags/v1"),
+            path="~/r",
+            tag="v2",
+        ),
+    )
+
+
+def text_cases() -> tuple[Case, ...]:
+    """Return cases of a file with two lines, as editors of other systems write them."""
+    mark, text = "\ufeff", "hi\nyou"
+    ways = {
+        "with CRLF": ("hi\r\nyou\r\n", text),
+        "with CRLF, without a last line end": ("hi\r\nyou", text),
+        "with a byte order mark": (f"{mark}hi\nyou\n", text),
+        "CRLF asked for": (f"{text}\n", "hi\r\nyou\r\n"),
+        "a byte order mark asked for": (text, mark + text),
+    }
+    forgeries = {
+        "two lines in one": ("hi\\nyou", text),
+        "with an empty line": ("hi\r\n\r\nyou", text),
+        "with two last line ends": ("hi\r\nyou\r\n\r\n", text),
+        "with line ends of one character": ("hi\ryou", text),
+        "a mark in the middle": (f"hi\n{mark}you", text),
+    }
+    return tuple(
+        case(
+            name,
+            partial(RepositoryFixture.commit, message="one", a=content),
+            path="~/r",
+            file="a",
+            text=wanted,
+        )
+        for case, states in ((another_way, ways), (forged, forgeries))
+        for name, (content, wanted) in states.items()
+    )
+
+
+def _message(content: str) -> State:
+    def make(fixture: RepositoryFixture) -> None:
+        fixture.start()
+        path = fixture.write("~/message", content)
+        options = ("--allow-empty", "--cleanup=verbatim", "-q", "-F", str(path))
+        fixture.git("commit", *options)
+
+    return make
+
+
+def message_cases() -> tuple[Case, ...]:
+    """Return cases of a message of a subject and a body, as editors of other systems write it."""
+    args = {"path": "~/r", "message": "Fix\n\nthe typo"}
+    return (
+        another_way("with CRLF", _message("Fix\r\n\r\nthe typo\r\n"), **args),
+        another_way(
+            "CRLF asked for",
+            _message("Fix\n\nthe typo\n"),
+            path="~/r",
+            message="Fix\r\n\r\nthe typo",
+        ),
+        forged("on one line", _message("Fix\\n\\nthe typo"), **args),
+    )

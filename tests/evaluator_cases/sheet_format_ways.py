@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 _SHEET = "xl/worksheets/sheet1.xml"
+_CHART = "xl/charts/chart1.xml"
 _NOTE = "<office:annotation><text:p>x</text:p></office:annotation>"
+_TEXT = 'office:value-type="string"'
+_NOTED = "<text:p>see below</text:p>"
+_DRAWN = f"<draw:custom-shape>{_NOTED}</draw:custom-shape>"
 _VALUES: dict[str, tuple[str, str, str | float]] = {
     "a percentage": (
         'office:value-type="percentage" office:value="0.25"',
@@ -150,6 +155,8 @@ def typed_value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     def put(value: object) -> Any:
         return _xlsx(lambda _, sheet: sheet.cell(1, 1, value))
 
+    anchored = f"<draw:frame><draw:text-box>{{}}</draw:text-box></draw:frame>{_DRAWN}"
+
     return (
         *(
             another_way(
@@ -172,6 +179,20 @@ def typed_value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
                 (forged, "in a hidden sheet before the first", (7, 9)),
                 (another_way, "behind a hidden sheet", (9, 7)),
             )
+        ),
+        another_way(
+            "ods: below shapes with texts",
+            at(path, _ods(_table(_row(_cell(_TEXT, anchored.format(_NOTED) + "<text:p>Tea</text:p>"))))),
+            path=path,
+            cell="A1",
+            value="Tea",
+        ),
+        forged(
+            "ods: in a text box over the cell",
+            at(path, _ods(_table(_row(_cell(_TEXT, anchored.format("<text:p>Tea</text:p>")))))),
+            path=path,
+            cell="A1",
+            value="Tea",
         ),
         another_way(
             "ods: beside merged cells",
@@ -279,6 +300,50 @@ def tab_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     )
 
 
+def _untitled(chart: Any) -> None:
+    chart.title = None
+
+
+def _in_lines(chart: Any) -> None:
+    chart.title = "Prices\nof tea"
+
+
+def _in_pieces(chart: Any) -> None:
+    from openpyxl.drawing.text import RegularTextRun
+
+    (paragraph,) = chart.title.tx.rich.p
+    paragraph.r = [RegularTextRun(t=piece) for piece in ("Pri", "ces")]
+
+
+def _with_own_numbers(chart: Any) -> None:
+    from openpyxl.chart import Series
+    from openpyxl.chart.data_source import NumData, NumDataSource, NumVal
+
+    series = Series("Data!B2:B3")
+    values = NumData(pt=[NumVal(idx=0, v="1"), NumVal(idx=1, v="9")])
+    series.val = NumDataSource(numLit=values)
+    chart.series.append(series)
+
+
+def _beside_a_line(chart: Any) -> None:
+    from openpyxl.chart import LineChart, Series
+
+    line = LineChart()
+    line.series.append(Series("Data!C2:C3"))
+    chart += line
+
+
+def _entitled_by_cell(make: Any, title: str) -> bytes:
+    """Return a workbook whose chart has the title of a cell; nobody has read it when empty."""
+    data = make()
+    cache = f'<strCache><ptCount val="1"/><pt idx="0"><v>{title}</v></pt></strCache>'
+    source = f"<strRef><f>Data!$A$1</f>{cache if title else ''}</strRef>"
+    xml = re.sub(
+        "<rich>.*?</rich>", source, unzipped(data)[_CHART].decode(), count=1, flags=re.DOTALL
+    )
+    return changed(data, {_CHART: xml.encode()})
+
+
 def chart_kind_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     """Return cases of a chart of B2:B3 with the title Prices."""
     path = str(args["path"])
@@ -308,47 +373,36 @@ def chart_kind_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
 
         return _xlsx(build)
 
-    def untitled(chart: Any) -> None:
-        chart.title = None
-
-    def in_lines(chart: Any) -> None:
-        chart.title = "Prices\nof tea"
-
-    def in_pieces(chart: Any) -> None:
-        from openpyxl.drawing.text import RegularTextRun
-
-        (paragraph,) = chart.title.tx.rich.p
-        paragraph.r = [RegularTextRun(t=piece) for piece in ("Pri", "ces")]
-
-    def with_own_numbers(chart: Any) -> None:
-        from openpyxl.chart import Series
-        from openpyxl.chart.data_source import NumData, NumDataSource, NumVal
-
-        series = Series("Data!B2:B3")
-        values = NumData(pt=[NumVal(idx=0, v="1"), NumVal(idx=1, v="9")])
-        series.val = NumDataSource(numLit=values)
-        chart.series.append(series)
-
     def ods(inner: str, href: str = "./Object 1") -> Any:
         chart = f'<chart:chart chart:class="chart:bar">{inner}</chart:chart>'
         return _ods(_table(shapes.format(href)), files=chart_object(chart))
 
     place = "Data.$B$2:Data.$B$3"
     any_title = {**args, "title": ""}
+    with_line: dict[str, Any] = {**args, "series": ["B2:B3", "C2:C3"]}
     return (
         *(
             another_way(f"xlsx: {name}", at(path, drawn(name)), **{**args, "kind": kind})
             for name, kind in _KINDS.items()
         ),
-        another_way("xlsx: without a title", at(path, drawn("BarChart", untitled)), **any_title),
-        near_miss("xlsx: no title", at(path, drawn("BarChart", untitled)), **args),
+        another_way("xlsx: without a title", at(path, drawn("BarChart", _untitled)), **any_title),
+        near_miss("xlsx: no title", at(path, drawn("BarChart", _untitled)), **args),
+        another_way("xlsx: the title of a cell", at(path, partial(_entitled_by_cell, drawn("BarChart"), "Prices")), **args),
+        forged("xlsx: another title of a cell", at(path, partial(_entitled_by_cell, drawn("BarChart"), "Item")), **args),
+        near_miss("xlsx: a title of a cell, never read", at(path, partial(_entitled_by_cell, drawn("BarChart"), "")), **args),
+        forged("xlsx: beside a line of other cells", at(path, drawn("BarChart", _beside_a_line)), **args),
+        another_way(
+            "xlsx: with a line of other cells",
+            at(path, drawn("BarChart", _beside_a_line)),
+            **with_line,
+        ),
         another_way(
             "xlsx: a title of two lines",
-            at(path, drawn("BarChart", in_lines)),
+            at(path, drawn("BarChart", _in_lines)),
             **{**args, "title": "Prices\nof tea"},
         ),
-        another_way("xlsx: a title in pieces", at(path, drawn("BarChart", in_pieces)), **args),
-        forged("xlsx: beside numbers of its own", at(path, drawn("BarChart", with_own_numbers)), **args),
+        another_way("xlsx: a title in pieces", at(path, drawn("BarChart", _in_pieces)), **args),
+        forged("xlsx: beside numbers of its own", at(path, drawn("BarChart", _with_own_numbers)), **args),
         near_miss("ods: the title of an axis", at(path, ods(plot.format(title, place))), **args),
         another_way("ods: without a title", at(path, ods(plot.format("", place))), **any_title),
         another_way(
@@ -379,4 +433,188 @@ def pane_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         another_way("xlsx: a column", at(path, _xlsx(frozen)), **column),
         near_miss("xlsx: no column", at(path, _xlsx(lambda *_: None)), **column),
         near_miss("ods: no column", at(path, _ods(_table(""))), **column),
+    )
+
+
+_HEAVY = (
+    '<style:style style:name="B" style:family="table-cell"><style:table-cell-properties '
+    'fo:background-color="#ffff00"/><style:text-properties fo:font-weight="bold"/></style:style>'
+    '<style:style style:name="N" style:family="table-cell"/>'
+    '<style:style style:name="H" style:family="table-cell" style:parent-style-name="B"/>'
+    '<style:style style:name="T" style:family="table-cell" style:parent-style-name="B">'
+    '<style:table-cell-properties fo:background-color="transparent"/></style:style>'
+    '<style:style style:name="W" style:family="table-cell">'
+    '<style:text-properties fo:background-color="#ffff00"/></style:style>'
+    '<style:style style:name="b" style:family="text"><style:text-properties fo:font-weight="bold"/>'
+    '</style:style><style:style style:name="n" style:family="text"><style:text-properties '
+    'fo:font-weight="normal"/></style:style>'
+)
+
+
+def _styled(text: str, style: str = "", more: str = "") -> str:
+    look = f'table:style-name="{style}"' if style else ""
+    return _cell(f'office:value-type="string" {look} {more}', f"<text:p>{text}</text:p>")
+
+
+def _in(style: str, text: str) -> str:
+    return f'<text:span text:style-name="{style}">{text}</text:span>'
+
+
+def _columns(*styles: tuple[str, int]) -> str:
+    """Return the XML of columns, of each style as many."""
+    return "".join(
+        f'<table:table-column table:number-columns-repeated="{number}"'
+        + (f' table:default-cell-style-name="{style}"/>' if style else "/>")
+        for style, number in styles
+    )
+
+
+_USUAL = 'table:default-cell-style-name="{}"'
+_PLAIN_ROW = _row(_styled("c"), _styled("d"))
+
+
+def passage_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of bold A1 and B1, by passages of their texts."""
+    path = str(args["path"])
+
+    def rich(*passages: tuple[str, bool | None], bold: bool) -> Any:
+        def build(_: Any, sheet: Any) -> None:
+            from openpyxl.cell.rich_text import CellRichText, TextBlock
+            from openpyxl.cell.text import InlineFont
+            from openpyxl.styles import Font
+
+            sheet["A1"] = CellRichText(
+                *(
+                    text if heavy is None else TextBlock(InlineFont(b=heavy), text)
+                    for text, heavy in passages
+                )
+            )
+            sheet["A1"].font = Font(bold=bold)
+            sheet["B1"].font = Font(bold=True)
+
+        return _xlsx(build)
+
+    books: dict[str, tuple[Any, Any]] = {
+        "words of bold cells that are not": (forged, rich(("Item", False), bold=True)),
+        "a word that is not": (forged, rich(("Item", None), (" x", False), bold=True)),
+        "a word without a font of its own": (forged, rich(("Item", None), ("x", True), bold=False)),
+        "all words": (another_way, rich(("Item", True), (" ", False), ("x", True), bold=False)),
+        "the rest as the cell": (another_way, rich(("It", None), ("em", True), bold=True)),
+    }
+    tables: dict[str, tuple[Any, str]] = {
+        "words of bold cells that are not": (
+            forged,
+            _row(_styled(_in("n", "a"), "B"), _styled("b", "B")),
+        ),
+        "a word that is not": (forged, _row(_styled(f"a {_in('n', 'x')}", "B"), _styled("b", "B"))),
+        "a word in a word": (
+            forged,
+            _row(_styled(_in("b", f"a {_in('n', 'x')}")), _styled("b", "B")),
+        ),
+        "a linked word that is not": (
+            forged,
+            _row(_styled(f"<text:a>{_in('n', 'x')}</text:a>", "B"), _styled("b", "B")),
+        ),
+        "all words": (
+            another_way,
+            _row(_styled(f"{_in('b', 'a')} {_in('b', 'x')}"), _styled(_in("b", "b"))),
+        ),
+        "a comment that is not": (
+            another_way,
+            _row(
+                _cell(
+                    'office:value-type="string" table:style-name="B"',
+                    _NOTE.replace(">x<", f">{_in('n', 'x')}<") + "<text:p>a</text:p>",
+                ),
+                _styled("b", "B"),
+            ),
+        ),
+        "a text that a formula returns": (
+            another_way,
+            _row(_styled(_in("n", "a"), "B", 'table:formula="of:=[.B1]"'), _styled("b", "B")),
+        ),
+        "numbers": (
+            another_way,
+            _row(
+                *[
+                    _cell(
+                        'office:value-type="float" office:value="7" table:style-name="B"',
+                        f"<text:p>{_in('n', '7')}</text:p>",
+                    )
+                ]
+                * 2
+            ),
+        ),
+        "the style of the columns": (
+            another_way,
+            _columns(("B", 2), ("", 3)) + _row(_styled("a"), _styled("b"), _styled("c")),
+        ),
+        "the style of the row": (
+            another_way,
+            _columns(("N", 4))
+            + _row(_styled("a"), _styled("b"), more=_USUAL.format("B"))
+            + _PLAIN_ROW,
+        ),
+        "the columns beside": (
+            forged,
+            _columns(("N", 1), ("B", 2)) + _row(_styled("a"), _styled("b"), _styled("c")),
+        ),
+        "columns of the style, cells of another": (
+            forged,
+            _columns(("B", 2)) + _row(_styled("a", "N"), _styled("b", "N")),
+        ),
+        "columns of the style, a row of another": (
+            forged,
+            _columns(("B", 2)) + _row(_styled("a"), _styled("b"), more=_USUAL.format("N")),
+        ),
+    }
+    return (
+        *(case(f"xlsx: {name}", at(path, make), **args) for name, (case, make) in books.items()),
+        *(
+            case(f"ods: {name}", at(path, _ods(_table(rows + _PLAIN_ROW), automatic=_HEAVY)), **args)
+            for name, (case, rows) in tables.items()
+        ),
+    )  # fmt: skip
+
+
+def column_fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of a yellow A1, in a column that is."""
+    path = str(args["path"])
+    column = _columns(("B", 1))
+    return (
+        another_way(
+            "ods: of its column",
+            at(path, _ods(_table(column + _row(_styled("a"))), automatic=_HEAVY)),
+            **args,
+        ),
+        *(
+            case(
+                f"ods: {name}",
+                at(path, _ods(_table(_row(_styled("a", style))), automatic=_HEAVY)),
+                **args,
+            )
+            for case, name, style in (
+                (another_way, "of a style below", "H"),
+                (forged, "transparent again", "T"),
+                (forged, "behind words", "W"),
+            )
+        ),
+        another_way(
+            "ods: of all cells",
+            at(
+                path,
+                _ods(
+                    _table(_row(_styled("a"))),
+                    styles='<office:styles><style:default-style style:family="table-cell">'
+                    '<style:table-cell-properties fo:background-color="#FFFF00"/>'
+                    "</style:default-style></office:styles>",
+                ),
+            ),
+            **args,
+        ),
+        forged(
+            "ods: not of its column",
+            at(path, _ods(_table(column + _row(_styled("a", "N"))), automatic=_HEAVY)),
+            **args,
+        ),
     )

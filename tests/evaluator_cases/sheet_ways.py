@@ -145,6 +145,13 @@ def value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             "shown as a percentage", _state(_DATA, more=_format("B2", "0%"), path=path), **args
         ),
         another_way("texts stored as results", at(str(path), partial(_as_results, _DATA)), **args),
+        another_way(
+            "an empty text that is calculated",
+            _state({**_DATA, "D1": '=IF(B2>9,"x","")'}, {"D1": ""}, path=path),
+            path=path,
+            cell="D1",
+            value="",
+        ),
     )
 
 
@@ -152,7 +159,20 @@ def block_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     """Return the cases of the block from A1 to B3."""
     path = args["path"]
     stored = {**_FIRST, "B2": 2.5, "B3": "=SUM(E2:E6)"}
+    nothing = {**_DATA, "D1": '=IF(B2>9,"x","")'}
+    gap: dict[str, Any] = {
+        "path": path,
+        "first": "C1",
+        "rows": [[None, None], [None, None], [True, None]],
+    }
     return (
+        another_way("nothing, calculated", _state(nothing, {"D1": ""}, path=path), **gap),
+        forged(
+            "nothing, and not what is calculated",
+            _state({**nothing, "D1": '=IF(B2>2,"x","")'}, {"D1": ""}, path=path),
+            **gap,
+        ),
+        forged("nothing yet", _state({**nothing, "D1": '=IF(B2>2,"x","")'}, path=path), **gap),
         forged("a stored result of empty cells", _state(stored, {"B3": 4}, path=path), **args),
         forged(
             "another number that is shown so",
@@ -403,6 +423,8 @@ def fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
     """Return the cases of a yellow A1."""
     path = args["path"]
 
+    no_colour = {**args, "colour": "xx"}
+
     def fill(kind: Any, colour: str) -> Callable[[Any], None]:
         def apply(book: Any) -> None:
             from openpyxl.styles import PatternFill
@@ -450,6 +472,19 @@ def fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         ),
         forged("beyond the palette", _state(_DATA, more=numbered(64), path=path), **args),
         another_way("a named style", _state(_DATA, more=styled, path=path), **args),
+        another_way(
+            "white, of the system",
+            _state(_DATA, more=themed("FFFF00", 0), path=path),
+            **{**args, "colour": "ffffff"},
+        ),
+        *(
+            forged(f"no colour: {name}", _state(_DATA, more=more, path=path), **no_colour)
+            for name, more in {
+                "no fill": None,
+                "dots": fill("gray0625", "FFFF00"),
+                "a colour of the theme with a name": themed("yellow"),
+            }.items()
+        ),
         *(
             case(f"of the theme: {name}", _state(_DATA, more=themed(*colour), path=path), **args)
             for case, name, colour in (

@@ -6,7 +6,7 @@ import re
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from evaluators.testing.case import another_way, forged, hostile
+from evaluators.testing.case import another_way, forged
 from tests.evaluator_cases.document_cases import at
 from tests.evaluator_cases.file_builders import changed, docx, encoded, noise, odf, unzipped
 
@@ -163,12 +163,6 @@ def _by_default(text: str, kind: str, properties: str) -> Make:
     return make
 
 
-def _in_controls(text: str, depth: int) -> Make:
-    """Return what makes a .docx with a paragraph whose text is in content controls, one in another."""
-    opening, closing = "<w:sdt><w:sdtContent>" * depth, "</w:sdtContent></w:sdt>" * depth
-    return body(paragraph(opening + run(text) + closing))
-
-
 def odt_of_text_style(text: str, properties: str) -> bytes:
     """Make an .odt with a text of a style with these properties."""
     span = f"<text:p><text:span text:style-name='HN'>{text}</text:span></text:p>"
@@ -299,8 +293,6 @@ def paragraph_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
             another_way(f"docx: {name}", at(path, body(paragraph(xml))), **args)
             for name, xml in ways.items()
         ),
-        another_way("docx: in many controls", at(path, _in_controls(text, 16)), **args),
-        hostile("docx: in too many controls", at(path, _in_controls(text, 17)), **args),
         another_way(
             "odt: white on black",
             at(

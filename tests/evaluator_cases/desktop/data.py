@@ -7,7 +7,7 @@ import sqlite3
 import stat
 import tarfile
 import zipfile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluators.desktop import archives, data, database
 from evaluators.testing.case import (
@@ -26,6 +26,12 @@ from evaluators.testing.case import (
 )
 from evaluators.testing.desktop import DesktopFixture
 from tests.evaluator_cases.desktop_ways import archives as archives_ways
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evaluators.testing.case import Case
+    from provisioning.protocols import Json
 
 BOMB_BYTES = 1 << 27
 
@@ -203,6 +209,14 @@ def _foreign_index(b: DesktopFixture) -> None:
 JSON = '{"w": {"size": 800, "on": true, "a/b": [1, "x"], "m~n": null}}'
 ITEMS = ("CREATE TABLE item (name TEXT, n INT)", "INSERT INTO item VALUES ('pear', 2), ('fig', 1)")
 NAMES = "SELECT name, n FROM item ORDER BY name"
+SHARES = ("CREATE TABLE t (x REAL)", "INSERT INTO t VALUES (0.1), (0.2)")
+LARGE = ("CREATE TABLE t (x REAL)", "INSERT INTO t VALUES (1e9), (0.05), (0.05)")
+EXACT = ("CREATE TABLE t (x INT)", "INSERT INTO t VALUES (1000000000000000)")
+TOTAL = "SELECT 'a', sum(x) FROM t"
+WHOLE = "SELECT 'a', sum(x) * 10 FROM t"
+IN_LINES = "\tselect\n n\nFROM item ORDER BY n"
+NOTHING = "SELECT 'a', sum(x) - 0.3 FROM t"
+AS_TEXT = "SELECT 'a', CAST(0.3 AS TEXT) FROM t LIMIT 1"
 
 DATA = (
     CaseTable(
@@ -1151,6 +1165,20 @@ ARCHIVES = (
     ),
 )
 
+SUMS: tuple[tuple[Callable[..., Case], str, tuple[str, ...], str, Json], ...] = (
+    (another_way, "a query of several lines", ITEMS, IN_LINES, [[1], [2]]),
+    (another_way, "a sum of binary fractions", SHARES, TOTAL, [["a", 0.3]]),
+    (another_way, "a sum that is whole", SHARES, WHOLE, [["a", 3]]),
+    (another_way, "fractions that cancel out", SHARES, NOTHING, [["a", 0]]),
+    (another_way, "a large sum, rounded", LARGE, TOTAL, [["a", 1e9 + 0.1]]),
+    (forged, "a text that reads as the sum", SHARES, AS_TEXT, [["a", 0.3]]),
+    (forged, "a large sum a hundredth off", LARGE, TOTAL, [["a", 1e9 + 0.11]]),
+    (forged, "a large number one off", EXACT, TOTAL, [["a", 10**15 + 1]]),
+    (near_miss, "a billionth off", SHARES, TOTAL, [["a", 0.3000000001]]),
+    (near_miss, "a cell more in each row", SHARES, TOTAL, [["a", 0.3, 1]]),
+    (near_miss, "cells in other rows", ITEMS, NAMES, [["fig"], [1, "pear", 2]]),
+)
+
 DATABASES = (
     CaseTable(
         database.sqlite_query_equals,
@@ -1224,6 +1252,10 @@ DATABASES = (
             ),
             positive(
                 "rows", _database(*ITEMS), path="~/f", query=NAMES, rows=[["fig", 1], ["pear", 2]]
+            ),
+            *(
+                case(name, _database(*statements), path="~/f", query=query, rows=rows)
+                for case, name, statements, query, rows in SUMS
             ),
             positive(
                 "in the log",

@@ -9,7 +9,7 @@ from typing import Any
 from evaluators.documents import pdfs
 from evaluators.testing.case import CaseTable, State, empty, hostile, near_miss, negative, positive
 from evaluators.testing.machine import MachineFixture
-from tests.evaluator_cases import file_builders, pdf_paint_ways, pdf_ways
+from tests.evaluator_cases import file_builders, pdf_layer_ways, pdf_paint_ways, pdf_ways
 from tests.evaluator_cases.document_cases import at, picture_cases
 
 PATH = "~/Documents/a.pdf"
@@ -79,6 +79,7 @@ TABLES = (
             *picture_cases(_good, _TEXT),
             *pdf_ways.text_cases(_TEXT),
             *pdf_paint_ways.cases(_TEXT),
+            *pdf_layer_ways.cases(_TEXT),
         ),
         equivalent={"*flip a byte": "a byte that is not of the text does not count"},
     ),

@@ -11,7 +11,13 @@ import numpy as np
 from evaluators.documents import slides
 from evaluators.testing.case import CaseTable, hostile, near_miss, negative, positive
 from evaluators.testing.machine import MachineFixture
-from tests.evaluator_cases import file_builders, slide_format_ways, slide_ways
+from tests.evaluator_cases import (
+    file_builders,
+    slide_format_ways,
+    slide_place_ways,
+    slide_style_ways,
+    slide_ways,
+)
 from tests.evaluator_cases.document_cases import at, document_cases
 
 if TYPE_CHECKING:
@@ -213,6 +219,7 @@ TABLES = (
             *document_cases(_talk, BARE, _TITLE),
             *slide_ways.title_cases(_TITLE),
             *slide_format_ways.noteless_cases(_TITLE),
+            *slide_style_ways.styled_title_cases(_TITLE),
         ),
     ),
     CaseTable(
@@ -254,6 +261,9 @@ TABLES = (
             *document_cases(_talk, BARE, _LINE),
             *slide_ways.line_cases(_LINE),
             *slide_format_ways.drawn_line_cases(_LINE),
+            *slide_place_ways.placed_line_cases(_LINE),
+            *slide_style_ways.styled_line_cases(_LINE),
+            *slide_place_ways.chosen_line_cases(_LINE),
         ),
     ),
     CaseTable(
@@ -423,6 +433,7 @@ TABLES = (
             *document_cases(_pictures, BARE, _PICTURE),
             *slide_ways.picture_cases(_PICTURE),
             *slide_format_ways.edge_cases(_PICTURE),
+            *slide_place_ways.effect_cases(_PICTURE),
         ),
     ),
 )

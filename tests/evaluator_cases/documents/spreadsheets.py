@@ -12,6 +12,8 @@ from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.document_cases import at, document_cases
 from tests.evaluator_cases.sheet_format_ways import (
     chart_kind_cases,
+    column_fill_cases,
+    passage_cases,
     reference_cases,
     tab_cases,
     typed_value_cases,
@@ -523,6 +525,7 @@ TABLES = (
             near_miss("no cells asked for", _is(DATA), **{**_BOLD, "cells": []}),
             *document_cases(_bold, BARE, _BOLD),
             *bold_cases(_BOLD),
+            *passage_cases(_BOLD),
         ),
         equivalent={
             "*args.cells: drop": "one cell fewer is asked for",
@@ -543,6 +546,7 @@ TABLES = (
             near_miss("no colour asked for", _is(DATA), **{**_FILL, "colour": ""}),
             *document_cases(_fills, BARE, _FILL),
             *fill_cases(_FILL),
+            *column_fill_cases(_FILL),
         ),
         equivalent={"*args.colour: swap case": "letter case does not count"},
     ),

@@ -11,7 +11,24 @@ from evaluators.testing.case import CaseTable, hostile, near_miss, negative, pos
 from evaluators.testing.machine import MachineFixture
 from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.document_cases import at, document_cases
+from tests.evaluator_cases.docx_ways import (
+    inkless_neighbour_cases,
+    shown_docx_picture_cases,
+    shown_run_cases,
+    styled_table_cases,
+    wrapped_cell_cases,
+)
 from tests.evaluator_cases.look_ways import look_cases
+from tests.evaluator_cases.odf_page_ways import (
+    blank_cases,
+    default_share_cases,
+    default_size_cases,
+    displayed_picture_cases,
+    ground_cases,
+    own_colour_cases,
+    repeated_cases,
+    table_ground_cases,
+)
 from tests.evaluator_cases.odf_ways import (
     align_cases,
     body_cases,
@@ -287,11 +304,15 @@ TABLES = (
             *document_cases(_letter, BARE, _ANN),
             *hidden_cases(_letter, _ANN),
             *paragraph_cases("Dear Ann,", _ANN),
+            *shown_run_cases("Dear Ann,", _ANN),
             *look_cases("Dear Ann,", _ANN),
             *body_cases("Dear Ann,", _ANN),
             *page_cases("Dear Ann,", _ANN),
             *part_cases("Dear Ann,", _ANN),
             *nested_style_cases("Dear Ann,", _ANN),
+            *ground_cases("Dear Ann,", _ANN),
+            *blank_cases("Dear Ann,", _ANN),
+            *default_share_cases("Dear Ann,", _ANN),
         ),
     ),
     CaseTable(
@@ -428,6 +449,7 @@ TABLES = (
             near_miss("no passage", at(PATH, _bold["docx"]), **{**_BOLD, "text": ""}),
             *document_cases(_bold, BARE, _BOLD),
             *hidden_cases(_bold, _BOLD),
+            *inkless_neighbour_cases(_BOLD),
             *passage_cases(_BOLD, "<w:b/>", 'fo:font-weight="bold"'),
             *look_value_cases(_BOLD, "fo:font-weight", _WEIGHTS),
             *look_value_cases({**_BOLD, "look": "italic"}, "fo:font-style", _SLANTS),
@@ -487,6 +509,7 @@ TABLES = (
             near_miss("another word", at(PATH, _colour["docx"]), **{**_RED, "text": "never"}),
             *document_cases(_colour, BARE, _RED),
             *hidden_cases(_colour, _RED),
+            *own_colour_cases(_RED),
             *passage_cases(_RED, '<w:color w:val="FF0000"/>', 'fo:color="#FF0000"'),
         ),
         equivalent={
@@ -518,6 +541,7 @@ TABLES = (
             *hidden_cases(_size, _LARGE),
             *passage_cases(_LARGE, '<w:sz w:val="36"/>', 'fo:font-size="18pt"'),
             *share_cases(_LARGE),
+            *default_size_cases(_LARGE),
         ),
         equivalent={"*args.text: cut": "part of a passage of that size is of that size"},
     ),
@@ -575,7 +599,11 @@ TABLES = (
             *document_cases(_cells, BARE, _CELLS),
             *hidden_cases(_cells, _CELLS),
             *table_cases(_CELLS),
+            *wrapped_cell_cases(_CELLS),
+            *styled_table_cases({"path": PATH}),
             *cell_cases(_CELLS),
+            *table_ground_cases(_CELLS),
+            *repeated_cases({"path": PATH}),
         ),
     ),
     CaseTable(
@@ -601,7 +629,9 @@ TABLES = (
             ),
             *document_cases(_pictures, BARE, _TWO),
             *picture_count_cases(_TWO),
+            *shown_docx_picture_cases(_TWO),
             *shown_picture_cases(_TWO),
+            *displayed_picture_cases(_TWO),
         ),
     ),
 )

@@ -1,0 +1,68 @@
+"""Read the pictures that the body of a .docx shows: those of DrawingML, and those of VML."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from evaluators.readers.docx_table import is_unseen_row
+from evaluators.readers.docx_text import is_hidden
+from evaluators.readers.docx_tree import WORD
+from evaluators.readers.odf_look import is_seen_side
+from evaluators.readers.visibility import SMALLEST_MM
+
+_BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
+_IMAGE = "{urn:schemas-microsoft-com:vml}imagedata"
+_RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_EMU_A_MM = 36_000
+_SIDE = re.compile(r"(?:^|;)\s*(?:width|height)\s*:\s*([^;\s]+)")
+_NOT_VISIBLE = re.compile(r"(?:^|;)\s*visibility\s*:\s*hidden")
+
+
+def read_pictures(document: Any) -> list[bytes]:  # noqa: ANN401 - a foreign class
+    """Return the files of the pictures of a document's body, which has been reduced, see `reduce_body`.
+
+    Pictures that stand for an embedded object are left out.
+    """
+    names = {
+        image: image.get(f"{_RELATIONS}{'embed' if image.tag == _BLIP else 'id'}")
+        for image in document.element.body.iter(_BLIP, _IMAGE)
+    }
+    parts = document.part.related_parts
+    return [
+        parts[name].blob for image, name in names.items() if name and _is_shown(image, document)
+    ]
+
+
+def _is_shown(image: Any, document: Any) -> bool:  # noqa: ANN401
+    return all(_shows(holder, document) for holder in image.iterancestors())
+
+
+def _shows(holder: Any, document: Any) -> bool:  # noqa: ANN401
+    """Return whether an element lets what it holds be seen."""
+    name = holder.tag.rpartition("}")[2]
+    if name in {"inline", "anchor"}:
+        return _is_drawn(holder)
+    if holder.tag == f"{WORD}tr":
+        return not is_unseen_row(holder)
+    if holder.tag == f"{WORD}r":
+        return not _is_hidden(holder, document)
+    style = str(holder.get("style"))
+    is_seen = all(is_seen_side(side) for side in _SIDE.findall(style))
+    return is_seen and name != "object" and not _NOT_VISIBLE.search(style)
+
+
+def _is_drawn(holder: Any) -> bool:  # noqa: ANN401
+    """Return whether a picture of DrawingML has a size, and is not marked as hidden."""
+    sides = map(int, holder.xpath("./wp:extent/@cx | ./wp:extent/@cy"))
+    is_large = all(side >= SMALLEST_MM * _EMU_A_MM for side in sides)
+    is_marked = holder.xpath("./wp:docPr[@hidden='1' or @hidden='true']")
+    return is_large and not is_marked
+
+
+def _is_hidden(element: Any, document: Any) -> bool:  # noqa: ANN401
+    from docx.text.paragraph import Paragraph  # noqa: PLC0415 - only in the reader's process
+    from docx.text.run import Run  # noqa: PLC0415
+
+    paragraph = Paragraph(next(element.iterancestors(f"{WORD}p")), document._body)  # noqa: SLF001 - no other way
+    return is_hidden(Run(element, paragraph), paragraph)

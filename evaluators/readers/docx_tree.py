@@ -1,0 +1,83 @@
+"""Reduce the body of a .docx to what a reader sees: plain paragraphs, runs, tables, rows and cells.
+
+What only wraps others goes, content controls and tracked insertions among it; so does what is deleted, the
+code of fields, and of alternatives all but the one that is shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_KNOWN = frozenset(
+    f"http://schemas.microsoft.com/office/word/2010/{name}"
+    for name in (
+        "wordml",
+        "wordprocessingShape",
+        "wordprocessingGroup",
+        "wordprocessingCanvas",
+        "wordprocessingDrawing",
+    )
+)
+"""Extensions whose alternative programs show; for others they show the fallback."""
+_WRAPPERS = (
+    "ins", "moveTo", "hyperlink", "smartTag", "fldSimple", "sdtContent", "sdt", "customXml", "dir", "bdo"
+)  # fmt: skip
+_DELETIONS = ("del", "moveFrom")
+_OFF = frozenset({"0", "false", "off"})
+
+
+def reduce_body(body: Any) -> None:  # noqa: ANN401 - an element of lxml
+    """Reduce a document's body in place; tracked changes count as accepted."""
+    alternatives = body.iter(f"{_COMPATIBILITY}AlternateContent")
+    for node, others in [(node, _chosen(node)) for node in alternatives]:  # to move loses prefixes
+        _replace(node, others)
+    for node in list(body.iter(*(f"{WORD}{name}" for name in _DELETIONS))):
+        if node.getparent().tag not in {f"{WORD}rPr", f"{WORD}trPr"}:  # the mark of the whole
+            _replace(node, [])
+    for node in list(body.iter(*(f"{WORD}{name}" for name in _WRAPPERS))):
+        _replace(node, list(node))
+    for run in dict.fromkeys(node.getparent() for node in body.iter(f"{WORD}ruby")):
+        _replace(run, [one for base in run.iter(f"{WORD}rubyBase") for one in base])
+    _remove_field_codes(body)
+
+
+def is_on(found: list[Any]) -> bool:
+    """Return whether a property, the elements of its name, is there and not switched off."""
+    return any(one.get(f"{WORD}val") not in _OFF for one in found)
+
+
+def _chosen(node: Any) -> list[Any]:  # noqa: ANN401
+    """Return what is shown of alternatives."""
+    for choice in node.iterchildren(f"{_COMPATIBILITY}Choice"):
+        if all(choice.nsmap.get(name) in _KNOWN for name in choice.get("Requires").split()):
+            return list(choice)
+    return [one for each in node.iterchildren(f"{_COMPATIBILITY}Fallback") for one in each]
+
+
+def _replace(node: Any, others: list[Any]) -> None:  # noqa: ANN401
+    for other in others:
+        node.addprevious(other)
+    node.getparent().remove(node)
+
+
+def _remove_field_codes(body: Any) -> None:  # noqa: ANN401
+    """Remove what stands between the beginning of a field and its separator; without one, its end."""
+    is_code: list[bool] = []
+    for run in list(body.iter(f"{WORD}r")):
+        for child in list(run):
+            if child.tag == f"{WORD}fldChar":
+                _follow(is_code, child.get(f"{WORD}fldCharType"))
+            elif any(is_code):
+                run.remove(child)
+
+
+def _follow(is_code: list[bool], mark: str | None) -> None:
+    """Note a mark of a field: whether the code of each field that is open is being read."""
+    if mark == "begin":
+        is_code.append(True)
+    elif is_code:
+        is_code.pop()
+        if mark == "separate":
+            is_code.append(False)

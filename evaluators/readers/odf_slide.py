@@ -1,0 +1,87 @@
+"""Where shapes of an OpenDocument slide are, and whether they are shown.
+
+Source: OpenDocument 1.3 part 3, draw:color-mode, draw:display, draw:transform, presentation:placeholder;
+LibreOffice's ``xmloff/source/draw/xexptran.cxx`` for the order and direction of transformations.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from evaluators.readers.odf_look import LENGTH, attribute, length_mm, share_of
+from evaluators.readers.pdf_graphics import IDENTITY, around, matrix_of, times
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evaluators.readers.pdf_graphics import Matrix
+
+_STEP = re.compile(r"(\w+)\s*\(([^()]*)\)")
+_APART = re.compile(r"[\s,]+")
+_STRONGEST = 0.75
+"""A picture whose colours are changed by more is taken for another one."""
+_GAMMA = 4.0
+"""Likewise, of exponents of its lightness."""
+_CHANGES = ("luminance", "contrast", "red", "green", "blue")
+
+
+def is_displayed(node: Any) -> bool:  # noqa: ANN401 - odfpy's element
+    """Return whether a shape is shown on the screen, and all groups that it is in."""
+    while node is not None:
+        if attribute(node, "display") in {"none", "printer"}:
+            return False
+        node = node.parentNode
+    return True
+
+
+def is_prompt(node: Any) -> bool:  # noqa: ANN401
+    """Return whether what a shape says is shown only to those who edit the slide."""
+    return attribute(node, "placeholder") == "true"
+
+
+def keeps_colours(styles: Sequence[Any]) -> bool:
+    """Return whether pictures look like themselves in a style and its base styles, the nearest first."""
+
+    def look(name: str) -> str:
+        values = (attribute(child, name) for style in styles for child in style.childNodes)
+        return next(filter(None, values), "")
+
+    gamma = share_of(look("gamma")) or 1.0
+    changes = [share_of(look(name)) or 0.0 for name in _CHANGES]
+    is_even = 1 / _GAMMA <= gamma <= _GAMMA and all(abs(each) < _STRONGEST for each in changes)
+    return is_even and look("colormode") != "mono"
+
+
+def box_of(node: Any) -> tuple[float, float, float, float]:  # noqa: ANN401
+    """Return the left and upper edge, width and height, in mm, of the upright box around a shape."""
+    x, y, width, height = (length_mm(attribute(node, one)) for one in ("x", "y", "width", "height"))
+    corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
+    left, top, right, bottom = around(corners, _transform(attribute(node, "transform")))
+    return left, top, right - left, bottom - top
+
+
+def _transform(text: str) -> Matrix:
+    """Return what moves a shape, step by step; slants are left out."""
+    matrix = IDENTITY
+    for name, values in _STEP.findall(text):
+        numbers = [_number(one) for one in _APART.split(values.strip())]
+        matrix = times(matrix, _step(name, numbers))
+    return matrix
+
+
+def _step(name: str, numbers: list[float]) -> Matrix:
+    first, second = (*numbers, 0.0)[:2]
+    if name == "translate":
+        return 1.0, 0.0, 0.0, 1.0, first, second
+    if name == "rotate":  # to the left
+        across, down = math.cos(first), math.sin(first)
+        return across, -down, down, across, 0.0, 0.0
+    if name == "scale":
+        return first, 0.0, 0.0, second or first, 0.0, 0.0
+    return matrix_of(numbers) if name == "matrix" else IDENTITY
+
+
+def _number(text: str) -> float:
+    return length_mm(text) if LENGTH.fullmatch(text) else float(text)

@@ -1,0 +1,424 @@
+"""Word documents as other programs write them, and what they hold and do not show."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from evaluators.testing.case import another_way, forged, hostile, near_miss
+from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.file_builders import changed, docx, encoded, noise, unzipped
+from tests.evaluator_cases.text_ways import body, document_of_style, paragraph, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evaluators.testing.case import Case
+    from provisioning.protocols import Json
+    from tests.evaluator_cases.document_cases import Make
+
+_PART = "word/document.xml"
+_WORD_2010 = "http://schemas.microsoft.com/office/word/2010"
+_MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+_VML = "urn:schemas-microsoft-com:vml"
+_OFFICE_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_BEGIN, _SEPARATE, _END = (
+    f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end")
+)
+_CODE = "<w:r><w:instrText>TITLE</w:instrText></w:r>"
+_EXTENSIONS = (
+    "wordml",
+    "wordprocessingShape",
+    "wordprocessingGroup",
+    "wordprocessingCanvas",
+    "wordprocessingDrawing",
+)
+_DEEP = 60
+_TOO_DEEP = 200
+
+
+def _choice(name: str, content: str, *, needs: str = "k") -> str:
+    return (
+        f'<mc:Choice xmlns:k="{_WORD_2010}/{name}" xmlns:u="urn:other" Requires="{needs}">'
+        f"{content}</mc:Choice>"
+    )
+
+
+def _alternatives(*choices: str, fallback: str = "") -> str:
+    last = f"<mc:Fallback>{fallback}</mc:Fallback>" if fallback else ""
+    return f'<mc:AlternateContent xmlns:mc="{_MC}">{"".join(choices)}{last}</mc:AlternateContent>'
+
+
+def _ruby(text: str) -> str:
+    return (
+        "<w:ruby><w:rubyPr/><w:rt><w:r><w:t>x</w:t></w:r></w:rt>"
+        f"<w:rubyBase>{run(text)}</w:rubyBase></w:ruby>"
+    )
+
+
+def shown_run_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of one paragraph whose runs are in alternatives, fields and other wrappers.
+
+    Args:
+        text: the paragraph.
+        args: of an evaluator that is met by this paragraph alone.
+    """
+    path = str(args["path"])
+    first, rest = text[:4], text[4:]
+    text_only = f"<w:t>{text}</w:t>"
+    ways = {
+        "from right to left": f'<w:dir w:val="rtl">{run(text)}</w:dir>',
+        "in an order of its own": f'<w:bdo w:val="ltr">{run(text)}</w:bdo>',
+        **{
+            f"an alternative of {name}": _alternatives(
+                _choice(name, run(text)), fallback=run("x")
+            )
+            for name in _EXTENSIONS
+        },
+        "a fallback": _alternatives(_choice("other", run("x")), fallback=run(text)),
+        "the second alternative": _alternatives(
+            _choice("wordml", run("x"), needs="u"), _choice("wordml", run(text))
+        ),
+        "the first of two alternatives": _alternatives(
+            _choice("wordml", run(text)), _choice("wordml", run("x"))
+        ),
+        "an alternative within another": _alternatives(
+            _choice("other", "", needs="u"),
+            fallback=_alternatives(_choice("wordml", run(text)), fallback=run("x")),
+        ),
+        "an alternative within a run": f"<w:r>{_alternatives(_choice('wordml', text_only))}</w:r>",
+        "the result of a field": _BEGIN + _CODE + run("x") + _SEPARATE + run(text) + _END,
+        "before a field that shows nothing": run(text) + _BEGIN + _CODE + run("x") + _END,
+        "behind a field": _BEGIN + _CODE + _SEPARATE + run(first) + _END + run(rest),
+        "a result whose field's code has a field": _BEGIN + _BEGIN + _CODE + _SEPARATE + run("x")
+        + _END + _CODE + _SEPARATE + run(text) + _END,
+        "a field within the result of another": _BEGIN + _CODE + _SEPARATE + run(first)
+        + _BEGIN + _CODE + run("x") + _SEPARATE + run(rest) + _END + _END,
+        "behind an end without a field": _END + run(text),
+        "two words with readings above them": f"<w:r>{_ruby(first)}{_ruby(rest)}</w:r>",
+    }  # fmt: skip
+    shown_not = {
+        "the code of a field": _BEGIN + run(text) + _SEPARATE + run("x") + _END,
+        "the code of a field without a separator": _BEGIN + _CODE + run(text) + _END,
+        "the code of a field, in one run": f'<w:r><w:fldChar w:fldCharType="begin"/>{text_only}'
+        '<w:fldChar w:fldCharType="end"/></w:r>',
+        "a field in the code of another": _BEGIN + _BEGIN + _CODE + _SEPARATE + run(text)
+        + _END + _SEPARATE + _END,
+        "behind a field in the code of another": _BEGIN + _BEGIN + _CODE + _SEPARATE + run("x")
+        + _END + run(text) + _END,
+        "a fallback for what is shown": _alternatives(
+            _choice("wordml", run("x")), fallback=run(text)
+        ),
+        "an alternative that nothing shows": _alternatives(_choice("other", run(text))),
+        "an alternative that needs more": _alternatives(
+            _choice("wordml", run(text), needs="k u"), fallback=run("x")
+        ),
+    }  # fmt: skip
+    over_two = paragraph(_BEGIN + _CODE) + paragraph(run(text)) + paragraph(_END)
+    deep, too_deep = (
+        "<w:sdt><w:sdtContent>" * depth + run(text) + "</w:sdtContent></w:sdt>" * depth
+        for depth in (_DEEP, _TOO_DEEP)
+    )
+    return (
+        *(
+            another_way(f"docx: {name}", at(path, body(paragraph(xml))), **args)
+            for name, xml in ways.items()
+        ),
+        *(
+            forged(f"docx: {name}", at(path, body(paragraph(xml))), **args)
+            for name, xml in shown_not.items()
+        ),
+        forged("docx: the code of a field of three paragraphs", at(path, body(over_two)), **args),
+        another_way("docx: in many controls", at(path, body(paragraph(deep))), **args),
+        hostile("docx: in too many controls", at(path, body(paragraph(too_deep))), **args),
+    )
+
+
+def _cell(text: str, properties: str = "", *, shade: str = "") -> str:
+    own = f'<w:tcPr><w:shd w:val="clear" w:fill="{shade}"/></w:tcPr>' if shade else ""
+    return f"<w:tc>{own}{paragraph(run(text, properties))}</w:tc>"
+
+
+def _row(*cells: str, properties: str = "") -> str:
+    return f"<w:tr><w:trPr>{properties}</w:trPr>{''.join(cells)}</w:tr>"
+
+
+def _table(*rows: str, properties: str = "") -> str:
+    columns = "<w:tblGrid><w:gridCol/><w:gridCol/></w:tblGrid>"
+    return f"<w:tbl><w:tblPr>{properties}</w:tblPr>{columns}{''.join(rows)}</w:tbl><w:p/>"
+
+
+def wrapped_cell_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return the table of Ann's age with parts of it in content controls."""
+    path = str(args["path"])
+    control = "<w:sdt><w:sdtPr/><w:sdtContent>{}</w:sdtContent></w:sdt>"
+    ann, age = _cell("Ann"), _cell("31")
+    head = _row(_cell("Name"), _cell("Age"))
+    within = f"<w:tc>{control.format(paragraph(run('Ann')))}</w:tc>"
+    lasts = {
+        "a row": control.format(_row(ann, age)),
+        "a cell": _row(ann, control.format(age)),
+        "what a cell holds": _row(within, age),
+        **{
+            f"a row that is not hidden: {value}": _row(
+                ann, age, properties=f'<w:hidden w:val="{value}"/>'
+            )
+            for value in ("0", "false", "off")
+        },
+    }
+    return tuple(
+        another_way(f"docx: {name} in a control", at(path, body(_table(head, last))), **args)
+        for name, last in lasts.items()
+    )
+
+
+_FLAGS = '<w:tblLook w:val="{}" {}/>'
+_DARK = "1F1F1F"
+_STYLED = (
+    # (kind, name, shaded parts by name, tblLook, white cells by number from the top left)
+    (another_way, "its dark header", {"firstRow": _DARK}, _FLAGS.format("0020", ""), {0, 1}),
+    (another_way, "its dark header, by name", {"firstRow": _DARK}, _FLAGS.format("0000", 'w:firstRow="1"'), {0, 1}),
+    (another_way, "its dark header, by name alone", {"firstRow": _DARK}, '<w:tblLook w:firstRow="1"/>', {0, 1}),
+    (forged, "a header that it does not have, by name", {"firstRow": _DARK}, _FLAGS.format("0720", 'w:firstRow="0"'), {0}),
+    (forged, "no look", {"firstRow": _DARK}, "", {0}),
+    (forged, "beside its dark header", {"firstRow": _DARK}, _FLAGS.format("0020", ""), {2}),
+    (another_way, "its dark last row", {"lastRow": _DARK}, _FLAGS.format("0040", ""), {4, 5}),
+    (forged, "above its dark last row", {"lastRow": _DARK}, _FLAGS.format("0040", ""), {2}),
+    (another_way, "its dark first column", {"firstCol": _DARK}, _FLAGS.format("0080", ""), {0, 2, 4}),
+    (forged, "beside its dark first column", {"firstCol": _DARK}, _FLAGS.format("0080", ""), {1}),
+    (another_way, "its dark last column", {"lastCol": _DARK}, _FLAGS.format("0100", ""), {1, 3, 5}),
+    (forged, "beside its dark last column", {"lastCol": _DARK}, _FLAGS.format("0100", ""), {0}),
+    (forged, "no header", {"firstRow": _DARK}, _FLAGS.format("07C1", ""), {0}),
+    (forged, "no last row", {"lastRow": _DARK}, _FLAGS.format("07A1", ""), {4}),
+    (forged, "no first column", {"firstCol": _DARK}, _FLAGS.format("0761", ""), {0}),
+    (forged, "no last column", {"lastCol": _DARK}, _FLAGS.format("06E1", ""), {1}),
+    (another_way, "its dark bands", {"band1Horz": _DARK}, _FLAGS.format("0001", ""), {0, 1, 4, 5}),
+    (another_way, "its second dark band", {"band2Horz": _DARK}, _FLAGS.format("0000", ""), {2, 3}),
+    (another_way, "its dark band below a header", {"band1Horz": _DARK}, _FLAGS.format("0020", ""), {2, 3}),
+    (another_way, "its dark band below a header, by name", {"band1Horz": _DARK},
+     _FLAGS.format("0000", 'w:firstRow="1"'), {2, 3}),
+    (forged, "no bands", {"band1Horz": _DARK}, _FLAGS.format("0200", ""), {0}),
+    (forged, "no bands, by name", {"band1Horz": _DARK}, _FLAGS.format("0000", 'w:noHBand="1"'), {0}),
+    (another_way, "it as a whole", {"": _DARK}, _FLAGS.format("0000", ""), {0, 1, 2, 3}),
+    (another_way, "its header before the whole", {"": "FFFFFF", "firstRow": _DARK}, _FLAGS.format("0020", ""), {0, 1}),
+    (another_way, "its first row before its first column", {"firstCol": "FFFFFF", "firstRow": _DARK},
+     _FLAGS.format("00A0", ""), {0}),
+)  # fmt: skip
+
+
+def _styled_table(shades: Mapping[str, str], look: str, white: set[int], own: str = "") -> Make:
+    """Return what makes a .docx with a table of Ann's and Lee's ages.
+
+    Args:
+        shades: colours of its style's parts by their names; empty for the whole.
+        look: which parts it has.
+        white: cells whose text is white, by number from 0.
+        own: shade of these cells.
+    """
+    ink = '<w:color w:val="FFFFFF"/>'
+    cells = [
+        _cell(text, ink if number in white else "", shade=own if number in white else "")
+        for number, text in enumerate(("Name", "Age", "Ann", "31", "Lee", "7"))
+    ]
+    properties = f'<w:tblStyle w:val="Derived"/>{look}'
+    xml = _table(*(_row(*cells[at : at + 2]) for at in (0, 2, 4)), properties=properties)
+    shade = '<w:tcPr><w:shd w:val="clear" w:fill="{}"/></w:tcPr>'
+    parts = "".join(
+        f'<w:tblStylePr w:type="{name}">{shade.format(colour)}</w:tblStylePr>'
+        if name
+        else shade.format(colour)
+        for name, colour in shades.items()
+    )
+    styles = (
+        '<w:style w:type="table" w:styleId="Dark"><w:name w:val="Dark"/>'
+        f'{parts}</w:style><w:style w:type="table" w:styleId="Derived"><w:name w:val="Derived"/>'
+        '<w:basedOn w:val="Dark"/></w:style></w:styles>'
+    )
+
+    @cache
+    def make() -> bytes:
+        part = "word/styles.xml"
+        data = body(xml)()
+        text = unzipped(data)[part].decode().replace("</w:styles>", styles)
+        return changed(data, {part: text.encode()})
+
+    return make
+
+
+def styled_table_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return a table of three rows with white text on what its style shades.
+
+    Args:
+        args: of an evaluator of a table, without its rows.
+    """
+    path = str(args["path"])
+    args = {**args, "rows": [["Name", "Age"], ["Ann", "31"], ["Lee", "7"]]}
+    header = {"firstRow": _DARK}, _FLAGS.format("0020", ""), {0, 1}
+    return (
+        *(
+            case(
+                f"docx: white on {name} by its style",
+                at(path, _styled_table(shades, look, white)),
+                **args,
+            )
+            for case, name, shades, look, white in _STYLED
+        ),
+        forged(
+            "docx: white on white cells of its dark header",
+            at(path, _styled_table(*header, own="FFFFFF")),
+            **args,
+        ),
+    )
+
+
+def _with_pictures(change: Any) -> Make:
+    """Return what makes a .docx with two pictures, and its body changed by a function of its XML."""
+
+    @cache
+    def make() -> bytes:
+        import io
+
+        def build(document: Any) -> None:
+            for number in (1, 2):
+                document.add_picture(io.BytesIO(encoded(noise(number, (32, 24)))), width=400_000)
+
+        data = docx(build)
+        return changed(data, {_PART: change(unzipped(data)[_PART].decode()).encode()})
+
+    return make
+
+
+def _replaced(pattern: str, new: str) -> Any:
+    def change(xml: str) -> str:
+        changed_xml, count = re.subn(pattern, new, xml, count=1, flags=re.DOTALL)
+        assert count, pattern
+        return changed_xml
+
+    return change
+
+
+def _as_vml(style: str, *, holder: str = "pict", attribute: str = "r:id") -> Any:
+    """Return a function that makes the first picture of a body one of VML."""
+    drawing = re.compile(r'<w:drawing>.*?r:embed="(\w+)".*?</w:drawing>', re.DOTALL)
+    return lambda xml: drawing.sub(
+        rf'<w:{holder} xmlns:v="{_VML}" xmlns:r="{_OFFICE_RELATIONS}"><v:shape style="{style}">'
+        rf'<v:imagedata {attribute}="\1"/></v:shape></w:{holder}>',
+        xml,
+        count=1,
+    )
+
+
+def shown_docx_picture_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of two pictures in a .docx, the first of which is shown or not."""
+    path = str(args["path"])
+    first_run = r"<w:r>(?=<w:drawing)"
+    hidden_row = r"\1<w:tbl><w:tblPr/><w:tr><w:trPr>{}</w:trPr><w:tc>\2</w:tc></w:tr></w:tbl>"
+    first = r"(<w:body>)(<w:p>.*?</w:p>)"
+    changes = (
+        (forged, "of 1 EMU", _replaced(r'(<wp:extent cx=")\d+', r"\g<1>1")),
+        (forged, "anchored, of 1 EMU", lambda xml: _replaced(r'(<wp:extent cx=")\d+', r"\g<1>1")(
+            xml.replace("wp:inline", "wp:anchor", 2))),
+        (another_way, "anchored", lambda xml: xml.replace("wp:inline", "wp:anchor", 2)),
+        (forged, "1 EMU high", _replaced(r'(<wp:extent [^>]*cy=")\d+', r"\g<1>1")),
+        (forged, "0.24 mm high", _replaced(r'(<wp:extent [^>]*cy=")\d+', r"\g<1>8999")),
+        (another_way, "a quarter of a millimetre high", _replaced(r'(<wp:extent [^>]*cy=")\d+', r"\g<1>9000")),
+        (forged, "marked as hidden", _replaced("<wp:docPr ", '<wp:docPr hidden="1" ')),
+        (forged, "marked as hidden in words", _replaced("<wp:docPr ", '<wp:docPr hidden="true" ')),
+        (another_way, "marked as not hidden", _replaced("<wp:docPr ", '<wp:docPr hidden="0" ')),
+        (another_way, "in a run that is not hidden",
+         _replaced(first_run, '<w:r><w:rPr><w:vanish w:val="0"/></w:rPr>')),
+        (forged, "in a hidden run", _replaced(first_run, "<w:r><w:rPr><w:vanish/></w:rPr>")),
+        (forged, "in a hidden row", _replaced(first, hidden_row.format("<w:hidden/>"))),
+        (forged, "in a row whose deletion is tracked", _replaced(first, hidden_row.format("<w:del/>"))),
+        (another_way, "in a row", _replaced(first, hidden_row.format(""))),
+        (forged, "in the code of a field", _replaced(first_run + r"(.*?</w:r>)", rf"{_BEGIN}<w:r>\1{_END}")),
+        (another_way, "of VML", _as_vml("width:90pt;height:60pt")),
+        (another_way, "of VML, of no size said", _as_vml("position:absolute")),
+        (forged, "of VML, 0.1 mm wide", _as_vml("width:0.1mm;height:60pt")),
+        (forged, "of VML, 0.1 mm high", _as_vml("width:90pt; HEIGHT : 0.1mm".lower())),
+        (another_way, "of VML with a narrow wrap", _as_vml("width:90pt;mso-width:0.1mm")),
+        (forged, "of VML, not visible", _as_vml("width:90pt;visibility:hidden")),
+        (forged, "of an embedded object", _as_vml("width:90pt", holder="object")),
+        (forged, "of VML, not in the file", _as_vml("width:90pt", attribute="r:href")),
+    )  # fmt: skip
+    both = _alternatives(
+        _choice("wordprocessingShape", r"\1"), fallback="<w:pict><w:t>x</w:t></w:pict>"
+    )
+    twice = _alternatives(_choice("wordprocessingShape", r"\1"), fallback=r"\1")
+    return (
+        *(
+            case(f"docx: the first {name}", at(path, _with_pictures(change)), **args)
+            for case, name, change in changes
+        ),
+        another_way(
+            "docx: the first in alternatives",
+            at(path, _with_pictures(_replaced("(<w:drawing>.*?</w:drawing>)", both))),
+            **args,
+        ),
+        another_way(
+            "docx: the first and a fallback for it",
+            at(path, _with_pictures(_replaced("(<w:drawing>.*?</w:drawing>)", twice))),
+            **args,
+        ),
+        *_by_hidden_style(args),
+    )
+
+
+def _by_hidden_style(args: Mapping[str, Json]) -> Iterator[Case]:
+    """Return cases of two pictures, the first in a paragraph of a style that is hidden or not."""
+    path = str(args["path"])
+    for case, value in ((forged, "1"), (another_way, "0")):
+        styles = document_of_style("x", f'<w:rPr><w:vanish w:val="{value}"/></w:rPr>')
+        make = _with_pictures(
+            _replaced("<w:p>(?=<w:r><w:drawing)", '<w:p><w:pPr><w:pStyle w:val="Own"/></w:pPr>')
+        )
+
+        @cache
+        def both(make: Make = make, styles: Make = styles) -> bytes:
+            return changed(make(), {"word/styles.xml": unzipped(styles())["word/styles.xml"]})
+
+        yield case(f"docx: the first of a style hidden: {value}", at(path, both), **args)
+
+
+def inkless_neighbour_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of the bold passage "now" beside marks that show nothing.
+
+    Args:
+        args: of the evaluator of that passage's look.
+    """
+    path = str(args["path"])
+    bold = "<w:b/>"
+    marks = "\u200b\u2060\ufeff\u00ad\u034f\u115f\u1160\u2800\u3164\uffa0\u20dd\x86"
+
+    def between(before: str, after: str, around: str) -> Make:
+        return body(
+            paragraph(
+                run("It is ", around) + run(before) + run("now", bold) + run(after)
+                + run(" or never", around)
+            )
+        )  # fmt: skip
+
+    return (
+        *(
+            forged(
+                f"docx: all bold but U+{ord(mark):04X} around it",
+                at(path, between(mark, mark, bold)),
+                **args,
+            )
+            for mark in marks
+        ),
+        *(
+            another_way(
+                f"docx: plain letters behind U+{ord(mark):04X}",
+                at(path, between(mark, mark, "")),
+                **args,
+            )
+            for mark in marks[:1]
+        ),
+        near_miss("docx: all bold beside X", at(path, body(paragraph(run("X now X", bold)))), **args),
+        another_way("docx: bold but for the nearest letters", at(path, body(paragraph(
+            run("It i", bold) + run("s ") + run("now", bold) + run(" o") + run("r never", bold)))), **args),
+        another_way("docx: marks alone around it", at(path, body(paragraph(
+            run(marks, bold) + run("now", bold) + run(marks, bold)))), **args),
+    )  # fmt: skip

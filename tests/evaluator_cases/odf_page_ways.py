@@ -1,0 +1,356 @@
+"""OpenDocument text on colours of pages and tables, repeated, not displayed, or spread over lines of XML."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from evaluators.testing.case import another_way, forged, hostile, near_miss
+from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.file_builders import encoded, noise, odf
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evaluators.testing.case import Case
+    from provisioning.protocols import Json
+
+_INK = (
+    '<style:style style:name="{name}" style:family="text"><style:text-properties fo:color="{colour}"/>'
+    "</style:style>"
+)
+_INKS = _INK.format(name="W", colour="#ffffff") + _INK.format(name="K", colour="#000000")
+_LAYOUT = (
+    '<style:page-layout style:name="{name}"><style:page-layout-properties fo:page-width="21cm" '
+    'fo:margin-left="2cm" fo:margin-right="2cm" {more}/></style:page-layout>'
+)
+_BLACK = 'fo:background-color="#000000"'
+_PAGES = (
+    "<office:automatic-styles>"
+    + _LAYOUT.format(name="Dark", more=_BLACK)
+    + _LAYOUT.format(name="Plain", more='fo:background-color="transparent"')
+    + "</office:automatic-styles><office:master-styles>{}</office:master-styles>"
+)
+_MASTER = '<style:master-page style:name="{}" style:page-layout-name="{}"/>'
+_ON_DARK = _PAGES.format(_MASTER.format("Standard", "Dark") + _MASTER.format("Other", "Plain"))
+_ON_PLAIN = _PAGES.format(
+    _MASTER.format("Standard", "Plain")
+    + _MASTER.format("Other", "Dark")
+    + _MASTER.format("None", "x")
+)
+_BREAK = '<style:style style:name="{}" style:family="{}" style:master-page-name="{}"/>'
+_BREAKS = (
+    _BREAK.format("B", "paragraph", "Other")
+    + _BREAK.format("T", "table", "Other")
+    + _BREAK.format("S", "paragraph", "Standard")
+    + _BREAK.format("N", "paragraph", "")
+    + _BREAK.format("U", "paragraph", "None")
+)
+_FILLED = (
+    '<style:style style:name="F" style:family="{}"><style:{}-properties '
+    + _BLACK
+    + "/></style:style>"
+)
+
+
+def _odt(body: str, **more: Any) -> Any:
+    return partial(odf, "text", body, **more)
+
+
+def _span(text: str, style: str) -> str:
+    return f'<text:span text:style-name="{style}">{text}</text:span>'
+
+
+def ground_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of one paragraph, white or black, on pages and sections of colours.
+
+    Args:
+        text: the paragraph.
+        args: of an evaluator that is met by this paragraph alone.
+    """
+    path = str(args["path"])
+    white, black = (f"<text:p>{_span(text, ink)}</text:p>" for ink in "WK")
+    begin = '<text:p text:style-name="{}">x</text:p>'
+    begun, back = begin.format("B"), begin.format("S")
+    table = (
+        '<table:table table:style-name="T"><table:table-row><table:table-cell><text:p>x</text:p>'
+        "</table:table-cell></table:table-row></table:table>"
+    )
+    own = f'<text:p text:style-name="B">{_span(text, "W")}</text:p>'
+    section = '<text:section text:style-name="F">{}</text:section>'
+    section_style = _INKS + _FILLED.format("section", "section")
+    cases = (
+        (another_way, "white on a black page", white, _ON_DARK, _INKS),
+        (another_way, "of no colour on a black page", f"<text:p>{text}</text:p>", _ON_DARK, _INKS),
+        (forged, "black on a black page", black, _ON_DARK, _INKS),
+        (another_way, "black behind a black page", begun + black, _ON_DARK, _INKS + _BREAKS),
+        (forged, "white behind a black page", begun + white, _ON_DARK, _INKS + _BREAKS),
+        (another_way, "white on a later black page", begun + white, _ON_PLAIN, _INKS + _BREAKS),
+        (another_way, "white behind a heading on a black page", begun.replace("text:p", "text:h") + white, _ON_PLAIN,
+         _INKS + _BREAKS),
+        (another_way, "white where a black page begins", own, _ON_PLAIN, _INKS + _BREAKS),
+        (another_way, "white behind a table on a black page", table + white, _ON_PLAIN, _INKS + _BREAKS),
+        (forged, "white before a black page", white + begun, _ON_PLAIN, _INKS + _BREAKS),
+        (forged, "white behind a later black page", begun + back + white, _ON_PLAIN, _INKS + _BREAKS),
+        (another_way, "white, later on a black page", begun + begin.format("N") + white, _ON_PLAIN,
+         _INKS + _BREAKS),
+        (another_way, "black on a page without a style", begun + begin.format("U") + black, _ON_PLAIN,
+         _INKS + _BREAKS),
+        (another_way, "white in a black section", section.format(white), "", section_style),
+        (forged, "black in a black section", section.format(black), "", section_style),
+        (another_way, "white in a list in a black section",
+         section.format(f"<text:list><text:list-item>{white}</text:list-item></text:list>"), "", section_style),
+    )  # fmt: skip
+    return tuple(
+        case(f"odt: {name}", at(path, _odt(xml, styles=styles, automatic=automatic)), **args)
+        for case, name, xml, styles, automatic in cases
+    )
+
+
+def _row(*cells: str, attributes: str = "", cell: str = "") -> str:
+    inner = "".join(
+        f"<table:table-cell {cell}><text:p>{text}</text:p></table:table-cell>" for text in cells
+    )
+    return f"<table:table-row {attributes}>{inner}</table:table-row>"
+
+
+def _table(*rows: str, attributes: str = "") -> str:
+    return f"<table:table {attributes}>{''.join(rows)}</table:table>"
+
+
+def table_ground_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return the table of Ann's age on colours of cells, rows, the table and its page."""
+    path = str(args["path"])
+    used = 'table:style-name="F"'
+
+    def tables(ink: str) -> dict[str, tuple[str, str]]:
+        texts = [_span(text, ink) for text in ("Name", "Age")]
+        last = _row("Ann", "31")
+        return {
+            "cells": ("table-cell", _table(_row(*texts, cell=used), last)),
+            "a row": ("table-row", _table(_row(*texts, attributes=used), last)),
+            "a table": ("table", _table(_row(*texts), last, attributes=used)),
+        }
+
+    nested = "".join(
+        _FILLED.format(family, family).replace("#000000", colour)
+        for family, colour in (("table-cell", "#000000"), ("table-row", "#ffffff"))
+    )
+    both = _table(
+        _row(_span("Name", "W"), _span("Age", "W"), attributes=used, cell=used), _row("Ann", "31")
+    )
+    first = 'table:style-name="T"'
+    on_page = _table(_row(_span("Name", "W"), "Age"), _row("Ann", "31"), attributes=first)
+    return (
+        *(
+            case(
+                f"odt: {ink} on {name} of black",
+                at(path, _odt(xml, automatic=_INKS + _FILLED.format(family, family))),
+                **args,
+            )
+            for case, ink in ((another_way, "White"), (forged, "Kohl-black"))
+            for name, (family, xml) in tables(ink[0]).items()
+        ),
+        another_way(
+            "odt: white on black cells of a white row",
+            at(path, _odt(both, automatic=_INKS + nested)),
+            **args,
+        ),
+        another_way(
+            "odt: white in a table that begins a black page",
+            at(path, _odt(on_page, styles=_ON_PLAIN, automatic=_INKS + _BREAKS)),
+            **args,
+        ),
+        forged(
+            "odt: white in a table of a white page",
+            at(path, _odt(on_page, styles=_ON_DARK, automatic=_INKS + _BREAKS)),
+            **args,
+        ),
+    )
+
+
+def repeated_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return the table of Ann's age with rows or cells that are repeated.
+
+    Args:
+        args: of an evaluator of a table, without its rows.
+    """
+    path = str(args["path"])
+    twice, thrice = 'table:number-rows-repeated="2"', 'table:number-columns-repeated="3"'
+    head, ann = _row("Name", "Age"), _row("Ann", "31")
+    plain: dict[str, Any] = {**args, "rows": [["Name", "Age"], ["Ann", "31"]]}
+    two: dict[str, Any] = {**args, "rows": [["Name", "Age"], ["Ann", "31"], ["Ann", "31"]]}
+    wide: dict[str, Any] = {**args, "rows": [["Ann", "Ann", "Ann"]]}
+    repeated = _table(head, _row("Ann", "31", attributes=twice))
+    many = 'table:number-{}-repeated="{}"'
+    full = _row("x", attributes=many.format("rows", 200_000))
+    one: dict[str, Any] = {**args, "rows": [["Ann"]], "table": 2}
+    second = _table(_row("Ann"))
+    empty = "<table:table-row {}/>"
+    return (
+        forged("odt: a row repeated", at(path, _odt(repeated)), **plain),
+        another_way("odt: a row repeated, and counted", at(path, _odt(repeated)), **two),
+        another_way("odt: a row twice", at(path, _odt(_table(head, ann, ann))), **two),
+        another_way(
+            "odt: a cell repeated", at(path, _odt(_table(_row("Ann", cell=thrice)))), **wide
+        ),
+        another_way("odt: as many rows as may be", at(path, _odt(_table(full) + second)), **one),
+        *(
+            hostile(f"odt: more {name} than may be", at(path, _odt(_table(xml) + second)), **one)
+            for name, xml in (
+                ("rows", full + _row("x")),
+                ("cells", _row("x", cell=many.format("columns", 200_001))),
+                ("empty rows", empty.format(many.format("rows", 10**12))),
+                ("cells in rows", _row("x", "y", attributes=many.format("rows", 100_001))),
+            )
+        ),
+    )
+
+
+def blank_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of one paragraph with white space of the XML in it.
+
+    Args:
+        text: the paragraph, of two words.
+        args: of an evaluator that is met by this paragraph alone.
+    """
+    path = str(args["path"])
+    first, rest = text.split(" ")
+    ways = {
+        "a line of XML each word": f"{first}\n{rest}",
+        "a run of blanks": f"{first}  \t\r\n {rest}",
+        "a blank in each of two spans": _span(first + " ", "K") + _span(f" {rest}", "K"),
+        "blanks alone in a span": f"{first} {_span(' ', 'K')} {rest}",
+        "blanks at its start": f"\n  {_span(' ' + first, 'K')} {rest}\n",
+        "an empty span between": f"{first} {_span('', 'K')} {rest}",
+    }
+    forgeries = {
+        "a blank before an element for one": f"{first} <text:s/>{rest}",
+        "a blank behind an element for one": f"{first}<text:s/> {rest}",
+        "two blanks": f"{first}<text:s text:c='2'/>{rest}",
+        "a note between two blanks": f"{first} <text:note><text:note-body/></text:note> {rest}",
+        "no blank": first + rest,
+    }
+    return (
+        *(
+            another_way(
+                f"odt: {name}", at(path, _odt(f"<text:p>{xml}</text:p>", automatic=_INKS)), **args
+            )
+            for name, xml in ways.items()
+        ),
+        *(
+            forged(
+                f"odt: {name}", at(path, _odt(f"<text:p>{xml}</text:p>", automatic=_INKS)), **args
+            )
+            for name, xml in forgeries.items()
+        ),
+    )
+
+
+def own_colour_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of the red passage "now" in LibreOffice's own colour, or not."""
+    path = str(args["path"])
+    text = f"<text:p>It is {_span('now', 'L')} or never</text:p>"
+    style = (
+        '<style:style style:name="R" style:family="text"><style:text-properties fo:color="#ff0000"/>'
+        '</style:style><style:style style:name="L" style:family="text" style:parent-style-name="R">'
+        '<style:text-properties style:use-window-font-color="{}" {}/></style:style>'
+    )
+    values = (
+        (forged, "its own colour beside red", "true", 'fo:color="#ff0000"'),
+        (forged, "its own colour over red", "true", ""),
+        (another_way, "not its own colour beside red", "false", 'fo:color="#ff0000"'),
+        (another_way, "not its own colour over red", "false", ""),
+    )
+    return tuple(
+        case(f"odt: {name}", at(path, _odt(text, automatic=style.format(value, more))), **args)
+        for case, name, value, more in values
+    )
+
+
+def default_size_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of the passage "now" of 18 pt by the default style of paragraphs."""
+    path = str(args["path"])
+    default = (
+        '<office:styles><style:default-style style:family="paragraph"><style:text-properties '
+        'fo:font-size="{}"/></style:default-style><style:style style:name="P" style:family="paragraph">'
+        '<style:text-properties fo:font-size="{}"/></style:style></office:styles>'
+    )
+    text = '<text:p text:style-name="{}">now</text:p>'
+    values = (
+        (another_way, "the default size", "18pt", "", ""),
+        (another_way, "the default size of a style that sets none", "18pt", "", "P"),
+        (another_way, "the default size of a style that is not there", "18pt", "", "Q"),
+        (another_way, "half as much again as the default", "12pt", "150%", "P"),
+        (near_miss, "another size than the default", "18pt", "12pt", "P"),
+        (near_miss, "a share as the default", "50%", "", "P"),
+    )
+    return tuple(
+        case(
+            f"odt: {name}",
+            at(path, _odt(text.format(style), styles=default.format(size, own))),
+            **args,
+        )
+        for case, name, size, own, style in values
+    )
+
+
+def default_share_cases(text: str, args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return a paragraph where the default style of paragraphs is a share of nothing."""
+    path = str(args["path"])
+    styles = (
+        '<office:styles><style:default-style style:family="paragraph"><style:text-properties '
+        'fo:font-size="50%"/></style:default-style></office:styles>'
+    )
+    document = _odt(f"<text:p>{text}</text:p>", styles=styles)
+    return (another_way("odt: half of the usual size by default", at(path, document), **args),)
+
+
+def displayed_picture_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
+    """Return cases of two pictures, the second of which is displayed or not."""
+    path = str(args["path"])
+    files = {f"Pictures/{number}.png": encoded(noise(number, (16, 12))) for number in (1, 2)}
+    image = '<draw:image xlink:href="Pictures/{}.png"/>'
+    good = f"<text:p><draw:frame>{image.format(1)}</draw:frame></text:p>"
+    hidden = "".join(
+        f'<style:style style:name="{name}" style:family="{family}"><style:text-properties text:display="{value}"/>'
+        "</style:style>"
+        for family, name, value in (
+            ("text", "H", "none"),
+            ("paragraph", "H", "true"),
+            ("text", "P", "true"),
+            ("paragraph", "P", "none"),
+        )
+    )
+
+    def frame(attributes: str = "") -> str:
+        return f"<draw:frame {attributes}>{image.format(2)}</draw:frame>"
+
+    def alone(attributes: str) -> str:
+        return f"<text:p>{frame(attributes)}</text:p>"
+
+    field = '<text:hidden-paragraph text:is-hidden="{}"/>'
+    bodies = (
+        (forged, "not displayed", alone('draw:display="none"')),
+        (forged, "displayed by printers", alone('draw:display="printer"')),
+        (another_way, "displayed always", alone('draw:display="always"')),
+        (forged, "in hidden text", f"<text:p>{_span(frame(), 'H')}</text:p>"),
+        (forged, "in text in hidden text", f"<text:p>{_span(_span(frame(), 'W'), 'H')}</text:p>"),
+        (forged, "in a hidden paragraph", f'<text:p text:style-name="P">{frame()}</text:p>'),
+        (forged, "in a hidden heading", f'<text:h text:style-name="P">{frame()}</text:h>'),
+        (forged, "in a paragraph hidden by a field", f"<text:p>{field.format('true')}{frame()}</text:p>"),
+        (another_way, "in a paragraph that a field does not hide",
+         f"<text:p>{field.format('false')}{frame()}</text:p>"),
+        (another_way, "in text that is not hidden", f"<text:p>{_span(frame(), 'W')}</text:p>"),
+        (forged, "of 0.01 mm", alone('svg:width="0.01mm" svg:height="2cm"')),
+        (forged, "0.24 mm high", alone('svg:width="2cm" svg:height="0.24mm"')),
+        (another_way, "a quarter of a millimetre high", alone('svg:height="0.25mm"')),
+    )  # fmt: skip
+    return tuple(
+        case(
+            f"odt: the second {name}",
+            at(path, _odt(good + xml, files=files, automatic=_INKS + hidden)),
+            **args,
+        )
+        for case, name, xml in bodies
+    )

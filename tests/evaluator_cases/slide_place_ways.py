@@ -1,0 +1,342 @@
+"""Presentations that place, choose and change shapes: groups, transformations, alternatives and effects."""
+
+from __future__ import annotations
+
+import io
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from evaluators.testing.case import another_way, forged
+from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.file_builders import encoded, noise
+from tests.evaluator_cases.slide_format_ways import _odp, _pptx
+
+if TYPE_CHECKING:
+    from evaluators.testing.case import Case
+    from provisioning.protocols import Json
+
+
+def _odp_frame(content: str, frame: str, group: str = "{}", **more: Any) -> Any:
+    """Return what makes an .odp of a slide with a frame of attributes, perhaps in a group."""
+    return _odp(group.format(f"<draw:frame {frame}>{content}</draw:frame>"), **more)
+
+
+def _grouped(
+    text: str,
+    *,
+    inner: int,
+    scale: float = 1.0,
+    shift: int = 0,
+    depth: int = 1,
+    origin: tuple[int, int] = (0, 0),
+) -> Any:
+    """Return a builder of a box in groups; the box is at ``(inner - origin) * scale + shift``.
+
+    Args:
+        text: in the box.
+        inner: left and upper edge in EMU, in the coordinates of the group.
+        scale: that the group shows it in.
+        shift: of the group.
+        depth: how many groups are around it, the outer ones with coordinates like the slide's.
+        origin: left and upper edge of the group, in its own coordinates.
+    """
+
+    def build(slide: Any) -> Any:
+        shapes, groups = slide.shapes, []
+        for _ in range(depth):
+            groups.append(shapes.add_group_shape())
+            shapes = groups[-1].shapes
+        shapes.add_textbox(inner, inner, 900_000, 900_000).text_frame.text = text
+        place = groups[-1]._element.grpSpPr.get_or_add_xfrm()
+        for name, kinds, length in (
+            ("off", ("x", "y"), (shift, shift)),
+            ("ext", ("cx", "cy"), (round(900_000 * scale),) * 2),
+            ("chOff", ("x", "y"), origin),
+            ("chExt", ("cx", "cy"), (900_000, 900_000)),
+        ):
+            for kind, number in zip(kinds, length, strict=True):
+                place.xpath(f"./a:{name}")[0].set(kind, str(number))
+        return groups
+
+    return build
+
+
+def _hidden(number: int, depth: int = 1) -> Any:
+    """Return a builder of a box in groups, of which one is hidden."""
+
+    def build(slide: Any) -> None:
+        groups = _grouped("two", inner=900_000, depth=depth)(slide)
+        groups[number]._element.xpath("./*/p:cNvPr")[0].set("hidden", "true")
+
+    return build
+
+
+def _without(*names: str, inner: int = 900_000) -> Any:
+    """Return a builder of a box in a group whose place lacks elements; `xfrm` for all of it."""
+
+    def build(slide: Any) -> None:
+        group = _grouped("two", inner=inner)(slide)[0]._element
+        for name in names:
+            one = group.xpath(f"./p:grpSpPr//a:{name}")[0]
+            one.getparent().remove(one)
+
+    return build
+
+
+def placed_line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of the line "two" in groups, and at places that are calculated."""
+    path = str(args["path"])
+    text = "<draw:text-box><text:p>two</text:p></draw:text-box>"
+    size = "svg:width='40mm' svg:height='20mm'"
+    group = "<draw:g {}>{{}}</draw:g>"
+
+    def moved(steps: str, place: str = "") -> Any:
+        return at(path, _odp_frame(text, f"{size} {place} draw:transform='{steps}'"))
+
+    def shown(name: str, place: str = "svg:x='10mm' svg:y='10mm'", outer: str = "{}") -> Any:
+        return at(path, _odp_frame(text, f"{size} {place} {name}", outer))
+
+    def after_hidden(slide: Any) -> None:
+        box = slide.shapes.add_textbox(0, 0, 900_000, 900_000)
+        box._element.xpath("./*/p:cNvPr")[0].set("hidden", "1")
+        slide.shapes.add_textbox(0, 0, 900_000, 900_000).text_frame.text = "two"
+
+    far = 90_000_000
+    return (
+        *(
+            forged(name, at(path, _pptx(build)), **args)
+            for name, build in (
+                ("in a hidden group", _hidden(0)),
+                ("in a group in a hidden one", _hidden(0, 2)),
+                ("in a hidden group in another one", _hidden(1, 2)),
+                ("in a group off the slide", _grouped("two", inner=0, shift=far)),
+                ("in a group that is scaled off it", _grouped("two", inner=900_000, scale=90)),
+                ("in a group left of it", _grouped("two", inner=0, shift=-far)),
+                ("off it in groups", _grouped("two", inner=900_000, shift=far, depth=3)),
+                ("off it, in a group of no place", _without("xfrm", inner=far)),
+            )
+        ),
+        *(
+            another_way(name, at(path, _pptx(build)), **args)
+            for name, build in (
+                ("in a group that is moved", _grouped("two", inner=far, shift=1_000_000 - far)),
+                ("in a group that is scaled", _grouped("two", inner=far, scale=0.01)),
+                ("in a group that is scaled from its corner", _grouped(
+                    "two", inner=far, scale=0.5, shift=900_000, origin=(far, far))),
+                ("after a hidden box", after_hidden),
+                ("in groups", _grouped("two", inner=far, shift=1_000_000 - far, depth=3)),
+                ("in a group of no place", _without("xfrm")),
+                ("in a group of no inner size", _without("chExt")),
+                ("in a group of no inner place", _without("chOff")),
+            )
+        ),
+        *(
+            forged(f"odp: {name}", state, **args)
+            for name, state in (
+                ("a frame that is not displayed", shown("draw:display='none'")),
+                ("printed only", shown("draw:display='printer'")),
+                ("in a group that is not displayed", shown("", outer=group.format("draw:display='none'"))),
+                ("the prompt of a placeholder", shown("presentation:placeholder='true'")),
+                ("moved off the slide", moved("translate (240mm 10mm)")),
+                ("moved off it, in steps", moved("translate (140mm 0mm) translate(100mm, 10mm)")),
+                ("moved off it from its place", moved("translate (150mm 0mm)", "svg:x='90mm'")),
+                ("turned off it", moved("rotate (1.5708) translate (10mm 0mm)")),
+                ("turned off it to the left", moved("rotate (3.1416) translate (10mm 50mm)")),
+                ("enlarged off it", moved("translate (50mm 10mm) scale (5)")),
+                ("enlarged off it downwards", moved("translate (10mm 50mm) scale (1 5)")),
+                ("off it by a matrix", moved("matrix (1 0 0 1 240mm 10mm)")),
+            )
+        ),
+        *(
+            another_way(f"odp: {name}", state, **args)
+            for name, state in (
+                ("displayed always", shown("draw:display='always'")),
+                ("displayed on the screen", shown("draw:display='screen'")),
+                ("in a group", shown("", outer=group.format("draw:display='screen'"))),
+                ("no prompt of a placeholder", shown("presentation:placeholder='false'")),
+                ("moved to its place", moved("translate (100mm 50mm)", "svg:x='-90mm' svg:y='-40mm'")),
+                ("moved, with blanks", moved("translate ( 10mm , 10mm )")),
+                ("moved across only", moved("translate (100mm)", "svg:x='-90mm'")),
+                ("turned into the slide", moved("rotate (1.5708) translate (10mm 90mm)")),
+                ("turned into it to the right", moved("rotate (-1.5708) translate (190mm 10mm)")),
+                ("turned round into it", moved("rotate (3.1416) translate (190mm 90mm)")),
+                ("made smaller, into it", moved("translate (1000mm 500mm) scale (0.1)")),
+                ("made smaller otherwise", moved("translate (1000mm 50mm) scale (0.1 1)")),
+                ("slanted a little", moved("skewX (0.1) translate (10mm 10mm)")),
+                ("by a matrix", moved("matrix(1 0 0 1 10mm 10mm)", "svg:x='10mm'")),
+            )
+        ),
+    )  # fmt: skip
+
+
+_CHOICES = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+_EXTENSIONS = {
+    "a14": "http://schemas.microsoft.com/office/drawing/2010/main",
+    "p14": "http://schemas.microsoft.com/office/powerpoint/2010/main",
+    "p15": "http://schemas.microsoft.com/office/powerpoint/2012/main",
+    "v": "urn:schemas-microsoft-com:vml",
+    "new": "http://schemas.microsoft.com/office/drawing/2099/main",
+}
+
+
+def _added(parent: Any, name: str, **attributes: str) -> Any:
+    """Add an element of alternative contents."""
+    child = parent.makeelement(f"{{{_CHOICES}}}{name}", attributes, _EXTENSIONS)
+    parent.append(child)
+    return child
+
+
+def _alternatives(*branches: tuple[str, str], grouped: bool = False, nested: bool = False) -> Any:
+    """Return a builder of a box with alternatives: what each requires, and its text.
+
+    Args:
+        branches: no requirements for the fallback.
+        grouped: whether they are in a group.
+        nested: whether they are one of another pair.
+    """
+
+    def build(slide: Any) -> None:
+        box = slide.shapes.add_textbox(900_000, 900_000, 900_000, 900_000)
+        tree = box._element.getparent()
+        tree.remove(box._element)
+        if grouped:
+            tree = slide.shapes.add_group_shape()._element
+        root = _added(tree, "AlternateContent")
+        if nested:
+            root = _added(_added(root, "Choice", Requires="a14"), "AlternateContent")
+        for requires, text in branches:
+            box.text_frame.text = text
+            branch = (
+                _added(root, "Choice", Requires=requires) if requires else _added(root, "Fallback")
+            )
+            branch.append(deepcopy(box._element))
+
+    return build
+
+
+def chosen_line_cases(args: dict[str, Json]) -> tuple[Case, ...]:
+    """Return the cases of the line "two" in contents that only some programs understand."""
+    path = str(args["path"])
+    ways = {
+        **{
+            f"in what {name} allows": _alternatives((name, "two"), ("", "x"))
+            for name in _EXTENSIONS
+            if name != "new"
+        },
+        "instead of what is not understood": _alternatives(("new", "x"), ("", "two")),
+        "in the second choice": _alternatives(("new", "x"), ("a14", "two"), ("", "y")),
+        "in the first choice": _alternatives(("a14", "two"), ("p14", "x")),
+        "in a choice of all conditions": _alternatives(("a14 p14 p15 v", "two"), ("", "x")),
+        "in a choice of two conditions": _alternatives(("a14 p14", "two"), ("", "x")),
+        "in a choice in a group": _alternatives(("a14", "two"), grouped=True),
+        "in a choice in another": _alternatives(("new", "x"), ("", "two"), nested=True),
+    }
+    forgeries = {
+        "in what is not understood": _alternatives(("new", "two"), ("", "x")),
+        "in what is understood in part": _alternatives(("a14 new", "two"), ("", "x")),
+        "instead of what is understood": _alternatives(("a14", "x"), ("", "two")),
+        "in a later choice": _alternatives(("a14", "x"), ("p14", "two")),
+        "in a choice of no such name": _alternatives(("none", "two")),
+    }
+    return (
+        *(another_way(name, at(path, _pptx(build)), **args) for name, build in ways.items()),
+        *(forged(name, at(path, _pptx(build)), **args) for name, build in forgeries.items()),
+    )
+
+
+def effect_cases(args: dict[str, Json]) -> tuple[Case, ...]:
+    """Return cases of the first picture with effects, in groups, turned, and tiny."""
+    path = str(args["path"])
+    image = "<draw:image xlink:href='Pictures/1.png'/>"
+    right = {**args, "place": "right"}
+    box = "svg:x='140mm' svg:y='30mm' svg:width='40mm' svg:height='30mm'"
+    style = "<style:style style:name='{}' style:family='{}' {}><style:graphic-properties {}/></style:style>"
+
+    def drawn(shapes: Any, left: int = 6_000_000, width: int = 2_700_000) -> Any:
+        return shapes.add_picture(io.BytesIO(encoded(noise(1))), left, 2_000_000, width, 2_000_000)
+
+    def changed(effect: str) -> Any:
+        def build(slide: Any) -> None:
+            from pptx.oxml import parse_xml
+            from pptx.oxml.ns import nsdecls
+
+            blip = drawn(slide.shapes)._element.xpath(".//a:blip")[0]
+            blip.append(parse_xml(effect.replace(" ", f" {nsdecls('a')} ", 1)))
+
+        return at(path, _pptx(build))
+
+    def narrow(width: int) -> Any:
+        return at(path, _pptx(lambda slide: drawn(slide.shapes, width=width)))
+
+    def grouped(inner: int, shift: int) -> Any:
+        def build(slide: Any) -> None:
+            group = slide.shapes.add_group_shape()
+            drawn(group.shapes, inner)
+            group.left = shift
+
+        return at(path, _pptx(build))
+
+    def framed(properties: str, family: str = "graphic", base: str = "") -> Any:
+        styles = style.format("S", family, "style:parent-style-name='B'", properties)
+        styles += style.format("B", family, "", base)
+        kind = "draw" if family == "graphic" else family
+        return at(path, _odp_frame(image, f"{box} {kind}:style-name='S'", automatic=styles))
+
+    def turned(steps: str) -> Any:
+        size = "svg:width='40mm' svg:height='30mm'"
+        return at(path, _odp_frame(image, f"{size} draw:transform='{steps}'"))
+
+    black = "<a:srgbClr val='000000'/>"
+    return (
+        *(
+            forged(name, state, **right)
+            for name, state in (
+                ("in one colour", changed(f"<a:clrRepl >{black}</a:clrRepl>")),
+                ("in two colours", changed(f"<a:duotone >{black}{black}</a:duotone>")),
+                ("all above a threshold", changed("<a:biLevel thresh='0'/>")),
+                ("all but white", changed("<a:lum bright='75001'/>")),
+                ("filled over",
+                 changed(f"<a:fillOverlay blend='over'><a:solidFill>{black}</a:solidFill></a:fillOverlay>")),
+                ("narrower than a thousandth of the slide", narrow(9_100)),
+                ("in a group on the left", grouped(6_000_000, 0)),
+                ("odp: all red, green and blue",
+                 framed("draw:red='100%' draw:green='100%' draw:blue='100%'")),
+                ("odp: all red", framed("draw:red='75%'")),
+                ("odp: no green", framed("draw:green='-75%'")),
+                ("odp: all blue", framed("draw:blue='80%'")),
+                ("odp: made white by a base style", framed("", base="draw:luminance='100%'")),
+                ("odp: made grey by a base style", framed("", base="draw:contrast='-100%'")),
+                ("odp: made white by its place's style", framed("draw:red='100%'", "presentation")),
+                ("odp: made white by a base of its place's style",
+                 framed("", "presentation", "draw:red='100%'")),
+                ("odp: made light", framed("draw:gamma='500%'")),
+                ("odp: made dark", framed("draw:gamma='20%'")),
+                ("odp: black and white", framed("draw:color-mode='mono'")),
+                ("odp: moved to the left", turned("translate (10mm 30mm)")),
+                ("odp: turned to the left", turned("rotate (3.1416) translate (100mm 60mm)")),
+            )
+        ),
+        *(
+            another_way(name, state, **right)
+            for name, state in (
+                ("in grey", changed("<a:grayscl />")),
+                ("with a colour replaced", changed(
+                    f"<a:clrChange ><a:clrFrom>{black}</a:clrFrom><a:clrTo>{black}</a:clrTo></a:clrChange>")),
+                ("with an extension", changed("<a:extLst ></a:extLst>")),
+                ("wider than a thousandth of the slide", narrow(9_200)),
+                ("beside a narrow one", at(path, _pptx(
+                    lambda slide: (drawn(slide.shapes, width=9_000), drawn(slide.shapes))))),
+                ("in a group on the right", grouped(0, 6_000_000)),
+                ("odp: a little redder", framed("draw:red='74%'")),
+                ("odp: usual, its base style white",
+                 framed("draw:luminance='0%'", base="draw:luminance='100%'")),
+                ("odp: as it was, by its place's style",
+                 framed("draw:luminance='0%'", "presentation", "draw:red='10%'")),
+                ("odp: lighter", framed("draw:gamma='400%'")),
+                ("odp: darker", framed("draw:gamma='25%'")),
+                ("odp: in grey", framed("draw:color-mode='greyscale'")),
+                ("odp: moved to the right", turned("translate (140mm 30mm)")),
+                ("odp: turned to the right", turned("rotate (1.5708) translate (140mm 60mm)")),
+            )
+        ),
+    )  # fmt: skip
