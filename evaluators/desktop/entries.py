@@ -41,6 +41,10 @@ _PROGRAM_FOLDERS = (
 _MULTI_CALL = ("busybox", "coreutils", "snap", "toybox")
 _SECTION = "Desktop Entry"
 _TRUE = ("true", "1")
+_HARMLESS = re.compile(
+    r"(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|GTK_THEME|G[DT]K_[A-Z_]*SCALE|BAMF_DESKTOP_FILE_HINT)=.*"
+)
+"""Assignments that leave alone which program is started, with what code and on which screen."""
 _MAX_DASHES = 6
 _SHELLS = ("sh", "bash", "dash")
 _SLEEP = re.compile(r"\s*sleep [0-9]{1,3}\s*")
@@ -91,8 +95,9 @@ class Entry(NamedTuple):
 
 
 def _behind_env(words: list[str]) -> list[str]:
+    """Return the command behind ``env``; all words where it sets more than language and looks."""
     if words and PurePath(words[0]).name == "env":
-        return [*itertools.dropwhile(lambda word: "=" in word, words[1:])]
+        return [*itertools.dropwhile(_HARMLESS.fullmatch, words[1:])]
     return words
 
 

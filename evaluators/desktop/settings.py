@@ -18,7 +18,6 @@ from evaluators.desktop.entries import (
     user_entries,
 )
 from evaluators.desktop.errors import output_of
-from evaluators.desktop.ini import parse_ini
 from evaluators.desktop.reading import is_file, look, names_in, opened, read_text, sha256_of
 from evaluators.desktop.variants import is_no_text, is_same_variant
 
@@ -36,6 +35,11 @@ _PORTAL_COPY = "~/.config/background"
 _SETTINGS_COPIES = "~/.local/share/backgrounds"
 _PRINTENV = "/usr/bin/printenv"
 _SERVICE_FOLDERS = ("~/.local/share/dbus-1/services", "/run/user/{uid}/dbus-1/services")
+_SERVICE = re.compile(
+    r"\[D-BUS Service\]\n(?:(?!Name=)[A-Za-z]+=[ -~]*\n)*"
+    r"Name=(?P<name>[A-Za-z0-9._-]+)\n(?:(?!Name=)[A-Za-z]+=[ -~]*\n)*"
+)
+"""A service as plain as programs write it, which every reader understands alike."""
 _MAX_DELAY_S = 3600
 _PICTURES = re.compile(
     rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|BM|II\*\0|MM\0\*|RIFF....WEBP|....ftyp(?:avi|hei|mif)"
@@ -277,14 +281,25 @@ def _starts_system_program(guest: Guest, app: str) -> bool:
 
 
 def _is_hijacked(guest: Guest, app: str) -> bool:
-    """Return whether a D-Bus service of the user's has the name of an application."""
+    """Return whether a D-Bus service of the user's has, or may have, the name of an application.
+
+    The bus follows links and reads what is not read here: such a folder or file may be any service.
+    """
     uid = Path(guest.home).stat().st_uid
+    names = {"", app.removesuffix(".desktop")}
     for folder in (service_folder.format(uid=uid) for service_folder in _SERVICE_FOLDERS):
-        for name in names_in(guest, folder) or ():
-            service = parse_ini(read_text(guest, f"{folder}/{name}"))
-            if service.get("D-BUS Service", "Name", fallback="") == app.removesuffix(".desktop"):
-                return True
+        files = names_in(guest, folder)
+        if files is None and Path(guest.path(folder)).exists():
+            return True
+        if any(_service_name(guest, f"{folder}/{file}") in names for file in files or ()):
+            return True
     return False
+
+
+def _service_name(guest: Guest, path: str) -> str:
+    """Return the name of a D-Bus service; empty when its file is not a plain one."""
+    service = _SERVICE.fullmatch(read_text(guest, path) or "")
+    return service["name"] if service else ""
 
 
 def _is_picture(guest: Guest, path: str) -> bool:

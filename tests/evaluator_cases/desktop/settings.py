@@ -523,6 +523,46 @@ SETTINGS = (
                     "/run/user/{uid}/dbus-1/services",
                 )
             ),
+            *(
+                forged(
+                    f"beside a service that {what}",
+                    lambda b, content=content: (  # type: ignore[misc]
+                        _default("")(b),
+                        b.write("~/.local/share/dbus-1/services/x.service", content),
+                    ),
+                    mime="text/plain",
+                    app="calc.desktop",
+                )
+                for what, content in (
+                    ("has two names", "[D-BUS Service]\nName=other\nName=calc\n"),
+                    (
+                        "is written in two parts",
+                        "[D-BUS Service]\nName=other\n[D-BUS Service]\nName=calc\n",
+                    ),
+                    ("is no UTF-8", b"[D-BUS Service]\nX=\xff\nName=calc\n"),
+                    ("is escaped", "[D-BUS Service]\nName=\\scalc\n"),
+                )
+            ),
+            *(
+                forged(
+                    f"beside a service behind a link, {place}",
+                    lambda b, place=place, target=target: (  # type: ignore[misc]
+                        _default("")(b),
+                        b.write(
+                            "~/own/services/x.service",
+                            "[D-BUS Service]\nName=calc\nExec=/bin/true\n",
+                        ),
+                        b.link(place, target),
+                    ),
+                    mime="text/plain",
+                    app="calc.desktop",
+                )
+                for place, target in (
+                    ("~/.local/share/dbus-1", "~/own"),
+                    ("~/.local/share/dbus-1/services", "~/own/services"),
+                    ("~/.local/share/dbus-1/services/y.service", "~/own/services/x.service"),
+                )
+            ),
             forged(
                 "for the user only, in a folder that is missing",
                 _default(f"{ENTRY}Path=/nonexistent\n", system=False),
@@ -704,6 +744,19 @@ SETTINGS = (
                     'sh -x "calc"',
                 )
             ),
+            *(
+                forged(
+                    f"with {assigned}",
+                    _installed(ENTRY.replace("Exec=/usr/bin/calc", f"Exec=env {assigned} calc")),
+                    program="/usr/bin/calc",
+                )
+                for assigned in (
+                    "PATH=/home/user/bin",
+                    "LANG=C PATH=/home/user/bin",
+                    "LD_PRELOAD=/home/user/x.so",
+                    "DISPLAY=:9",
+                )
+            ),
             forged(
                 "behind another section",
                 _installed(f"[Other]\nx=1\n{ENTRY}"),
@@ -719,7 +772,7 @@ SETTINGS = (
                     'sh -c "sleep 5; exec /usr/bin/calc"',
                     "bash -c 'sleep 2 && calc --mini &'",
                     "dash -c 'calc& '",
-                    'env A=1 /bin/sh -c "env B=1 calc"',
+                    'env LANG=C /bin/sh -c "env LC_TIME=C TZ=UTC calc"',
                     "calc 5%%",
                 )
             ),
