@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MAX_TEXT = 32_767
 _EXACT = 1e15
 """Whole numbers below this are shown with all digits."""
+_SAME = 2.0**-48
+"""Share by which LibreOffice takes two numbers for the same. Source: rtl::math::approxEqual."""
+_DIGITS_ONLY = re.compile(r"[^A-Za-z]*[0-9][^A-Za-z]*")
 _CRITERION = re.compile(r"(<=|>=|<>|<|>|=)?(.*)", re.DOTALL)
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -97,12 +100,28 @@ def numbers(arguments: Sequence[Argument]) -> list[float]:
 
 
 def compare(sign: str, left: Argument, right: Argument) -> bool:
-    """Compare two scalars; numbers come before texts, texts ignore case."""
+    """Compare two scalars; numbers come before texts, those of 15 same digits are equal.
+
+    Raises:
+        UnsupportedFormula: texts differ in letter case alone, which only some programs ignore.
+    """
     first, second = _rank(left, right), _rank(right, left)
     if first[0] != second[0]:
         return _COMPARISONS[sign](first[0], second[0])
-    order = (first > second) - (first < second)
-    return _COMPARISONS[sign](order, 0)
+    if first == second and first[0] == 1 and left and right and left != right:
+        raise UnsupportedFormula("texts that differ in letter case alone")
+    return _COMPARISONS[sign](_order(first, second), 0)
+
+
+def _order(first: tuple[int, float, str], second: tuple[int, float, str]) -> int:
+    if is_same_number(first[1], second[1]) and first[2] == second[2]:
+        return 0
+    return 1 if first > second else -1
+
+
+def is_same_number(one: float, other: float) -> bool:
+    """Return whether spreadsheets take two numbers for equal."""
+    return math.isclose(one, other, rel_tol=_SAME)
 
 
 def _rank(value: Argument, other: Argument) -> tuple[int, float, str]:
@@ -124,6 +143,8 @@ def _flat(arguments: Sequence[Argument]) -> list[Scalar]:
 
 def _matches(criterion: Argument) -> Callable[[Scalar], bool]:
     """Return a test of the criterion of ``COUNTIF`` and the like."""
+    if isinstance(criterion, Block):
+        criterion = _single(criterion)
     if not isinstance(criterion, str):
         return lambda value: value is not None and compare("=", value, criterion)
     found = _CRITERION.fullmatch(criterion)
@@ -135,9 +156,23 @@ def _matches(criterion: Argument) -> Callable[[Scalar], bool]:
             raise UnsupportedFormula("a criterion with an order of texts") from None
         if "*" in operand or "?" in operand:
             raise UnsupportedFormula("a criterion with wildcards") from None
+        if _DIGITS_ONLY.fullmatch(operand):
+            raise UnsupportedFormula("a criterion that may be a date or an amount") from None
         is_equal = sign == "="
         return lambda value: (text(value).casefold() == operand.casefold()) is is_equal
-    return lambda value: isinstance(value, float) and _COMPARISONS[sign](value, limit)
+    return lambda value: isinstance(value, float) and compare(sign, value, limit)
+
+
+def _single(block: Block) -> Scalar:
+    """Return the value of a range of one cell.
+
+    Raises:
+        UnsupportedFormula: it has several cells, or is empty.
+    """
+    value = block.values.get((0, 0))
+    if (block.height, block.width) != (1, 1) or value is None:
+        raise UnsupportedFormula("a range or an empty cell as a criterion")
+    return value
 
 
 def _selected(arguments: Sequence[Argument]) -> list[float]:
@@ -146,6 +181,8 @@ def _selected(arguments: Sequence[Argument]) -> list[float]:
     values = arguments[2] if len(arguments) > 2 else keys  # noqa: PLR2004
     if not isinstance(keys, Block) or not isinstance(values, Block):
         raise UnsupportedFormula("a criterion of something that is no range")
+    if (keys.height, keys.width) != (values.height, values.width):
+        raise UnsupportedFormula("a range to add that has another size")
     is_met = _matches(arguments[1])
     hits = [values.values.get(place) for place, key in keys.values.items() if is_met(key)]
     return [value for value in hits if isinstance(value, float)]
@@ -155,7 +192,9 @@ def _count_if(arguments: Sequence[Argument]) -> float:
     keys, criterion = arguments
     if not isinstance(keys, Block):
         raise UnsupportedFormula("a criterion of something that is no range")
-    if criterion in {"", "="} or (isinstance(criterion, str) and criterion.startswith("<>")):
+    if isinstance(criterion, Block):
+        criterion = _single(criterion)
+    if isinstance(criterion, str) and (criterion in {"", "="} or criterion.startswith("<>")):
         raise UnsupportedFormula("a criterion that empty cells meet")
     return float(sum(map(_matches(criterion), keys.values.values())))
 
@@ -181,7 +220,18 @@ def _divide_rest(arguments: Sequence[Argument]) -> float:
     value, divisor = map(number, arguments)
     if divisor == 0:
         raise ErrorValue("#DIV/0!")
-    return value - divisor * math.floor(value / divisor)
+    return value - divisor * _floor(value / divisor)
+
+
+def _floor(value: float) -> float:
+    """Return the next lower whole number.
+
+    Raises:
+        UnsupportedFormula: it is one but for the last digits, which only some programs round.
+    """
+    if math.floor(value) != math.floor(float(f"{value:.15g}")):
+        raise UnsupportedFormula("a number that is whole but for its last digits")
+    return float(math.floor(value))
 
 
 def _joined(arguments: Sequence[Argument]) -> str:
@@ -246,7 +296,7 @@ FUNCTIONS: dict[str, Callable[[Sequence[Argument]], Scalar]] = {
     "ROUND": _rounded(ROUND_HALF_UP),
     "ROUNDUP": _rounded(ROUND_UP),
     "ROUNDDOWN": _rounded(ROUND_DOWN),
-    "INT": lambda given: float(math.floor(number(given[0]))),
+    "INT": lambda given: _floor(number(given[0])),
     "ABS": lambda given: abs(number(given[0])),
     "SQRT": lambda given: math.sqrt(number(given[0])),
     "POWER": lambda given: math.pow(number(given[0]), number(given[1])),

@@ -180,7 +180,7 @@ class _Document:
             text = characters.of(child)
             if text is not None:
                 runs += [_run(text, look)] if self._is_visible(look) else []
-            elif child.qname[1] == "span":
+            elif child.qname[1] in {"span", "a"} and attribute(child, "stylename"):
                 own = self.look("text", attribute(child, "stylename"))
                 runs += self._runs(child, own.over(look), characters)
             elif child.qname[1] in _UNSEEN or attribute(child, "ishidden") == "true":

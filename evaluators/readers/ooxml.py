@@ -134,7 +134,7 @@ def _check_merges(parts: Mapping[str, bytes]) -> None:
 
 
 def _xlsx_cell(cell: Any, stored: Any) -> Cell:  # noqa: ANN401
-    value = "" if stored.value is None and stored.data_type == "str" else stored.value
+    value = "" if stored.data_type == "str" else stored.value  # openpyxl has None for it
     formula = getattr(cell.value, "text", cell.value) if cell.data_type == "f" else ""
     return Cell(
         _plain(value),

@@ -243,10 +243,11 @@ def _part_at(left: int, top: int) -> bytes:
 def _fine_crops(args: Args) -> tuple[Case, ...]:
     """Return cases of a part of an original whose details are as small as the slack, and of a smooth one."""
     fine = noise(4, cells=(80, 60))
-    smooth = np.full_like(CAT, 90)
-    smooth[..., 0] += np.arange(160, dtype=np.uint8)[None] // 4
+    smooth = np.zeros_like(CAT) + np.linspace(30, 220, 120).astype(np.uint8)[:, None, None]
+    smooth += np.random.default_rng(5).integers(0, 2, (1, 160, 1), dtype=np.uint8)
     of_fine = {**args, "original": as_url(encoded(fine))}
     of_smooth = {**args, "original": as_url(encoded(smooth))}
+    whole = {**of_fine, "left": 0, "top": 0, "width": 160, "height": 120}
     at_corner = {**of_fine, "left": 0, "top": 0}
     at_end = {**of_fine, "left": 100, "top": 70}
     ways = {
@@ -258,8 +259,9 @@ def _fine_crops(args: Args) -> tuple[Case, ...]:
         *_cases(
             of_smooth,
             {},
-            {"a smooth one, JPEG": lambda: encoded(smooth[20:70, 40:100], "JPEG", quality=90)},
+            {"a smooth one, JPEG": lambda: encoded(smooth[20:70, 40:100], "JPEG", quality=60)},
         ),
+        *_cases(whole, {"all of it, 2 px larger": lambda: encoded(scaled(fine, 162, 122))}, {}),
         *_cases(
             at_corner,
             {"3 px off a corner": lambda: encoded(fine[3:53, :60])},

@@ -390,6 +390,11 @@ def chart_kind_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
         another_way("xlsx: the title of a cell", at(path, partial(_entitled_by_cell, drawn("BarChart"), "Prices")), **args),
         forged("xlsx: another title of a cell", at(path, partial(_entitled_by_cell, drawn("BarChart"), "Item")), **args),
         near_miss("xlsx: a title of a cell, never read", at(path, partial(_entitled_by_cell, drawn("BarChart"), "")), **args),
+        another_way(
+            "xlsx: any title of a cell, never read",
+            at(path, partial(_entitled_by_cell, drawn("BarChart"), "")),
+            **any_title,
+        ),
         forged("xlsx: beside a line of other cells", at(path, drawn("BarChart", _beside_a_line)), **args),
         another_way(
             "xlsx: with a line of other cells",
@@ -463,7 +468,8 @@ def _in(style: str, text: str) -> str:
 def _columns(*styles: tuple[str, int]) -> str:
     """Return the XML of columns, of each style as many."""
     return "".join(
-        f'<table:table-column table:number-columns-repeated="{number}"'
+        "<table:table-column"
+        + (f' table:number-columns-repeated="{number}"' if number > 1 else "")
         + (f' table:default-cell-style-name="{style}"/>' if style else "/>")
         for style, number in styles
     )
@@ -597,6 +603,17 @@ def column_fill_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
                 (another_way, "of a style below", "H"),
                 (forged, "transparent again", "T"),
                 (forged, "behind words", "W"),
+            )
+        ),
+        *(
+            forged(
+                f"ods: no colour: {name}",
+                at(path, _ods(_table(_row(_styled("a", style))), automatic=_HEAVY)),
+                **{**args, "colour": colour},
+            )
+            for name, style, colour in (
+                ("transparent", "T", "transparent"),
+                ("no fill", "N", "xx"),
             )
         ),
         another_way(

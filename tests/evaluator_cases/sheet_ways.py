@@ -152,6 +152,13 @@ def value_cases(args: Mapping[str, Json]) -> tuple[Case, ...]:
             cell="D1",
             value="",
         ),
+        forged(
+            "an empty text, not yet calculated",
+            _state({**_DATA, "D1": '=IF(B2>9,"x","")'}, path=path),
+            path=path,
+            cell="D1",
+            value="",
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evaluators.documents import text
-from evaluators.testing.case import CaseTable, hostile, near_miss, negative, positive
+from evaluators.testing.case import CaseTable, another_way, hostile, near_miss, negative, positive
 from evaluators.testing.machine import MachineFixture
 from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.document_cases import at, document_cases
@@ -434,6 +434,11 @@ TABLES = (
             near_miss(
                 "twice in a paragraph",
                 at(PATH, docx(styled("now ", "now", "", bold=True))),
+                **_BOLD,
+            ),
+            another_way(
+                "by the style of a link",
+                at(PATH, odt("<text:p>a <text:a text:style-name='B'>now</text:a></text:p>")),
                 **_BOLD,
             ),
             near_miss(
