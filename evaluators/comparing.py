@@ -12,6 +12,7 @@ from evaluators.folding import plain as fold
 from evaluators.session.parsing import read_number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     import numpy.typing as npt
@@ -118,19 +119,21 @@ def retoned(source: Grey, found: Grey) -> Grey:
     return tones.reshape(source.shape)
 
 
-def is_by_tone(source: Grey, found: Grey) -> bool:
-    """Return whether a channel changed by its brightness alone, wherever that is.
+def is_by_tone(channels: Sequence[tuple[Grey, Grey]]) -> bool:
+    """Return whether channels changed by their brightness alone, wherever that is.
 
     What differs otherwise may be two fifths of the whole change: a compressed file is below that, and
     a picture that is blurred, or of which half is changed, above.
 
     Args:
-        source: the channel.
-        found: the other one, of the same shape.
+        channels: what each was and is, of the same shape.
     """
-    change = found - source
-    other = change - retoned(source, change)
-    return bool(np.abs(other).mean() <= _OTHER_CHANGE * np.abs(change).mean())
+    changes = [(source, found - source) for source, found in channels]
+    whole = sum(float(np.abs(change).mean()) for _, change in changes)
+    other = sum(
+        float(np.abs(change - retoned(source, change)).mean()) for source, change in changes
+    )
+    return other <= _OTHER_CHANGE * whole
 
 
 def aligned_part(found: Picture, source: Picture, left: int, top: int) -> Picture | None:

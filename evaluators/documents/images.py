@@ -327,9 +327,20 @@ def _tones(view: MachineView, path: str, source: Picture) -> tuple[Grey, Grey] |
     if found is None or found.size != source.size:
         return None
     before, after = resized(source.grey()), resized(found.grey())
-    if structure(before, after) < _SAME_STRUCTURE or not is_by_tone(before, after):
+    if structure(before, after) < _SAME_STRUCTURE:
+        return None
+    if not is_by_tone([(before, after)]) and not is_by_tone(_colours(source, found)):
         return None
     return retoned(before, before), retoned(before, after)
+
+
+def _colours(source: Picture, found: Picture) -> list[tuple[Grey, Grey]]:
+    """Return red, green and blue of two pictures, which reach their ends at other tones."""
+    before, after = (
+        [resized(channel) for channel in each.pixels.transpose(2, 0, 1).astype(np.float32)]
+        for each in (source, found)
+    )
+    return list(zip(before, after, strict=True))
 
 
 def _greys(picture: Picture) -> Iterator[npt.NDArray[np.float32]]:

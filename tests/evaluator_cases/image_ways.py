@@ -115,6 +115,7 @@ def brightness_cases(args: Args) -> tuple[Case, ...]:
         "by a gamma curve": lambda: encoded(_curved(CAT, lambda tone: tone**0.7)),
         "by half-transparent white": lambda: encoded((CAT * 0.8 + 51).astype(np.uint8)),
         "by transparency": lambda: encoded(veiled(CAT, 200)),
+        "without colours": lambda: encoded(_grey(CAT @ np.array([0.299, 0.587, 0.114]) + 25)),
         "in JPEG": lambda: encoded(_curved(CAT, lambda tone: tone**0.8), "JPEG", quality=70),
     }
     return (*_cases(of_night, forgeries, {}), *_cases(args, partly, ways))
@@ -148,6 +149,7 @@ def contrast_cases(args: Args) -> tuple[Case, ...]:
         "in JPEG": lambda: encoded(steeper, "JPEG", quality=80),
         "each colour by itself": lambda: saved(ImageOps.autocontrast(cat, 2), "PNG"),
         "equalised": lambda: saved(ImageOps.equalize(cat), "PNG"),
+        "four times as much": lambda: encoded(_curved(CAT, lambda tone: tone * 4 - 1.5)),
     }
     paler = {
         "a little, in JPEG": lambda: encoded((CAT * 0.9 + 12).astype(np.uint8), "JPEG", quality=75),

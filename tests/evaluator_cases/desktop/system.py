@@ -22,7 +22,13 @@ from evaluators.testing.case import (
 from evaluators.testing.desktop import DesktopFixture
 from tests.evaluator_cases.desktop_ways import network as network_ways
 from tests.evaluator_cases.desktop_ways import system as system_ways
-from tests.evaluator_cases.repository import RepositoryFixture
+from tests.evaluator_cases.repository import (
+    RepositoryFixture,
+    branch_cases,
+    message_cases,
+    tag_cases,
+    text_cases,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -988,6 +994,7 @@ GIT = (
             another_way(
                 "with a configuration of another place", _far_work_tree, path=R, branch="fix"
             ),
+            *branch_cases(),
         ),
         equivalent={},
     ),
@@ -1033,6 +1040,7 @@ GIT = (
             another_way("packed", _gathered, path=R, tag="v1"),
             another_way("by plumbing", _plumbed, path=R, tag="v1"),
             another_way("with a configuration of another place", _far_work_tree, path=R, tag="v1"),
+            *tag_cases(),
         ),
         equivalent={},
     ),
@@ -1106,6 +1114,7 @@ GIT = (
                 "with a configuration of another place", _far_work_tree, path=R, message="one"
             ),
             another_way("a shallow clone", _fetched, path=R, message="one"),
+            *message_cases(),
         ),
         equivalent={"the last: args.message: cut": "white space at the end does not count"},
     ),
@@ -1348,6 +1357,7 @@ GIT = (
                 "with a configuration of another place", _far_work_tree, path=R, file="a", text="hi"
             ),
             another_way("a shallow clone", _fetched, path=R, file="a", text="hi"),
+            *text_cases(),
         ),
         equivalent={"before: args.text: cut": "one newline at the end does not count"},
     ),
