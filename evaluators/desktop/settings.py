@@ -160,8 +160,8 @@ def default_app_is(guest: Guest, mime: str, app: str) -> bool:
     """Return whether files of a type, or links with a scheme, open with this application.
 
     A desktop file of the user's own that takes the place of the system's must start the same program, and
-    with the files to open; a D-Bus service of the user's that takes the place of the application is
-    unmet. What other options of the command do is not looked at. Proves the state, not who made it.
+    with the files to open; a D-Bus service of the user's that takes, or may take, the place of the
+    application is unmet. What other options of the command do is not looked at. Proves the state, not who made it.
 
     Example:
         ``{on: desktop, check: default_app_is, with: {mime: text/plain, app: org.gnome.gedit.desktop}}``
@@ -188,8 +188,9 @@ def autostart_runs(guest: Guest, program: str) -> bool:
     Reads ``~/.config/autostart``, links to the system's desktop files included. An entry is ignored
     when it is hidden or disabled, for other desktops only, its ``TryExec`` or its ``Path`` is missing, its
     condition does not hold, or it waits for more than an hour. A shell that waits (``sh -c "sleep 5; exec
-    PROGRAM"``) starts the program. What the program does with its options is not looked at, but for
-    ``--version`` and ``--help``. Proves the state, not who made it.
+    PROGRAM"``) starts the program, and so does ``env`` with variables of language and looks alone. What the
+    program does with its options is not looked at, but for ``--version`` and ``--help``. Proves the state, not
+    who made it.
 
     Source: freedesktop.org's Desktop Application Autostart Specification 0.5.
 

@@ -20,7 +20,7 @@ _EXACT = 1e15
 """Whole numbers below this are shown with all digits."""
 _SAME = 2.0**-48
 """Share by which LibreOffice takes two numbers for the same. Source: rtl::math::approxEqual."""
-_DIGITS_ONLY = re.compile(r"[^A-Za-z]*[0-9][^A-Za-z]*")
+_DIGIT, _LETTER = re.compile("[0-9]"), re.compile("[A-Za-z]")
 _CRITERION = re.compile(r"(<=|>=|<>|<|>|=)?(.*)", re.DOTALL)
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -156,7 +156,7 @@ def _matches(criterion: Argument) -> Callable[[Scalar], bool]:
             raise UnsupportedFormula("a criterion with an order of texts") from None
         if "*" in operand or "?" in operand:
             raise UnsupportedFormula("a criterion with wildcards") from None
-        if _DIGITS_ONLY.fullmatch(operand):
+        if _DIGIT.search(operand) and not _LETTER.search(operand):
             raise UnsupportedFormula("a criterion that may be a date or an amount") from None
         is_equal = sign == "="
         return lambda value: (text(value).casefold() == operand.casefold()) is is_equal
